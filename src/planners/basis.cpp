@@ -1,0 +1,172 @@
+#include "planners/basis.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+#include <set>
+
+namespace tonari {
+namespace {
+
+using Numbers = std::vector<std::int32_t>;
+
+constexpr int most_exhaustive = 12;      // candidate numbers for which all subsets are tried
+constexpr std::size_t most_table = 1 << 16;
+constexpr std::int32_t far = std::numeric_limits<std::int32_t>::max();
+
+// Fewest summands for every reachable sum: a 0/1 knapsack over residues. Layers are kept to read the sums back.
+class Sums {
+ public:
+  Sums(const Numbers& basis, SumRule rule) : basis_(basis) {
+    std::int64_t span = 0;
+    for (std::int64_t b : basis) span += std::abs(b);
+    const bool wraps = rule.modulus > 0 && rule.modulus <= 2 * span;
+    size_ = wraps ? rule.modulus : 2 * span + 1;
+    farthest_ = wraps ? rule.modulus : span;
+    count_.assign((basis.size() + 1) * size_, far);
+    count_[0] = 0;
+    for (std::size_t k = 0; k < basis.size(); ++k)
+      for (std::int64_t r = 0; r < size_; ++r) {
+        const std::int32_t without = at(k, r), before = at(k, r - basis[k]);
+        at(k + 1, r) = before == far ? without : std::min(without, before + 1);
+      }
+  }
+  // Ascending indices into the basis; nothing if out of reach.
+  Numbers read(std::int32_t sum) {
+    Numbers indices;
+    std::int64_t r = sum;
+    if (std::abs(r) > farthest_ || at(basis_.size(), r) == far) return indices;
+    for (std::size_t k = basis_.size(); k > 0; --k)
+      if (at(k, r) != at(k - 1, r)) {
+        indices.push_back(static_cast<std::int32_t>(k - 1));
+        r -= basis_[k - 1];
+      }
+    std::reverse(indices.begin(), indices.end());
+    return indices;
+  }
+
+ private:
+  std::int32_t& at(std::size_t layer, std::int64_t r) { return count_[layer * size_ + ((r % size_) + size_) % size_]; }
+  const Numbers& basis_;
+  std::int64_t size_, farthest_;
+  std::vector<std::int32_t> count_;
+};
+
+bool covers(const Axis& axis) { return !axis.sums.empty(); }
+
+void keep_if_better(std::vector<Axis>& best, const Numbers& basis, const Coordinates& wanted, SumRule rule) {
+  Axis axis = sums_over(basis, wanted, rule);
+  if (!covers(axis)) return;
+  if (best.size() <= basis.size()) best.resize(basis.size() + 1);
+  Axis& old = best[basis.size()];
+  if (!covers(old) || axis.hops(wanted) < old.hops(wanted)) old = std::move(axis);
+}
+
+std::int32_t largest(const Coordinates& wanted) {
+  return wanted.empty() ? 0 : std::max(std::abs(wanted.begin()->first), std::abs(wanted.rbegin()->first));
+}
+
+Numbers candidates(const Coordinates& wanted, SumRule rule) {
+  Numbers numbers;
+  const bool plus = !rule.one_sign || wanted.rbegin()->first > 0, minus = !rule.one_sign || wanted.begin()->first < 0;
+  for (std::int32_t b = 1; b <= largest(wanted); ++b) {
+    if (plus) numbers.push_back(b);
+    if (minus) numbers.push_back(-b);
+  }
+  return numbers;
+}
+
+void try_all_subsets(std::vector<Axis>& best, const Numbers& numbers, const Coordinates& wanted, SumRule rule) {
+  const int fewest = std::bit_width(wanted.size());  // 2^k sums must hold all wanted ones and zero
+  for (std::uint32_t subset = 1; subset < (1u << numbers.size()); ++subset) {
+    if (std::popcount(subset) < fewest || static_cast<std::size_t>(std::popcount(subset)) > wanted.size()) continue;
+    Numbers basis;
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+      if (subset >> k & 1) basis.push_back(numbers[k]);
+    keep_if_better(best, basis, wanted, rule);
+  }
+}
+
+// 1 .. w-1, then multiples of w up to the largest: two summands at most; w = 2^k also in binary steps below.
+void add_radix(std::vector<Numbers>& families, std::int32_t most) {
+  for (std::int32_t w = 2; w * w <= 4 * most && w <= 64; ++w) {
+    Numbers basis;
+    for (std::int32_t b = 1; b < w; ++b) basis.push_back(b);
+    for (std::int32_t b = w; b <= most; b += w) basis.push_back(b);
+    families.push_back(basis);
+  }
+}
+
+Numbers mirrored(const Numbers& basis) {
+  Numbers both = basis;
+  for (std::int32_t b : basis) both.push_back(-b);
+  return both;
+}
+
+void try_families(std::vector<Axis>& best, const Coordinates& wanted, SumRule rule) {
+  const std::int32_t most = largest(wanted);
+  Numbers binary;
+  for (std::int64_t b = 1; b <= most; b *= 2) binary.push_back(static_cast<std::int32_t>(b));
+  std::vector<Numbers> families{binary};
+  add_radix(families, most);
+  Numbers balanced = binary;  // 1, 2, .., 2^k and -2^(k+1): every number from -2^(k+1) to 2^(k+1) - 1
+  if (binary.size() < 31) balanced.push_back(static_cast<std::int32_t>(-(std::int64_t{1} << binary.size())));
+  if (rule.modulus == 0 || std::abs(balanced.back()) < rule.modulus) families.push_back(balanced);
+  for (const Numbers& basis : families) {
+    keep_if_better(best, basis, wanted, rule);
+    keep_if_better(best, mirrored(basis), wanted, rule);
+  }
+}
+
+// The wanted numbers themselves: torus-direct's end of the front.
+Axis direct(const Coordinates& wanted) {
+  Axis axis;
+  for (const auto& [c, blocks] : wanted) {
+    axis.sums[c] = {static_cast<std::int32_t>(axis.lengths.size())};
+    axis.lengths.push_back(c);
+  }
+  return axis;
+}
+
+}  // namespace
+
+Axis sums_over(const std::vector<std::int32_t>& basis, const Coordinates& wanted, SumRule rule) {
+  Axis axis{basis, {}};
+  Numbers plus, minus;
+  if (rule.one_sign)
+    for (std::int32_t b : basis) (b > 0 ? plus : minus).push_back(b);
+  std::vector<Sums> sums;
+  if (!rule.one_sign) sums.emplace_back(basis, rule);
+  else sums.emplace_back(plus, rule), sums.emplace_back(minus, rule);
+  for (const auto& [c, blocks] : wanted) {
+    Numbers sum = sums[rule.one_sign && c < 0].read(c);
+    if (sum.empty()) return {};
+    if (rule.one_sign)  // back to indices of the whole basis
+      for (std::int32_t& index : sum)
+        index = static_cast<std::int32_t>(std::find(basis.begin(), basis.end(), (c > 0 ? plus : minus)[index]) - basis.begin());
+    std::sort(sum.begin(), sum.end());
+    axis.sums[c] = std::move(sum);
+  }
+  return axis;
+}
+
+std::vector<Axis> front(const Coordinates& wanted, SumRule rule) {
+  if (wanted.empty()) return {Axis{}};
+  std::vector<Axis> best;  // by number of rounds
+  const Numbers numbers = largest(wanted) <= most_exhaustive ? candidates(wanted, rule) : Numbers{};
+  if (!numbers.empty() && numbers.size() <= most_exhaustive) try_all_subsets(best, numbers, wanted, rule);
+  else if (static_cast<std::size_t>(largest(wanted)) * wanted.size() <= most_table) try_families(best, wanted, rule);
+  std::vector<Axis> front;
+  std::size_t hops = std::numeric_limits<std::size_t>::max();
+  for (Axis& axis : best)
+    if (covers(axis) && axis.lengths.size() < wanted.size() && axis.hops(wanted) < hops) {
+      hops = axis.hops(wanted);
+      front.push_back(std::move(axis));
+    }
+  Axis whole = direct(wanted);
+  if (whole.hops(wanted) < hops) front.push_back(std::move(whole));
+  return front;
+}
+
+}  // namespace tonari

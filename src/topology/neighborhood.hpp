@@ -1,0 +1,25 @@
+// An isomorphic neighbourhood (paper 000, §2): every rank R of a grid sends block i to R + C^i and receives block i from R - C^i.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topology/grid.hpp"
+
+namespace tonari {
+
+// What each neighbour gets: a block of its own, or the one block that all get.
+enum class Collective : std::uint8_t { alltoall, allgather };
+const char* name(Collective collective);
+
+struct Neighborhood {
+  Grid grid;
+  std::vector<Vec> offsets;  // C^0 .. C^{s-1}; duplicates, zero vectors and offsets longer than the grid are allowed
+
+  int target(int rank, std::size_t i) const { return grid.rank_at(grid.coordinates(rank) + offsets[i]); }  // -1: none
+  int source(int rank, std::size_t i) const { return grid.rank_at(grid.coordinates(rank) - offsets[i]); }  // -1: none
+  std::uint64_t fingerprint() const;  // equal for equal grids and lists
+};
+
+}  // namespace tonari
