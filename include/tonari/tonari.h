@@ -1,0 +1,160 @@
+/* tonari: sparse collective communication on MPI. The C interface.
+ *
+ *   Describe once who talks to whom and with which buffers. Get the fastest correct exchange on the MPI you have. Start it as often as you like.
+ *
+ *     tonari_neighborhood near;
+ *     tonari_neighborhood_create_cart(cart, s, offsets, MPI_INFO_NULL, &near);
+ *     tonari_request swap;
+ *     tonari_alltoall_init(sendbuf, 8, MPI_DOUBLE, recvbuf, 8, MPI_DOUBLE, near, MPI_INFO_NULL, &swap);
+ *     for (...) { tonari_start(&swap); compute_interior(); tonari_wait(&swap); compute_border(); }
+ *     tonari_request_free(&swap);
+ *     tonari_neighborhood_free(&near);
+ *
+ * Conventions, for all functions unless said otherwise:
+ *  - They return TONARI_SUCCESS or one of the TONARI_ERR_ codes; tonari_last_error() then is a sentence that says what to change.
+ *  - Functions marked [collective] must be called by all ranks of the neighborhood's communicator, in the same order. What ranks have to agree on is
+ *    checked there: if one rank's arguments are wrong, all ranks get the same code and sentence, and nothing has happened. (Exception: where the
+ *    handle itself is null on some ranks only, those return at once and cannot tell the others.)
+ *  - Output parameters are written on success only. Handles are null (TONARI_*_NULL) after they were freed.
+ *  - A neighborhood and its requests may be used by one thread at a time; different requests may be driven by different threads if MPI was
+ *    initialised with MPI_THREAD_MULTIPLE. [collective] calls on one neighborhood must not run concurrently.
+ *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives: counts in elements of the type, displacements of v forms in
+ *    elements (extents) of the type and of w forms in bytes. tonari does not keep pointers to the arrays passed to init calls, only to the
+ *    buffers themselves. Datatypes may be freed after init.
+ */
+#ifndef TONARI_H
+#define TONARI_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TONARI_VERSION_MAJOR 0
+#define TONARI_VERSION_MINOR 1
+
+#if defined(__GNUC__)
+#define TONARI_API __attribute__((visibility("default")))
+#else
+#define TONARI_API
+#endif
+
+/* Error codes. Values are fixed; new ones are appended. */
+enum {
+  TONARI_SUCCESS = 0,
+  TONARI_ERR_ARGUMENT = 1,  /* null handle or pointer, negative count, wrong number of dimensions */
+  TONARI_ERR_TOPOLOGY = 2,  /* the communicator has no Cartesian topology, or one with more than 8 dimensions */
+  TONARI_ERR_MISMATCH = 3,  /* ranks disagree: offsets, sizes, operation, algorithm */
+  TONARI_ERR_OVERFLOW = 4,  /* a size or displacement does not fit */
+  TONARI_ERR_BUFFERS = 5,   /* send and receive blocks, or two receive blocks, overlap */
+  TONARI_ERR_ACTIVE = 6,    /* started twice, or freed while active */
+  TONARI_ERR_ALGORITHM = 7, /* unknown, or not applicable to this neighborhood */
+  TONARI_ERR_MEMORY = 8,
+  TONARI_ERR_MPI = 9,       /* an MPI call failed */
+  TONARI_ERR_INTERNAL = 10,
+  TONARI_ERR_FILE = 11
+};
+
+typedef struct tonari_neighborhood_s* tonari_neighborhood;
+typedef struct tonari_request_s* tonari_request;
+#define TONARI_NEIGHBORHOOD_NULL ((tonari_neighborhood)0)
+#define TONARI_REQUEST_NULL ((tonari_request)0)
+
+/* The sentence that belongs to the last error of the calling thread; never NULL; valid until the thread's next tonari call. */
+TONARI_API const char* tonari_last_error(void);
+/* A few words for a code; never NULL; static. */
+TONARI_API const char* tonari_error_string(int code);
+
+/* ---- Neighborhoods ------------------------------------------------------------------------------------------------------------------------- */
+
+/* [collective] An isomorphic neighborhood (Traff et al. 2016, section 2): every rank R sends block i to R + C^i and receives block i from R - C^i.
+ *  cart     communicator with a Cartesian topology of d dimensions, d from 1 to 8, periodic or not in each; duplicated, not kept.
+ *  s        number of neighbors, >= 0.
+ *  offsets  s * d integers: C^0, C^1, ... one after the other. The same list on every rank (checked). Offsets may repeat, be zero, and be larger than
+ *           the grid; along non-periodic dimensions a neighbor that does not exist is MPI_PROC_NULL: nothing is sent, the receive block is left alone.
+ *  info     MPI_INFO_NULL, or keys that all requests on this neighborhood inherit (see tonari_alltoall_init).
+ *  near     owned by the caller; tonari_neighborhood_free.
+ * Errors: ARGUMENT, TOPOLOGY, MISMATCH (names the first rank and offset that differ), OVERFLOW, MPI. */
+TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], MPI_Info info, tonari_neighborhood* near);
+
+/* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *near to null. */
+TONARI_API int tonari_neighborhood_free(tonari_neighborhood* near);
+
+/* Number of neighbors s (blocks sent and received by each rank). Local. */
+TONARI_API int tonari_neighborhood_count(tonari_neighborhood near, int* s);
+
+/* The rank block i goes to and the rank block i comes from, MPI_PROC_NULL if there is none; arrays of s ranks each, or NULL. Local. */
+TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[], int sources[]);
+
+/* ---- Persistent operations ------------------------------------------------------------------------------------------------------------------
+ *
+ * [collective] All six prepare an exchange that can then be started any number of times. Arguments are those of MPI_Neighbor_<operation>_init;
+ * block i of the send buffer goes to neighbor i, and block i of the receive buffer comes from neighbor i. Blocks may differ in size from each other; block i must
+ * have the same number of bytes on the sending and the receiving rank (checked). Send and receive types may differ.
+ *  sendbuf  not written; must not be changed between start and completion.
+ *  recvbuf  complete after wait or a successful test. Between start and completion blocks in it may hold data on its way to other ranks.
+ *           Init touches neither buffer.
+ *  Send and receive blocks, and two receive blocks, must not overlap (checked); blocks of one array that interleave are fine.
+ *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks (checked):
+ *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, torus, torus-direct, additive-basis, joint-basis, native, irecv
+ *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed
+ *             tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
+ *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
+ *             tonari_ports     (TONARI_PORTS)      at most so many messages in each direction at a time; 0 (default): no limit
+ *  request  owned by the caller; tonari_request_free.
+ * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, MPI. */
+TONARI_API int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                    tonari_neighborhood near, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                     const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, MPI_Info info,
+                                     tonari_request* request);
+TONARI_API int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                                     const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near,
+                                     MPI_Info info, tonari_request* request);
+/* The one send block goes to all neighbors. */
+TONARI_API int tonari_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                     tonari_neighborhood near, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                      const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                      const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near, MPI_Info info,
+                                      tonari_request* request);
+
+/* Starts the exchange; returns at once. Every rank of the neighborhood must start it. Allocates nothing, makes no collective call.
+ * Errors: ARGUMENT (null), ACTIVE (already started), MPI. */
+TONARI_API int tonari_start(tonari_request* request);
+/* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
+ * Exchanges proceed in test and wait: a rank that combines messages may have to forward blocks of others, so every rank that started must go on to
+ * test or wait until completion. */
+TONARI_API int tonari_test(tonari_request* request, int* flag);
+TONARI_API int tonari_wait(tonari_request* request);
+/* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine. */
+TONARI_API int tonari_startall(int n, tonari_request requests[]);
+TONARI_API int tonari_waitall(int n, tonari_request requests[]);
+/* Local. Errors: ACTIVE (wait for it first; the request stays valid). Sets *request to null. A null request is fine. */
+TONARI_API int tonari_request_free(tonari_request* request);
+
+/* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it is freed. NULL if request is null. */
+TONARI_API const char* tonari_request_describe(tonari_request request);
+
+/* The same in machine-readable form. Local. Strings are owned by the request. */
+typedef struct {
+  const char* algorithm;          /* name, as in tonari_algorithm */
+  const char* variant;            /* "" or what tells it from the algorithm's other variants */
+  const char* channel;            /* p2p-typed, p2p-packed, or mpi for native */
+  const char* reason;             /* forced, fixed rule, model, measured, wisdom */
+  double predicted_seconds;       /* by the cost model; 0 if it was not asked */
+  double init_seconds;            /* what init took on this rank, measuring included */
+  double measured_seconds;        /* what the winner took when it was measured, max over ranks, median; 0 if it was not */
+  int messages;                   /* messages this rank sends per exchange */
+  int rounds;                     /* D */
+  MPI_Count bytes;                /* bytes this rank sends per exchange */
+  MPI_Count scratch_bytes;        /* memory this request holds for packing and for blocks on their way */
+} tonari_request_info;
+TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
