@@ -1,0 +1,51 @@
+# The two commands of the README are `make demo` and `make test`. Everything is built in $(BUILD).
+BUILD  ?= build
+PREFIX ?= /usr/local
+# yes: apt-get where that is possible; local: only into $(BUILD); no: install nothing, say what is missing
+INSTALL ?= yes
+BENCH  ?= moore:3:1 --op alltoall --bytes 8,512,32768 --ranks 2
+
+export BUILD INSTALL
+# tools/setup.sh puts tools from PyPI here where the machine has none
+export PATH := $(abspath $(BUILD))/local/bin:$(PATH)
+python := $(BUILD)/venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench install format clean distclean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  Installing: INSTALL=yes (default: apt-get, or PyPI without root), local (PyPI only), no (nothing)."
+	@echo "  Also: BUILD=build  PREFIX=/usr/local  BENCH='moore:3:1 --bytes 8 ...'  CXX=  PYTHON=  CMAKE_ARGS="
+
+build: ## install what is missing and build the library, the command line, examples and benchmark
+	@tools/setup.sh build
+	@cmake --build $(BUILD)
+
+demo: ## the 3-d heat equation on 8 ranks: tonari's exchange beside native MPI, checked, with a picture
+	@tools/setup.sh demo
+	@cmake --build $(BUILD)
+	@$(python) examples/heat3d/demo.py --build $(BUILD)
+
+test: ## everything the tests need, then all tests, under Open MPI and MPICH
+	@tools/setup.sh test
+	@cmake --build $(BUILD)
+	@tools/run-tests.sh
+
+bench: ## compare with the native collectives (options of `./tonari bench` in BENCH=)
+	@tools/setup.sh bench
+	@cmake --build $(BUILD)
+	@TONARI_BUILD=$(abspath $(BUILD)) ./tonari bench $(BENCH)
+
+install: build ## install library, headers and command line under PREFIX
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+format: ## clang-format all C and C++ files
+	@command -v clang-format >/dev/null || { echo "make format needs clang-format: apt-get install clang-format" >&2; exit 1; }
+	@git ls-files -z '*.h' '*.hpp' '*.c' '*.cpp' | xargs -0 --no-run-if-empty clang-format -i
+
+clean: ## remove what was compiled; keeps the virtual environment and tools from PyPI
+	@if [ -f $(BUILD)/build.ninja ]; then cmake --build $(BUILD) --target clean; fi
+
+distclean: ## remove the whole build tree
+	@rm -rf $(BUILD)

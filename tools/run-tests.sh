@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# All tests of the build tree: CTest (C++ and MPI), then pytest. Both run even if the first fails, and both say at the
+# end what they counted. A runner that ran nothing has failed.
+set -euo pipefail
+
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$(cd "${BUILD:-build}" && pwd)
+left_out=$build/setup/left-out
+logs=$build/setup
+status=0
+
+ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 2>&1 | tee "$logs/ctest.txt" || status=1
+
+run_pytest() {
+    PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
+        "$build/venv/bin/python" -m pytest "$source/tests/python" -o "cache_dir=$build/setup/pytest"
+}
+
+if [ ! -d "$source/tests/python" ]; then
+    echo "pytest: not run, there is no folder tests/python" | tee "$logs/pytest.txt"
+elif grep -qs Python.h "$left_out"; then
+    echo "pytest: not run, there is no Python.h" | tee "$logs/pytest.txt"
+else
+    run_pytest 2>&1 | tee "$logs/pytest.txt" || status=1
+fi
+
+echo
+[ ! -s "$left_out" ] || sed 's/^/Left out: /' "$left_out"
+grep -E 'tests passed|No tests were found' "$logs/ctest.txt" || echo "ctest: no summary, see $logs/ctest.txt"
+tail -n 1 "$logs/pytest.txt"
+exit $status

