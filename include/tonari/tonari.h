@@ -6,7 +6,7 @@
  *     tonari_neighborhood_create_cart(cart, s, offsets, MPI_INFO_NULL, &near);
  *     tonari_request swap;
  *     tonari_alltoall_init(sendbuf, 8, MPI_DOUBLE, recvbuf, 8, MPI_DOUBLE, near, MPI_INFO_NULL, &swap);
- *     for (...) { tonari_start(&swap); compute_interior(); tonari_wait(&swap); compute_border(); }
+ *     for (...) { tonari_start(swap); compute_interior(); tonari_wait(swap); compute_border(); }
  *     tonari_request_free(&swap);
  *     tonari_neighborhood_free(&near);
  *
@@ -123,15 +123,15 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
 
 /* Starts the exchange; returns at once. Every rank of the neighborhood must start it. Allocates nothing, makes no collective call.
  * Errors: ARGUMENT (null), ACTIVE (already started), MPI. */
-TONARI_API int tonari_start(tonari_request* request);
+TONARI_API int tonari_start(tonari_request request);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
  * Exchanges proceed in test and wait: a rank that combines messages may have to forward blocks of others, so every rank that started must go on to
  * test or wait until completion. */
-TONARI_API int tonari_test(tonari_request* request, int* flag);
-TONARI_API int tonari_wait(tonari_request* request);
+TONARI_API int tonari_test(tonari_request request, int* flag);
+TONARI_API int tonari_wait(tonari_request request);
 /* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine. */
-TONARI_API int tonari_startall(int n, tonari_request requests[]);
-TONARI_API int tonari_waitall(int n, tonari_request requests[]);
+TONARI_API int tonari_startall(int n, const tonari_request requests[]);
+TONARI_API int tonari_waitall(int n, const tonari_request requests[]);
 /* Local. Errors: ACTIVE (wait for it first; the request stays valid). Sets *request to null. A null request is fine. */
 TONARI_API int tonari_request_free(tonari_request* request);
 
