@@ -46,5 +46,6 @@ main() {
     configure
 }
 
+trap 'echo; exit 130' INT # also where the interrupted program answers it with an ordinary failure
 [ $# -eq 1 ] || die "usage: tools/setup.sh build|demo|bench|test"
 main "$1"

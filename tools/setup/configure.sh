@@ -29,15 +29,18 @@ chosen_mpis() {
 }
 
 cmake_arguments() {
-    local chosen='' name tests=OFF python=ON
+    local chosen='' rpath='' name tests=OFF python=ON
     chosen_mpis
     [[ $TARGET != test && $(cached TONARI_TESTS) != ON ]] || tests=ON
     has_headers || python=OFF
     ARGUMENTS=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_COMPILER=$CXX_FOUND" "-DTONARI_TESTS=$tests"
         "-DTONARI_MPI=$chosen" "-DTONARI_PYTHON=$python" "-DPython_EXECUTABLE=$VENV/bin/python")
     for name in ${chosen//;/ }; do
-        [ -z "${MPI_ROOT[$name]}" ] || ARGUMENTS+=("-DTONARI_${name^^}_ROOT=${MPI_ROOT[$name]}")
+        [ -n "${MPI_ROOT[$name]}" ] || continue
+        ARGUMENTS+=("-DTONARI_${name^^}_ROOT=${MPI_ROOT[$name]}")
+        rpath="${rpath:+$rpath;}${MPI_ROOT[$name]}/lib"
     done
+    [ -z "$rpath" ] || ARGUMENTS+=("-DCMAKE_BUILD_RPATH=$rpath" "-DCMAKE_INSTALL_RPATH=$rpath")
     [[ $CXX_FOUND != *zig* ]] || ARGUMENTS+=("-DCMAKE_C_COMPILER=$LOCAL/bin/zig-cc"
         "-DCMAKE_AR=$LOCAL/bin/zig-ar" "-DCMAKE_RANLIB=$LOCAL/bin/zig-ranlib")
     [[ $PYTHON_HEADERS != "$BUILD"/* ]] || ARGUMENTS+=("-DPython_INCLUDE_DIR=$PYTHON_HEADERS")
@@ -54,7 +57,7 @@ configure() {
     now=$(printf '%s\n' "${ARGUMENTS[@]}")
     [ ! -f "$BUILD/build.ninja" ] || [ "$now" != "$(cat "$BUILD/setup/arguments" 2>/dev/null)" ] || return 0
     # A changed compiler needs an empty cache; anything else keeps the objects, and forgets what was found with other MPIs.
-    local forget=(-U 'TONARI_*' -U 'Python_*' -U 'GT*')
+    local forget=(-U 'TONARI_*' -U 'Python_*' -U 'GT*' -U 'CMAKE_*_RPATH')
     [ "$(cached CMAKE_CXX_COMPILER)" = "$CXX_FOUND" ] || forget=(--fresh)
     step "CMake" cmake "${forget[@]}" -S "$SOURCE" -B "$BUILD" "${ARGUMENTS[@]}" || die "CMake could not configure $BUILD."
     echo "$now" >"$BUILD/setup/arguments"

@@ -3,13 +3,17 @@
 
 local_install() { # needs...
     local need
+    [ "$1" != python ] || local_python
     say "make $TARGET installs into $BUILD:"
     for need in "$@"; do
-        [ "$need" = python ] || say "  $(need_what "$need") ($(need_local "$need"))"
+        say "  $(need_what "$need") ($(need_local "$need"))"
     done
     mkdir -p "$BUILD/setup" "$LOCAL/bin"
     for need in "$@"; do
-        "local_$need" || warn "$(need_what "$need") could not be installed."
+        "local_$need" || case $need in
+            pip | packages) die "nothing can be had from PyPI: is there a network, and are PIP_INDEX_URL, proxy and certificates right?" ;;
+            *) warn "$(need_what "$need") could not be installed." ;;
+        esac
     done
 }
 

@@ -24,12 +24,14 @@ find_mpi() { # openmpi|mpich
 
 # The folder of the mpicxx on PATH if it belongs to the given MPI: a module of a cluster, or an own installation.
 unsuffixed_mpi() {
-    local bin
+    local bin kind=none
     bin=$(dirname "$(command -v mpicxx || echo /nowhere/mpicxx)")
-    case $1 in
-        openmpi) "$bin/mpicxx" --showme:version 2>/dev/null | grep -q 'Open MPI' ;;
-        mpich) [ -x "$bin/mpichversion" ] ;;
-    esac && echo "$bin"
+    if "$bin/mpicxx" --showme:version 2>&1 | grep -q 'Open MPI'; then
+        kind=openmpi
+    elif [ -x "$bin/mpichversion" ]; then
+        kind=mpich
+    fi
+    [ "$kind" = "$1" ] && echo "$bin"
 }
 
 # Success is remembered in the build tree; a failure is tried again by the next run, which may meet a repaired MPI.
@@ -43,7 +45,7 @@ mpi_works() { # name wrapper mpiexec
     else
         MPI_REFUSED[$2]=1
         warn "$2 is there, but two ranks do not meet in one MPI_COMM_WORLD: not used." \
-            "$(tail -n 1 "$BUILD/setup/mpi-trial.txt")"
+            "(output: $BUILD/setup/mpi-trial.txt)"
         return 1
     fi
 }

@@ -52,9 +52,11 @@ has_cmake() {
 }
 
 has_headers() {
+    local interpreter=$VENV/bin/python
+    [ -x "$interpreter" ] || interpreter=$PYTHON
     PYTHON_HEADERS=$LOCAL/python-headers
     [ ! -f "$PYTHON_HEADERS/Python.h" ] || return 0
-    PYTHON_HEADERS=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+    PYTHON_HEADERS=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
     [ -f "$PYTHON_HEADERS/Python.h" ]
 }
 
@@ -64,8 +66,8 @@ has_gtest() {
     [ ! -f "$GTEST_PREFIX/lib/libgtest.a" ] || return 0
     GTEST_PREFIX=
     find_cxx && [[ $CXX_FOUND != *zig* ]] &&
-        echo 'int main(int n, char** v) { testing::InitGoogleTest(&n, v); }' |
-        "$CXX_FOUND" -x c++ -std=c++17 -include gtest/gtest.h - -o /dev/null -lgtest -pthread 2>/dev/null
+        printf '#include <gtest/gtest.h>\nint main(int n, char** v) { testing::InitGoogleTest(&n, v); }\n' |
+        compiles "$CXX_FOUND" -std=c++17 -lgtest -pthread
 }
 
 # Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only candidate.
@@ -82,8 +84,15 @@ find_cxx() {
 }
 
 takes_cxx20() {
-    printf '#include <compare>\n#include <span>\n#include <concepts>\nstd::span<int> s;\n' |
-        "$1" -x c++ -std=c++20 -fsyntax-only - 2>/dev/null
+    printf '#include <compare>\n#include <concepts>\n#include <span>\nstd::span<int> s;\n' | compiles "$1" -std=c++20 -c
+}
+
+# Tries a program from standard input, through a file, because zig compiles no other.
+compiles() { # compiler options...
+    local probe=$BUILD/setup/probe
+    mkdir -p "$BUILD/setup"
+    cat >"$probe.cpp"
+    "$1" "$probe.cpp" -o "$probe" "${@:2}" 2>/dev/null
 }
 
 # INSTALL=no: everything that is missing, where to get it, and no more.

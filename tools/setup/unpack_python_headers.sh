@@ -18,3 +18,4 @@ for triplet in unpacked/usr/include/*-linux-*; do
     cp -r "$triplet" "$destination/"
 done
 cp -r unpacked/usr/include/python3*/. "$destination/"
+rm -rf "$work"
