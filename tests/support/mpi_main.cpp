@@ -1,0 +1,49 @@
+// main() of the MPI test programs. Every rank runs every test; rank 0 reports as usual, the others only their failures, with the rank in
+// front. All ranks leave with 1 if a test failed anywhere.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <sstream>
+#include <string>
+
+#include "support/mpi_main.hpp"
+
+namespace {
+
+class FailuresOfRank : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::ostringstream out;
+    out << "rank " << tonari::test::world_rank() << ": " << (result.file_name() ? result.file_name() : "?") << ':' << result.line_number()
+        << ": " << testing::UnitTest::GetInstance()->current_test_info()->name() << ": " << result.message() << '\n';
+    const std::string line = out.str();
+    std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that ranks do not write into each other's lines
+  }
+};
+
+// Only rank 0 prints and writes report files; --gtest_shuffle gives all ranks the same order.
+void agree_on_reporting() {
+  int seed = testing::GTEST_FLAG(random_seed);
+  if (tonari::test::world_rank() == 0 && seed == 0) seed = 1;
+  MPI_Bcast(&seed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  testing::GTEST_FLAG(random_seed) = seed;
+  if (tonari::test::world_rank() == 0) return;
+  testing::GTEST_FLAG(output) = "";
+  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new FailuresOfRank);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  testing::InitGoogleTest(&argc, argv);
+  agree_on_reporting();
+  int failed = RUN_ALL_TESTS() != 0 || testing::UnitTest::GetInstance()->test_to_run_count() == 0;
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed;
+}
