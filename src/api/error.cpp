@@ -1,0 +1,43 @@
+#include <cstring>
+#include <new>
+
+#include "api/guard.hpp"
+#include "tonari/tonari.h"
+
+namespace tonari {
+namespace {
+
+// A fixed array: recording an error must not need memory.
+thread_local char last_sentence[2048] = "no error so far";
+
+}  // namespace
+
+int record(const char* sentence, Errc code) noexcept {
+  std::strncpy(last_sentence, sentence, sizeof last_sentence - 1);
+  return static_cast<int>(code);
+}
+
+int record_current_exception() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return record(error.what(), error.code());
+  } catch (const std::bad_alloc&) {
+    return record("out of memory; use smaller blocks or fewer requests at a time", Errc::memory);
+  } catch (const std::exception& other) {
+    return record(other.what(), Errc::internal);
+  } catch (...) {
+    return record("an unknown exception", Errc::internal);
+  }
+}
+
+}  // namespace tonari
+
+extern "C" const char* tonari_last_error(void) { return tonari::last_sentence; }
+
+extern "C" const char* tonari_error_string(int code) {
+  static const char* const words[] = {"success",         "wrong argument",   "wrong topology",         "ranks disagree",   "overflow",  "overlapping buffers",
+                                      "request is active", "wrong algorithm", "out of memory",          "an MPI call failed", "internal error", "unreadable file"};
+  constexpr int count = sizeof words / sizeof *words;
+  return code >= 0 && code < count ? words[code] : "unknown error code";
+}

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <vector>
+
+#include "api/guard.hpp"
+#include "api/handles.hpp"
+#include "api/settings.hpp"
+#include "base/hash.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+
+namespace tonari {
+namespace {
+
+Grid read_grid(MPI_Comm cart) {
+  int kind = MPI_UNDEFINED, d = 0;
+  check_mpi(MPI_Topo_test(cart, &kind), "MPI_Topo_test");
+  if (kind != MPI_CART) fail(Errc::topology, "the communicator has no Cartesian topology; make one with MPI_Cart_create");
+  check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
+  if (d < 1 || d > max_dimensions) fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; tonari takes 1 to ", max_dimensions);
+  int sizes[max_dimensions], periods[max_dimensions], coordinates[max_dimensions];
+  check_mpi(MPI_Cart_get(cart, d, sizes, periods, coordinates), "MPI_Cart_get");
+  bool periodic[max_dimensions];
+  std::copy(periods, periods + d, periodic);
+  Grid grid(std::span<const int>(sizes, d), std::span<const bool>(periodic, d));
+  int rank = 0;
+  MPI_Comm_rank(cart, &rank);
+  for (int j = 0; j < d; ++j)
+    if (grid.coordinates(rank)[j] != coordinates[j]) fail(Errc::topology, "the Cartesian topology does not number its ranks in row-major order");
+  return grid;
+}
+
+std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
+  if (s < 0) fail(Errc::argument, "the number of neighbors is ", s, "; it must not be negative");
+  if (s > 0 && !offsets) fail(Errc::argument, "the list of offsets is null, but there are ", s, " neighbors");
+  std::vector<Vec> list(s);
+  for (int i = 0; i < s; ++i) std::copy_n(offsets + static_cast<std::ptrdiff_t>(i) * d, d, list[i].begin());
+  for (const Vec& offset : list)
+    for (int c : offset)
+      if (c > 1000000000 || c < -1000000000) fail(Errc::overflow, "the offset ", c, " is out of range; offsets go up to 1,000,000,000");
+  return list;
+}
+
+// Collective, after the lists were found to differ: rank 0's list goes round, and the lowest rank that has another one says where.
+void explain_difference(MPI_Comm comm, const Neighborhood& near) {
+  const int d = near.grid.dimensions();
+  int s = static_cast<int>(near.offsets.size());
+  check_mpi(MPI_Bcast(&s, 1, MPI_INT, 0, comm), "MPI_Bcast");
+  std::vector<int> first(static_cast<std::size_t>(s) * max_dimensions);
+  for (std::size_t i = 0; i < std::min<std::size_t>(s, near.offsets.size()); ++i) std::copy(near.offsets[i].begin(), near.offsets[i].end(), &first[i * max_dimensions]);
+  check_mpi(MPI_Bcast(first.data(), s * max_dimensions, MPI_INT, 0, comm), "MPI_Bcast");
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const auto shown = [&](const int* v) {
+    std::string list = "(";
+    for (int j = 0; j < d; ++j) list += (j ? "," : "") + std::to_string(v[j]);
+    return list + ")";
+  };
+  together(comm, [&] {
+    if (static_cast<int>(near.offsets.size()) != s)
+      fail(Errc::mismatch, "rank ", rank, " gave ", near.offsets.size(), " offsets, rank 0 gave ", s, "; all ranks must give the same list in the same order");
+    for (int i = 0; i < s; ++i)
+      if (!std::equal(near.offsets[i].begin(), near.offsets[i].end(), &first[static_cast<std::size_t>(i) * max_dimensions]))
+        fail(Errc::mismatch, "offset ", i, " is ", shown(near.offsets[i].data()), " on rank ", rank, ", but ", shown(&first[static_cast<std::size_t>(i) * max_dimensions]),
+             " on rank 0; all ranks must give the same list in the same order");
+  });
+  fail(Errc::mismatch, "ranks disagree about the grid");
+}
+
+tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info) {
+  std::shared_ptr<const Neighborhood> near;
+  Settings settings;
+  const std::optional<Error> error = caught([&] {
+    Grid grid = read_grid(cart);
+    std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
+    near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
+    settings = read_settings(info, {});
+  });
+  const std::uint64_t words[] = {near ? near->fingerprint() : 0, settings.fingerprint()};
+  const std::vector<bool> same = agree(cart, error, words);
+  if (!same[0]) explain_difference(cart, *near);
+  if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  auto handle = std::make_unique<tonari_neighborhood_s>();
+  handle->context = std::make_shared<Context>(cart, near, settings);
+  return handle.release();
+}
+
+}  // namespace
+}  // namespace tonari
+
+using namespace tonari;
+
+extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], MPI_Info info, tonari_neighborhood* near) {
+  return guarded([&] {
+    if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
+    if (!near) fail(Errc::argument, "the place for the new neighborhood is null");
+    *near = create(cart, s, offsets, info);
+  });
+}
+
+extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
+  return guarded([&] {
+    if (!near) fail(Errc::argument, "the address of the neighborhood is null");
+    delete *near;
+    *near = TONARI_NEIGHBORHOOD_NULL;
+  });
+}
+
+extern "C" int tonari_neighborhood_count(tonari_neighborhood near, int* s) {
+  return guarded([&] {
+    if (!near || !s) fail(Errc::argument, near ? "the place for the count is null" : "the neighborhood is null");
+    *s = static_cast<int>(near->context->near()->offsets.size());
+  });
+}
+
+extern "C" int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[], int sources[]) {
+  return guarded([&] {
+    if (!near) fail(Errc::argument, "the neighborhood is null");
+    const Context& context = *near->context;
+    const auto rank_or_null = [](int rank) { return rank < 0 ? MPI_PROC_NULL : rank; };
+    for (std::size_t i = 0; i < context.near()->offsets.size(); ++i) {
+      if (targets) targets[i] = rank_or_null(context.near()->target(context.rank(), i));
+      if (sources) sources[i] = rank_or_null(context.near()->source(context.rank(), i));
+    }
+  });
+}

@@ -1,0 +1,213 @@
+#include "api/request.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <numeric>
+
+#include "api/guard.hpp"
+#include "api/settings.hpp"
+#include "api/sizes.hpp"
+#include "base/hash.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "engine/selector.hpp"
+
+namespace tonari {
+namespace {
+
+std::string block_name(const Placed& block) { return text(block.written ? "receive block " : "send block ", block.block); }
+
+void check_overlaps(const Binding& binding, const Neighborhood& near, int rank) {
+  std::vector<Placed> placed;
+  std::vector<Layout> whole(binding.send.size() + binding.recv.size());
+  const auto add = [&](const Block& b, std::size_t i, bool written) {
+    if (b.bytes == 0) return;
+    Layout& bytes = whole[placed.size()];
+    if (!b.layout) bytes.add(0, b.bytes);
+    placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes, static_cast<std::uint32_t>(i), written});
+  };
+  for (std::size_t i = 0; i < binding.send.size(); ++i) add(binding.send[i], i, false);
+  for (std::size_t i = 0; i < binding.recv.size(); ++i)
+    if (near.source(rank, i) >= 0) add(binding.recv[i], i, true);
+  Overlap overlap;
+  if (!find_overlap(placed, overlap)) return;
+  fail(Errc::buffers, "on rank ", rank, " ", block_name(placed[overlap.first]), " and ", block_name(placed[overlap.second]),
+       " overlap; a receive block must share no byte with another block");
+}
+
+// Addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
+void check_addresses(const std::vector<Block>& blocks, const char* name) {
+  constexpr std::uintptr_t first_page = 4096;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Block& b = blocks[i];
+    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) + (b.layout ? b.layout->span().first : 0);
+    if (b.bytes > 0 && first < first_page) fail(Errc::argument, name, " block ", i, " has ", b.bytes, " bytes, but the ", name, " buffer is null");
+  }
+}
+
+struct Prepared {
+  Arguments arguments;
+  Binding binding;
+  Settings settings;
+};
+
+// Everything that this rank can check by itself, then one agreement with the others.
+Problem agree_on_problem(Context& context, MPI_Info info, const std::function<Arguments()>& read, Prepared& mine) {
+  SizePrint print{0, false};
+  const std::optional<Error> error = caught([&] {
+    mine.settings = read_settings(info, context.settings());
+    mine.arguments = read();
+    mine.binding = bind(mine.arguments);
+    check_addresses(mine.binding.send, "send");
+    check_addresses(mine.binding.recv, "receive");
+    check_overlaps(mine.binding, *context.near(), context.rank());
+    print = size_print(mine.arguments.collective, mine.binding);
+  });
+  const bool spread = !mine.binding.layouts.empty();
+  const std::uint64_t words[] = {static_cast<std::uint64_t>(mine.arguments.collective), mine.settings.fingerprint(), print.hash, spread};
+  const std::vector<bool> same = agree(context.comm(), error, words);
+  if (!same[0]) fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
+  if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  Problem problem{context.near(), mine.arguments.collective, {}, 0, same[3] && !spread};
+  problem.bytes = agree_on_sizes(context, problem.collective, mine.binding, same[2] && print.ends_match);
+  mine.binding.uniform = problem.bytes;
+  return problem;
+}
+
+// The same on all ranks, also where block sizes differ.
+void set_average(Context& context, Problem& problem, const Binding& binding) {
+  std::vector<Bytes> bytes = problem.bytes;
+  if (bytes.empty())
+    for (const Block& b : binding.send) bytes.push_back(b.bytes);
+  problem.average = bytes.empty() ? 0 : std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size());
+  if (problem.bytes.empty()) check_mpi(MPI_Allreduce(MPI_IN_PLACE, &problem.average, 1, MPI_DOUBLE, MPI_MAX, context.comm()), "MPI_Allreduce");
+}
+
+void describe(tonari_request_s& request, const Choice& choice, const Problem& problem) {
+  request.algorithm = choice.candidate.algorithm();
+  request.variant = choice.candidate.variant();
+  request.channel = choice.candidate.channel.name();
+  request.reason = choice.reason;
+  request.predicted = choice.candidate.predicted;
+  request.measured = choice.measured;
+  request.rounds = static_cast<int>(choice.candidate.schedule ? choice.candidate.schedule->rounds() : problem.near->offsets.size());
+  request.description =
+      text(name(problem.collective), " with ", problem.near->offsets.size(), " neighbors, ", std::setprecision(6), problem.average, " bytes per block",
+           problem.bytes.empty() ? " (sizes differ between ranks)" : "", "\n", "chosen: ", choice.candidate.label(), " (", choice.reason, ")\n", "sends: ",
+           request.exchange->messages(), " messages, ", request.exchange->bytes(), " bytes; holds ", request.exchange->scratch_bytes(), " bytes\n", choice.details);
+}
+
+}  // namespace
+
+tonari_request make_request(tonari_neighborhood near, MPI_Info info, const std::function<Arguments()>& read) {
+  const double start = MPI_Wtime();
+  Context& context = *near->context;
+  Prepared mine;
+  Problem problem = agree_on_problem(context, info, read, mine);
+  set_average(context, problem, mine.binding);
+  const Choice choice = choose(context, problem, mine.settings, mine.arguments, mine.binding);
+  auto request = std::make_unique<tonari_request_s>();
+  request->context = near->context;
+  const std::size_t tags = choice.candidate.schedule ? choice.candidate.schedule->rounds() : 0;
+  if (!choice.candidate.schedule) context.graph();
+  together(context.comm(), [&] {
+    request->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.take_tags(tags));
+    describe(*request, choice, problem);
+  });
+  request->init = MPI_Wtime() - start;
+  return request.release();
+}
+
+}  // namespace tonari
+
+using namespace tonari;
+
+namespace {
+
+void start(tonari_request request) {
+  if (!request) fail(Errc::argument, "the request is null");
+  if (request->active) fail(Errc::active, "the request is already started; complete it with tonari_wait or tonari_test first");
+  request->exchange->start();
+  request->active = true;
+}
+
+bool test(tonari_request request) {
+  if (!request || !request->active) return true;
+  request->active = !request->exchange->test();
+  return !request->active;
+}
+
+void wait(tonari_request request) {
+  if (!request || !request->active) return;
+  request->exchange->wait();
+  request->active = false;
+}
+
+void check_list(int n, const tonari_request* requests) {
+  if (n < 0) fail(Errc::argument, "the number of requests is ", n, "; it must not be negative");
+  if (n > 0 && !requests) fail(Errc::argument, "the list of requests is null");
+}
+
+}  // namespace
+
+extern "C" int tonari_start(tonari_request request) {
+  return guarded([&] { start(request); });
+}
+
+extern "C" int tonari_test(tonari_request request, int* flag) {
+  return guarded([&] {
+    if (!flag) fail(Errc::argument, "the place for the flag is null");
+    *flag = test(request);
+  });
+}
+
+extern "C" int tonari_wait(tonari_request request) {
+  return guarded([&] { wait(request); });
+}
+
+extern "C" int tonari_startall(int n, const tonari_request requests[]) {
+  return guarded([&] {
+    check_list(n, requests);
+    for (int k = 0; k < n; ++k) {  // all or none
+      if (requests[k] && requests[k]->active) fail(Errc::active, "request ", k, " is already started; complete it with tonari_wait or tonari_test first");
+      if (requests[k] && std::find(requests, requests + k, requests[k]) != requests + k) fail(Errc::active, "request ", k, " is in the list twice");
+    }
+    for (int k = 0; k < n; ++k)
+      if (requests[k]) start(requests[k]);
+  });
+}
+
+extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
+  return guarded([&] {
+    check_list(n, requests);
+    if (n == 1) return wait(requests[0]);
+    for (bool all = false; !all;) {
+      all = true;
+      for (int k = 0; k < n; ++k) all = test(requests[k]) && all;
+    }
+  });
+}
+
+extern "C" int tonari_request_free(tonari_request* request) {
+  return guarded([&] {
+    if (!request) fail(Errc::argument, "the address of the request is null");
+    if (*request && (*request)->active) fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized && *request) (void)(*request)->exchange.release();  // its MPI objects are gone already
+    delete *request;
+    *request = TONARI_REQUEST_NULL;
+  });
+}
+
+extern "C" const char* tonari_request_describe(tonari_request request) { return request ? request->description.c_str() : nullptr; }
+
+extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {
+  return guarded([&] {
+    if (!request || !info) fail(Errc::argument, request ? "the place for the information is null" : "the request is null");
+    *info = {request->algorithm.c_str(), request->variant.c_str(),  request->channel.c_str(),
+             request->reason.c_str(),    request->predicted,        request->init,
+             request->measured,          request->exchange->messages(), request->rounds,
+             static_cast<MPI_Count>(request->exchange->bytes()), static_cast<MPI_Count>(request->exchange->scratch_bytes())};
+  });
+}

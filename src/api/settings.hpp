@@ -1,0 +1,13 @@
+// Settings of a neighborhood or a request: info keys over inherited ones, environment variables over both.
+#pragma once
+
+#include <mpi.h>
+
+#include "select/candidates.hpp"
+
+namespace tonari {
+
+// Throws Errc::argument or Errc::algorithm with the key that is wrong.
+Settings read_settings(MPI_Info info, Settings inherited);
+
+}  // namespace tonari

@@ -1,0 +1,61 @@
+#include "channels/arguments.hpp"
+
+#include <map>
+
+#include "channels/datatype.hpp"
+
+namespace tonari {
+namespace {
+
+// Blocks of one type and count share their layout.
+class Binder {
+ public:
+  explicit Binder(Binding& binding) : binding_(binding) {}
+
+  Block block(const void* buffer, const TypedBlock& typed) {
+    Shape& shape = shapes_.try_emplace({typed.type, typed.count}).first->second;
+    if (!shape.known) shape = read(typed);
+    // Through integers: the buffer may be MPI_BOTTOM.
+    const auto address = reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(typed.displacement + shape.first);
+    return {reinterpret_cast<std::byte*>(address), shape.layout, shape.bytes};
+  }
+
+ private:
+  struct Shape {
+    bool known = false;
+    std::ptrdiff_t first = 0;  // of a contiguous block
+    const Layout* layout = nullptr;
+    Bytes bytes = 0;
+  };
+
+  Shape read(const TypedBlock& typed) {
+    auto layout = std::make_shared<const Layout>(flatten(typed.count, typed.type));
+    if (layout->contiguous()) return {true, layout->runs().empty() ? 0 : layout->runs()[0].offset, nullptr, layout->bytes()};
+    binding_.layouts.push_back(layout);
+    return {true, 0, layout.get(), layout->bytes()};
+  }
+
+  Binding& binding_;
+  std::map<std::pair<MPI_Datatype, int>, Shape> shapes_;
+};
+
+}  // namespace
+
+Binding bind(const Arguments& arguments) {
+  Binding binding;
+  Binder binder(binding);
+  binding.send.reserve(arguments.send.size());
+  binding.recv.reserve(arguments.recv.size());
+  for (const TypedBlock& typed : arguments.send) binding.send.push_back(binder.block(arguments.sendbuf, typed));
+  for (const TypedBlock& typed : arguments.recv) binding.recv.push_back(binder.block(arguments.recvbuf, typed));
+  return binding;
+}
+
+Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf) {
+  Arguments moved = arguments;
+  moved.sendbuf = sendbuf;
+  moved.recvbuf = recvbuf;
+  return moved;
+}
+
+}  // namespace tonari

@@ -1,0 +1,60 @@
+// The arguments of one operation, brought into one form, and the blocks of memory they describe.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "copy/moves.hpp"
+#include "plan/plan.hpp"
+#include "topology/neighborhood.hpp"
+
+namespace tonari {
+
+enum class Form : std::uint8_t { regular, v, w };
+
+struct TypedBlock {
+  MPI_Aint displacement;  // bytes from the buffer's address
+  int count;
+  MPI_Datatype type;
+};
+
+struct Arguments {
+  Collective collective;
+  Form form;
+  const void* sendbuf;
+  void* recvbuf;
+  std::vector<TypedBlock> send;  // all-to-all: s blocks; allgather: one
+  std::vector<TypedBlock> recv;  // s blocks
+};
+
+// A block as bytes: contiguous (layout null) or spread out.
+struct Block {
+  std::byte* address = nullptr;    // of the first byte if contiguous, else what the layout is relative to
+  const Layout* layout = nullptr;  // owned by the binding
+  Bytes bytes = 0;
+};
+
+// Where a plan's blocks lie on this rank, and how long they are.
+struct Binding {
+  std::vector<Block> send, recv;
+  // Size of the blocks that pass through: block i has the same size on all ranks that have it (allgather: one entry). Empty if sizes differ between
+  // ranks; then only plans without scratch blocks can be bound.
+  std::vector<Bytes> uniform;
+  std::vector<std::shared_ptr<const Layout>> layouts;
+
+  Bytes bytes(Slice s, std::span<const std::uint32_t> scratch_like) const {
+    return s.buffer == Buffer::send ? send[s.block].bytes : s.buffer == Buffer::recv ? recv[s.block].bytes : uniform[scratch_like[s.block]];
+  }
+};
+
+// Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform is left empty.
+Binding bind(const Arguments& arguments);
+
+// The same arguments on other buffers.
+Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf);
+
+}  // namespace tonari

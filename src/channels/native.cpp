@@ -1,0 +1,118 @@
+#include "channels/native.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "channels/mpi_error.hpp"
+#include "channels/quirks.hpp"
+
+namespace tonari {
+
+GraphComm::GraphComm(MPI_Comm comm, const Neighborhood& near, int rank) {
+  std::vector<int> sources, targets;
+  for (std::size_t i = 0; i < near.offsets.size(); ++i) {
+    if (const int source = near.source(rank, i); source >= 0) sources.push_back(source);
+    if (const int target = near.target(rank, i); target >= 0) targets.push_back(target);
+  }
+  // Empty lists still need valid addresses for MPI_UNWEIGHTED's sake on some MPIs.
+  const int in = static_cast<int>(sources.size()), out = static_cast<int>(targets.size());
+  sources.push_back(0), targets.push_back(0);
+  check_mpi(MPI_Dist_graph_create_adjacent(comm, in, sources.data(), MPI_UNWEIGHTED, out, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm_),
+            "MPI_Dist_graph_create_adjacent");
+}
+
+GraphComm::~GraphComm() {
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+namespace {
+
+class TypeDuplicates {
+ public:
+  explicit TypeDuplicates(std::vector<OwnedType>& owned) : owned_(owned) {}
+  MPI_Datatype operator()(MPI_Datatype type) {
+    auto [entry, fresh] = copies_.try_emplace(type, MPI_DATATYPE_NULL);
+    if (fresh) {
+      check_mpi(MPI_Type_dup(type, &entry->second), "MPI_Type_dup");
+      owned_.emplace_back(entry->second);
+    }
+    return entry->second;
+  }
+
+ private:
+  std::map<MPI_Datatype, MPI_Datatype> copies_;
+  std::vector<OwnedType>& owned_;
+};
+
+}  // namespace
+
+NativeArguments::NativeArguments(const Arguments& arguments, const Neighborhood& near, int rank)
+    : collective(arguments.collective), sendbuf(arguments.sendbuf), recvbuf(arguments.recvbuf) {
+  TypeDuplicates duplicate(owned_);
+  bool all_exist = true;
+  for (std::size_t i = 0; i < near.offsets.size(); ++i) {
+    const TypedBlock& send = arguments.send[collective == Collective::alltoall ? i : 0];
+    if (near.target(rank, i) >= 0) {
+      send_counts.push_back(send.count);
+      send_displacements.push_back(send.displacement);
+      send_types.push_back(duplicate(send.type));
+    } else {
+      all_exist = false;
+    }
+    if (near.source(rank, i) >= 0) {
+      recv_counts.push_back(arguments.recv[i].count);
+      recv_displacements.push_back(arguments.recv[i].displacement);
+      recv_types.push_back(duplicate(arguments.recv[i].type));
+    } else {
+      all_exist = false;
+    }
+  }
+  regular = arguments.form == Form::regular && all_exist && !arguments.recv.empty();
+  if (regular) {
+    send_block = {0, arguments.send[0].count, send_types[0]};
+    recv_block = {0, arguments.recv[0].count, recv_types[0]};
+  }
+  // Addresses of empty lists must still be valid.
+  send_counts.push_back(0), recv_counts.push_back(0), send_displacements.push_back(0), recv_displacements.push_back(0);
+  send_types.push_back(MPI_BYTE), recv_types.push_back(MPI_BYTE);
+}
+
+bool has_persistent_neighborhood_collectives() { return TONARI_PERSISTENT_COLLECTIVES; }
+
+MPI_Request native_init(const NativeArguments& a, MPI_Comm graph) {
+  MPI_Request request = MPI_REQUEST_NULL;
+#if TONARI_PERSISTENT_COLLECTIVES
+  if (!a.regular)
+    check_mpi(TONARI_NEIGHBOR_ALLTOALLW_INIT(a.sendbuf, a.send_counts.data(), a.send_displacements.data(), a.send_types.data(), a.recvbuf,
+                                             a.recv_counts.data(), a.recv_displacements.data(), a.recv_types.data(), graph, MPI_INFO_NULL, &request),
+              "MPI_Neighbor_alltoallw_init");
+  else if (a.collective == Collective::alltoall)
+    check_mpi(TONARI_NEIGHBOR_ALLTOALL_INIT(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph,
+                                            MPI_INFO_NULL, &request),
+              "MPI_Neighbor_alltoall_init");
+  else
+    check_mpi(TONARI_NEIGHBOR_ALLGATHER_INIT(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph,
+                                             MPI_INFO_NULL, &request),
+              "MPI_Neighbor_allgather_init");
+#else
+  (void)a, (void)graph;
+#endif
+  return request;
+}
+
+MPI_Request native_start(const NativeArguments& a, MPI_Comm graph) {
+  MPI_Request request;
+  if (!a.regular)
+    check_mpi(MPI_Ineighbor_alltoallw(a.sendbuf, a.send_counts.data(), a.send_displacements.data(), a.send_types.data(), a.recvbuf, a.recv_counts.data(),
+                                      a.recv_displacements.data(), a.recv_types.data(), graph, &request),
+              "MPI_Ineighbor_alltoallw");
+  else if (a.collective == Collective::alltoall)
+    check_mpi(MPI_Ineighbor_alltoall(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph, &request),
+              "MPI_Ineighbor_alltoall");
+  else
+    check_mpi(MPI_Ineighbor_allgather(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph, &request),
+              "MPI_Ineighbor_allgather");
+  return request;
+}
+
+}  // namespace tonari

@@ -1,0 +1,52 @@
+// MPI's own neighbourhood collective as an exchange: a candidate like any other.
+//
+// Its completion must not depend on the order in which ranks wait, so it is the persistent form where the MPI has it and else the non-blocking one.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "channels/arguments.hpp"
+#include "channels/owned_type.hpp"
+
+namespace tonari {
+
+// A communicator with the neighbourhood as a distributed graph. Collective to make and to free.
+class GraphComm {
+ public:
+  GraphComm(MPI_Comm comm, const Neighborhood& near, int rank);
+  ~GraphComm();
+  GraphComm(const GraphComm&) = delete;
+  GraphComm& operator=(const GraphComm&) = delete;
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+// The arguments as MPI wants them on that communicator: neighbours that do not exist are left out there, so their blocks are too.
+struct NativeArguments {
+  NativeArguments(const Arguments& arguments, const Neighborhood& near, int rank);
+
+  bool regular;  // equal blocks one after the other in list order, and all neighbours exist: the regular collective can be called
+  Collective collective;
+  const void* sendbuf;
+  void* recvbuf;
+  TypedBlock send_block, recv_block;  // regular form
+  std::vector<int> send_counts, recv_counts;
+  std::vector<MPI_Aint> send_displacements, recv_displacements;
+  std::vector<MPI_Datatype> send_types, recv_types;  // duplicates: the user may free his
+ private:
+  std::vector<OwnedType> owned_;
+};
+
+// Whether this MPI has persistent neighbourhood collectives.
+bool has_persistent_neighborhood_collectives();
+// A request to be started by MPI_Start; only if the MPI has them. Collective.
+MPI_Request native_init(const NativeArguments& arguments, MPI_Comm graph);
+// The non-blocking collective.
+MPI_Request native_start(const NativeArguments& arguments, MPI_Comm graph);
+
+}  // namespace tonari

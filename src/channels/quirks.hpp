@@ -1,0 +1,30 @@
+// What differs between MPIs, each with the version and the symptom it answers.
+#pragma once
+
+#include <mpi.h>
+
+// Persistent neighbourhood collectives: MPI 4 has MPI_Neighbor_*_init. Open MPI 4.1 announces MPI 3.1 and has them as MPIX_ in mpi-ext.h.
+#if MPI_VERSION >= 4
+#define TONARI_PERSISTENT_COLLECTIVES 1
+#define TONARI_NEIGHBOR_ALLTOALL_INIT MPI_Neighbor_alltoall_init
+#define TONARI_NEIGHBOR_ALLTOALLW_INIT MPI_Neighbor_alltoallw_init
+#define TONARI_NEIGHBOR_ALLGATHER_INIT MPI_Neighbor_allgather_init
+#elif defined(OPEN_MPI)
+#include <mpi-ext.h>
+#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define TONARI_PERSISTENT_COLLECTIVES 1
+#define TONARI_NEIGHBOR_ALLTOALL_INIT MPIX_Neighbor_alltoall_init
+#define TONARI_NEIGHBOR_ALLTOALLW_INIT MPIX_Neighbor_alltoallw_init
+#define TONARI_NEIGHBOR_ALLGATHER_INIT MPIX_Neighbor_allgather_init
+#endif
+#endif
+#ifndef TONARI_PERSISTENT_COLLECTIVES
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5  // announces MPI 3.1, has the MPI 4 names
+#define TONARI_PERSISTENT_COLLECTIVES 1
+#define TONARI_NEIGHBOR_ALLTOALL_INIT MPI_Neighbor_alltoall_init
+#define TONARI_NEIGHBOR_ALLTOALLW_INIT MPI_Neighbor_alltoallw_init
+#define TONARI_NEIGHBOR_ALLGATHER_INIT MPI_Neighbor_allgather_init
+#else
+#define TONARI_PERSISTENT_COLLECTIVES 0
+#endif
+#endif

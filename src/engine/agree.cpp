@@ -1,0 +1,60 @@
+#include "engine/agree.hpp"
+
+#include <limits>
+#include <new>
+
+#include "channels/mpi_error.hpp"
+
+namespace tonari {
+
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const std::uint64_t> words) {
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  // The maximum of v and of ~v are complements of each other only if v is the same everywhere. The first word finds the lowest failing rank.
+  std::vector<std::uint64_t> values{local ? static_cast<std::uint64_t>(size - rank) : 0};
+  for (std::uint64_t word : words) {
+    values.push_back(word);
+    values.push_back(~word);
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  if (values[0] > 0) {
+    const int failed = size - static_cast<int>(values[0]);
+    int code = local ? static_cast<int>(local->code()) : 0;
+    check_mpi(MPI_Bcast(&code, 1, MPI_INT, failed, comm), "MPI_Bcast");
+    std::string sentence = local ? local->what() : "";
+    int length = static_cast<int>(sentence.size());
+    check_mpi(MPI_Bcast(&length, 1, MPI_INT, failed, comm), "MPI_Bcast");
+    sentence.resize(length);
+    check_mpi(MPI_Bcast(sentence.data(), length, MPI_CHAR, failed, comm), "MPI_Bcast");
+    throw Error(static_cast<Errc>(code), sentence);
+  }
+  std::vector<bool> same;
+  for (std::size_t k = 0; k < words.size(); ++k) same.push_back(values[1 + 2 * k] == ~values[2 + 2 * k]);
+  return same;
+}
+
+std::optional<Error> caught(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(Errc::memory, "out of memory; use smaller blocks or fewer requests at a time");
+  } catch (const std::exception& other) {
+    return Error(Errc::internal, text("unexpected: ", other.what()));
+  }
+  return std::nullopt;
+}
+
+void together(MPI_Comm comm, const std::function<void()>& work) { agree(comm, caught(work)); }
+
+std::string broadcast(MPI_Comm comm, std::string text) {
+  int length = static_cast<int>(text.size());
+  check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
+  text.resize(length);
+  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm), "MPI_Bcast");
+  return text;
+}
+
+}  // namespace tonari

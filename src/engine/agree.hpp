@@ -1,0 +1,30 @@
+// Agreement between ranks: all succeed, or all fail with the same sentence (nothing hangs, nobody goes on alone).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace tonari {
+
+// Collective. If `local` holds an error on some rank, throws the error of the lowest such rank on all ranks.
+// Otherwise returns, for every word, whether it has the same value on all ranks. One MPI_Allreduce if all is well.
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const std::uint64_t> words = {});
+
+// Collective: runs `work` and agrees on how it went. std::bad_alloc becomes Errc::memory.
+void together(MPI_Comm comm, const std::function<void()>& work);
+
+// What the callable throws, as an Error; nothing if it returns.
+std::optional<Error> caught(const std::function<void()>& work);
+
+// Collective: rank 0's text on all ranks.
+std::string broadcast(MPI_Comm comm, std::string text);
+
+}  // namespace tonari

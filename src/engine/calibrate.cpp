@@ -1,0 +1,208 @@
+#include "engine/calibrate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "channels/mpi_error.hpp"
+#include "channels/memory.hpp"
+#include "copy/moves.hpp"
+#include "engine/agree.hpp"
+#include "select/cache.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr int tag_ping = 1, tag_burst = 2, tag_go = 3, tag_eager = 4;
+constexpr std::size_t largest = 1 << 20;
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+// Both partners run the same sequence; only the first one's times count.
+class Pair {
+ public:
+  Pair(MPI_Comm comm, int partner, bool first) : comm_(comm), partner_(partner), first_(first), data_(largest) {
+    std::fill_n(data_.data(), largest, std::byte{1});
+  }
+
+  // One way of a message of so many bytes: half a round trip.
+  double one_way(std::size_t bytes, double seconds = 0.02) {
+    std::vector<double> times;
+    int rounds = 4;
+    for (int batch = 0; batch < 2; ++batch) {
+      for (int k = 0; k < rounds; ++k) times.push_back(ping(static_cast<int>(bytes)) / 2);
+      if (batch == 0) rounds = agree_on(static_cast<int>(std::clamp(seconds / (2 * median(times) + 1e-9), 4.0, 400.0)));
+      if (batch == 0) times.clear();
+    }
+    return median(times);
+  }
+
+  // Time per message when `count` small ones leave back to back: the larger of overhead and gap.
+  double burst(int count) {
+    std::vector<double> times;
+    std::vector<MPI_Request> requests(count);
+    for (int k = 0; k < 20; ++k) {
+      ping(1);
+      const double start = MPI_Wtime();
+      for (int m = 0; m < count; ++m)
+        check_mpi(first_ ? MPI_Isend(data_.data(), 8, MPI_BYTE, partner_, tag_burst, comm_, &requests[m])
+                         : MPI_Irecv(data_.data() + 8 * m, 8, MPI_BYTE, partner_, tag_burst, comm_, &requests[m]),
+                  "a burst of messages");
+      times.push_back((MPI_Wtime() - start) / count);
+      check_mpi(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    }
+    return median(times);
+  }
+
+  // Largest power of two that is sent although the receiver has not yet asked for it.
+  std::size_t eager() {
+    std::size_t limit = 0;
+    for (std::size_t bytes = 256; bytes <= largest; bytes *= 2) {
+      if (!leaves_alone(static_cast<int>(bytes))) break;
+      limit = bytes;
+    }
+    return std::max<std::size_t>(limit, 256);
+  }
+
+  // Extra time per piece of a message that a datatype describes, over a contiguous one.
+  double typed_piece() {
+    constexpr int pieces = 64;
+    MPI_Datatype vector;
+    check_mpi(MPI_Type_vector(pieces, 16, 32, MPI_BYTE, &vector), "MPI_Type_vector");
+    check_mpi(MPI_Type_commit(&vector), "MPI_Type_commit");
+    const double plain = one_way(pieces * 16, 0.01);
+    std::vector<double> times;
+    for (int k = 0; k < 100; ++k) times.push_back(ping(1, vector) / 2);
+    MPI_Type_free(&vector);
+    return std::max(1e-9, (median(times) - plain) / (2 * pieces));  // at both ends
+  }
+
+ private:
+  double ping(int count, MPI_Datatype type = MPI_BYTE) {
+    const double start = MPI_Wtime();
+    if (first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, tag_ping, comm_), "MPI_Send");
+    check_mpi(MPI_Recv(data_.data(), count, type, partner_, tag_ping, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    if (!first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, tag_ping, comm_), "MPI_Send");
+    return MPI_Wtime() - start;
+  }
+  int agree_on(int mine) {
+    int both = mine;
+    if (first_) check_mpi(MPI_Send(&both, 1, MPI_INT, partner_, tag_go, comm_), "MPI_Send");
+    else check_mpi(MPI_Recv(&both, 1, MPI_INT, partner_, tag_go, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    return both;
+  }
+  bool leaves_alone(int bytes) {
+    int left = 0;
+    if (first_) {
+      MPI_Request request;
+      check_mpi(MPI_Isend(data_.data(), bytes, MPI_BYTE, partner_, tag_eager, comm_, &request), "MPI_Isend");
+      const double start = MPI_Wtime();
+      while (!left && MPI_Wtime() - start < 300e-6) check_mpi(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
+      const int result = agree_on(left);
+      check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+      return result;
+    }
+    left = agree_on(0);
+    check_mpi(MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, tag_eager, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    return left;
+  }
+
+  MPI_Comm comm_;
+  int partner_;
+  bool first_;
+  Memory data_;
+};
+
+void measure_copies(LogGP& machine) {
+  constexpr std::size_t big = 256 * 1024, small = 32, blocks = 64;
+  Memory from(big), to(big);
+  std::fill_n(from.data(), big, std::byte{1});
+  std::fill_n(to.data(), big, std::byte{2});
+  std::vector<Move> many;
+  for (std::size_t k = 0; k < blocks; ++k) many.push_back({to.data() + 4096 * k, from.data() + 4096 * k, small, 1, 0, 0});
+  const Move one{to.data(), from.data(), big, 1, 0, 0};
+  const auto time = [](std::span<const Move> moves) {
+    std::vector<double> times;
+    for (int k = 0; k < 50; ++k) {
+      const double start = MPI_Wtime();
+      run_moves(moves);
+      times.push_back(MPI_Wtime() - start);
+    }
+    return median(times);
+  };
+  machine.copy_byte = std::max(1e-12, time(std::span(&one, 1)) / big);
+  machine.copy_block = std::max(1e-10, time(many) / blocks);
+}
+
+void measure_messages(LogGP& machine, Pair pair) {
+  pair.one_way(8);  // warms up connections
+  const double tiny = pair.one_way(8);
+  machine.o = std::max(1e-9, pair.burst(32));
+  machine.g = machine.o;
+  machine.L = std::max(1e-9, tiny - 2 * machine.o);
+  machine.eager = pair.eager();
+  machine.G = std::max(1e-12, (pair.one_way(largest) - pair.one_way(largest / 4)) / (largest - largest / 4));
+  const double short_one = pair.one_way(machine.eager / 2), long_one = pair.one_way(std::min(largest, machine.eager * 2));
+  machine.rendezvous = std::max(0.0, long_one - short_one - machine.G * static_cast<double>(machine.eager) * 1.5);
+  machine.typed_block = pair.typed_piece();
+}
+
+}  // namespace
+
+std::string machine_key(MPI_Comm comm) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0, ranks = 0, rank = 0;
+  check_mpi(MPI_Get_library_version(version, &length), "MPI_Get_library_version");
+  check_mpi(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm node;
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_free(&node);
+  int nodes = rank == 0 ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
+  std::string key = text(version, "|", host, "|", ranks, " ranks|", nodes, " nodes");
+  for (char& c : key)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  return broadcast(comm, key.substr(0, 400));
+}
+
+LogGP measure_machine(MPI_Comm comm) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  LogGP machine;
+  std::string result;
+  if (rank == 0) measure_copies(machine);
+  if (size > 1 && (rank == 0 || rank == size - 1)) measure_messages(machine, Pair(comm, rank == 0 ? size - 1 : 0, rank == 0));
+  if (rank == 0) result = to_text(machine);
+  return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
+}
+
+LogGP machine_parameters(MPI_Comm comm, const std::string& key) {
+  static std::mutex mutex;
+  static std::map<std::string, LogGP> known;
+  const CacheFile file(cache_directory(), "machines");
+  std::string text;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) text = to_text(found->second);
+    else if (const auto line = file.get(key); line && loggp_from_text(*line)) text = *line;
+  }
+  text = broadcast(comm, text);
+  const std::optional<LogGP> remembered = loggp_from_text(text);
+  const LogGP machine = remembered ? *remembered : measure_machine(comm);
+  const std::lock_guard lock(mutex);
+  if (rank == 0 && !remembered) file.put(key, to_text(machine));
+  known[key] = machine;
+  return machine;
+}
+
+}  // namespace tonari

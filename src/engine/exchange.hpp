@@ -1,0 +1,23 @@
+// A prepared exchange: what a request holds.
+#pragma once
+
+#include <cstddef>
+
+#include "base/checked.hpp"
+
+namespace tonari {
+
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  // start, then test until true or wait; then start again. They throw Errc::mpi; afterwards the exchange can only be destroyed.
+  virtual void start() = 0;
+  virtual bool test() = 0;
+  virtual void wait() = 0;
+
+  virtual int messages() const = 0;          // this rank sends per exchange
+  virtual Bytes bytes() const = 0;           // this rank sends per exchange
+  virtual std::size_t scratch_bytes() const = 0;
+};
+
+}  // namespace tonari

@@ -1,0 +1,35 @@
+#include "engine/native_exchange.hpp"
+
+#include "channels/mpi_error.hpp"
+
+namespace tonari {
+
+NativeExchange::NativeExchange(const Arguments& arguments, const Neighborhood& near, int rank, std::shared_ptr<const GraphComm> graph)
+    : arguments_(arguments, near, rank), graph_(std::move(graph)), persistent_(has_persistent_neighborhood_collectives()) {
+  messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
+  for (int k = 0; k < messages_; ++k) {
+    int size = 0;
+    check_mpi(MPI_Type_size(arguments_.send_types[k], &size), "MPI_Type_size");
+    bytes_ += static_cast<Bytes>(size) * arguments_.send_counts[k];
+  }
+  if (persistent_) request_ = native_init(arguments_, graph_->get());
+}
+
+NativeExchange::~NativeExchange() {
+  if (persistent_ && request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+}
+
+void NativeExchange::start() {
+  if (persistent_) check_mpi(MPI_Start(&request_), "MPI_Start");
+  else request_ = native_start(arguments_, graph_->get());
+}
+
+bool NativeExchange::test() {
+  int flag = 0;
+  check_mpi(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+  return flag;
+}
+
+void NativeExchange::wait() { check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait"); }
+
+}  // namespace tonari

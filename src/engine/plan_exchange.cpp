@@ -1,0 +1,169 @@
+#include "engine/plan_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tonari {
+namespace {
+
+// Up to so many bytes are unpacked in one go once all messages are there: cheaper than looking at every message as it comes.
+constexpr Bytes small_unpack = 64 * 1024;
+
+}  // namespace
+
+PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, MPI_Comm comm, Options options)
+    : program_(std::move(program)), comm_(comm), options_(options) {
+  successor_begin_.push_back(0);
+  for (OpId op = 0; op < plan.size(); ++op) {
+    const auto next = plan.successors(op);
+    successors_.insert(successors_.end(), next.begin(), next.end());
+    successor_begin_.push_back(static_cast<std::uint32_t>(successors_.size()));
+    predecessors_.push_back(plan.predecessor_count(op));
+    if (program_.steps[op].after.size() > 0) unpacking_.push_back(op);
+  }
+  independent_ = successors_.empty();
+  unpack_at_end_ = program_.bytes_unpacked <= small_unpack;
+  waiting_ = predecessors_;
+  outstanding_.assign(plan.size(), 0);
+  ready_.reserve(plan.size());
+  order_transfers(plan);
+  make_requests();
+}
+
+// Receives that wait for nothing come first and are posted by one call. Then what else can start at once: sends first, copies last, so that
+// messages travel while blocks that stay at home are copied.
+void PlanExchange::order_transfers(const Plan& plan) {
+  std::vector<Transfer> ordered;
+  const auto take = [&](OpId op) {
+    Range& range = program_.steps[op].transfers;
+    const auto begin = static_cast<std::uint32_t>(ordered.size());
+    ordered.insert(ordered.end(), program_.transfers.begin() + range.begin, program_.transfers.begin() + range.end);
+    range = {begin, static_cast<std::uint32_t>(ordered.size())};
+    operation_of_.insert(operation_of_.end(), range.size(), op);
+  };
+  const auto at_once = [&](OpId op, Kind kind) { return predecessors_[op] == 0 && plan[op].kind == kind; };
+  for (OpId op = 0; op < plan.size(); ++op)
+    if (at_once(op, Kind::recv)) {
+      take(op);
+      if (program_.steps[op].transfers.size() > 0) ++posted_operations_;
+      else initial_.push_back(op);
+    }
+  posted_at_once_ = {0, static_cast<std::uint32_t>(ordered.size())};
+  for (OpId op = 0; op < plan.size(); ++op)
+    if (at_once(op, Kind::send)) take(op), initial_.push_back(op);
+  for (OpId op = 0; op < plan.size(); ++op)
+    if (at_once(op, Kind::copy)) initial_.push_back(op);
+  for (OpId op = 0; op < plan.size(); ++op)
+    if (predecessors_[op] > 0 && plan[op].kind != Kind::copy) take(op);
+  program_.transfers = std::move(ordered);
+}
+
+void PlanExchange::make_requests() {
+  requests_.assign(program_.transfers.size(), MPI_REQUEST_NULL);
+  completed_.resize(requests_.size());
+  for (const Transfer& t : program_.transfers) messages_ += t.send;
+  if (!options_.persistent) return;
+  for (std::size_t k = 0; k < requests_.size(); ++k) {
+    const Transfer& t = program_.transfers[k];
+    const int tag = options_.first_tag + t.tag;
+    if (t.send) check_mpi(MPI_Send_init(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Send_init");
+    else check_mpi(MPI_Recv_init(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Recv_init");
+  }
+}
+
+PlanExchange::~PlanExchange() {
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+void PlanExchange::start() {
+  const std::size_t operations = program_.steps.size();
+  not_complete_ = operations;
+  not_started_ = operations - posted_operations_;
+  if (!independent_) std::copy(predecessors_.begin(), predecessors_.end(), waiting_.begin());
+  for (OpId op = 0; op < operations; ++op) outstanding_[op] = program_.steps[op].transfers.size();
+  start_transfers(posted_at_once_);
+  for (OpId op : initial_) start_operation(op);
+  start_ready();
+}
+
+void PlanExchange::start_transfers(Range range) {
+  if (range.size() == 0) return;
+  if (options_.persistent) {
+    check_mpi(MPI_Startall(static_cast<int>(range.size()), &requests_[range.begin]), "MPI_Startall");
+    return;
+  }
+  for (std::uint32_t k = range.begin; k < range.end; ++k) {
+    const Transfer& t = program_.transfers[k];
+    const int tag = options_.first_tag + t.tag;
+    if (t.send) check_mpi(MPI_Isend(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Isend");
+    else check_mpi(MPI_Irecv(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Irecv");
+  }
+}
+
+void PlanExchange::start_operation(OpId op) {
+  const P2pProgram::Step& step = program_.steps[op];
+  run_moves(moves(step.before));
+  start_transfers(step.transfers);
+  --not_started_;
+  if (step.transfers.size() == 0) complete(op);
+}
+
+void PlanExchange::complete(OpId op) {
+  run_moves(moves(program_.steps[op].after));
+  --not_complete_;
+  for (std::uint32_t k = successor_begin_[op]; k < successor_begin_[op + 1]; ++k)
+    if (--waiting_[successors_[k]] == 0) ready_.push_back(successors_[k]);
+}
+
+void PlanExchange::start_ready() {
+  while (!ready_.empty()) {
+    const OpId op = ready_.back();
+    ready_.pop_back();
+    start_operation(op);
+  }
+}
+
+void PlanExchange::complete_transfer(int index) {
+  const OpId op = operation_of_[index];
+  if (--outstanding_[op] == 0) complete(op);
+}
+
+// Everything has started and every message is there: only unpacking is left.
+void PlanExchange::finish_all() {
+  for (OpId op : unpacking_)
+    if (outstanding_[op] > 0) run_moves(moves(program_.steps[op].after));
+  not_complete_ = 0;
+}
+
+bool PlanExchange::test() {
+  const int count = static_cast<int>(requests_.size());
+  if (not_complete_ > 0 && not_started_ == 0 && unpack_at_end_) {
+    int all = 0;
+    check_mpi(MPI_Testall(count, requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (all) finish_all();
+  } else if (not_complete_ > 0) {
+    int done = 0;
+    check_mpi(MPI_Testsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
+    for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
+    start_ready();
+  }
+  return not_complete_ == 0;
+}
+
+void PlanExchange::wait() {
+  const int count = static_cast<int>(requests_.size());
+  while (not_complete_ > 0) {
+    if (not_started_ == 0 && unpack_at_end_) {
+      check_mpi(MPI_Waitall(count, requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      finish_all();
+      return;
+    }
+    int done = 0;
+    check_mpi(MPI_Waitsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Waitsome");
+    for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
+    start_ready();
+  }
+}
+
+}  // namespace tonari

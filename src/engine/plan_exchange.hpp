@@ -1,0 +1,65 @@
+// Runs a bound plan over MPI point to point: what is ready starts, what completes releases its successors.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "channels/p2p.hpp"
+#include "engine/exchange.hpp"
+#include "plan/plan.hpp"
+
+namespace tonari {
+
+class PlanExchange final : public Exchange {
+ public:
+  struct Options {
+    int first_tag = 0;       // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
+    bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
+  };
+  PlanExchange(const Plan& plan, P2pProgram program, MPI_Comm comm, Options options);
+  ~PlanExchange() override;
+  PlanExchange(const PlanExchange&) = delete;
+  PlanExchange& operator=(const PlanExchange&) = delete;
+
+  void start() override;
+  bool test() override;
+  void wait() override;
+  int messages() const override { return messages_; }
+  Bytes bytes() const override { return program_.bytes_sent; }
+  std::size_t scratch_bytes() const override { return program_.memory.bytes(); }
+
+ private:
+  void make_requests();
+  void order_transfers(const Plan& plan);
+  void start_ready();
+  void start_operation(OpId op);
+  void start_transfers(Range range);
+  void complete_transfer(int index);
+  void complete(OpId op);
+  void finish_all();
+  std::span<const Move> moves(Range range) const { return std::span(program_.moves).subspan(range.begin, range.size()); }
+
+  P2pProgram program_;
+  MPI_Comm comm_;
+  Options options_;
+  int messages_ = 0;
+
+  // The DAG, and the state of the running exchange: operations left to wait for, transfers left to complete.
+  std::vector<std::uint32_t> successor_begin_;
+  std::vector<OpId> successors_;
+  std::vector<std::uint32_t> predecessors_, waiting_;
+  std::vector<std::uint32_t> outstanding_;
+  std::vector<OpId> initial_, ready_, unpacking_;
+  std::size_t not_started_ = 0, not_complete_ = 0;
+  bool independent_ = false;  // no operation waits for another
+  bool unpack_at_end_ = false;
+
+  std::vector<MPI_Request> requests_;  // receives that can be posted at once come first
+  std::vector<OpId> operation_of_;     // per request
+  Range posted_at_once_;
+  std::size_t posted_operations_ = 0;  // they belong to so many operations
+  std::vector<int> completed_;
+};
+
+}  // namespace tonari

@@ -1,0 +1,107 @@
+#include "engine/selector.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iomanip>
+
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "engine/trial.hpp"
+#include "select/cache.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr double close = 1.15;  // who is so near to the best deserves a look at his other channels too
+
+// Seconds for measuring at one init.
+double budget(Tune tune) {
+  const char* given = std::getenv("TONARI_TUNE_SECONDS");
+  const double seconds = given ? std::atof(given) : 0;
+  if (seconds > 0 && seconds < 3600) return seconds;
+  return tune == Tune::measure ? 1.0 : 0.2;
+}
+
+// What wisdom depends on. Block sizes count by half octaves.
+std::string wisdom_key(Context& context, const Problem& problem, const Settings& settings) {
+  const int size_class = problem.average < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(problem.average)));
+  return text(context.machine_key(), "|", std::hex, problem.near->fingerprint(), std::dec, "|", name(problem.collective), "|", size_class, "|",
+              problem.contiguous ? "contiguous" : "spread", "|", problem.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel,
+              "|", settings.ports);
+}
+
+std::optional<Candidate> recall(Context& context, const std::string& key, const Problem& problem, const Settings& settings) {
+  std::string label;
+  if (context.rank() == 0) label = CacheFile(cache_directory(), "wisdom").get(key).value_or("");
+  label = broadcast(context.comm(), label);
+  return label.empty() ? std::nullopt : find_candidate(label, problem, settings);
+}
+
+void add_lines(std::string& details, const std::vector<Timing>& timings) {
+  for (const Timing& t : timings)
+    details += t.wrong ? text("  ", t.candidate.label(), ": delivers wrong blocks on this MPI, left out\n")
+                       : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(), " (predicted ", t.candidate.predicted * 1e6, " us)\n");
+}
+
+// First all algorithms on one channel, then the other channels of those in front, then the best few once more against each other.
+Timing contest(Context& context, std::vector<Candidate> candidates, const Problem& problem, const Settings& settings, Shadow& shadow, std::string& details) {
+  const double seconds = budget(settings.tune);
+  std::vector<Timing> first = time_candidates(context, candidates, settings, shadow, seconds / 2);
+  add_lines(details, first);
+  std::vector<Candidate> finalists;
+  for (const Timing& t : first) {
+    if (t.wrong || t.seconds > close * first[0].seconds) continue;
+    finalists.push_back(t.candidate);
+    for (const Candidate& other : alternatives(t.candidate, problem, settings, context.machine())) finalists.push_back(other);
+  }
+  if (finalists.size() == 1) return first[0];
+  const std::vector<Timing> last = time_candidates(context, finalists, settings, shadow, seconds / 2);
+  details += "and of those in front, with their other channels:\n";
+  add_lines(details, last);
+  return last[0];
+}
+
+Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings, const Arguments& arguments,
+               const Binding& binding) {
+  std::optional<Shadow> shadow;
+  int possible = 0;
+  const std::optional<Error> error = caught([&] { shadow = Shadow::make(arguments, binding); });
+  possible = shadow.has_value();
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, context.comm()), "MPI_Allreduce");
+  if (!possible) return {candidates.front(), "model", "the buffers are too large to be measured on copies of them\n", 0};
+  Choice choice;
+  const Timing best = contest(context, candidates, problem, settings, *shadow, choice.details);
+  choice.candidate = best.candidate;
+  choice.reason = "measured";
+  choice.measured = best.seconds;
+  return choice;
+}
+
+Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0}; }
+
+}  // namespace
+
+Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
+  if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
+  if (settings.algorithm == "native") return forced({nullptr, {ChannelChoice::Kind::native}, 0});
+  std::string key;
+  if (settings.tune == Tune::automatic) {
+    key = wisdom_key(context, problem, settings);
+    if (const auto known = recall(context, key, problem, settings)) return {*known, "wisdom", "", 0};
+  }
+  const std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
+  const bool only_one = candidates.size() == 1 && alternatives(candidates[0], problem, settings, context.machine()).empty();
+  if (only_one) return forced(candidates[0]);
+  if (settings.tune == Tune::model || context.ranks() == 1) {
+    Choice choice{candidates.front(), "model", "predicted:\n", 0};
+    for (const Candidate& c : candidates) choice.details += text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
+    return choice;
+  }
+  if (key.empty()) key = wisdom_key(context, problem, settings);
+  Choice choice = measure(context, candidates, problem, settings, arguments, binding);
+  if (context.rank() == 0 && choice.reason == "measured") CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
+  return choice;
+}
+
+}  // namespace tonari

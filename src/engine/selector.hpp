@@ -1,0 +1,28 @@
+// Chooses and builds the exchange for one request: applicable, scored, measured, remembered.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "channels/arguments.hpp"
+#include "engine/context.hpp"
+#include "engine/exchange.hpp"
+#include "select/candidates.hpp"
+
+namespace tonari {
+
+struct Choice {
+  Candidate candidate;
+  std::string reason;     // forced, fixed rule, model, measured, wisdom
+  std::string details;    // lines for tonari_request_describe: what was compared
+  double measured = 0;    // seconds; 0 if it was not measured
+};
+
+// Collective. Everything but binding and arguments must be the same on all ranks. Throws the same error on all ranks.
+Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding);
+
+// Collective only if the candidate is native.
+std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate, const Settings& settings, const Arguments& arguments,
+                                const Binding& binding, int first_tag);
+
+}  // namespace tonari

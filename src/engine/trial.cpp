@@ -1,0 +1,191 @@
+#include "engine/trial.hpp"
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr std::size_t most_shadow = std::size_t{1} << 29;
+constexpr int most_rounds = 400;
+
+struct Span {
+  std::uintptr_t low = UINTPTR_MAX, high = 0;
+  bool empty() const { return high <= low; }
+  std::size_t size() const { return empty() ? 0 : high - low; }
+};
+
+Span span_of(const std::vector<Block>& blocks) {
+  Span span;
+  for (const Block& b : blocks) {
+    if (b.bytes == 0) continue;
+    const auto [first, last] = b.layout ? b.layout->span() : std::pair<std::ptrdiff_t, std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(b.bytes));
+    const auto address = reinterpret_cast<std::uintptr_t>(b.address);
+    span.low = std::min(span.low, address + first);
+    span.high = std::max(span.high, address + last);
+  }
+  return span;
+}
+
+// The address that plays the part of `buffer` when the bytes from span.low on lie in memory. Alignment within cache lines is kept.
+void* stand_in(const void* buffer, const Span& span, const Memory& memory) {
+  if (span.empty()) return const_cast<void*>(buffer);
+  const auto base = reinterpret_cast<std::uintptr_t>(memory.data()) + span.low % cache_line;
+  return reinterpret_cast<void*>(base + (reinterpret_cast<std::uintptr_t>(buffer) - span.low));
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+// Short exchanges are repeated within a round so that the clock can see them.
+int repetitions(double seconds) { return seconds > 5e-6 ? 1 : 4; }
+
+class Contest {
+ public:
+  Contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow) : context_(context), shadow_(shadow) {
+    // Collective steps come first: a rank that fails on its own must not leave the others waiting in them.
+    if (std::any_of(candidates.begin(), candidates.end(), [](const Candidate& c) { return !c.schedule; })) context.graph();
+    together(context.comm(), [&] {
+      for (const Candidate& candidate : candidates) {
+        exchanges_.push_back(build(context, candidate, settings, shadow.arguments(), shadow.binding(), context.peek_tag()));
+        timings_.push_back({candidate, 0, false});
+      }
+    });
+    times_.resize(candidates.size());
+  }
+
+  void verify() {
+    shadow_.fill_send(context_.rank());
+    const auto first_plan = std::find_if(timings_.begin(), timings_.end(), [](const Timing& t) { return t.candidate.schedule != nullptr; });
+    if (first_plan == timings_.end()) return;
+    const std::vector<std::byte> expected = deliver(first_plan - timings_.begin());
+    for (std::size_t c = 0; c < timings_.size(); ++c) {
+      if (timings_[c].candidate.schedule) continue;
+      int wrong = deliver(c) != expected;
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, context_.comm()), "MPI_Allreduce");
+      timings_[c].wrong = wrong;
+    }
+  }
+
+  // Batches of rounds; after each batch all ranks know the same times and decide alike whether to go on.
+  void run(double budget) {
+    round(1);
+    reduce();
+    for (const auto& t : times_) repeat_ = std::max(repeat_, repetitions(t.back()));
+    times_.assign(times_.size(), {});
+    double used = 0;
+    for (int batch = 3; used < budget && static_cast<int>(times_[0].size()) < most_rounds; batch = std::min(2 * batch, 64)) {
+      const double start = MPI_Wtime();
+      for (int k = 0; k < batch; ++k) round(repeat_);
+      elapsed_ = MPI_Wtime() - start;
+      reduce();
+      used += elapsed_;
+      if (used + 2 * elapsed_ > 2 * budget) break;
+    }
+  }
+
+  std::vector<Timing> result() {
+    for (std::size_t c = 0; c < timings_.size(); ++c) timings_[c].seconds = median(times_[c]);
+    std::stable_sort(timings_.begin(), timings_.end(), [](const Timing& a, const Timing& b) { return std::pair(a.wrong, a.seconds) < std::pair(b.wrong, b.seconds); });
+    return std::move(timings_);
+  }
+
+ private:
+  std::vector<std::byte> deliver(std::size_t c) {
+    shadow_.poison_recv();
+    check_mpi(MPI_Barrier(context_.comm()), "MPI_Barrier");
+    exchanges_[c]->start();
+    exchanges_[c]->wait();
+    return shadow_.received();
+  }
+  // One round: every candidate once, beginning with another one each time.
+  void round(int repeat) {
+    const std::size_t n = exchanges_.size(), shift = rounds_++;
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t c = (k + shift) % n;
+      check_mpi(MPI_Barrier(context_.comm()), "MPI_Barrier");
+      const double start = MPI_Wtime();
+      for (int again = 0; again < repeat; ++again) {
+        exchanges_[c]->start();
+        exchanges_[c]->wait();
+      }
+      fresh_.push_back({c, (MPI_Wtime() - start) / repeat});
+    }
+  }
+  void reduce() {
+    std::vector<double> values;
+    for (const auto& [c, seconds] : fresh_) values.push_back(seconds);
+    values.push_back(elapsed_);
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, context_.comm()), "MPI_Allreduce");
+    for (std::size_t k = 0; k < fresh_.size(); ++k) times_[fresh_[k].first].push_back(values[k]);
+    elapsed_ = values.back();
+    fresh_.clear();
+  }
+
+  Context& context_;
+  Shadow& shadow_;
+  std::vector<std::unique_ptr<Exchange>> exchanges_;
+  std::vector<Timing> timings_;
+  std::vector<std::vector<double>> times_;
+  std::vector<std::pair<std::size_t, double>> fresh_;
+  std::size_t rounds_ = 0;
+  int repeat_ = 1;
+  double elapsed_ = 0;
+};
+
+}  // namespace
+
+std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& binding) {
+  const Span send = span_of(binding.send), recv = span_of(binding.recv);
+  if (send.size() > most_shadow || recv.size() > most_shadow) return std::nullopt;
+  Shadow shadow;
+  shadow.send_ = Memory(send.size() + cache_line);
+  shadow.recv_ = Memory(recv.size() + cache_line);
+  std::fill_n(shadow.send_.data(), shadow.send_.bytes(), std::byte{0});
+  std::fill_n(shadow.recv_.data(), shadow.recv_.bytes(), std::byte{0});
+  shadow.arguments_ = rebased(arguments, stand_in(arguments.sendbuf, send, shadow.send_), stand_in(arguments.recvbuf, recv, shadow.recv_));
+  shadow.binding_ = bind(shadow.arguments_);
+  shadow.binding_.uniform = binding.uniform;
+  return shadow;
+}
+
+void Shadow::fill_send(int rank) {
+  std::uint64_t state = Hash().word(rank).value();
+  for (std::size_t k = 0; k < send_.bytes(); ++k) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    send_.data()[k] = static_cast<std::byte>(state >> 56);
+  }
+}
+
+void Shadow::poison_recv() { std::fill_n(recv_.data(), recv_.bytes(), std::byte{0xA5}); }
+
+std::vector<std::byte> Shadow::received() const {
+  std::vector<std::byte> bytes;
+  std::vector<Move> moves;
+  std::size_t size = 0;
+  for (const Block& b : binding_.recv) size += b.bytes;
+  bytes.resize(size);
+  std::byte* at = bytes.data();
+  for (const Block& b : binding_.recv) {
+    Layout whole;
+    whole.add(0, b.bytes);
+    make_moves(moves, at, whole, b.address, b.layout ? *b.layout : whole);
+    at += b.bytes;
+  }
+  run_moves(moves);
+  return bytes;
+}
+
+std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, double budget) {
+  Contest contest(context, candidates, settings, shadow);
+  contest.verify();
+  contest.run(budget);
+  return contest.result();
+}
+
+}  // namespace tonari

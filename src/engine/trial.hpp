@@ -1,0 +1,43 @@
+// Times candidates on buffers shaped like the user's: his own hold his data and are not touched by init.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "channels/memory.hpp"
+#include "engine/selector.hpp"
+
+namespace tonari {
+
+// Buffers with the same blocks at the same distances from each other.
+class Shadow {
+ public:
+  // Nothing if it would take more memory than is reasonable for a measurement.
+  static std::optional<Shadow> make(const Arguments& arguments, const Binding& binding);
+
+  const Arguments& arguments() const { return arguments_; }
+  const Binding& binding() const { return binding_; }
+  void fill_send(int rank);
+  void poison_recv();
+  std::vector<std::byte> received() const;  // the bytes of all receive blocks, in order
+
+ private:
+  Shadow() = default;
+  Memory send_, recv_;
+  Arguments arguments_;
+  Binding binding_;
+};
+
+struct Timing {
+  Candidate candidate;
+  double seconds = 0;      // median over rounds of the maximum over ranks
+  bool wrong = false;      // delivered wrong blocks: out of the contest
+};
+
+// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least three rounds). The same result on all ranks.
+// Native collectives are compared with what the first plan of ours delivers, because some MPIs deliver wrong blocks.
+std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, double budget);
+
+}  // namespace tonari

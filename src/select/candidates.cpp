@@ -1,0 +1,199 @@
+#include "select/candidates.hpp"
+
+#include <algorithm>
+#include <set>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/hash.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr std::size_t most_simulated_hops = 40'000;  // above that the estimate has to do
+constexpr double hopeless = 8;                       // times the best prediction: not worth a measurement
+constexpr Bytes small_block = 1024;                  // what the fixed rule combines
+
+using Kind = ChannelChoice::Kind;
+
+std::vector<std::string> split(const std::string& label) {
+  std::vector<std::string> words;
+  std::istringstream in(label);
+  for (std::string word; std::getline(in, word, '/');) words.push_back(word);
+  return words;
+}
+
+bool allows(const Settings& settings, const Candidate& candidate) {
+  const bool algorithm = settings.algorithm == "auto" || settings.algorithm == candidate.algorithm() ||
+                         (settings.algorithm == "irecv" && candidate.variant() == "a message per block");
+  return algorithm && (settings.channel == "auto" || settings.channel == candidate.channel.name());
+}
+
+ChannelCost cost_of(const ChannelChoice& channel) { return {channel.kind == Kind::typed, channel.segment, true}; }
+
+// A rank in the middle of the grid stands for all.
+int middle(const Grid& grid) {
+  Vec position;
+  for (int j = 0; j < grid.dimensions(); ++j) position[j] = grid.size(j) / 2;
+  return grid.rank(position);
+}
+
+double price(const Candidate& candidate, const Problem& problem, const LogGP& machine) {
+  const ChannelCost channel = cost_of(candidate.channel);
+  const Schedule& schedule = *candidate.schedule;
+  if (schedule.hops() > most_simulated_hops || problem.bytes.empty()) return estimate(schedule, problem.average, machine, channel);
+  const Plan plan = schedule.plan(middle(problem.near->grid), {Storage::separate, 0});
+  const auto bytes = [&](Slice s) -> std::uint64_t {
+    if (problem.collective == Collective::allgather) return problem.bytes[0];
+    return problem.bytes[s.buffer == Buffer::scratch ? plan.scratch_like()[s.block] : s.block];
+  };
+  return simulate(std::span(&plan, 1), bytes, machine, channel);
+}
+
+Candidate native_candidate(const Problem& problem, const LogGP& machine) {
+  // Today's MPIs send every block by itself, so that is what native is expected to cost.
+  Candidate native{nullptr, {Kind::native}, 0};
+  const double s = static_cast<double>(problem.near->offsets.size());
+  native.predicted = machine.L + s * (2 * machine.o + machine.G * problem.average + (problem.average > machine.eager ? machine.rendezvous : 0));
+  return native;
+}
+
+ChannelChoice first_channel(const Settings& settings) {
+  return {settings.channel == "p2p-typed" ? Kind::typed : Kind::packed, settings.algorithm == "irecv"};
+}
+
+// Schedules of all algorithms that may be used; why the others may not goes into reasons.
+std::vector<Candidate> schedules(const Problem& problem, const Settings& settings, std::string& reasons) {
+  std::vector<Candidate> all;
+  for (const Algorithm& algorithm : algorithms()) {
+    const bool wanted = settings.algorithm == "auto" || settings.algorithm == algorithm.name || (settings.algorithm == "irecv" && algorithm.name == std::string("linear"));
+    if (!wanted) continue;
+    const bool combining = algorithm.name != std::string("linear");
+    const std::string reason = problem.bytes.empty() && combining ? "block sizes differ between ranks, so forwarding ranks cannot know them"
+                                                                  : algorithm.applicable(*problem.near, problem.collective);
+    if (!reason.empty()) {
+      reasons += (reasons.empty() ? "" : "; ") + std::string(algorithm.name) + ": " + reason;
+      continue;
+    }
+    for (Schedule& schedule : algorithm.schedules(problem.near, problem.collective))
+      all.push_back({std::make_shared<const Schedule>(std::move(schedule)), first_channel(settings), 0});
+  }
+  if (settings.algorithm == "irecv" && all.size() > 1) all.erase(all.begin());  // the variant that combines
+  return all;
+}
+
+// Plans with equal rounds and hops do nearly the same; the first one stays.
+void drop_twins(std::vector<Candidate>& all) {
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  std::erase_if(all, [&](const Candidate& c) { return !seen.emplace(c.schedule->rounds(), c.schedule->hops()).second; });
+}
+
+void sort_by_price(std::vector<Candidate>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.predicted < b.predicted; });
+}
+
+// Of one algorithm's variants the two best predicted ones stay; hopeless ones go, but never linear.
+void keep_promising(std::vector<Candidate>& all) {
+  const double best = all.front().predicted;
+  std::vector<Candidate> kept;
+  for (const Candidate& c : all) {
+    const auto siblings = std::count_if(kept.begin(), kept.end(), [&](const Candidate& k) { return k.algorithm() == c.algorithm(); });
+    const bool linear = c.schedule && c.algorithm() == "linear";
+    if (linear || !c.schedule || (siblings < 2 && c.predicted <= hopeless * best)) kept.push_back(c);
+  }
+  all = std::move(kept);
+}
+
+}  // namespace
+
+const char* ChannelChoice::name() const { return kind == Kind::native ? "mpi" : kind == Kind::typed ? "p2p-typed" : "p2p-packed"; }
+
+std::string Candidate::label() const {
+  std::string label = algorithm();
+  if (!schedule) return label;
+  if (!variant().empty()) label += "/" + variant();
+  label += std::string("/") + channel.name();
+  if (channel.segment > 0) label += "/segments of " + std::to_string(channel.segment);
+  if (channel.immediate) label += "/immediate";
+  return label;
+}
+
+Tune parse_tune(const std::string& word) {
+  if (word == "auto") return Tune::automatic;
+  if (word == "off") return Tune::off;
+  if (word == "model") return Tune::model;
+  if (word == "measure") return Tune::measure;
+  fail(Errc::argument, "tonari_tune (TONARI_TUNE) is '", word, "'; it must be auto, off, model or measure");
+}
+
+std::uint64_t Settings::fingerprint() const {
+  return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).value();
+}
+
+std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings, const LogGP& machine) {
+  const bool native_only = settings.algorithm == "native";
+  std::string reasons;
+  std::vector<Candidate> all;
+  if (!native_only) all = schedules(problem, settings, reasons);
+  drop_twins(all);
+  for (Candidate& candidate : all) candidate.predicted = price(candidate, problem, machine);
+  if (native_only || (settings.algorithm == "auto" && settings.channel == "auto" && settings.ports == 0))
+    all.push_back(native_candidate(problem, machine));
+  if (all.empty()) fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons);
+  sort_by_price(all);
+  keep_promising(all);
+  return all;
+}
+
+std::vector<Candidate> alternatives(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine) {
+  std::vector<Candidate> others;
+  if (!candidate.schedule || settings.algorithm == "irecv") return others;
+  const auto add = [&](ChannelChoice channel) {
+    Candidate other{candidate.schedule, channel, 0};
+    if (channel == candidate.channel || !allows(settings, other)) return;
+    other.predicted = price(other, problem, machine);
+    others.push_back(other);
+  };
+  const double message = problem.average * static_cast<double>(candidate.schedule->hops()) / std::max<double>(1, candidate.schedule->rounds());
+  add({Kind::packed, true});
+  add({Kind::typed, false});
+  add({Kind::typed, true});
+  const std::size_t piece = machine.eager > 256 ? machine.eager - 96 : machine.eager;  // leaves room for the MPI's header
+  if (message > static_cast<double>(machine.eager)) add({Kind::packed, false, piece});
+  return others;
+}
+
+std::optional<Candidate> find_candidate(const std::string& label, const Problem& problem, const Settings& settings) {
+  if (label == "native") {
+    const Candidate native{nullptr, {Kind::native}, 0};
+    return allows(settings, native) ? std::optional(native) : std::nullopt;
+  }
+  const std::vector<std::string> words = split(label);
+  for (const Algorithm& algorithm : algorithms()) {
+    if (words.empty() || words[0] != algorithm.name || !algorithm.applicable(*problem.near, problem.collective).empty()) continue;
+    if (problem.bytes.empty() && words[0] != "linear") continue;
+    for (Schedule& schedule : algorithm.schedules(problem.near, problem.collective)) {
+      Candidate candidate{std::make_shared<const Schedule>(std::move(schedule)), {}, 0};
+      for (const std::string& word : words) {
+        if (word == "p2p-typed") candidate.channel.kind = Kind::typed;
+        if (word == "immediate") candidate.channel.immediate = true;
+        if (word.starts_with("segments of ") && word.size() < 24) candidate.channel.segment = std::strtoull(word.c_str() + 12, nullptr, 10);
+      }
+      if (candidate.label() == label && allows(settings, candidate)) return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+Candidate fixed_rule(const Problem& problem, const Settings& settings) {
+  Settings wanted = settings;
+  const bool combine = problem.average <= small_block && !problem.bytes.empty();
+  if (wanted.algorithm == "auto") wanted.algorithm = combine ? "torus-direct" : "linear";
+  if (wanted.algorithm == "native") return {nullptr, {Kind::native}, 0};
+  std::string reasons;
+  const std::vector<Candidate> all = schedules(problem, wanted, reasons);
+  if (all.empty()) fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons);
+  return all.front();
+}
+
+}  // namespace tonari

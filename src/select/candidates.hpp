@@ -1,0 +1,68 @@
+// What could be run: algorithms times channels, priced. Pure; the same on all ranks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "cost/simulator.hpp"
+#include "planners/algorithm.hpp"
+
+namespace tonari {
+
+struct ChannelChoice {
+  enum class Kind : std::uint8_t { packed, typed, native };
+  Kind kind = Kind::packed;
+  bool immediate = false;    // Isend and Irecv anew each time instead of persistent requests
+  std::size_t segment = 0;   // packed: cut messages into pieces of so many bytes; 0: do not
+  const char* name() const;  // p2p-packed, p2p-typed, mpi
+  friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
+};
+
+struct Candidate {
+  std::shared_ptr<const Schedule> schedule;  // null: MPI's own collective
+  ChannelChoice channel;
+  double predicted = 0;  // seconds
+
+  std::string algorithm() const { return schedule ? schedule->algorithm() : "native"; }
+  std::string variant() const { return schedule ? schedule->variant() : ""; }
+  // One line without tabs that identifies the candidate, also between runs: torus-direct/p2p-packed, linear/a message per block/p2p-packed/immediate.
+  std::string label() const;
+};
+
+enum class Tune : std::uint8_t { automatic, off, model, measure };
+Tune parse_tune(const std::string& word);  // throws Errc::argument
+
+struct Settings {
+  std::string algorithm = "auto";
+  std::string channel = "auto";
+  Tune tune = Tune::automatic;
+  int ports = 0;
+  std::uint64_t fingerprint() const;
+};
+
+// The exchange to choose for.
+struct Problem {
+  std::shared_ptr<const Neighborhood> near;
+  Collective collective;
+  std::vector<Bytes> bytes;  // of each block, the same on all ranks (allgather: one entry); empty if they differ between ranks
+  double average = 0;        // bytes per block
+  bool contiguous = true;    // all blocks are
+};
+
+// All algorithms (or the one asked for) in their variants, on the packed channel (or the one asked for), best prediction first; those that would do
+// the same as an earlier one are left out. Throws Errc::algorithm if nothing is left, with the reason.
+std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings, const LogGP& machine);
+
+// The same plan over the other channels that could be faster.
+std::vector<Candidate> alternatives(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine);
+
+// A candidate by its label, if there is such a one here.
+std::optional<Candidate> find_candidate(const std::string& label, const Problem& problem, const Settings& settings);
+
+// Without any measurement: combine small blocks, send large ones straight.
+Candidate fixed_rule(const Problem& problem, const Settings& settings);
+
+}  // namespace tonari
