@@ -12,14 +12,17 @@
 namespace {
 
 class FailuresOfRank : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo& test) override { test_ = std::string(test.test_suite_name()) + "." + test.name(); }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
     std::ostringstream out;
     out << "rank " << tonari::test::world_rank() << ": " << (result.file_name() ? result.file_name() : "?") << ':' << result.line_number()
-        << ": " << testing::UnitTest::GetInstance()->current_test_info()->name() << ": " << result.message() << '\n';
+        << ": " << test_ << ": " << result.message() << '\n';
     const std::string line = out.str();
     std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that ranks do not write into each other's lines
   }
+
+  std::string test_;
 };
 
 // Only rank 0 prints and writes report files; --gtest_shuffle gives all ranks the same order.
