@@ -1,0 +1,162 @@
+"""The demo: runs heat3d under the build's MPI, prints what it measured and checked, and draws the field.
+
+    build/venv/bin/python examples/heat3d/demo.py --build build
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.panel import Panel
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+import picture
+
+# As root, with more ranks than cores, and without ranks that sit on a core while they wait.
+LAUNCH_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
+}
+TIME_LIMIT = 120  # seconds; the run takes a few
+
+
+class DemoFailed(Exception):
+    pass
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=Path("build"), help="the build tree (default: build)")
+    parser.add_argument("--mpi", help="openmpi or mpich (default: Open MPI if the build has it)")
+    parser.add_argument("--ranks", type=int, default=8)
+    parser.add_argument("--points", type=int, default=24, help="per rank and dimension")
+    parser.add_argument("--steps", type=int, help="default: 400; 60 where waiting ranks keep their core and there are too few")
+    return parser.parse_args()
+
+
+def choose_mpi(build: Path, wanted: str | None) -> tuple[str, dict]:
+    config = build / "tonari-config.json"
+    if not config.exists():
+        raise DemoFailed(f"there is no {config}; run `make demo`, or `make build` first")
+    mpis = json.loads(config.read_text())["mpis"]
+    if wanted and wanted not in mpis:
+        raise DemoFailed(f"this build has no {wanted}, only {', '.join(mpis) or 'no MPI at all'}")
+    if not mpis:
+        raise DemoFailed("this build found no MPI; `make demo` installs one")
+    name = wanted or ("openmpi" if "openmpi" in mpis else next(iter(mpis)))
+    return name, mpis[name]
+
+
+def default_steps(mpi: str, ranks: int) -> int:
+    """MPICH's ranks spin while they wait: with more ranks than cores a step costs whole time slices."""
+    return 60 if mpi == "mpich" and ranks > len(os.sched_getaffinity(0)) else 400
+
+
+def follow(process: subprocess.Popen, console: Console) -> dict | None:
+    """Shows progress until the program ends; returns its report."""
+    report = None
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total} steps"), TimeElapsedColumn(), console=console)
+    with bar:
+        task = bar.add_task("heat equation", total=None)
+        for line in process.stdout:
+            message = json.loads(line)
+            if "of" in message:
+                bar.update(task, completed=message["step"], total=message["of"])
+            else:
+                report = message
+    return report
+
+
+def run_heat(console: Console, mpi: dict, options: argparse.Namespace, folder: Path) -> dict:
+    command = [mpi["mpiexec"], "-n", str(options.ranks), str(Path(mpi["bin"]) / "heat3d")]
+    command += ["--points", str(options.points), "--steps", str(options.steps), "--slices", str(folder / "slices.bin")]
+    errors = folder / "heat3d.stderr"
+    environment = LAUNCH_ENVIRONMENT | dict(os.environ)
+    with errors.open("w") as stderr, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment) as process:
+        guard = threading.Timer(TIME_LIMIT, process.kill)
+        guard.start()
+        try:
+            report = follow(process, console)
+        finally:
+            guard.cancel()
+    if report is None:
+        said = errors.read_text().strip() or f"it ended with status {process.returncode} and said nothing"
+        raise DemoFailed(f"{' '.join(command)}\n{said}")
+    return report
+
+
+def microseconds(value: float) -> str:
+    return f"{value:,.1f} µs" if value < 100 else f"{value:,.0f} µs"
+
+
+def exchange_row(name: str, quartiles: list[float], error: float, limit: float) -> list:
+    q1, median, q3 = quartiles
+    verdict = Text("ok", style="green") if error <= limit else Text(f"FAILED, limit {limit:.0e}", style="bold red")
+    return [name, microseconds(median), f"{microseconds(q1)} to {microseconds(q3)}", f"{error:.1e}", verdict]
+
+
+def show(console: Console, report: dict) -> None:
+    ranks = report["ranks"]
+    points = " x ".join(str(report["points"] * r) for r in ranks)
+    table = Table(
+        title=f"27-point heat equation, {points} points, {' x '.join(map(str, ranks))} ranks, {report['steps']} steps",
+        caption=f"native: MPI_Neighbor_alltoallw of {report['mpi']}; error: against the exact decay of the modes",
+    )
+    for heading in ("exchange", "median", "quartiles", "error", "check"):
+        table.add_column(heading, justify="left" if heading in ("exchange", "check") else "right", no_wrap=True)
+    table.add_row(*exchange_row("native", report["native_us"], report["error_native"], report["error_limit"]))
+    table.add_row(*exchange_row("tonari", report["tonari_us"], report["error_tonari"], report["error_limit"]))
+    console.print(table)
+    plan = report["plan"]
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("ratio", f"{report['ratio']:.2f} (native to tonari; medians of the slowest rank, measured in turn)")
+    facts.add_row("fields", "equal bit by bit" if report["fields_equal"] else Text("DIFFER", style="bold red"))
+    facts.add_row("plan", f"{plan_name(plan)}: {plan['messages']} messages per rank in {plan['rounds']} rounds, {plan['bytes']:,} bytes")
+    facts.add_row("chosen by", f"{plan['reason']}; init took {plan['init_ms']:.1f} ms")
+    console.print(facts)
+    if plan["description"].strip():
+        console.print(Panel(Text(plan["description"].strip()), title="tonari_request_describe", title_align="left", expand=False))
+
+
+def plan_name(plan: dict) -> str:
+    variant = f" ({plan['variant']})" if plan["variant"] else ""
+    return f"{plan['algorithm']}{variant} over {plan['channel']}"
+
+
+def main() -> int:
+    options = arguments()
+    console = Console()
+    try:
+        name, mpi = choose_mpi(options.build, options.mpi)
+        options.steps = options.steps or default_steps(name, options.ranks)
+        folder = options.build.resolve() / "demo"
+        folder.mkdir(parents=True, exist_ok=True)
+        report = run_heat(console, mpi, options, folder)
+    except DemoFailed as failure:
+        console.print(f"demo: {failure}", style="red", markup=False, highlight=False)
+        return 1
+    (folder / "heat.json").write_text(json.dumps(report, indent=1) + "\n")
+    slices = np.fromfile(folder / "slices.bin").reshape(-1, *report["slice_shape"])
+    picture.draw(report, slices, folder / "heat.png")
+    show(console, report)
+    console.print(f"picture: {os.path.relpath(folder / 'heat.png')}   numbers: {os.path.relpath(folder / 'heat.json')}", highlight=False)
+    return 0 if report["passed"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

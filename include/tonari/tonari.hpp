@@ -1,0 +1,232 @@
+// tonari for C++20: tonari.h with owners, spans and exceptions. Header only.
+//
+//   tonari::Neighborhood near(cart, offsets);
+//   tonari::Request swap = near.alltoall(std::span<const double>(out), std::span(in));
+//   for (...) { swap.start(); compute_interior(); swap.wait(); compute_border(); }
+//
+// What the operations do, which are collective, and what may overlap is said in tonari.h. Here in addition:
+//  - A function that fails throws tonari::Failure, on all ranks if it is collective. It carries the code and the sentence.
+//  - Destructors free. That of Neighborhood is collective: let neighborhoods of one communicator go in the same order on all ranks. A Request
+//    that is active is waited for, because other ranks may depend on blocks that pass through this one.
+//  - Spans of counts, displacements and types must have one entry per neighbor; their length is checked.
+#pragma once
+
+#include <tonari/tonari.h>
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tonari {
+inline namespace api0 {  // the names link apart from anything else of namespace tonari
+
+class Failure : public std::runtime_error {
+ public:
+  Failure(int code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  int code() const noexcept { return code_; }  // TONARI_ERR_...
+
+ private:
+  int code_;
+};
+
+inline void check(int code) {
+  if (code != TONARI_SUCCESS) throw Failure(code, tonari_last_error());
+}
+
+// The MPI datatype of T, for the typed forms. Specialise it for further types: `template <> inline MPI_Datatype tonari::mpi_type<Cell>() {...}`.
+template <class T>
+MPI_Datatype mpi_type() = delete;
+template <> inline MPI_Datatype mpi_type<float>() { return MPI_FLOAT; }
+template <> inline MPI_Datatype mpi_type<double>() { return MPI_DOUBLE; }
+template <> inline MPI_Datatype mpi_type<std::complex<float>>() { return MPI_C_FLOAT_COMPLEX; }
+template <> inline MPI_Datatype mpi_type<std::complex<double>>() { return MPI_C_DOUBLE_COMPLEX; }
+template <> inline MPI_Datatype mpi_type<char>() { return MPI_CHAR; }
+template <> inline MPI_Datatype mpi_type<std::byte>() { return MPI_BYTE; }
+template <> inline MPI_Datatype mpi_type<std::int8_t>() { return MPI_INT8_T; }
+template <> inline MPI_Datatype mpi_type<std::uint8_t>() { return MPI_UINT8_T; }
+template <> inline MPI_Datatype mpi_type<std::int16_t>() { return MPI_INT16_T; }
+template <> inline MPI_Datatype mpi_type<std::uint16_t>() { return MPI_UINT16_T; }
+template <> inline MPI_Datatype mpi_type<std::int32_t>() { return MPI_INT32_T; }
+template <> inline MPI_Datatype mpi_type<std::uint32_t>() { return MPI_UINT32_T; }
+template <> inline MPI_Datatype mpi_type<std::int64_t>() { return MPI_INT64_T; }
+template <> inline MPI_Datatype mpi_type<std::uint64_t>() { return MPI_UINT64_T; }
+
+// Owner of a tonari_request. Empty after a move; an empty request is complete.
+class Request {
+ public:
+  Request() = default;
+  explicit Request(tonari_request handle) noexcept : handle_(handle) {}  // takes over
+  Request(Request&& other) noexcept : handle_(std::exchange(other.handle_, TONARI_REQUEST_NULL)) {}
+  Request& operator=(Request other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Request() {
+    tonari_wait(handle_);
+    tonari_request_free(&handle_);
+  }
+
+  void start() { check(tonari_start(handle_)); }
+  void wait() { check(tonari_wait(handle_)); }
+  bool test() {
+    int complete = 0;
+    check(tonari_test(handle_, &complete));
+    return complete != 0;
+  }
+
+  std::string describe() const {
+    const char* text = tonari_request_describe(handle_);
+    return text ? text : "";
+  }
+  // Strings in it are valid as long as the request.
+  tonari_request_info info() const {
+    tonari_request_info info;
+    check(tonari_request_get_info(handle_, &info));
+    return info;
+  }
+  tonari_request handle() const noexcept { return handle_; }  // stays owned
+
+ private:
+  tonari_request handle_ = TONARI_REQUEST_NULL;
+};
+
+// Owner of a tonari_neighborhood; move only.
+class Neighborhood {
+ public:
+  Neighborhood() = default;
+  // offsets: C^0, C^1, ... one after the other, as many integers each as cart has dimensions.
+  Neighborhood(MPI_Comm cart, std::span<const int> offsets, MPI_Info info = MPI_INFO_NULL) {
+    const std::size_t d = dimensions(cart);
+    const bool whole = offsets.size() % d == 0 && offsets.size() / d <= std::numeric_limits<int>::max();
+    // A negative count makes all ranks fail, not just this one.
+    const int code = tonari_neighborhood_create_cart(cart, whole ? static_cast<int>(offsets.size() / d) : -1, offsets.data(), info, &handle_);
+    if (!whole) throw Failure(TONARI_ERR_ARGUMENT, std::to_string(offsets.size()) + " integers are no list of offsets in " + std::to_string(d) + " dimensions");
+    check(code);
+  }
+  Neighborhood(Neighborhood&& other) noexcept : handle_(std::exchange(other.handle_, TONARI_NEIGHBORHOOD_NULL)) {}
+  Neighborhood& operator=(Neighborhood other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Neighborhood() {
+    if (handle_) tonari_neighborhood_free(&handle_);
+  }
+
+  int count() const {
+    int s = 0;
+    check(tonari_neighborhood_count(handle_, &s));
+    return s;
+  }
+  // MPI_PROC_NULL where there is none.
+  std::vector<int> targets() const {
+    std::vector<int> ranks(static_cast<std::size_t>(count()));
+    check(tonari_neighborhood_ranks(handle_, ranks.data(), nullptr));
+    return ranks;
+  }
+  std::vector<int> sources() const {
+    std::vector<int> ranks(static_cast<std::size_t>(count()));
+    check(tonari_neighborhood_ranks(handle_, nullptr, ranks.data()));
+    return ranks;
+  }
+  tonari_neighborhood handle() const noexcept { return handle_; }  // stays owned
+
+  // send: count() blocks of one size; recv: as many. The spans must outlive the request.
+  template <class T>
+  Request alltoall(std::span<const T> send, std::span<T> recv, MPI_Info info = MPI_INFO_NULL) const {
+    return alltoall(send.data(), block(send.size()), mpi_type<T>(), recv.data(), block(recv.size()), mpi_type<T>(), info);
+  }
+  // send: one block; recv: count() blocks of its size.
+  template <class T>
+  Request allgather(std::span<const T> send, std::span<T> recv, MPI_Info info = MPI_INFO_NULL) const {
+    return allgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(), block(recv.size()), mpi_type<T>(), info);
+  }
+
+  Request alltoall(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, int recvcount, MPI_Datatype recvtype,
+                   MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) { return tonari_alltoall_init(send, sendcount, sendtype, recv, recvcount, recvtype, handle_, info, out); });
+  }
+  Request allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, int recvcount, MPI_Datatype recvtype,
+                    MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) { return tonari_allgather_init(send, sendcount, sendtype, recv, recvcount, recvtype, handle_, info, out); });
+  }
+  Request alltoallv(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
+                    std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype,
+                    MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) {
+      return tonari_alltoallv_init(send, array(sendcounts), array(senddispls), sendtype, recv, array(recvcounts), array(recvdispls), recvtype, handle_,
+                                   info, out);
+    });
+  }
+  Request allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, std::span<const int> recvcounts,
+                     std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) {
+      return tonari_allgatherv_init(send, sendcount, sendtype, recv, array(recvcounts), array(recvdispls), recvtype, handle_, info, out);
+    });
+  }
+  Request alltoallw(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
+                    void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes,
+                    MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) {
+      return tonari_alltoallw_init(send, array(sendcounts), array(senddispls), array(sendtypes), recv, array(recvcounts), array(recvdispls),
+                                   array(recvtypes), handle_, info, out);
+    });
+  }
+  Request allgatherw(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, std::span<const int> recvcounts,
+                     std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) {
+      return tonari_allgatherw_init(send, sendcount, sendtype, recv, array(recvcounts), array(recvdispls), array(recvtypes), handle_, info, out);
+    });
+  }
+
+ private:
+  // 1 where there is no topology: creating the neighborhood then says so.
+  static std::size_t dimensions(MPI_Comm cart) {
+    int topology = MPI_UNDEFINED, d = 1;
+    if (cart != MPI_COMM_NULL) MPI_Topo_test(cart, &topology);
+    if (topology == MPI_CART) MPI_Cartdim_get(cart, &d);
+    return d > 0 ? static_cast<std::size_t>(d) : 1;
+  }
+
+  template <class Init>
+  static Request made(Init init) {
+    tonari_request handle = TONARI_REQUEST_NULL;
+    check(init(&handle));
+    return Request(handle);
+  }
+
+  // What has the wrong length becomes an argument that the C interface refuses on all ranks, so that this rank does not throw alone.
+  template <class T>
+  const T* array(std::span<const T> entries) const {
+    return entries.size() == static_cast<std::size_t>(count()) ? entries.data() : nullptr;
+  }
+  static int whole(std::size_t elements) { return elements <= std::numeric_limits<int>::max() ? static_cast<int>(elements) : -1; }
+  int block(std::size_t elements) const {
+    const auto s = static_cast<std::size_t>(count());
+    if (s == 0) return 0;
+    return elements % s == 0 ? whole(elements / s) : -1;
+  }
+
+  tonari_neighborhood handle_ = TONARI_NEIGHBORHOOD_NULL;
+};
+
+// startall(a, b, ...) and waitall(a, b, ...) for Request lvalues; waitall makes them progress together.
+template <class... Requests>
+void startall(Requests&... requests) {
+  const std::array<tonari_request, sizeof...(requests)> handles{requests.handle()...};
+  check(tonari_startall(static_cast<int>(handles.size()), handles.data()));
+}
+template <class... Requests>
+void waitall(Requests&... requests) {
+  const std::array<tonari_request, sizeof...(requests)> handles{requests.handle()...};
+  check(tonari_waitall(static_cast<int>(handles.size()), handles.data()));
+}
+
+}  // namespace api0
+}  // namespace tonari

@@ -1,0 +1,176 @@
+// The interface of paper 000, Listings 1 to 3: a neighbourhood as an attribute of a communicator, and thin calls of tonari.h.
+#include <tonari/iso.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "api/guard.hpp"
+#include "channels/mpi_error.hpp"
+
+using namespace tonari;
+
+namespace {
+
+// What isocomm and its duplicates share. Attribute callbacks run on all ranks, because MPI_Comm_dup and MPI_Comm_free are collective, so the last
+// one goes on all ranks in the same MPI_Comm_free.
+struct Attached {
+  tonari_neighborhood near;
+  std::atomic<int> communicators;
+};
+
+extern "C" int share(MPI_Comm, int, void*, void* value, void* copied, int* keep) {
+  static_cast<Attached*>(value)->communicators += 1;
+  *static_cast<void**>(copied) = value;
+  *keep = 1;
+  return MPI_SUCCESS;
+}
+
+extern "C" int release(MPI_Comm, int, void* value, void*) {
+  auto* attached = static_cast<Attached*>(value);
+  if (--attached->communicators > 0) return MPI_SUCCESS;
+  const int code = tonari_neighborhood_free(&attached->near);
+  delete attached;
+  return code == TONARI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+int attribute() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(share, release, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+int error_code_for_mpi() {
+  static const int code = [] {
+    int kind = MPI_ERR_OTHER, made = MPI_ERR_OTHER;
+    MPI_Add_error_class(&kind);
+    MPI_Add_error_code(kind, &made);
+    return made;
+  }();
+  return code;
+}
+
+// Tells the error handler, see "Errors" in iso.h; comes back if the handler does.
+int raise(MPI_Comm comm, int code) {
+  if (code == TONARI_SUCCESS) return MPI_SUCCESS;
+  const std::string sentence = tonari_last_error();
+  MPI_Add_error_string(error_code_for_mpi(), sentence.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
+  MPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_code_for_mpi());
+  return code;
+}
+
+int raise(int code) { return raise(MPI_COMM_WORLD, code); }
+
+Attached* attached_to(MPI_Comm isocomm) {
+  if (isocomm == MPI_COMM_NULL) return nullptr;
+  Attached* attached = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(isocomm, attribute(), &attached, &found);
+  return found ? attached : nullptr;
+}
+
+template <class Init>
+int init_on(MPI_Comm isocomm, Init init) {
+  const Attached* attached = attached_to(isocomm);
+  if (!attached) {
+    return raise(isocomm, record("the communicator has no isomorphic neighborhood; pass the one that Iso_neighborhood_create returned in isocomm",
+                                 Errc::topology));
+  }
+  return raise(isocomm, init(attached->near));
+}
+
+int require(const Iso_request* request) {
+  return request ? TONARI_SUCCESS : record("the address of the Iso_request is null; pass &request", Errc::argument);
+}
+
+MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
+  auto attached = std::unique_ptr<Attached>(new Attached{near, {1}});
+  MPI_Comm isocomm = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(cartcomm, &isocomm), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_attr(isocomm, attribute(), attached.get()), "MPI_Comm_set_attr");
+  attached.release();
+  return isocomm;
+}
+
+}  // namespace
+
+int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[], MPI_Comm* isocomm) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  // A negative number where isocomm is null, so that the other ranks fail, too, and do not wait for this one.
+  int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates, MPI_INFO_NULL, &near);
+  if (!isocomm) code = record("the place for isocomm is null", Errc::argument);
+  if (code != TONARI_SUCCESS) return raise(cartcomm, code);
+  code = guarded([&] { *isocomm = with_attribute(cartcomm, near); });
+  if (code != TONARI_SUCCESS) tonari_neighborhood_free(&near);
+  return raise(cartcomm, code);
+}
+
+int Iso_neighbor_alltoall_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                               MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, [&](tonari_neighborhood near) {
+    return tonari_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near, MPI_INFO_NULL, request);
+  });
+}
+
+int Iso_neighbor_allgather_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, [&](tonari_neighborhood near) {
+    return tonari_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near, MPI_INFO_NULL, request);
+  });
+}
+
+int Iso_neighbor_alltoallv_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
+                                MPI_Aint recvdispls[], MPI_Datatype recvtype, MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, [&](tonari_neighborhood near) {
+    return tonari_alltoallv_init(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, near, MPI_INFO_NULL, request);
+  });
+}
+
+int Iso_neighbor_allgatherv_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
+                                 MPI_Datatype recvtypes, MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, [&](tonari_neighborhood near) {
+    return tonari_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtypes, near, MPI_INFO_NULL, request);
+  });
+}
+
+int Iso_neighbor_alltoallw_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[], MPI_Datatype sendtypes[], void* recvbuf, int recvcounts[],
+                                MPI_Aint recvdispls[], MPI_Datatype recvtypes[], MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, [&](tonari_neighborhood near) {
+    return tonari_alltoallw_init(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, near, MPI_INFO_NULL, request);
+  });
+}
+
+int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
+                                 MPI_Datatype recvtypes[], MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, [&](tonari_neighborhood near) {
+    return tonari_allgatherw_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtypes, near, MPI_INFO_NULL, request);
+  });
+}
+
+int Iso_istart(Iso_request* request) {
+  if (const int code = require(request)) return raise(code);
+  return raise(tonari_start(*request));
+}
+
+int Iso_start(Iso_request* request) {
+  if (const int code = Iso_istart(request)) return code;
+  return Iso_wait(request);
+}
+
+int Iso_wait(Iso_request* request) {
+  if (const int code = require(request)) return raise(code);
+  return raise(tonari_wait(*request));
+}
+
+int Iso_test(Iso_request* request, int* flag) {
+  if (const int code = require(request)) return raise(code);
+  return raise(tonari_test(*request, flag));
+}
+
+int Iso_request_free(Iso_request* request) {
+  if (const int code = require(request)) return raise(code);
+  return raise(tonari_request_free(request));
+}
