@@ -18,6 +18,7 @@ std::vector<std::string> split(const std::string& line, char separator) {
   std::vector<std::string> parts;
   std::istringstream in(line);
   for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  if (line.ends_with(separator)) parts.emplace_back();  // getline drops an empty last part
   return parts;
 }
 

@@ -4,20 +4,14 @@
 
 #include <limits>
 
+#include "support/errors.hpp"
+
 namespace tonari {
 namespace {
 
 constexpr Bytes most = std::numeric_limits<Bytes>::max();
 
-template <class F>
-Error error_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e;
-  }
-  return Error(Errc::success, "no error");
-}
+using test::error_of;
 
 TEST(Checked, AddsAndMultipliesUpToTheLimit) {
   EXPECT_EQ(checked_add(most - 1, Bytes{1}, "x"), most);
