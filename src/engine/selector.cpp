@@ -84,7 +84,7 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 
 Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
   if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
-  if (settings.algorithm == "native") return forced({nullptr, {ChannelChoice::Kind::native}, 0});
+  if (settings.algorithm == "native") return forced({nullptr, {Via::native}, 0});
   std::string key;
   if (settings.tune == Tune::automatic) {
     key = wisdom_key(context, problem, settings);

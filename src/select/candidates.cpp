@@ -14,7 +14,6 @@ constexpr std::size_t most_simulated_hops = 40'000;  // above that the estimate 
 constexpr double hopeless = 8;                       // times the best prediction: not worth a measurement
 constexpr Bytes small_block = 1024;                  // what the fixed rule combines
 
-using Kind = ChannelChoice::Kind;
 
 std::vector<std::string> split(const std::string& label) {
   std::vector<std::string> words;
@@ -29,7 +28,7 @@ bool allows(const Settings& settings, const Candidate& candidate) {
   return algorithm && (settings.channel == "auto" || settings.channel == candidate.channel.name());
 }
 
-ChannelCost cost_of(const ChannelChoice& channel) { return {channel.kind == Kind::typed, channel.segment, true}; }
+ChannelCost cost_of(const ChannelChoice& channel) { return {channel.via == Via::typed, channel.segment, true}; }
 
 // A rank in the middle of the grid stands for all.
 int middle(const Grid& grid) {
@@ -52,14 +51,14 @@ double price(const Candidate& candidate, const Problem& problem, const LogGP& ma
 
 Candidate native_candidate(const Problem& problem, const LogGP& machine) {
   // Today's MPIs send every block by itself, so that is what native is expected to cost.
-  Candidate native{nullptr, {Kind::native}, 0};
+  Candidate native{nullptr, {Via::native}, 0};
   const double s = static_cast<double>(problem.near->offsets.size());
   native.predicted = machine.L + s * (2 * machine.o + machine.G * problem.average + (problem.average > machine.eager ? machine.rendezvous : 0));
   return native;
 }
 
 ChannelChoice first_channel(const Settings& settings) {
-  return {settings.channel == "p2p-typed" ? Kind::typed : Kind::packed, settings.algorithm == "irecv"};
+  return {settings.channel == "p2p-typed" ? Via::typed : Via::packed, settings.algorithm == "irecv"};
 }
 
 // Schedules of all algorithms that may be used; why the others may not goes into reasons.
@@ -106,7 +105,7 @@ void keep_promising(std::vector<Candidate>& all) {
 
 }  // namespace
 
-const char* ChannelChoice::name() const { return kind == Kind::native ? "mpi" : kind == Kind::typed ? "p2p-typed" : "p2p-packed"; }
+const char* ChannelChoice::name() const { return via == Via::native ? "mpi" : via == Via::typed ? "p2p-typed" : "p2p-packed"; }
 
 std::string Candidate::label() const {
   std::string label = algorithm();
@@ -155,17 +154,17 @@ std::vector<Candidate> alternatives(const Candidate& candidate, const Problem& p
     others.push_back(other);
   };
   const double message = problem.average * static_cast<double>(candidate.schedule->hops()) / std::max<double>(1, candidate.schedule->rounds());
-  add({Kind::packed, true});
-  add({Kind::typed, false});
-  add({Kind::typed, true});
+  add({Via::packed, true});
+  add({Via::typed, false});
+  add({Via::typed, true});
   const std::size_t piece = machine.eager > 256 ? machine.eager - 96 : machine.eager;  // leaves room for the MPI's header
-  if (message > static_cast<double>(machine.eager)) add({Kind::packed, false, piece});
+  if (message > static_cast<double>(machine.eager)) add({Via::packed, false, piece});
   return others;
 }
 
 std::optional<Candidate> find_candidate(const std::string& label, const Problem& problem, const Settings& settings) {
   if (label == "native") {
-    const Candidate native{nullptr, {Kind::native}, 0};
+    const Candidate native{nullptr, {Via::native}, 0};
     return allows(settings, native) ? std::optional(native) : std::nullopt;
   }
   const std::vector<std::string> words = split(label);
@@ -175,7 +174,7 @@ std::optional<Candidate> find_candidate(const std::string& label, const Problem&
     for (Schedule& schedule : algorithm.schedules(problem.near, problem.collective)) {
       Candidate candidate{std::make_shared<const Schedule>(std::move(schedule)), {}, 0};
       for (const std::string& word : words) {
-        if (word == "p2p-typed") candidate.channel.kind = Kind::typed;
+        if (word == "p2p-typed") candidate.channel.via = Via::typed;
         if (word == "immediate") candidate.channel.immediate = true;
         if (word.starts_with("segments of ") && word.size() < 24) candidate.channel.segment = std::strtoull(word.c_str() + 12, nullptr, 10);
       }
@@ -189,7 +188,7 @@ Candidate fixed_rule(const Problem& problem, const Settings& settings) {
   Settings wanted = settings;
   const bool combine = problem.average <= small_block && !problem.bytes.empty();
   if (wanted.algorithm == "auto") wanted.algorithm = combine ? "torus-direct" : "linear";
-  if (wanted.algorithm == "native") return {nullptr, {Kind::native}, 0};
+  if (wanted.algorithm == "native") return {nullptr, {Via::native}, 0};
   std::string reasons;
   const std::vector<Candidate> all = schedules(problem, wanted, reasons);
   if (all.empty()) fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons);

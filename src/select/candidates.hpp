@@ -12,9 +12,10 @@
 
 namespace tonari {
 
+enum class Via : std::uint8_t { packed, typed, native };
+
 struct ChannelChoice {
-  enum class Kind : std::uint8_t { packed, typed, native };
-  Kind kind = Kind::packed;
+  Via via = Via::packed;
   bool immediate = false;    // Isend and Irecv anew each time instead of persistent requests
   std::size_t segment = 0;   // packed: cut messages into pieces of so many bytes; 0: do not
   const char* name() const;  // p2p-packed, p2p-typed, mpi
