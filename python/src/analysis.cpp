@@ -1,0 +1,151 @@
+#include "analysis.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "planners/delivery.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr double most_simulated = 2e5;   // blocks delivered to all ranks together
+constexpr double most_proved = 2e6;      // blocks sent by all ranks together
+
+struct Priced {
+  Schedule schedule;
+  double predicted;
+};
+
+// True if the rank has all neighbours on both sides; no rank has more to do.
+bool is_interior(const Neighborhood& near, int rank) {
+  const Vec here = near.grid.coordinates(rank);
+  return std::all_of(near.offsets.begin(), near.offsets.end(), [&](const Vec& offset) {
+    return !near.grid.reachable(offset) || (near.grid.contains(here + offset) && near.grid.contains(here - offset));
+  });
+}
+
+std::vector<Plan> plans_of_all(const Schedule& schedule, EmitOptions emit) {
+  std::vector<Plan> plans;
+  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank) plans.push_back(schedule.plan(rank, emit));
+  return plans;
+}
+
+double total_hops(const Schedule& schedule) {
+  return static_cast<double>(schedule.hops() + 1) * schedule.near().grid.ranks();
+}
+
+// Near borders ranks differ and all are run, if they are not too many; else the plan of the rank with the most to do stands for all.
+double predict(const Question& question, const Schedule& schedule) {
+  const BlockBytes bytes = [&](Slice) { return question.bytes; };
+  const Neighborhood& near = *question.near;
+  const int centre = central_rank(near.grid);
+  const bool few = static_cast<double>(near.offsets.size()) * near.grid.ranks() <= most_simulated;
+  if (few && !is_interior(near, centre)) return simulate(plans_of_all(schedule, question.emit), bytes, question.machine);
+  return simulate(std::vector{schedule.plan(centre, question.emit)}, bytes, question.machine);
+}
+
+// All variants, or the one predicted fastest.
+std::vector<Priced> priced(const Question& question, const Algorithm& algorithm, bool all) {
+  std::vector<Priced> found;
+  for (Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
+    const double predicted = predict(question, schedule);
+    found.push_back({std::move(schedule), predicted});
+  }
+  if (all) return found;
+  const auto best = std::min_element(found.begin(), found.end(), [](auto& a, auto& b) { return a.predicted < b.predicted; });
+  return {std::move(*best)};
+}
+
+Answer count_plan(const Question& question, const Algorithm& algorithm, const Schedule& schedule, const Plan& plan) {
+  Answer answer{schedule.algorithm(), schedule.variant(), algorithm.summary, ""};
+  answer.rounds = schedule.rounds();
+  answer.depth = plan.depth();
+  for (const Operation& op : plan.operations()) {
+    if (op.kind != Kind::send) continue;
+    ++answer.messages;
+    answer.volume_blocks += op.slice_count;
+  }
+  answer.bytes = checked_multiply<std::uint64_t>(answer.volume_blocks, question.bytes, "bytes sent by a rank");
+  answer.scratch_blocks = plan.scratch_like().size();
+  return answer;
+}
+
+Plan reference_plan(const Question& question) {
+  const Schedule linear = linear_algorithm.schedules(question.near, question.collective).front();
+  return linear.plan(central_rank(question.near->grid), question.emit);
+}
+
+Answer answer(const Question& question, const Algorithm& algorithm, const Priced& candidate, const Plan& reference) {
+  const int centre = central_rank(question.near->grid);
+  const Plan plan = candidate.schedule.plan(centre, question.emit);
+  Answer row = count_plan(question, algorithm, candidate.schedule,
+                          question.rank == centre ? plan : candidate.schedule.plan(question.rank, question.emit));
+  row.predicted = candidate.predicted;
+  if (row.algorithm != linear_algorithm.name)
+    row.crossover_bytes = crossover_bytes(plan, reference, question.collective, question.machine);
+  return row;
+}
+
+}  // namespace
+
+int central_rank(const Grid& grid) {
+  Vec centre;
+  for (int j = 0; j < grid.dimensions(); ++j) centre[j] = grid.size(j) / 2;
+  return grid.rank(centre);
+}
+
+std::vector<Answer> analyse(const Question& question, const std::string& name, bool variants) {
+  if (!name.empty()) find_algorithm(name);
+  const Plan reference = reference_plan(question);
+  std::vector<Answer> answers;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!name.empty() && name != algorithm.name) continue;
+    const std::string reason = algorithm.applicable(*question.near, question.collective);
+    if (!reason.empty()) {
+      answers.push_back({algorithm.name, "", algorithm.summary, reason});
+      continue;
+    }
+    for (const Priced& candidate : priced(question, algorithm, variants))
+      answers.push_back(answer(question, algorithm, candidate, reference));
+  }
+  return answers;
+}
+
+Answer count(const Question& question, const std::string& name) {
+  const Schedule schedule = find_algorithm(name).schedules(question.near, question.collective).front();
+  return count_plan(question, find_algorithm(name), schedule, schedule.plan(question.rank, question.emit));
+}
+
+std::vector<std::pair<std::string, std::string>> list_variants(const Question& question, const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const Algorithm& algorithm : algorithms())
+    if ((name.empty() || name == algorithm.name) && algorithm.applicable(*question.near, question.collective).empty())
+      for (const Schedule& schedule : algorithm.schedules(question.near, question.collective))
+        names.emplace_back(schedule.algorithm(), schedule.variant());
+  return names;
+}
+
+Schedule find_schedule(const Question& question, const std::string& name, const std::string& variant) {
+  const Algorithm& algorithm = find_algorithm(name);
+  if (const std::string reason = algorithm.applicable(*question.near, question.collective); !reason.empty())
+    fail(Errc::algorithm, name, " cannot be used here: ", reason);
+  std::string names;
+  for (const Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
+    if (schedule.variant() == variant) return schedule;
+    names += (names.empty() ? "'" : ", '") + schedule.variant() + "'";
+  }
+  fail(Errc::algorithm, name, " has no variant '", variant, "' here, only ", names);
+}
+
+Proof prove(const Question& question, const Schedule& schedule) {
+  if (total_hops(schedule) > most_proved)
+    fail(Errc::argument, "the reference executor would move ", static_cast<std::uint64_t>(total_hops(schedule)), " blocks on ",
+         question.near->grid.ranks(), " ranks; give a smaller grid with --dims");
+  std::vector<std::uint64_t> bytes;
+  const std::size_t blocks = question.collective == Collective::alltoall ? question.near->offsets.size() : 1;
+  for (std::size_t i = 0; i < blocks; ++i) bytes.push_back(1 + i % 5);
+  const std::vector<Plan> plans = plans_of_all(schedule, question.emit);
+  return prove(plans, expected_delivery(*question.near, question.collective, bytes));
+}
+
+}  // namespace tonari

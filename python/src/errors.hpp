@@ -1,0 +1,8 @@
+// tonari::Error becomes the Python exception tonari.Error, with its code.
+#pragma once
+
+namespace tonari {
+
+void translate_errors();
+
+}  // namespace tonari

@@ -1,0 +1,13 @@
+"""tonari: sparse collective communication that is planned once and started often.
+
+    >>> import tonari
+    >>> near = tonari.neighborhood("moore:3:1")
+    >>> [(row.algorithm, row.rounds) for row in near.exchange(bytes=64).plans()]
+    >>> print(near.exchange(bytes=64).draw("torus"))
+"""
+
+from tonari.errors import Error
+from tonari.neighborhood import Exchange, Neighborhood, algorithms, neighborhood
+
+__all__ = ["Error", "Exchange", "Neighborhood", "algorithms", "neighborhood"]
+__version__ = "0.1.0"

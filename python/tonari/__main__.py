@@ -1,0 +1,5 @@
+"""python -m tonari"""
+
+from tonari.cli import main
+
+raise SystemExit(main())

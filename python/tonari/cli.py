@@ -1,0 +1,67 @@
+"""The command line: finds the commands, and turns errors into one sentence and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from tonari import __version__
+from tonari.errors import Error
+
+# Modules of tonari.commands, in the order of the help; each has register(app).
+COMMANDS = [
+    "plan",
+]
+
+app = typer.Typer(
+    name="tonari",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"tonari {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _tonari(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Sparse collective communication: plan it, measure it.
+
+    Example:  tonari plan moore:3:1 --bytes 64
+    """
+
+
+for command in COMMANDS:
+    import_module(f"tonari.commands.{command}").register(app)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command; the exit status is 0 only on success, 2 if the command line itself is wrong."""
+    try:
+        return int(app(arguments, prog_name="tonari", standalone_mode=False) or 0)
+    except typer.TyperException as error:
+        return _complain(error.format_message(), error.exit_code)
+    except Error as error:
+        return _complain(str(error), 1)
+    except typer.Abort:
+        return _complain("stopped", 130)
+    except BrokenPipeError:  # the reader had enough: tonari plan ... | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _complain(sentence: str, status: int) -> int:
+    if sentence:  # empty where the help was printed instead
+        print(f"tonari: {sentence}", file=sys.stderr)
+    return status

@@ -1,0 +1,71 @@
+"""tonari plan: what each algorithm would do on a neighbourhood."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from tonari import output
+from tonari.grids import dims_for_proof, parse_dims, parse_periodic
+from tonari.neighborhood import Neighborhood, neighborhood
+from tonari.report import json_row, make_report, prove_plans
+from tonari.views.plan import show
+
+
+class Op(str, Enum):
+    alltoall = "alltoall"
+    allgather = "allgather"
+
+
+class Storage(str, Enum):
+    separate = "separate"
+    alternate = "alternate"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(plan)
+
+
+def plan(
+    pattern: Annotated[str, typer.Argument(help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line.")],
+    op: Annotated[Op, typer.Option(help="A block for every neighbour, or one block for all.")] = Op.alltoall,
+    dims: Annotated[str, typer.Option(metavar="4x4x4", help="Ranks along each dimension; left out: so many that nothing wraps around.")] = "",
+    mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
+    periodic: Annotated[str, typer.Option(metavar="1,0,1", help="Which dimensions are.")] = "",
+    bytes: Annotated[int, typer.Option(min=0, max=2**50, metavar="N", help="Size of a block.")] = 64,
+    algorithm: Annotated[str, typer.Option(metavar="A", help="Draw this one instead of the one predicted fastest; --json: only this one.")] = "",
+    variants: Annotated[bool, typer.Option("--variants", help="All variants, not only the fastest of each algorithm.")] = False,
+    machine: Annotated[str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")] = "",
+    rank: Annotated[int | None, typer.Option(min=0, max=2**31 - 1, metavar="R", help="Count and draw for this rank; left out: the one in the middle.")] = None,
+    ports: Annotated[int, typer.Option(min=0, max=2**31 - 1, metavar="K", help="Messages of a rank at a time; 0: no limit.")] = 0,
+    storage: Annotated[Storage, typer.Option(help="Where forwarded blocks wait: a place of their own, or in turns (fewer).")] = Storage.separate,
+    prove: Annotated[bool, typer.Option("--prove", help="Run all ranks in the reference executor and check what arrives.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Draw all messages, however many.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+) -> None:
+    """Rounds, blocks, bytes and predicted time of every algorithm on a neighbourhood. Needs no MPI.
+
+    Checks the counts against the formulas of the paper's section 3, and draws the rounds of one algorithm as text.
+
+    "pays below" (crossover_bytes) is the block size from which an algorithm is predicted to be slower than linear; in JSON 0 means never
+    faster, -1 always faster.
+
+    Example:  tonari plan moore:3:1 --bytes 64
+
+    Example:  tonari plan shells:3:3,7 --op allgather --dims 16x16x16 --mesh --json
+    """
+    if mesh and periodic:
+        raise typer.BadParameter("give either --mesh or --periodic")
+    near = neighborhood(pattern, parse_dims(dims) if dims else None, parse_periodic(periodic) if periodic else not mesh)
+    options = {"op": op.value, "bytes": bytes, "machine": machine or None, "ports": ports, "storage": storage.value}
+    report = make_report(near, near.exchange(rank=rank, **options), op.value, algorithm, variants)
+    if prove:
+        place = near if dims else Neighborhood(near.offsets, dims_for_proof(near.offsets), near.periodic)
+        prove_plans(report, place, place.exchange(**options), algorithm)
+    if json:
+        output.print_json(json_row(report, row) for row in report.rows if algorithm in ("", row.algorithm))
+    else:
+        show(report, pattern, options | {"chosen_grid": not dims, "full": full})

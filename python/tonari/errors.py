@@ -1,0 +1,16 @@
+"""The exception of the package."""
+
+from __future__ import annotations
+
+ARGUMENT, TOPOLOGY, ALGORITHM, INTERNAL, FILE = 1, 2, 7, 10, 11
+
+
+class Error(RuntimeError):
+    """A mistake, in one sentence that says what to change.
+
+    `code` is that of the C interface (TONARI_ERR_* in tonari.h).
+    """
+
+    def __init__(self, message: str, code: int = ARGUMENT) -> None:
+        super().__init__(message)
+        self.code = code

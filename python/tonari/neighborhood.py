@@ -1,0 +1,123 @@
+"""Neighbourhoods and what can be said about exchanges on them, without MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tonari.core import core
+from tonari.errors import ALGORITHM, Error
+from tonari.grids import dims_without_wrap
+
+
+def algorithms() -> dict[str, str]:
+    """The algorithms: name -> one line about it, with its source."""
+    return dict(core().algorithms())
+
+
+@dataclass(frozen=True)
+class Neighborhood:
+    """Every rank R of a grid sends block i to R + offsets[i] and receives block i from R - offsets[i].
+
+    offsets   int32 array of shape (s, d): s neighbours, d dimensions (1 to 8)
+    dims      ranks along each of the d dimensions
+    periodic  d flags: True where the grid wraps around
+    """
+
+    offsets: np.ndarray
+    dims: tuple[int, ...]
+    periodic: tuple[bool, ...]
+
+    def exchange(
+        self,
+        op: str = "alltoall",
+        *,
+        bytes: int = 64,
+        machine: str | None = None,
+        rank: int | None = None,
+        ports: int = 0,
+        storage: str = "separate",
+    ) -> Exchange:
+        """An exchange on this neighbourhood.
+
+        op       "alltoall": a block for every neighbour; "allgather": one block for all
+        bytes    size of a block
+        machine  path of a file with LogGP parameters; None: a generic machine
+        rank     whose plan is counted and drawn; None: the one in the middle of the grid
+        ports    at most so many messages of a rank in and out at a time; 0: no limit
+        storage  "separate" or "alternate": where forwarded blocks wait
+        """
+        c = core()
+        model = c.read_machine_file(machine) if machine else c.LogGP()
+        near = c.Neighborhood(self.offsets, list(self.dims), list(self.periodic))
+        question = c.Question(near, op, bytes, model, -1 if rank is None else rank, ports, storage)
+        return Exchange(question, question.rank, tuple(near.coordinates(question.rank)))
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One collective operation with one block size; see Neighborhood.exchange."""
+
+    _question: Any
+    rank: int
+    position: tuple[int, ...]  # coordinates of rank
+
+    def plans(self, algorithm: str = "", *, variants: bool = False) -> list[Any]:
+        """A row per algorithm (or for the one named), the fastest variant of each; with `variants` all of them.
+
+        Rows have algorithm, variant, summary, reason (why it is not applicable, else empty) and, per rank and exchange, rounds, depth,
+        messages, volume_blocks, bytes, scratch_blocks; predicted_us; and crossover_bytes, the block size from which it is predicted to be
+        slower than linear (0: never faster, -1: always faster).
+        """
+        return self._question.analyse(algorithm, variants)
+
+    def counts(self, algorithm: str) -> Any:
+        """The same row, of the algorithm's first variant, without predictions."""
+        return self._question.count(algorithm)
+
+    def variants(self, algorithm: str = "") -> list[tuple[str, str]]:
+        """Algorithm and variant of every plan that could be used, of all algorithms or of the one named."""
+        return self._question.variants(algorithm)
+
+    def draw(self, algorithm: str, variant: str | None = None, *, most_blocks: int = 4) -> str:
+        """The rounds of one rank's plan as text, a line per message; peers are named by the way to them.
+
+        variant: None: the fastest; most_blocks: runs of blocks named per message before "...".
+        """
+        return self._question.draw(algorithm, self._variant(algorithm, variant), most_blocks)
+
+    def prove(self, algorithm: str, variant: str | None = None) -> str:
+        """Runs all ranks' plans in the reference executor. Empty if they are right, else the first thing that is wrong."""
+        ok, what = self._question.prove(algorithm, self._variant(algorithm, variant))
+        return "" if ok else what
+
+    def _variant(self, algorithm: str, variant: str | None) -> str:
+        if variant is not None:
+            return variant
+        row = self.plans(algorithm)[0]
+        if row.reason:
+            raise Error(f"{algorithm} cannot be used here: {row.reason}", ALGORITHM)
+        return row.variant
+
+
+def neighborhood(
+    pattern: str | Sequence[Sequence[int]] | np.ndarray,
+    dims: Sequence[int] | None = None,
+    periodic: Sequence[bool] | bool = True,
+) -> Neighborhood:
+    """A neighbourhood by name ("moore:3:1", "star:3:2", "octant:3", "shells:3:3,7"), from a file of offsets, or from s rows of d offsets.
+
+    dims: ranks along each dimension; without it so many that no two offsets meet and no block wraps around.
+    periodic: one flag per dimension, or one for all.
+    """
+    if isinstance(pattern, str):
+        offsets = core().parse_pattern(pattern)
+    else:
+        offsets = np.ascontiguousarray(pattern, dtype=np.int32)
+    offsets = np.atleast_2d(offsets)
+    sizes = tuple(dims) if dims is not None else dims_without_wrap(offsets)
+    flags = (periodic,) * len(sizes) if isinstance(periodic, bool) else tuple(periodic)
+    return Neighborhood(offsets, sizes, flags)

@@ -1,0 +1,38 @@
+"""How commands print: rows as JSON, sizes and times for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Console
+
+
+def console() -> Console:
+    """Standard output; 80 columns where it is no terminal. Numbers are not coloured one by one."""
+    return Console(highlight=False)
+
+
+def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
+    """An array of flat objects, one per line, and nothing else."""
+    lines = ",\n".join(" " + json.dumps(dict(row), allow_nan=False) for row in rows)
+    sys.stdout.write(f"[\n{lines}\n]\n" if lines else "[]\n")
+
+
+def size(count: int) -> str:
+    """64 B, 1,664 B, 16.3 KiB, 4.1 GiB"""
+    if count < 10_000:
+        return f"{count:,} B"
+    value, unit = float(count), 0
+    while value >= 1000 and unit < 5:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f} {['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][unit]}"
+
+
+def time(microseconds: float) -> str:
+    """4.2 µs, 12.5 ms"""
+    if microseconds < 1e4:
+        return f"{microseconds:.1f} µs"
+    return f"{microseconds / 1e3:.1f} ms" if microseconds < 1e7 else f"{microseconds / 1e6:.1f} s"
