@@ -14,11 +14,12 @@ namespace {
 
 constexpr double max_offsets = 1 << 24;
 
+// At least one part; empty ones are kept, also at the end.
 std::vector<std::string> split(const std::string& line, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(line);
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  if (line.ends_with(separator)) parts.emplace_back();  // getline drops an empty last part
+  std::vector<std::string> parts(1);
+  for (char c : line)
+    if (c == separator) parts.emplace_back();
+    else parts.back() += c;
   return parts;
 }
 
@@ -104,7 +105,7 @@ std::vector<Vec> offsets_of(const std::string& kind, int d, const std::string& r
 Pattern parse_pattern(const std::string& pattern) {
   std::vector<std::string> parts = split(pattern, ':');
   static const char* const kinds[] = {"moore", "star", "octant", "shells"};
-  const bool named = !parts.empty() && std::find(std::begin(kinds), std::end(kinds), parts[0]) != std::end(kinds);
+  const bool named = std::find(std::begin(kinds), std::end(kinds), parts[0]) != std::end(kinds);
   if (!named) return read_file(pattern);
   if (parts[0] == "octant" && parts.size() == 2) parts.push_back("1");
   if (parts.size() != 3)
