@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tonari {
 
-// count pieces of length bytes each, the first at offset, the next ones stride bytes further on each.
+// count pieces of length bytes each, the first at offset, the next ones stride bytes further on each (stride may be negative or 0).
+// In a layout: length and count are positive, a single piece has stride 0, and adjacent pieces are one piece.
 struct Run {
   std::ptrdiff_t offset;
   std::size_t length;
@@ -22,7 +24,8 @@ struct Run {
 
 class Layout {
  public:
-  // Appends bytes in travelling order; joins with the last run where they continue it (contiguously or at its stride).
+  // Appends bytes in travelling order; joins with the last run where they continue it (contiguously or at its stride; a run of one piece
+  // takes any stride). Empty runs vanish. Amortised constant time.
   void add(const Run& run);
   void add(std::ptrdiff_t offset, std::size_t length) { add(Run{offset, length, 0, 1}); }
   // The same bytes, all moved by displacement.
@@ -49,13 +52,14 @@ struct Move {
 };
 
 // Moves that copy the bytes of `from` (relative to from_base) to those of `to`. The layouts have equal length (else Errc::internal);
-// as few moves as their runs allow. Appends to moves.
+// about as few moves as their runs allow: pieces whose lengths are equal or divide each other are moved many at a time. Appends to moves, and
+// leaves those before as they are.
 void make_moves(std::vector<Move>& moves, std::byte* to_base, const Layout& to, const std::byte* from_base, const Layout& from);
 
-// Performs them. Source and target of one move must not overlap. Allocates nothing.
+// Performs them in order. Source and target of one move must not overlap. Allocates nothing.
 void run_moves(std::span<const Move> moves);
 
-// The first byte (address) that two of the given placed layouts share, writers against everything: used to reject overlapping buffers.
+// Whether two of the given placed layouts share a byte of which at least one writes it: used to reject overlapping buffers.
 struct Placed {
   std::uintptr_t base;
   const Layout* layout;
@@ -63,9 +67,10 @@ struct Placed {
   bool written;         // receive block; two blocks that are only read may overlap
 };
 struct Overlap {
-  std::uint32_t first, second;  // indices into the placed list
+  std::uint32_t first, second;  // indices into the placed list, first < second
 };
-// At most `most_pieces` pieces are compared exactly (where spans overlap, but maybe not their bytes); beyond that overlaps are not searched for.
+// Sets overlap and returns true if there is one. A block may overlap itself. n log n in the number of runs, and of pieces where runs interleave
+// (columns of one array): at most `most_pieces` of those are looked at; what remains then counts as not overlapping.
 bool find_overlap(std::span<const Placed> blocks, Overlap& overlap, std::size_t most_pieces = 4'000'000);
 
 }  // namespace tonari
