@@ -1,0 +1,290 @@
+#include "select/cache.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr std::string_view version_line = "tonari cache 1";
+constexpr std::size_t most_entries = 10'000;
+constexpr std::size_t longest_line = 64 * 1024;
+constexpr off_t largest_file = 64 << 20;  // more was not written by put
+constexpr auto longest_wait = std::chrono::seconds(10);
+
+// A file descriptor that closes itself; closing also gives up a lock.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+bool make_directories(const std::string& path) {
+  for (std::size_t end = path.find('/', 1); ; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) return false;  // it may be there all the same
+    if (end == std::string::npos) break;
+  }
+  struct stat status;
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// The content of a regular file of bearable size, else nothing. Never waits, for instance for the writer of a FIFO.
+std::optional<std::string> read_file(const std::string& path, off_t most) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status;
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > most) return std::nullopt;
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t got = ::read(file.get(), content.data() + done, content.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;  // it shrank meanwhile
+    done += static_cast<std::size_t>(got);
+  }
+  content.resize(done);
+  return content;
+}
+
+bool write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t put = ::write(fd, content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+// Readers see the old file or the new one. mkostemp makes a file that was not there (mode 0600); rename replaces whatever name is there.
+bool replace_file(const std::string& path, const std::string& content) {
+  std::string temporary = path + ".XXXXXX";
+  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return false;
+  const bool written = write_all(file.get(), content);
+  if (file.close() && written && ::rename(temporary.c_str(), path.c_str()) == 0) return true;
+  ::unlink(temporary.c_str());
+  return false;
+}
+
+// Waits for the lock, but not forever: some file systems have no locks and a holder may be stopped. Without it an entry may get lost, no more.
+Descriptor lock(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  const auto give_up = std::chrono::steady_clock::now() + longest_wait;
+  while (file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() > give_up) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return file;
+}
+
+bool clean(std::string_view word) {
+  return std::none_of(word.begin(), word.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+bool acceptable(std::string_view key, std::string_view value) {
+  return !key.empty() && key.size() + value.size() + 2 <= longest_line && clean(key) && clean(value);
+}
+
+struct Entry {
+  std::string_view key, value;
+};
+
+// Well-formed entries in the order of the file. A line without its newline was cut off.
+std::vector<Entry> parse(std::string_view content) {
+  std::vector<Entry> entries;
+  bool first = true;
+  for (std::size_t end; (end = content.find('\n')) != content.npos; content.remove_prefix(end + 1)) {
+    const std::string_view line = content.substr(0, end);
+    if (std::exchange(first, false)) {
+      if (line != version_line) return entries;
+      continue;
+    }
+    const std::size_t tab = line.find('\t');
+    if (tab == line.npos) continue;
+    const Entry entry{line.substr(0, tab), line.substr(tab + 1)};
+    if (acceptable(entry.key, entry.value)) entries.push_back(entry);
+  }
+  return entries;
+}
+
+// The newest entry of every key, at most most_entries.
+std::string compose(const std::vector<Entry>& entries) {
+  std::unordered_set<std::string_view> seen;
+  std::vector<Entry> kept;
+  for (auto entry = entries.rbegin(); entry != entries.rend() && kept.size() < most_entries; ++entry)
+    if (seen.insert(entry->key).second) kept.push_back(*entry);
+  std::string content(version_line);
+  content += '\n';
+  for (auto entry = kept.rbegin(); entry != kept.rend(); ++entry)
+    content.append(entry->key).append("\t").append(entry->value).append("\n");
+  return content;
+}
+
+}  // namespace
+
+std::string cache_directory() {
+  static constexpr std::pair<const char*, const char*> places[] = {
+      {"TONARI_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/tonari"}, {"HOME", "/.cache/tonari"}};
+  for (const auto& [variable, below] : places) {
+    const char* const value = std::getenv(variable);
+    if (!value || *value == '\0') continue;
+    if (*below && *value != '/') continue;  // the XDG specification: a relative path is to be ignored
+    const std::string path = std::string(value) + below;
+    return make_directories(path) ? path : "";
+  }
+  return "";
+}
+
+CacheFile::CacheFile(std::string directory, std::string name) : path_(directory.empty() ? "" : std::move(directory) + "/" + std::move(name)) {}
+
+std::optional<std::string> CacheFile::get(const std::string& key) const {
+  if (path_.empty()) return std::nullopt;
+  const std::optional<std::string> content = read_file(path_, largest_file);
+  if (!content) return std::nullopt;
+  const std::vector<Entry> entries = parse(*content);
+  const auto newest = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) { return entry.key == key; });
+  return newest != entries.rend() ? std::optional<std::string>(newest->value) : std::nullopt;
+}
+
+bool CacheFile::put(const std::string& key, const std::string& value) const {
+  if (path_.empty() || !acceptable(key, value)) return false;
+  const Descriptor locked = lock(path_ + ".lock");
+  const std::string content = read_file(path_, largest_file).value_or("");
+  std::vector<Entry> entries = parse(content);
+  entries.push_back({key, value});
+  return replace_file(path_, compose(entries));
+}
+
+namespace {
+
+struct Parameter {
+  const char* name;
+  double LogGP::*time;
+};
+constexpr Parameter parameters[] = {{"L", &LogGP::L},
+                                    {"o", &LogGP::o},
+                                    {"g", &LogGP::g},
+                                    {"G", &LogGP::G},
+                                    {"copy_block", &LogGP::copy_block},
+                                    {"copy_byte", &LogGP::copy_byte},
+                                    {"typed_block", &LogGP::typed_block},
+                                    {"rendezvous", &LogGP::rendezvous}};
+constexpr double longest_time = 10;                       // seconds
+constexpr std::size_t longest_eager = std::size_t{1} << 30;  // bytes
+
+template <class Number>
+std::string number(Number value) {  // the shortest text that reads back as the same number, in no locale
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+template <class Number>
+bool read_number(const std::string& word, Number& value) {
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return status == std::errc() && end == word.data() + word.size();
+}
+
+// A word as a sentence may quote it.
+std::string quoted(std::string_view word) {
+  std::string shown(word.substr(0, 40));
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  return "'" + shown + (word.size() > 40 ? "...'" : "'");
+}
+
+// "name = value # comment" -> {"name", "value"}: '=' separates like a blank.
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> found;
+  bool inside = false, comment = false;
+  for (char c : text) {
+    comment = c == '#' || (comment && c != '\n');
+    const bool separator = comment || std::strchr(" \t\r\n=", c) != nullptr;  // also NUL
+    if (!separator && !inside) found.emplace_back();
+    if (!separator) found.back() += c;
+    inside = !separator;
+  }
+  return found;
+}
+
+// Sets one parameter. Returns what is wrong, or nothing.
+std::string set(LogGP& machine, const std::string& name, const std::string& value) {
+  if (name == "eager") {
+    const bool good = read_number(value, machine.eager) && machine.eager >= 1 && machine.eager <= longest_eager;
+    return good ? "" : text("eager is ", quoted(value), "; it must be a whole number of bytes from 1 to ", longest_eager);
+  }
+  for (const Parameter& parameter : parameters) {
+    if (name != parameter.name) continue;
+    const bool may_be_zero = name == "rendezvous";
+    double& time = machine.*parameter.time;
+    const bool good = read_number(value, time) && std::isfinite(time) && time < longest_time && (time > 0 || (may_be_zero && time == 0));
+    if (good) return "";
+    return text(name, " is ", quoted(value), "; it must be a time in seconds, ", may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
+  }
+  return text(quoted(name), " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, eager and rendezvous");
+}
+
+// Returns what is wrong with the text, or nothing.
+std::string parse_machine(const std::string& source, LogGP& machine) {
+  const std::vector<std::string> list = words(source);
+  std::unordered_set<std::string> given;
+  for (std::size_t k = 0; k < list.size(); k += 2) {
+    if (k + 1 == list.size()) return quoted(list[k]) + " has no value; write name=value, for example L=1e-6";
+    if (std::string wrong = set(machine, list[k], list[k + 1]); !wrong.empty()) return wrong;
+    if (!given.insert(list[k]).second) return list[k] + " is given twice";
+  }
+  for (const Parameter& parameter : parameters)
+    if (!given.contains(parameter.name)) return text(parameter.name, " is missing; give it in seconds, for example ", parameter.name, "=1e-6");
+  return given.contains("eager") ? "" : "eager is missing; give it in bytes, for example eager=4096";
+}
+
+}  // namespace
+
+std::string to_text(const LogGP& machine) {
+  std::string line;
+  for (const Parameter& parameter : parameters) line += text(parameter.name, "=", number(machine.*parameter.time), " ");
+  return line + "eager=" + number(machine.eager);
+}
+
+std::optional<LogGP> loggp_from_text(const std::string& text) {
+  LogGP machine;
+  return parse_machine(text, machine).empty() ? std::optional(machine) : std::nullopt;
+}
+
+LogGP read_machine_file(const std::string& path) {
+  constexpr off_t largest = 64 * 1024;
+  const std::optional<std::string> content = read_file(path, largest);
+  if (!content) fail(Errc::file, "machine file '", path, "' cannot be read: it must be a readable file of at most ", largest / 1024, " KiB");
+  LogGP machine;
+  if (const std::string wrong = parse_machine(*content, machine); !wrong.empty()) fail(Errc::file, "machine file '", path, "': ", wrong);
+  return machine;
+}
+
+}  // namespace tonari

@@ -1,0 +1,357 @@
+// The simulator against times computed by hand, and laws that any prices must obey.
+#include "cost/simulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "plan/builder.hpp"
+#include "topology/patterns.hpp"
+
+namespace tonari {
+namespace {
+
+// Numbers that can be told apart in a sum (in seconds, as if o were one second).
+LogGP plain() {
+  LogGP m;
+  m.L = 100, m.o = 1, m.g = 3, m.G = 0.5, m.copy_block = 7, m.copy_byte = 0.25, m.typed_block = 11, m.eager = 64, m.rendezvous = 1000;
+  return m;
+}
+
+BlockBytes blocks_of(std::uint64_t size) {
+  return [size](Slice) { return size; };
+}
+
+constexpr Slice out(std::uint32_t block) { return {Buffer::send, block}; }
+constexpr Slice in(std::uint32_t block) { return {Buffer::recv, block}; }
+
+void send(Builder& b, std::initializer_list<Slice> slices, int peer, int tag) {
+  for (Slice s : slices) b.slice(s);
+  b.send(peer, tag);
+}
+void recv(Builder& b, std::initializer_list<Slice> slices, int peer, int tag) {
+  for (Slice s : slices) b.slice(s);
+  b.recv(peer, tag);
+}
+
+// Rank 0 sends the given blocks in one message to rank 1.
+std::vector<Plan> one_message(std::initializer_list<Slice> from, std::initializer_list<Slice> to) {
+  Builder a(0, 8), b(1, 8);
+  send(a, from, 1, 0);
+  recv(b, to, 0, 0);
+  return {a.build(), b.build()};
+}
+
+TEST(Simulate, NothingTakesNoTime) {
+  EXPECT_EQ(simulate({}, blocks_of(8), plain()), 0);
+  const Plan empty = Builder(0, 0).build();
+  EXPECT_EQ(simulate({&empty, 1}, blocks_of(8), plain()), 0);
+  EXPECT_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(0), plain()), 0) << "empty messages are not sent";
+}
+
+TEST(Simulate, OneMessage) {
+  // o, then (k-1) G on the wire, L, o
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(9), plain()), 1 + 8 * 0.5 + 100 + 1);
+}
+
+TEST(Simulate, PackedMessagesAreCopiedUnlessContiguous) {
+  const double wire = 1 + 15 * 0.5 + 100 + 1, bytes = 16 * 0.25;
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain()), wire) << "one piece at both ends";
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(3), out(2)}, {in(0), in(1)}), blocks_of(8), plain()), wire + 2 * 7 + bytes) << "two pieces sent";
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(2)}), blocks_of(8), plain()), wire + 2 * 7 + bytes) << "two received";
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(), {false, 0, false}), wire + 2 * (7 + bytes));
+}
+
+TEST(Simulate, TypedMessagesCostTheirPieces) {
+  const double wire = 1 + 15 * 0.5 + 100 + 1;
+  const ChannelCost typed{true, 0, true};
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(), typed), wire);
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(4)}, {in(0), in(1)}), blocks_of(8), plain(), typed), wire + 2 * 11);
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(4)}, {in(0), in(5)}), blocks_of(8), plain(), typed), wire + 4 * 11);
+}
+
+TEST(Simulate, LongMessagesPayTheRendezvous) {
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(64), plain()), 1 + 63 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(65), plain()), 1 + 1000 + 64 * 0.5 + 100 + 1);
+}
+
+TEST(Simulate, LongMessagesWaitForTheReceiver) {
+  // Rank 1 returns what it received; only then is its only receive block free for the third message.
+  const auto plans = [] {
+    Builder a(0, 2), b(1, 1);
+    send(a, {out(0)}, 1, 0);
+    recv(a, {in(0)}, 1, 1);
+    send(a, {out(1)}, 1, 2);
+    recv(b, {in(0)}, 0, 0);
+    send(b, {in(0)}, 0, 1);
+    recv(b, {in(0)}, 0, 2);
+    return std::vector<Plan>{a.build(), b.build()};
+  }();
+  LogGP m = plain();
+  m.G = 1e-9, m.eager = 8;
+  const auto time = [&](std::uint64_t size) { return simulate(plans, blocks_of(size), m); };
+  // Eager: rank 1 has the first at 102 and returns it by 103; the third is there long before; rank 0 has the returned one at 103 + 100 + 1.
+  EXPECT_NEAR(time(8), 204, 1e-6);
+  // Rendezvous: the first arrives at 1 + 1000 + 100, is received at 1102 and returned from 1103 + 1000 on; only when it has left may the third
+  // start, and is received at 2103 + 1000 + 100 + 1.
+  EXPECT_NEAR(time(9), 3204, 1e-6);
+}
+
+TEST(Simulate, ChainOfThree) {
+  // 0 -> 1 -> 2: each hop o + (k-1) G + L + o; rank 1 passes on what it received, unpacked into its receive block.
+  Builder a(0, 1), b(1, 1), c(2, 1);
+  send(a, {out(0)}, 1, 0);
+  recv(b, {in(0)}, 0, 0);
+  send(b, {in(0)}, 2, 1);
+  recv(c, {in(0)}, 1, 1);
+  const std::vector<Plan> plans{a.build(), b.build(), c.build()};
+  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(3), plain()), 2 * (1 + 1 + 100 + 1));
+}
+
+TEST(Simulate, BlocksPassedOnAreNotUnpackedButPackedAgain) {
+  Builder a(0, 2), b(1, 2), c(2, 2);
+  send(a, {out(0), out(1)}, 1, 0);
+  const Slice first = b.scratch(0), second = b.scratch(1);
+  recv(b, {first, second}, 0, 0);
+  send(b, {first, second}, 2, 1);
+  recv(c, {in(0), in(1)}, 1, 1);
+  const std::vector<Plan> plans{a.build(), b.build(), c.build()};
+  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(1), plain()), 2 * (1 + 0.5 + 100 + 1) + (7 + 2 * 0.25));
+}
+
+// Two messages from rank 0 to rank 1.
+double two_messages(const LogGP& m, std::uint64_t size) {
+  Builder a(0, 2), b(1, 2);
+  for (int k : {0, 1}) {
+    send(a, {out(k)}, 1, k);
+    recv(b, {in(k)}, 0, k);
+  }
+  return simulate(std::vector{a.build(), b.build()}, blocks_of(size), m);
+}
+
+TEST(Simulate, TheInterfaceSerialisesByTheGap) {
+  // The second may leave at 1 + g, or, when overheads are longer, at 2 o.
+  EXPECT_DOUBLE_EQ(two_messages(plain(), 1), 1 + 3 + 100 + 1);
+  EXPECT_DOUBLE_EQ(two_messages(plain(), 9), 1 + (4 + 3) + 4 + 100 + 1) << "long ones occupy it for (k-1) G + g";
+}
+
+TEST(Simulate, TheProcessorSerialisesByTheOverhead) {
+  LogGP m = plain();
+  m.o = 5;
+  EXPECT_DOUBLE_EQ(two_messages(m, 1), 2 * 5 + 100 + 5);
+}
+
+TEST(Simulate, ReceivesTakeTurnsToo) {
+  // Two senders: both messages are there at 1 + 100, and the processor takes one after the other.
+  Builder a(0, 2), b(1, 2), c(2, 2);
+  send(a, {out(0)}, 2, 0);
+  send(b, {out(0)}, 2, 0);
+  recv(c, {in(0)}, 0, 0);
+  recv(c, {in(1)}, 1, 0);
+  const std::vector<Plan> plans{a.build(), b.build(), c.build()};
+  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(1), plain()), 1 + 100 + 2 * 1);
+}
+
+TEST(Simulate, CopiesAtHome) {
+  Builder b(0, 8);
+  const std::vector<Slice> from{out(0), out(1), out(4)}, to{in(2), in(3), in(4)};
+  b.copy(from, to);
+  const Plan plan = b.build();
+  EXPECT_DOUBLE_EQ(simulate({&plan, 1}, blocks_of(4), plain()), 2 * 7 + 12 * 0.25);
+}
+
+TEST(Simulate, SegmentsAvoidTheRendezvousAndPayOverheads) {
+  const auto plans = one_message({out(0)}, {in(0)});
+  // 160 bytes as 64, 64, 32: the interface takes 31.5 + 3 for a full one; the last leaves at 1 + 2 * 34.5 and ends 15.5 later.
+  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(160), plain(), {false, 64, true}), 3 + 2 * 34.5 - 2 + 15.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(160), plain()), 1 + 1000 + 159 * 0.5 + 100 + 1);
+}
+
+TEST(Simulate, MalformedPlansAreRefused) {
+  Builder a(0, 1), b(1, 1);
+  send(a, {out(0)}, 1, 0);
+  recv(b, {in(0)}, 0, 1);
+  const std::vector<Plan> other_tag{a.build(), b.build()};
+  EXPECT_THROW(simulate(other_tag, blocks_of(1), plain()), Error);
+
+  Builder c(0, 1), d(1, 1);  // both receive before they send
+  for (auto [builder, peer] : {std::pair{&c, 1}, {&d, 0}}) {
+    recv(*builder, {in(0)}, peer, 0);
+    send(*builder, {in(0)}, peer, 0);
+  }
+  const std::vector<Plan> deadlock{c.build(), d.build()};
+  EXPECT_THROW(simulate(deadlock, blocks_of(1), plain()), Error);
+}
+
+TEST(Simulate, ABorderRankAloneIsServedAsIfItsPeersDidAlike) {
+  Builder b(0, 1);
+  recv(b, {in(0)}, 1, 0);
+  const Plan plan = b.build();
+  EXPECT_DOUBLE_EQ(simulate({&plan, 1}, blocks_of(9), plain()), 1 + 4 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate({&plan, 1}, blocks_of(65), plain()), 1 + 1000 + 32 + 100 + 1);
+}
+
+// Patterns on grids.
+
+std::shared_ptr<const Neighborhood> near(const std::string& name, int size, bool periodic = true) {
+  const Pattern pattern = parse_pattern(name);
+  const std::vector<int> sizes(pattern.dimensions, size);
+  bool flags[max_dimensions];
+  std::fill(std::begin(flags), std::end(flags), periodic);
+  return std::make_shared<const Neighborhood>(Neighborhood{Grid(sizes, std::span<const bool>(flags, sizes.size())), pattern.offsets});
+}
+
+// The first few variants of every algorithm that can be used.
+std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> where, Collective collective, std::size_t most = 3) {
+  std::vector<Schedule> all;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!algorithm.applicable(*where, collective).empty()) continue;
+    std::vector<Schedule> variants = algorithm.schedules(where, collective);
+    for (std::size_t k = 0; k < std::min(most, variants.size()); ++k) all.push_back(std::move(variants[k]));
+  }
+  return all;
+}
+
+const Collective both[] = {Collective::alltoall, Collective::allgather};
+const ChannelCost channels[] = {{}, {true, 0, true}, {false, 4000, true}};
+
+std::vector<Plan> all_plans(const Schedule& schedule, EmitOptions options = {}) {
+  std::vector<Plan> plans;
+  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank) plans.push_back(schedule.plan(rank, options));
+  return plans;
+}
+
+TEST(Simulate, OneRankStandsForAllOnATorus) {
+  const LogGP machine;
+  for (const char* pattern : {"moore:2:1", "moore:2:2", "star:2:2", "moore:3:1", "octant:2"})
+    for (int size : {2, 3, 5})
+      for (Collective collective : both)
+        for (const Schedule& schedule : schedules(near(pattern, size), collective))
+          for (Storage storage : {Storage::alternate, Storage::separate})
+            for (const ChannelCost& channel : channels)
+              for (std::uint64_t size_of_block : {1u, 100u, 5000u, 100000u}) {
+                const std::vector<Plan> plans = all_plans(schedule, {storage, 0});
+                const double all = simulate(plans, blocks_of(size_of_block), machine, channel);
+                const double one = simulate({&plans[0], 1}, blocks_of(size_of_block), machine, channel);
+                ASSERT_DOUBLE_EQ(one, all) << pattern << " on " << size << ", " << schedule.label() << ", " << name(collective) << ", "
+                                           << size_of_block << " bytes";
+              }
+}
+
+TEST(Simulate, MeshesRunWithAllRanksAndWithOne) {
+  for (const char* pattern : {"moore:2:1", "moore:2:2"})
+    for (Collective collective : both)
+      for (const Schedule& schedule : schedules(near(pattern, 4, false), collective)) {
+        const std::vector<Plan> plans = all_plans(schedule);
+        const double all = simulate(plans, blocks_of(64), {});
+        EXPECT_GT(all, 0);
+        for (const Plan& plan : plans) {
+          const double one = simulate({&plan, 1}, blocks_of(64), {});
+          EXPECT_GT(one, 0);
+          EXPECT_LT(one, 2 * all) << schedule.label();
+        }
+      }
+}
+
+// But for luckier orders of what a processor takes: see the header. Where nothing waits for anything there is one order.
+TEST(Simulate, BiggerBlocksAreNeverFaster) {
+  for (const char* pattern : {"moore:2:1", "moore:3:1", "star:3:1", "moore:2:3", "octant:3"})
+    for (Collective collective : both)
+      for (const Schedule& schedule : schedules(near(pattern, 9), collective))
+        for (const ChannelCost& channel : channels) {
+          const Plan plan = schedule.plan(0);
+          const double luck = plan.depth() == 1 ? 1e-12 : 0.05;
+          double before = 0;
+          for (std::uint64_t size = 1; size <= 1 << 20; size += 1 + size / 3) {
+            const double now = simulate({&plan, 1}, blocks_of(size), {}, channel);
+            ASSERT_GE(now, before * (1 - luck)) << pattern << ", " << schedule.label() << ", " << name(collective) << ", " << size << " bytes";
+            before = now;
+          }
+        }
+}
+
+TEST(Simulate, APortsLimitIsNeverFaster) {
+  for (const char* pattern : {"moore:2:1", "moore:3:1", "star:3:1", "octant:3"})
+    for (Collective collective : both)
+      for (const Schedule& schedule : schedules(near(pattern, 9), collective))
+        for (std::uint64_t size : {1u, 512u, 65536u}) {
+          const auto time = [&](int ports) {
+            const Plan plan = schedule.plan(0, {Storage::separate, ports});
+            return simulate({&plan, 1}, blocks_of(size), {});
+          };
+          EXPECT_GE(time(1), time(0) * (1 - 1e-12)) << pattern << ", " << schedule.label() << ", " << size;
+          EXPECT_GE(time(2), time(0) * (1 - 1e-12)) << pattern << ", " << schedule.label() << ", " << size;
+        }
+  const Schedule linear = schedules(near("moore:3:1", 9), Collective::alltoall)[0];
+  const Plan plan = linear.plan(0, {Storage::separate, 1}), free = linear.plan(0);
+  EXPECT_GT(simulate({&plan, 1}, blocks_of(1), {}), 2 * simulate({&free, 1}, blocks_of(1), {})) << "26 latencies instead of one";
+}
+
+TEST(Estimate, OrdersAsTheSimulatorDoes) {
+  const LogGP machine;
+  for (const char* pattern : {"moore:3:1", "moore:3:3", "star:3:1"})
+    for (Collective collective : both)
+      for (const ChannelCost& channel : {ChannelCost{}, ChannelCost{true, 0, true}}) {
+        const std::vector<Schedule> all = schedules(near(pattern, 16), collective, 6);
+        for (std::uint64_t size = 1; size <= 256 << 10; size *= 4) {
+          std::vector<double> simulated, estimated;
+          for (const Schedule& schedule : all) {
+            const Plan plan = schedule.plan(0);
+            simulated.push_back(simulate({&plan, 1}, blocks_of(size), machine, channel));
+            estimated.push_back(estimate(schedule, static_cast<double>(size), machine, channel));
+          }
+          const auto where = [&] { return text(pattern, " ", name(collective), ", ", size, " bytes, typed ", channel.typed); };
+          for (std::size_t a = 0; a < all.size(); ++a)
+            for (std::size_t b = 0; b < all.size(); ++b)
+              if (2 * simulated[a] < simulated[b]) {
+                EXPECT_LT(estimated[a], estimated[b]) << where() << ": " << all[a].label() << " and " << all[b].label();
+              }
+          const auto guess = std::min_element(estimated.begin(), estimated.end()) - estimated.begin();
+          EXPECT_LE(simulated[guess], 1.5 * *std::min_element(simulated.begin(), simulated.end())) << where() << ": guessed " << all[guess].label();
+        }
+      }
+}
+
+TEST(Estimate, NothingToSendTakesNoTime) {
+  const auto nobody = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({3}), {}});
+  for (const Schedule& schedule : schedules(nobody, Collective::alltoall)) EXPECT_EQ(estimate(schedule, 8, {}), 0);
+}
+
+TEST(Crossover, IsWhereTheOrderChanges) {
+  const LogGP machine;
+  int between = 0;
+  for (const char* pattern : {"moore:3:1", "moore:2:1", "octant:3", "moore:2:3"}) {
+    const std::vector<Schedule> all = schedules(near(pattern, 9), Collective::alltoall);
+    const Plan linear = all[0].plan(0);
+    for (const Schedule& schedule : all) {
+      const Plan plan = schedule.plan(0);
+      const std::int64_t size = crossover_bytes(plan, linear, Collective::alltoall, machine);
+      const auto faster = [&](std::int64_t bytes) {
+        return simulate({&plan, 1}, blocks_of(bytes), machine) < simulate({&linear, 1}, blocks_of(bytes), machine);
+      };
+      if (size <= 0) {
+        EXPECT_EQ(faster(size == 0 ? 1 : 1 << 30), size == -1) << pattern << ", " << schedule.label();
+        continue;
+      }
+      ++between;
+      EXPECT_TRUE(faster(size - 1)) << pattern << ", " << schedule.label() << ", " << size;
+      EXPECT_FALSE(faster(size)) << pattern << ", " << schedule.label() << ", " << size;
+    }
+  }
+  EXPECT_GE(between, 4);
+}
+
+TEST(Crossover, NeverAndAlways) {
+  const std::vector<Schedule> all = schedules(near("moore:3:1", 9), Collective::alltoall);
+  const Plan linear = all[0].plan(0), torus = all[1].plan(0);
+  EXPECT_EQ(crossover_bytes(linear, linear, Collective::alltoall, {}), 0) << "never faster than itself";
+  LogGP free_copies;  // no bandwidth to lose
+  free_copies.G = free_copies.copy_byte = 1e-30;
+  EXPECT_EQ(crossover_bytes(torus, linear, Collective::alltoall, free_copies), -1);
+}
+
+}  // namespace
+}  // namespace tonari
