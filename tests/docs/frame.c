@@ -1,0 +1,56 @@
+/* What the guide's fragments stand in: tests/python/test_docs.py puts each in the place of the marker. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tonari/tonari.h>
+
+static void check(int code) {
+  if (code == TONARI_SUCCESS) return;
+  fprintf(stderr, "%s\n", tonari_last_error());
+  MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+static void compute_interior(void) {}
+static void compute_border(void) {}
+static void compute_slab(int slab) { (void)slab; }
+
+static double out[1000], in[1000];
+static int moore[26 * 3];
+
+static void list_moore(void) {
+  int n = 0;
+  for (int code = 0; code < 27; ++code) {
+    if (code == 13) continue; /* (0, 0, 0) */
+    moore[n++] = code / 9 - 1;
+    moore[n++] = code / 3 % 3 - 1;
+    moore[n++] = code % 3 - 1;
+  }
+}
+
+static void fragment(MPI_Comm cart, tonari_neighborhood near, tonari_request swap) {
+  (void)cart, (void)near, (void)swap;
+  {
+    /*FRAGMENT*/
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int ranks, dims[3] = {0, 0, 0}, periodic[3] = {1, 1, 1};
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Dims_create(ranks, 3, dims);
+  MPI_Comm cart;
+  MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periodic, 0, &cart);
+  list_moore();
+  tonari_neighborhood near;
+  tonari_request swap;
+  check(tonari_neighborhood_create_cart(cart, 26, moore, MPI_INFO_NULL, &near));
+  check(tonari_alltoall_init(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, near, MPI_INFO_NULL, &swap));
+  fragment(cart, near, swap);
+  check(tonari_request_free(&swap));
+  check(tonari_neighborhood_free(&near));
+  MPI_Comm_free(&cart);
+  MPI_Finalize();
+  puts("fragment done");
+  (void)compute_interior, (void)compute_border, (void)compute_slab;
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,192 @@
+"""README.md and docs/guide.md do what they say: every block of code in them is compiled, run, or compared with real output.
+
+A comment in front of a fenced block says what it is:
+
+    <!-- program: NAME ranks 1 4 -->     a whole program, compiled and run on so many ranks
+    <!-- fragment: NAME ranks 4 -->      C statements, put into tests/docs/frame.c
+    <!-- shell: uses NAME -->            commands, run from the root of the repository (NAME: a program of the same document, lying there)
+    <!-- output -->                      lines that the shell block before printed, in this order
+    <!-- not run: REASON -->
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
+DOCUMENTS = ["README.md", "docs/guide.md"]
+BLOCK = re.compile(r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S)
+# As root, with more ranks than cores.
+LAUNCH = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+
+
+@dataclass
+class Block:
+    document: str
+    line: int
+    kind: str
+    about: str
+    language: str
+    code: str
+
+    @property
+    def name(self) -> str:
+        return self.about.split()[0] if self.about else f"line{self.line}"
+
+    @property
+    def ranks(self) -> list[int]:
+        _, _, counts = self.about.partition(" ranks ")
+        return [int(count) for count in counts.split()]
+
+    def __str__(self) -> str:
+        return f"{Path(self.document).stem}-{self.name}"
+
+
+@cache
+def blocks(document: str) -> list[Block]:
+    text = (SOURCE / document).read_text(encoding="utf-8")
+    return [
+        Block(document, text.count("\n", 0, m.start()) + 1, m["kind"] or "", m["about"] or "", m["language"], m["code"]) for m in BLOCK.finditer(text)
+    ]
+
+
+def of_kind(*kinds: str) -> list[Block]:
+    return [block for document in DOCUMENTS for block in blocks(document) if block.kind in kinds]
+
+
+@pytest.fixture(scope="session")
+def mpi() -> dict[str, str]:
+    """One MPI of the build, Open MPI rather than MPICH; its wrappers for C and C++ lie side by side."""
+    mpis = json.loads((BUILD / "tonari-config.json").read_text())["mpis"]
+    name = "openmpi" if "openmpi" in mpis else next(iter(mpis))
+    found = dict(mpis[name], name=name, library=str(Path(mpis[name]["bin"]).parent / "lib"))
+    found["mpicc"] = re.sub(r"mpicxx(?=[^/]*$)", "mpicc", found["mpicxx"])
+    return found
+
+
+def run(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> str:
+    done = subprocess.run(command, cwd=folder, env=LAUNCH | dict(os.environ) | (environment or {}), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def compile_program(mpi: dict[str, str], source: Path) -> Path:
+    wrapper, standard = (mpi["mpicxx"], "-std=c++20") if source.suffix == ".cpp" else (mpi["mpicc"], "-std=c99")
+    program = source.with_suffix(".out")
+    warnings = ["-Wall", "-Wextra", "-Werror", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]  # the old C++ bindings do not pass
+    flags = [standard, *warnings, f"-I{SOURCE / 'include'}", f"-L{mpi['library']}", f"-Wl,-rpath,{mpi['library']}"]
+    run([wrapper, *flags, str(source), "-ltonari", "-o", str(program)], source.parent)
+    return program
+
+
+def launch(mpi: dict[str, str], ranks: int, program: Path) -> str:
+    return run([mpi["mpiexec"], "-n", str(ranks), str(program)], program.parent)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_block_says_what_it_is(document: str) -> None:
+    known = {"program", "fragment", "shell", "output", "not run"}
+    unknown = [f"{document}:{block.line}" for block in blocks(document) if block.kind not in known]
+    assert not unknown
+    fences = (SOURCE / document).read_text(encoding="utf-8").count("\n```")
+    assert fences == 2 * len(blocks(document)) > 0
+
+
+@pytest.mark.parametrize("block", of_kind("program"), ids=str)
+def test_program(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
+    source = tmp_path / block.name
+    source.write_text(block.code, encoding="utf-8")
+    program = compile_program(mpi, source)
+    assert block.ranks
+    for ranks in block.ranks:
+        launch(mpi, ranks, program)
+
+
+@pytest.mark.parametrize("block", of_kind("fragment"), ids=str)
+def test_fragment(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
+    frame = (SOURCE / "tests/docs/frame.c").read_text(encoding="utf-8")
+    assert frame.count("/*FRAGMENT*/") == 1
+    source = tmp_path / f"{block.name}.c"
+    source.write_text(frame.replace("/*FRAGMENT*/", block.code), encoding="utf-8")
+    program = compile_program(mpi, source)
+    assert block.ranks
+    for ranks in block.ranks:
+        assert launch(mpi, ranks, program).count("fragment done") == ranks
+
+
+def workplace(block: Block, mpi: dict[str, str], folder: Path) -> dict[str, str]:
+    """A folder that looks like the root of a built checkout, with mpicc and mpiexec on the path."""
+    for name in ("include", "tonari", "python", "examples"):
+        (folder / name).symlink_to(SOURCE / name)
+    (folder / "build").symlink_to(BUILD)
+    (folder / "bin").mkdir()
+    for name in ("mpicc", "mpicxx", "mpiexec"):
+        script = folder / "bin" / name
+        script.write_text(f'#!/bin/sh\nexec "{mpi[name]}" "$@"\n')
+        script.chmod(0o755)
+    for used in block.about.split()[1:]:
+        program = next(b for b in blocks(block.document) if b.kind == "program" and b.name == used)
+        (folder / used).write_text(program.code, encoding="utf-8")
+    return {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1", "TONARI_BUILD": str(BUILD)}
+
+
+def run_shell(block: Block, mpi: dict[str, str], folder: Path) -> str:
+    environment = workplace(block, mpi, folder)
+    return run(["sh", "-eu", "-c", block.code.replace("build/openmpi/", f"build/{mpi['name']}/")], folder, environment)
+
+
+@pytest.mark.parametrize("block", of_kind("shell"), ids=str)
+def test_shell(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
+    printed = run_shell(block, mpi, tmp_path)
+    assert printed.strip() or ">" in block.code
+
+
+def shells_with_output() -> list[tuple[Block, Block]]:
+    pairs = []
+    for document in DOCUMENTS:
+        for before, after in zip(blocks(document), blocks(document)[1:]):
+            if after.kind == "output":
+                pairs.append((before, after))
+    return pairs
+
+
+@pytest.mark.parametrize("command, output", shells_with_output(), ids=lambda block: f"{block}-{block.kind}")
+def test_output(command: Block, output: Block, mpi: dict[str, str], tmp_path: Path) -> None:
+    printed = [line.strip() for line in run_shell(command, mpi, tmp_path).splitlines()]
+    shown = [line.strip() for line in output.code.splitlines()]
+    at = printed.index(shown[0])
+    assert printed[at : at + len(shown)] == shown
+
+
+def test_octant_stands_as_printed() -> None:
+    """The two statements of section 2 of the paper, character by character."""
+    printed = "int octant[] =\n{1,0,0,0,1,0,0,0,1,1,1,0,1,0,1,0,1,1,1,1,1};\nIso_neighborhood_create(cartcomm,\n    7,octant,&isocomm);\n"
+    assert printed in (SOURCE / "examples/octant.c").read_text()
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, "docs/adr/0002-iso-start.md"])
+def test_links_lead_somewhere(document: str) -> None:
+    text = (SOURCE / document).read_text(encoding="utf-8")
+    anchors = {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", text, re.M)}
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith("#"):
+            assert target[1:] in anchors, target
+        elif not target.startswith("http"):
+            assert ((SOURCE / document).parent / target).exists(), target
