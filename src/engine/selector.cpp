@@ -13,7 +13,8 @@
 namespace tonari {
 namespace {
 
-constexpr double close = 1.15;  // who is so near to the best deserves a look at his other channels too
+constexpr double close = 1.15;  // who is so near to the best gets a second look
+constexpr std::size_t most_finalists = 6;
 
 // Seconds for measuring at one init.
 double budget(Tune tune) {
@@ -44,26 +45,26 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
                        : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(), " (predicted ", t.candidate.predicted * 1e6, " us)\n");
 }
 
-// First all algorithms on one channel, then the other channels of those in front, then the best few once more against each other.
-Timing contest(Context& context, std::vector<Candidate> candidates, const Problem& problem, const Settings& settings, Shadow& shadow, std::string& details) {
+// First all candidates on persistent requests, then those in front once more, also without.
+Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, std::string& details) {
   const double seconds = budget(settings.tune);
-  std::vector<Timing> first = time_candidates(context, candidates, settings, shadow, seconds / 2);
+  const std::vector<Timing> first = time_candidates(context, candidates, settings, shadow, seconds / 2);
+  details = "measured:\n";
   add_lines(details, first);
   std::vector<Candidate> finalists;
   for (const Timing& t : first) {
-    if (t.wrong || t.seconds > close * first[0].seconds) continue;
+    if (t.wrong || t.seconds > close * first[0].seconds || finalists.size() >= most_finalists) continue;
     finalists.push_back(t.candidate);
-    for (const Candidate& other : alternatives(t.candidate, problem, settings, context.machine())) finalists.push_back(other);
+    if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv") finalists.push_back(*other);
   }
   if (finalists.size() == 1) return first[0];
   const std::vector<Timing> last = time_candidates(context, finalists, settings, shadow, seconds / 2);
-  details += "and of those in front, with their other channels:\n";
+  details += "those in front once more, also with Isend and Irecv instead of persistent requests:\n";
   add_lines(details, last);
   return last[0];
 }
 
-Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings, const Arguments& arguments,
-               const Binding& binding) {
+Choice measure(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, const Arguments& arguments, const Binding& binding) {
   std::optional<Shadow> shadow;
   int possible = 0;
   const std::optional<Error> error = caught([&] { shadow = Shadow::make(arguments, binding); });
@@ -71,7 +72,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, context.comm()), "MPI_Allreduce");
   if (!possible) return {candidates.front(), "model", "the buffers are too large to be measured on copies of them\n", 0};
   Choice choice;
-  const Timing best = contest(context, candidates, problem, settings, *shadow, choice.details);
+  const Timing best = contest(context, candidates, settings, *shadow, choice.details);
   choice.candidate = best.candidate;
   choice.reason = "measured";
   choice.measured = best.seconds;
@@ -84,22 +85,20 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 
 Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
   if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
-  if (settings.algorithm == "native") return forced({nullptr, {Via::native}, 0});
   std::string key;
   if (settings.tune == Tune::automatic) {
     key = wisdom_key(context, problem, settings);
     if (const auto known = recall(context, key, problem, settings)) return {*known, "wisdom", "", 0};
   }
   const std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
-  const bool only_one = candidates.size() == 1 && alternatives(candidates[0], problem, settings, context.machine()).empty();
-  if (only_one) return forced(candidates[0]);
+  if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
   if (settings.tune == Tune::model || context.ranks() == 1) {
     Choice choice{candidates.front(), "model", "predicted:\n", 0};
     for (const Candidate& c : candidates) choice.details += text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
     return choice;
   }
   if (key.empty()) key = wisdom_key(context, problem, settings);
-  Choice choice = measure(context, candidates, problem, settings, arguments, binding);
+  Choice choice = measure(context, candidates, settings, arguments, binding);
   if (context.rank() == 0 && choice.reason == "measured") CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
   return choice;
 }

@@ -1,6 +1,7 @@
 #include "engine/trial.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
 constexpr int most_rounds = 400;
+constexpr double slow = 1.7;  // times the best median: out of the contest
 
 struct Span {
   std::uintptr_t low = UINTPTR_MAX, high = 0;
@@ -57,6 +59,8 @@ class Contest {
       }
     });
     times_.resize(candidates.size());
+    running_.resize(candidates.size());
+    std::iota(running_.begin(), running_.end(), 0);
   }
 
   void verify() {
@@ -72,25 +76,28 @@ class Contest {
     }
   }
 
-  // Batches of rounds; after each batch all ranks know the same times and decide alike whether to go on.
+  // Batches of rounds; after each batch all ranks know the same times and decide alike whether to go on, and with whom.
   void run(double budget) {
+    std::erase_if(running_, [&](std::size_t c) { return timings_[c].wrong; });
     round(1);
     reduce();
-    for (const auto& t : times_) repeat_ = std::max(repeat_, repetitions(t.back()));
+    for (std::size_t c : running_) repeat_ = std::max(repeat_, repetitions(times_[c].back()));
     times_.assign(times_.size(), {});
     double used = 0;
-    for (int batch = 3; used < budget && static_cast<int>(times_[0].size()) < most_rounds; batch = std::min(2 * batch, 64)) {
+    for (int batch = 3; used < budget && static_cast<int>(times_[running_[0]].size()) < most_rounds; batch = std::min(2 * batch, 64)) {
       const double start = MPI_Wtime();
       for (int k = 0; k < batch; ++k) round(repeat_);
       elapsed_ = MPI_Wtime() - start;
       reduce();
       used += elapsed_;
+      drop_the_slow();
       if (used + 2 * elapsed_ > 2 * budget) break;
     }
   }
 
   std::vector<Timing> result() {
-    for (std::size_t c = 0; c < timings_.size(); ++c) timings_[c].seconds = median(times_[c]);
+    for (std::size_t c = 0; c < timings_.size(); ++c)
+      if (!timings_[c].wrong) timings_[c].seconds = median(times_[c]);
     std::stable_sort(timings_.begin(), timings_.end(), [](const Timing& a, const Timing& b) { return std::pair(a.wrong, a.seconds) < std::pair(b.wrong, b.seconds); });
     return std::move(timings_);
   }
@@ -103,11 +110,16 @@ class Contest {
     exchanges_[c]->wait();
     return shadow_.received();
   }
-  // One round: every candidate once, beginning with another one each time.
+  void drop_the_slow() {
+    double best = median(times_[running_[0]]);
+    for (std::size_t c : running_) best = std::min(best, median(times_[c]));
+    std::erase_if(running_, [&](std::size_t c) { return median(times_[c]) > slow * best; });
+  }
+  // One round: every candidate that is left once, beginning with another one each time.
   void round(int repeat) {
-    const std::size_t n = exchanges_.size(), shift = rounds_++;
+    const std::size_t n = running_.size(), shift = rounds_++;
     for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t c = (k + shift) % n;
+      const std::size_t c = running_[(k + shift) % n];
       check_mpi(MPI_Barrier(context_.comm()), "MPI_Barrier");
       const double start = MPI_Wtime();
       for (int again = 0; again < repeat; ++again) {
@@ -133,6 +145,7 @@ class Contest {
   std::vector<Timing> timings_;
   std::vector<std::vector<double>> times_;
   std::vector<std::pair<std::size_t, double>> fresh_;
+  std::vector<std::size_t> running_;  // those still in the contest
   std::size_t rounds_ = 0;
   int repeat_ = 1;
   double elapsed_ = 0;

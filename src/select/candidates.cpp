@@ -129,6 +129,27 @@ std::uint64_t Settings::fingerprint() const {
   return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).value();
 }
 
+namespace {
+
+// The channels that move a plan in different ways: as it is, cut into messages that the MPI sends eagerly, by datatypes.
+std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine) {
+  std::vector<Candidate> all{candidate};
+  if (!candidate.schedule || settings.algorithm == "irecv") return all;
+  const auto add = [&](ChannelChoice channel) {
+    Candidate other{candidate.schedule, channel, 0};
+    if (channel == candidate.channel || !allows(settings, other)) return;
+    other.predicted = price(other, problem, machine);
+    all.push_back(other);
+  };
+  add({Via::typed});
+  const double message = problem.average * static_cast<double>(candidate.schedule->hops()) / std::max<double>(1, candidate.schedule->rounds());
+  const std::size_t piece = machine.eager > 256 ? machine.eager - 96 : machine.eager;  // leaves room for the MPI's header
+  if (message > static_cast<double>(piece)) add({Via::packed, false, piece});
+  return all;
+}
+
+}  // namespace
+
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings, const LogGP& machine) {
   const bool native_only = settings.algorithm == "native";
   std::string reasons;
@@ -141,25 +162,18 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   if (all.empty()) fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons);
   sort_by_price(all);
   keep_promising(all);
-  return all;
+  std::vector<Candidate> moved;
+  for (const Candidate& candidate : all)
+    for (Candidate& way : over_channels(candidate, problem, settings, machine)) moved.push_back(std::move(way));
+  sort_by_price(moved);
+  return moved;
 }
 
-std::vector<Candidate> alternatives(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine) {
-  std::vector<Candidate> others;
-  if (!candidate.schedule || settings.algorithm == "irecv") return others;
-  const auto add = [&](ChannelChoice channel) {
-    Candidate other{candidate.schedule, channel, 0};
-    if (channel == candidate.channel || !allows(settings, other)) return;
-    other.predicted = price(other, problem, machine);
-    others.push_back(other);
-  };
-  const double message = problem.average * static_cast<double>(candidate.schedule->hops()) / std::max<double>(1, candidate.schedule->rounds());
-  add({Via::packed, true});
-  add({Via::typed, false});
-  add({Via::typed, true});
-  const std::size_t piece = machine.eager > 256 ? machine.eager - 96 : machine.eager;  // leaves room for the MPI's header
-  if (message > static_cast<double>(machine.eager)) add({Via::packed, false, piece});
-  return others;
+std::optional<Candidate> immediate_form(const Candidate& candidate) {
+  if (!candidate.schedule || candidate.channel.immediate) return std::nullopt;
+  Candidate other = candidate;
+  other.channel.immediate = true;
+  return other;
 }
 
 std::optional<Candidate> find_candidate(const std::string& label, const Problem& problem, const Settings& settings) {

@@ -53,12 +53,13 @@ struct Problem {
   bool contiguous = true;    // all blocks are
 };
 
-// All algorithms (or the one asked for) in their variants, on the packed channel (or the one asked for), best prediction first; those that would do
-// the same as an earlier one are left out. Throws Errc::algorithm if nothing is left, with the reason.
+// All algorithms (or the one asked for) in their variants, over all channels (or the one asked for), best prediction first. Left out: schedules that
+// would do the same as an earlier one, hopeless ones, all but the two best variants of an algorithm. Throws Errc::algorithm if nothing is
+// left, with the reason.
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings, const LogGP& machine);
 
-// The same plan over the other channels that could be faster.
-std::vector<Candidate> alternatives(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine);
+// The same with Isend and Irecv instead of persistent requests; nothing if it is that already or native.
+std::optional<Candidate> immediate_form(const Candidate& candidate);
 
 // A candidate by its label, if there is such a one here.
 std::optional<Candidate> find_candidate(const std::string& label, const Problem& problem, const Settings& settings);
