@@ -163,6 +163,24 @@ TEST(Simulate, CopiesAtHome) {
   EXPECT_DOUBLE_EQ(simulate({&plan, 1}, blocks_of(4), plain()), 2 * 7 + 12 * 0.25);
 }
 
+TEST(Simulate, CopiesAtHomeLetMessagesGoFirst) {
+  Builder a(0, 8), b(1, 8);
+  a.copy(std::vector{out(0)}, std::vector{in(0)});
+  send(a, {out(1)}, 1, 0);
+  recv(b, {in(0)}, 0, 0);
+  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(3), plain()), 1 + 1 + 100 + 1);
+}
+
+TEST(Simulate, ALongSendIsOverWhenItHasLeft) {
+  Builder a(0, 2), b(1, 2);
+  for (int k : {0, 1}) {
+    send(a, {out(k)}, 1, k);
+    recv(b, {in(k)}, 0, k);
+  }
+  a.limit_ports(1);  // the second send waits for the first: until 1 + 1000 + 32
+  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(65), plain()), 1033 + 1 + 1000 + 32 + 100 + 1);
+}
+
 TEST(Simulate, SegmentsAvoidTheRendezvousAndPayOverheads) {
   const auto plans = one_message({out(0)}, {in(0)});
   // 160 bytes as 64, 64, 32: the interface takes 31.5 + 3 for a full one; the last leaves at 1 + 2 * 34.5 and ends 15.5 later.
