@@ -24,9 +24,9 @@ double budget(Tune tune) {
   return tune == Tune::measure ? 1.0 : 0.2;
 }
 
-// What wisdom depends on. Block sizes count by half octaves.
+// What wisdom depends on. Block sizes count by eighths of octaves: near an MPI's eager limit a few bytes decide.
 std::string wisdom_key(Context& context, const Problem& problem, const Settings& settings) {
-  const int size_class = problem.average < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(problem.average)));
+  const int size_class = problem.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.average)));
   return text(context.machine_key(), "|", std::hex, problem.near->fingerprint(), std::dec, "|", name(problem.collective), "|", size_class, "|",
               problem.contiguous ? "contiguous" : "spread", "|", problem.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel,
               "|", settings.ports);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
 constexpr int most_rounds = 400;
-constexpr double slow = 1.7;  // times the best median: out of the contest
+constexpr double slow = 1.7;     // times the best median: out of the contest
+constexpr double hopeless = 8;   // the same after the very first round
 
 struct Span {
   std::uintptr_t low = UINTPTR_MAX, high = 0;
@@ -81,8 +82,9 @@ class Contest {
     std::erase_if(running_, [&](std::size_t c) { return timings_[c].wrong; });
     round(1);
     reduce();
+    drop_the_slow(hopeless);
     for (std::size_t c : running_) repeat_ = std::max(repeat_, repetitions(times_[c].back()));
-    times_.assign(times_.size(), {});
+    for (std::size_t c : running_) times_[c].clear();  // the first round only warmed up
     double used = 0;
     for (int batch = 3; used < budget && static_cast<int>(times_[running_[0]].size()) < most_rounds; batch = std::min(2 * batch, 64)) {
       const double start = MPI_Wtime();
@@ -90,7 +92,7 @@ class Contest {
       elapsed_ = MPI_Wtime() - start;
       reduce();
       used += elapsed_;
-      drop_the_slow();
+      drop_the_slow(slow);
       if (used + 2 * elapsed_ > 2 * budget) break;
     }
   }
@@ -110,7 +112,7 @@ class Contest {
     exchanges_[c]->wait();
     return shadow_.received();
   }
-  void drop_the_slow() {
+  void drop_the_slow(double slow) {
     double best = median(times_[running_[0]]);
     for (std::size_t c : running_) best = std::min(best, median(times_[c]));
     std::erase_if(running_, [&](std::size_t c) { return median(times_[c]) > slow * best; });
