@@ -1,0 +1,50 @@
+// What is compared: every way to do the same exchange behind one face.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace bench {
+
+class Candidate {
+ public:
+  virtual ~Candidate() = default;
+  virtual void run() = 0;  // the whole exchange, from start to completion
+  // What a table says about it.
+  virtual std::string channel() const { return "mpi"; }
+  virtual std::string chosen() const { return ""; }  // by auto: algorithm, variant and channel
+  virtual std::string reason() const { return ""; }
+  virtual bool inside_mpi() const { return false; }  // its messages are sent by MPI itself, where no wrapper sees them
+  virtual bool ours() const { return false; }        // made by tonari
+};
+
+// Makes candidates of one pattern; owns what they share: the communicator with MPI's graph topology and tonari's neighbourhood.
+class Candidates {
+ public:
+  Candidates(const Place& place, const Options& options);  // [collective]
+  ~Candidates();
+  Candidates(const Candidates&) = delete;
+  Candidates& operator=(const Candidates&) = delete;
+
+  // [collective] Null if the candidate does not exist in this MPI or does not apply and was not asked for by name.
+  // Throws tonari::Error on every rank alike.
+  std::unique_ptr<Candidate> make(const std::string& name, const Workload& work);
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  struct Shared;
+  std::unique_ptr<Shared> shared_;
+  std::vector<std::string> names_;
+  bool by_name_;  // those that do not apply are errors
+};
+
+// The makers, one file each.
+bool is_native(const std::string& name);
+bool is_irecv(const std::string& name);
+std::unique_ptr<Candidate> make_native(const std::string& name, const Workload& work, MPI_Comm graph);  // null: not in this MPI
+std::unique_ptr<Candidate> make_irecv(const std::string& name, const Workload& work);
+
+}  // namespace bench

@@ -1,0 +1,81 @@
+#include "base/error.hpp"
+#include "tonari_requests.hpp"
+
+namespace bench {
+using tonari::Errc;
+
+namespace {
+
+const std::vector<std::string> usual{"auto",   "native", "native-nonblocking", "native-persistent", "irecv",
+                                     "linear", "torus",  "torus-direct",       "additive-basis"};
+const std::vector<std::string> all{"auto",
+                                   "native",
+                                   "native-nonblocking",
+                                   "native-persistent",
+                                   "irecv",
+                                   "irecv-persistent",
+                                   "tonari-native",
+                                   "tonari-irecv",
+                                   "linear/p2p-packed",
+                                   "linear/p2p-typed",
+                                   "torus/p2p-packed",
+                                   "torus/p2p-typed",
+                                   "torus-direct/p2p-packed",
+                                   "torus-direct/p2p-typed",
+                                   "additive-basis/p2p-packed",
+                                   "additive-basis/p2p-typed",
+                                   "joint-basis/p2p-packed",
+                                   "joint-basis/p2p-typed"};
+
+std::vector<int> existing(const std::vector<int>& ranks) {
+  std::vector<int> some;
+  for (const int rank : ranks)
+    if (rank != MPI_PROC_NULL) some.push_back(rank);
+  return some;
+}
+
+MPI_Comm make_graph(const Place& place) {
+  const std::vector<int> sources = existing(place.sources), targets = existing(place.targets);
+  MPI_Comm graph;
+  MPI_Dist_graph_create_adjacent(place.cart, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
+                                 targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  return graph;
+}
+
+}  // namespace
+
+struct Candidates::Shared {
+  MPI_Comm graph;
+  tonari_neighborhood near;
+  std::string tune;
+};
+
+Candidates::Candidates(const Place& place, const Options& options)
+    : shared_(new Shared{make_graph(place), make_neighborhood(place), options.tune}), names_(options.algorithms), by_name_(true) {
+  if (names_.empty() || names_ == std::vector<std::string>{"all"}) {
+    by_name_ = false;
+    names_ = names_.empty() ? usual : all;
+  }
+}
+
+Candidates::~Candidates() {
+  tonari_neighborhood_free(&shared_->near);
+  MPI_Comm_free(&shared_->graph);
+}
+
+std::unique_ptr<Candidate> Candidates::make(const std::string& name, const Workload& work) {
+  if (is_irecv(name)) return make_irecv(name, work);
+  if (is_native(name)) {
+    auto candidate = make_native(name, work, shared_->graph);
+    if (!candidate && by_name_) tonari::fail(Errc::algorithm, "this MPI has no persistent neighborhood collectives: leave out ", name);
+    return candidate;
+  }
+  try {
+    return make_tonari(name, work, shared_->near, shared_->tune);
+  } catch (const tonari::Error& error) {
+    if (error.code() != Errc::algorithm || by_name_) throw;
+    return nullptr;
+  }
+}
+
+}  // namespace bench

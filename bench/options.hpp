@@ -1,0 +1,34 @@
+// The command line of tonari_bench.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "operation.hpp"
+
+namespace bench {
+
+struct Options {
+  std::string pattern;
+  Operation operation{tonari::Collective::alltoall, Form::regular};
+  Layout layout = Layout::contiguous;
+  std::vector<long long> bytes{8};
+  std::vector<std::string> algorithms;  // empty: the usual ones, those that do not apply left out
+  std::vector<int> dims;                // empty: as MPI_Dims_create likes it
+  bool mesh = false;
+  int rounds = 200;
+  int warmup = 10;
+  double min_time = 0;  // seconds per block size
+  double max_time = 20;
+  std::string tune = "auto";
+  std::string output;  // empty: standard output
+  bool setup = false;  // time the making of neighbourhoods and requests instead
+  bool count = false;  // only count messages and verify; time nothing
+  bool help = false;
+};
+
+// Throws tonari::Error with a sentence. The same on all ranks.
+Options parse_options(int argc, char** argv);
+extern const char* const usage;
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+#include <string>
+
+#include "base/error.hpp"
+#include "topology/grid.hpp"
+#include "workload.hpp"
+
+namespace bench {
+using tonari::Errc;
+using tonari::Grid;
+using tonari::Vec;
+
+namespace {
+
+std::vector<int> choose_dims(const Options& options, int dimensions, int ranks) {
+  std::vector<int> dims = options.dims;
+  if (dims.empty()) {
+    dims.assign(dimensions, 0);
+    MPI_Dims_create(ranks, dimensions, dims.data());
+  }
+  if (static_cast<int>(dims.size()) != dimensions)
+    tonari::fail(Errc::argument, "the pattern has ", dimensions, " dimensions, --dims has ", dims.size());
+  long long product = 1;
+  for (const int extent : dims) product *= extent;
+  if (product != ranks) tonari::fail(Errc::argument, "--dims makes ", product, " ranks, but there are ", ranks);
+  return dims;
+}
+
+}  // namespace
+
+Place::Place(const Options& options) : pattern(tonari::parse_pattern(options.pattern)) {
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  dims = choose_dims(options, pattern.dimensions, ranks);
+  const std::vector<int> periods(dims.size(), !options.mesh);
+  MPI_Cart_create(MPI_COMM_WORLD, pattern.dimensions, dims.data(), periods.data(), 0, &cart);
+  MPI_Comm_rank(cart, &rank);
+
+  bool periodic[tonari::max_dimensions];
+  for (bool& each : periodic) each = !options.mesh;
+  const Grid grid(dims, std::span<const bool>(periodic, dims.size()));
+  const Vec here = grid.coordinates(rank);
+  for (const Vec& offset : pattern.offsets) {
+    for (int j = 0; j < pattern.dimensions; ++j) flat.push_back(offset[j]);
+    const int target = grid.rank_at(here + offset), source = grid.rank_at(here - offset);
+    targets.push_back(target < 0 ? MPI_PROC_NULL : target);
+    sources.push_back(source < 0 ? MPI_PROC_NULL : source);
+    complete = complete && grid.fully_periodic();
+    self = self || target == rank;
+  }
+  int any = self;
+  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, cart);
+  self = any;
+}
+
+Place::~Place() {
+  if (cart != MPI_COMM_NULL) MPI_Comm_free(&cart);
+}
+
+}  // namespace bench

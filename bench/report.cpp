@@ -1,0 +1,52 @@
+#include "report.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace bench {
+
+namespace {
+
+std::string quoted(const std::string& value) {
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", c);
+      out += escape;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+Row& Row::text(const char* key, const std::string& value) { return fields_.emplace_back(key, quoted(value)), *this; }
+
+Row& Row::number(const char* key, double value) {
+  if (!std::isfinite(value)) return null(key);
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.6g", value);
+  return fields_.emplace_back(key, digits), *this;
+}
+
+Row& Row::whole(const char* key, long long value) { return fields_.emplace_back(key, std::to_string(value)), *this; }
+Row& Row::maybe(const char* key, std::optional<long> value) { return value ? whole(key, *value) : null(key); }
+Row& Row::flag(const char* key, bool value) { return fields_.emplace_back(key, value ? "true" : "false"), *this; }
+Row& Row::null(const char* key) { return fields_.emplace_back(key, "null"), *this; }
+
+std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows) {
+  out << "[";
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    out << (r ? ",\n {" : "\n {");
+    for (std::size_t f = 0; f < rows[r].fields_.size(); ++f)
+      out << (f ? ", " : "") << quoted(rows[r].fields_[f].first) << ": " << rows[r].fields_[f].second;
+    out << "}";
+  }
+  return out << "\n]\n";
+}
+
+}  // namespace bench

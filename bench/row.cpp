@@ -1,0 +1,36 @@
+#include "runs.hpp"
+
+namespace bench {
+
+namespace {
+
+const char* mpi_name() {
+#if defined(OPEN_MPI)
+  return "openmpi";
+#else
+  return "mpich";
+#endif
+}
+
+std::string mpi_version() {
+#if defined(OPEN_MPI)
+  return std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." + std::to_string(OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+  return MPICH_VERSION;
+#else
+  return "";
+#endif
+}
+
+}  // namespace
+
+Row row_of(const Place& place, const Options& options, std::size_t bytes) {
+  std::string dims;
+  for (const int extent : place.dims) dims += (dims.empty() ? "" : "x") + std::to_string(extent);
+  Row row;
+  row.text("pattern", options.pattern).text("op", name(options.operation)).text("layout", name(options.layout)).whole("ranks", place.ranks);
+  row.text("mpi", mpi_name()).text("mpi_version", mpi_version()).text("dims", dims).flag("mesh", options.mesh);
+  return std::move(row.whole("neighbors", static_cast<long long>(place.targets.size())).whole("bytes", static_cast<long long>(bytes)));
+}
+
+}  // namespace bench

@@ -1,0 +1,128 @@
+// Set-up times (paper 000, Table 2): MPI's graph constructors beside tonari's neighbourhood and requests.
+#include <chrono>
+#include <functional>
+
+#include "base/error.hpp"
+#include "runs.hpp"
+#include "statistics.hpp"
+#include "tonari_requests.hpp"
+
+namespace bench {
+using tonari::Errc;
+
+namespace {
+
+struct Object {
+  std::string function;
+  std::string algorithm;  // "" for what is not a request
+  std::string tune;
+  std::function<void()> make;
+  std::function<void()> free;
+  int most;  // repetitions; measuring inits are slow on purpose
+};
+
+std::vector<int> existing(const std::vector<int>& ranks) {
+  std::vector<int> some;
+  for (const int rank : ranks)
+    if (rank != MPI_PROC_NULL) some.push_back(rank);
+  return some;
+}
+
+std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
+  const std::vector<int> sources = existing(place.sources), targets = existing(place.targets);
+  const auto free = [&graph] { MPI_Comm_free(&graph); };
+  const auto adjacent = [&place, &graph, sources, targets] {
+    MPI_Dist_graph_create_adjacent(place.cart, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
+                                   targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  };
+  const auto general = [&place, &graph, targets] {
+    const int degree = static_cast<int>(targets.size());
+    MPI_Dist_graph_create(place.cart, 1, &place.rank, &degree, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  };
+  return {{"MPI_Dist_graph_create_adjacent", "", "", adjacent, free, 1 << 30}, {"MPI_Dist_graph_create", "", "", general, free, 1 << 30}};
+}
+
+struct Inits {
+  const Workload& work;
+  tonari_neighborhood near;
+  tonari_request& request;
+
+  Object operator()(const std::string& algorithm, const std::string& tune, const char* label, int most) const {
+    const Workload& w = work;
+    const auto n = near;
+    tonari_request& r = request;
+    return {"tonari_" + name(w.operation) + "_init", algorithm, label,
+            [&w, n, &r, algorithm, tune] { r = make_request(w, n, {{"tonari_algorithm", algorithm}, {"tonari_tune", tune}}); },
+            [&r] { tonari_request_free(&r); }, most};
+  }
+};
+
+std::vector<Object> inits(const Workload& work, tonari_neighborhood near, tonari_request& request) {
+  const Inits init{work, near, request};
+  std::vector<Object> objects;
+  for (const char* algorithm : {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "native", "irecv"})
+    objects.push_back(init(algorithm, "model", "model", 1 << 30));
+  objects.push_back(init("auto", "off", "off", 1 << 30));
+  objects.push_back(init("auto", "model", "model", 1 << 30));
+  objects.push_back(init("auto", "measure", "measure", 3));
+  objects.push_back(init("auto", "auto", "wisdom", 1 << 30));  // after measure: the answer is remembered
+  return objects;
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// The first one is warm-up: it also opens files and connections.
+std::vector<double> repeat(const Object& object, const Options& options, MPI_Comm comm) {
+  std::vector<double> seconds;
+  const double start = now();
+  int more = 1;
+  while (more) {
+    MPI_Barrier(comm);
+    double mine = now();
+    object.make();
+    mine = now() - mine;
+    object.free();
+    MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, comm);
+    seconds.push_back(mine);
+    const int done = static_cast<int>(seconds.size()) - 1;
+    more = done < std::min(options.rounds, object.most) && (done < 1 || now() - start < options.max_time);
+    MPI_Bcast(&more, 1, MPI_INT, 0, comm);
+  }
+  return {seconds.begin() + 1, seconds.end()};
+}
+
+Row row_for(const Object& object, const std::vector<double>& seconds, const Place& place, const Options& options, std::size_t bytes) {
+  const Spread s = spread(seconds);
+  Row row = row_of(place, options, bytes);
+  row.text("function", object.function).text("algorithm", object.algorithm).text("tune", object.tune);
+  row.number("median_us", s.median * 1e6).number("q1_us", s.q1 * 1e6).number("q3_us", s.q3 * 1e6).number("min_us", s.least * 1e6);
+  return std::move(row.whole("rounds", static_cast<long long>(seconds.size())));
+}
+
+}  // namespace
+
+Outcome time_setup(const Place& place, const Options& options) {
+  Outcome outcome;
+  const std::size_t bytes = static_cast<std::size_t>(options.bytes.front());
+  const Workload work(place, options, bytes);
+  MPI_Comm graph;
+  tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
+  tonari_request request = TONARI_REQUEST_NULL;
+  tonari_neighborhood near = make_neighborhood(place);
+
+  std::vector<Object> objects = graphs(place, graph);
+  objects.push_back({"tonari_neighborhood_create_cart", "", "", [&] { made = make_neighborhood(place); },
+                     [&] { tonari_neighborhood_free(&made); }, 1 << 30});
+  for (Object& object : inits(work, near, request)) objects.push_back(std::move(object));
+  for (const Object& object : objects) {
+    try {
+      outcome.rows.push_back(row_for(object, repeat(object, options, place.cart), place, options, bytes));
+    } catch (const tonari::Error& error) {
+      if (error.code() != Errc::algorithm) throw;  // does not apply to this neighbourhood
+    }
+  }
+  tonari_neighborhood_free(&near);
+  return outcome;
+}
+
+}  // namespace bench

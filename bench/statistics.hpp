@@ -1,0 +1,28 @@
+// Median and quartiles. Never a mean: one time slice lost to another program would spoil it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace bench {
+
+struct Spread {
+  double median = 0, q1 = 0, q3 = 0, p90 = 0, least = 0;
+};
+
+// Linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996); values not empty.
+inline double quantile(const std::vector<double>& sorted, double q) {
+  const double place = q * static_cast<double>(sorted.size() - 1);
+  const std::size_t below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
+}
+
+inline Spread spread(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  return {quantile(values, 0.5), quantile(values, 0.25), quantile(values, 0.75), quantile(values, 0.9), values.front()};
+}
+
+}  // namespace bench

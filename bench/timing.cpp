@@ -1,0 +1,106 @@
+#include "timing.hpp"
+
+#include <chrono>
+#include <numeric>
+#include <random>
+
+namespace bench {
+
+namespace {
+
+constexpr double shortest = 5e-6;  // seconds; anything shorter is repeated, since looking at the clock and leaving the barrier cost too
+constexpr int largest_batch = 64;
+constexpr int look_every = 8;  // rounds between two agreements whether to go on
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+class SideBySide {
+ public:
+  SideBySide(const std::vector<std::function<void()>>& candidates, MPI_Comm comm)
+      : candidates_(candidates), comm_(comm), order_(candidates.size()), times_(candidates.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+
+  void round(int batch) {
+    std::shuffle(order_.begin(), order_.end(), random_);
+    for (const std::size_t c : order_) {
+      MPI_Barrier(comm_);
+      const double start = now();
+      for (int i = 0; i < batch; ++i) candidates_[c]();
+      times_[c].push_back((now() - start) / batch);
+    }
+  }
+
+  // Runs until there are so many rounds and seconds, or no more seconds; all ranks stop after the same round.
+  void go_on(int rounds, double min_time, double max_time, int batch) {
+    const double start = now();
+    for (int more = 1, done = 0; more;) {
+      for (int i = 0; i < look_every && (done < rounds || min_time > 0); ++i, ++done) round(batch);
+      const double passed = now() - start;
+      more = passed < max_time && (done < rounds || passed < min_time);
+      MPI_Bcast(&more, 1, MPI_INT, 0, comm_);
+    }
+  }
+
+  // Per candidate: the maximum over ranks of every round.
+  std::vector<Spread> take() {
+    std::vector<Spread> result;
+    for (std::vector<double>& mine : times_) {
+      MPI_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX, comm_);
+      result.push_back(spread(std::move(mine)));
+      mine.clear();
+    }
+    return result;
+  }
+
+  int rounds() const { return static_cast<int>(times_.front().size()); }
+
+ private:
+  const std::vector<std::function<void()>>& candidates_;
+  MPI_Comm comm_;
+  std::vector<std::size_t> order_;
+  std::vector<std::vector<double>> times_;
+  std::mt19937 random_{2016};  // the same on all ranks
+};
+
+int choose_batch(const std::vector<Spread>& seconds) {
+  double fastest = shortest;
+  for (const Spread& each : seconds) fastest = std::min(fastest, each.median);
+  return std::clamp(static_cast<int>(std::ceil(shortest / std::max(fastest, 1e-9))), 1, largest_batch);
+}
+
+}  // namespace
+
+Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, const Effort& effort, MPI_Comm comm) {
+  Timing timing;
+  if (candidates.empty()) return timing;
+  SideBySide together(candidates, comm);
+  together.go_on(std::max(1, effort.warmup), 0, effort.max_time / 4, 1);
+  timing.batch = choose_batch(together.take());
+  together.go_on(effort.rounds, effort.min_time, effort.max_time, timing.batch);
+  timing.rounds = together.rounds();
+  timing.seconds = together.take();
+  return timing;
+}
+
+Spread ping_pong(MPI_Comm comm) {
+  int rank, ranks;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  std::vector<double> seconds(ranks > 1 ? 300 : 0);
+  const int last = ranks - 1;
+  double ball = 0;
+  MPI_Barrier(comm);
+  for (double& each : seconds) {
+    const double start = now();
+    if (rank == 0) MPI_Send(&ball, 1, MPI_DOUBLE, last, 0, comm);
+    if (rank == 0 || rank == last) MPI_Recv(&ball, 1, MPI_DOUBLE, rank == 0 ? last : 0, 0, comm, MPI_STATUS_IGNORE);
+    if (rank == last) MPI_Send(&ball, 1, MPI_DOUBLE, 0, 0, comm);
+    each = (now() - start) / 2;
+  }
+  Spread result = spread({seconds.begin() + static_cast<long>(seconds.size() / 3), seconds.end()});
+  MPI_Bcast(&result, sizeof result / sizeof(double), MPI_DOUBLE, 0, comm);
+  return result;
+}
+
+}  // namespace bench

@@ -1,0 +1,33 @@
+// Timing of several candidates side by side.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <vector>
+
+#include "statistics.hpp"
+
+namespace bench {
+
+struct Effort {
+  int rounds;
+  int warmup;
+  double min_time;  // seconds
+  double max_time;
+};
+
+struct Timing {
+  std::vector<Spread> seconds;  // per candidate: of one exchange, max over ranks
+  int rounds = 0;
+  int batch = 1;  // exchanges between two looks at the clock, the same for all
+};
+
+// [collective] Each round runs every candidate once, after a barrier each, in an order drawn anew: nobody always follows the same one.
+Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, const Effort& effort, MPI_Comm comm);
+
+// [collective] Half a round trip of 8 bytes between the first and the last rank, in seconds: on a quiet machine p90 is close to the median.
+// Zeros if there is one rank.
+Spread ping_pong(MPI_Comm comm);
+
+}  // namespace bench

@@ -1,0 +1,77 @@
+// One exchange to be timed: communicator, blocks, buffers, and what must be in them afterwards.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "blocks.hpp"
+#include "options.hpp"
+
+namespace bench {
+
+// The grid of ranks and who talks to whom on it.
+struct Place {
+  MPI_Comm cart = MPI_COMM_NULL;
+  int rank = 0;
+  int ranks = 1;
+  std::vector<int> dims;
+  tonari::Pattern pattern;
+  std::vector<int> flat;     // offsets as tonari_neighborhood_create_cart takes them
+  std::vector<int> targets;  // rank or MPI_PROC_NULL, one per offset
+  std::vector<int> sources;
+
+  explicit Place(const Options& options);  // [collective]
+  ~Place();
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  bool everywhere() const { return complete; }  // no MPI_PROC_NULL on any rank
+  bool sends_to_itself() const { return self; }
+
+ private:
+  bool complete = true;
+  bool self = false;  // on any rank
+};
+
+// Counts, displacements and types as MPI's calls want them.
+struct Arguments {
+  std::vector<int> counts;
+  std::vector<int> displs;        // elements of MPI_BYTE, for MPI's v forms
+  std::vector<MPI_Aint> offsets;  // bytes, for w forms and tonari's v forms
+  std::vector<MPI_Datatype> types;
+};
+
+class Workload {
+ public:
+  Workload(const Place& place, const Options& options, std::size_t bytes);
+  ~Workload();
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
+
+  const Place& place;
+  const Operation operation;
+  const std::size_t bytes;
+  const void* send() const { return send_; }
+  void* recv() const { return recv_; }
+  const Arguments& send_arguments() const { return send_arguments_; }
+  const Arguments& recv_arguments() const { return recv_arguments_; }
+  std::size_t neighbors() const { return place.targets.size(); }
+  std::size_t total_bytes() const;  // sent by this rank, all blocks
+
+  void poison();         // payload into the send buffer, and something that no payload contains into the receive buffer
+  bool correct() const;  // [local] every byte of both buffers is what direct delivery leaves there
+
+ private:
+  unsigned char* allocate(std::size_t size);
+  void initial(int rank, std::vector<unsigned char>& send, std::vector<unsigned char>& recv) const;
+
+  Blocks blocks_;
+  unsigned char* send_ = nullptr;
+  unsigned char* recv_ = nullptr;
+  Arguments send_arguments_;
+  Arguments recv_arguments_;
+  std::vector<unsigned char> expected_send_, expected_recv_, initial_recv_;
+};
+
+}  // namespace bench
