@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -56,7 +57,7 @@ class Contest {
     together(context.comm(), [&] {
       for (const Candidate& candidate : candidates) {
         exchanges_.push_back(build(context, candidate, settings, shadow.arguments(), shadow.binding(), context.peek_tag()));
-        timings_.push_back({candidate, 0, false});
+        timings_.push_back({candidate});
       }
     });
     times_.resize(candidates.size());
@@ -100,7 +101,9 @@ class Contest {
   std::vector<Timing> result() {
     for (std::size_t c = 0; c < timings_.size(); ++c)
       if (!timings_[c].wrong) timings_[c].seconds = median(times_[c]);
-    std::stable_sort(timings_.begin(), timings_.end(), [](const Timing& a, const Timing& b) { return std::pair(a.wrong, a.seconds) < std::pair(b.wrong, b.seconds); });
+    for (std::size_t c : running_) timings_[c].finished = true;
+    const auto place = [](const Timing& t) { return std::tuple(t.wrong, !t.finished, t.seconds); };
+    std::stable_sort(timings_.begin(), timings_.end(), [&](const Timing& a, const Timing& b) { return place(a) < place(b); });
     return std::move(timings_);
   }
 

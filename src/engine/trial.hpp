@@ -33,10 +33,11 @@ class Shadow {
 struct Timing {
   Candidate candidate;
   double seconds = 0;      // median over rounds of the maximum over ranks
-  bool wrong = false;      // delivered wrong blocks: out of the contest
+  bool wrong = false;      // delivered wrong blocks: never timed
+  bool finished = false;   // was not dropped for being slow
 };
 
-// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least three rounds). The same result on all ranks.
+// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least three rounds), without those that fall far behind. The same result on all ranks, best first.
 // Native collectives are compared with what the first plan of ours delivers, because some MPIs deliver wrong blocks.
 std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, double budget);
 
