@@ -1,0 +1,348 @@
+#include "channels/datatype.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "channels/mpi_error.hpp"
+#include "channels/owned_type.hpp"
+
+namespace tonari {
+namespace {
+
+struct Extent {
+  std::ptrdiff_t low, length;
+};
+
+Extent extent_of(MPI_Datatype type) {
+  MPI_Aint low = 0, length = 0;
+  check_mpi(MPI_Type_get_extent(type, &low, &length), "MPI_Type_get_extent");
+  return {low, length};
+}
+
+MPI_Count size_of(MPI_Datatype type) {
+  MPI_Count size = 0;
+  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  if (size == MPI_UNDEFINED) fail(Errc::overflow, "an element of a datatype has more bytes than MPI can count");
+  return size;
+}
+
+Layout bytes(MPI_Count length) {
+  Layout layout;
+  layout.add(0, static_cast<std::size_t>(length));
+  return layout;
+}
+
+// Appends count copies of element, the first displaced by offset, the next ones stride bytes further on each.
+void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
+  if (element.runs().size() == 1) {
+    const Run& run = element.runs()[0];
+    if (run.count == 1) return layout.add({offset + run.offset, run.length, stride, static_cast<std::size_t>(count)});
+    if (stride == run.stride * static_cast<std::ptrdiff_t>(run.count))
+      return layout.add({offset + run.offset, run.length, run.stride, run.count * static_cast<std::size_t>(count)});
+  }
+  for (std::ptrdiff_t i = 0; i < count; ++i) layout.add(element, offset + i * stride);
+}
+
+// A type that MPI_Type_get_contents returned: ours to free, except those that are MPI's own.
+class Part {
+ public:
+  Part(MPI_Datatype type, bool derived) : type_(type), owner_(derived ? type : MPI_DATATYPE_NULL) {}
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_;
+  OwnedType owner_;
+};
+
+// How a type was made. Whether counts are int, MPI_Aint or MPI_Count, the arguments come in the same order (but see subarray).
+struct Recipe {
+  int combiner = MPI_COMBINER_NAMED;
+  std::vector<std::ptrdiff_t> arguments;
+  std::vector<Part> parts;
+  bool has_parts = false;  // also if they are not read
+  bool large = false;      // made with counts of type MPI_Count
+};
+
+// Not for the combiners of predefined types without a name (Fortran 90's, value and index), which must not be freed.
+bool is_derived(int combiner) {
+  static constexpr int derived[] = {MPI_COMBINER_DUP,     MPI_COMBINER_CONTIGUOUS,     MPI_COMBINER_VECTOR,         MPI_COMBINER_HVECTOR,
+                                    MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED,       MPI_COMBINER_INDEXED_BLOCK,  MPI_COMBINER_HINDEXED_BLOCK,
+                                    MPI_COMBINER_STRUCT,  MPI_COMBINER_SUBARRAY,       MPI_COMBINER_DARRAY,         MPI_COMBINER_RESIZED};
+  return std::find(std::begin(derived), std::end(derived), combiner) != std::end(derived);
+}
+
+#if MPI_VERSION >= 4  // types may have been made with large counts, which only these read
+struct Envelope {
+  MPI_Count integers = 0, addresses = 0, large = 0, types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+};
+
+Envelope envelope_of(MPI_Datatype type) {
+  Envelope e;
+  check_mpi(MPI_Type_get_envelope_c(type, &e.integers, &e.addresses, &e.large, &e.types, &e.combiner), "MPI_Type_get_envelope_c");
+  return e;
+}
+
+void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses, MPI_Count* large, MPI_Datatype* types) {
+  check_mpi(MPI_Type_get_contents_c(type, e.integers, e.addresses, e.large, e.types, integers, addresses, large, types), "MPI_Type_get_contents_c");
+}
+#else
+struct Envelope {
+  int integers = 0, addresses = 0, large = 0, types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+};
+
+Envelope envelope_of(MPI_Datatype type) {
+  Envelope e;
+  check_mpi(MPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner), "MPI_Type_get_envelope");
+  return e;
+}
+
+void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses, MPI_Count*, MPI_Datatype* types) {
+  check_mpi(MPI_Type_get_contents(type, e.integers, e.addresses, e.types, integers, addresses, types), "MPI_Type_get_contents");
+}
+#endif
+
+Recipe recipe_of(MPI_Datatype type) {
+  const Envelope e = envelope_of(type);
+  Recipe recipe;
+  recipe.combiner = e.combiner;
+  recipe.has_parts = e.types > 0;
+  recipe.large = e.large > 0;
+  if (!is_derived(e.combiner)) return recipe;
+  std::vector<int> integers(e.integers);
+  std::vector<MPI_Aint> addresses(e.addresses);
+  std::vector<MPI_Count> large(e.large);
+  std::vector<MPI_Datatype> types(e.types);
+  get_contents(type, e, integers.data(), addresses.data(), large.data(), types.data());
+  for (MPI_Datatype part : types) recipe.parts.emplace_back(part, is_derived(envelope_of(part).combiner));
+  recipe.arguments.assign(integers.begin(), integers.end());
+  recipe.arguments.insert(recipe.arguments.end(), addresses.begin(), addresses.end());
+  recipe.arguments.insert(recipe.arguments.end(), large.begin(), large.end());
+  return recipe;
+}
+
+Layout element_of(MPI_Datatype type);
+
+enum class Unit { byte, extent };
+
+// The type of which a recipe takes blocks of so many elements each.
+class Blocks {
+ public:
+  explicit Blocks(MPI_Datatype type) : element_(element_of(type)), extent_(extent_of(type).length) {}
+
+  std::ptrdiff_t extent() const { return extent_; }
+  std::ptrdiff_t bytes(Unit unit) const { return unit == Unit::byte ? 1 : extent_; }
+  void add(Layout& layout, std::ptrdiff_t offset, std::ptrdiff_t length) const { add_elements(layout, element_, offset, length, extent_); }
+
+ private:
+  Layout element_;
+  std::ptrdiff_t extent_;
+};
+
+using Arguments = std::span<const std::ptrdiff_t>;
+
+// count
+Layout contiguous(Arguments a, const Blocks& blocks) {
+  Layout layout;
+  blocks.add(layout, 0, a[0]);
+  return layout;
+}
+
+// count, length, stride
+Layout vector(Arguments a, const Blocks& blocks, Unit unit) {
+  Layout block, layout;
+  blocks.add(block, 0, a[1]);
+  add_elements(layout, block, 0, a[0], a[2] * blocks.bytes(unit));
+  return layout;
+}
+
+// count, then the lengths, then the displacements
+Layout indexed(Arguments a, const Blocks& blocks, Unit unit) {
+  Layout layout;
+  const std::ptrdiff_t count = a[0];
+  for (std::ptrdiff_t i = 1; i <= count; ++i) blocks.add(layout, a[count + i] * blocks.bytes(unit), a[i]);
+  return layout;
+}
+
+// count, length, then the displacements
+Layout indexed_block(Arguments a, const Blocks& blocks, Unit unit) {
+  Layout layout;
+  for (std::ptrdiff_t displacement : a.subspan(2)) blocks.add(layout, displacement * blocks.bytes(unit), a[1]);
+  return layout;
+}
+
+// count, then the lengths, then the displacements in bytes
+Layout structure(Arguments a, std::span<const Part> parts) {
+  Layout layout;
+  const std::ptrdiff_t count = a[0];
+  for (std::ptrdiff_t i = 1; i <= count; ++i) {
+    if (a[i] > 0) Blocks(parts[i - 1].get()).add(layout, a[count + i], a[i]);
+  }
+  return layout;
+}
+
+// A slab of an array is the same lines again along the next slower dimension; slabs are made from the fastest dimension on.
+//
+// in_dimension(layout, line, i, stride) appends the lines of dimension i, which are stride bytes apart.
+template <class InDimension>
+Layout array(Arguments sizes, bool last_is_fastest, const Blocks& blocks, InDimension in_dimension) {
+  const std::size_t d = sizes.size();
+  Layout line;
+  blocks.add(line, 0, 1);
+  std::ptrdiff_t stride = blocks.extent();
+  for (std::size_t k = 0; k < d; ++k) {
+    const std::size_t i = last_is_fastest ? d - 1 - k : k;
+    Layout slab;
+    in_dimension(slab, line, i, stride);
+    line = std::move(slab);
+    stride *= sizes[i];
+  }
+  return line;
+}
+
+// dimensions, sizes, subsizes, starts, order; of a type with large counts: dimensions, order, sizes, subsizes, starts
+Layout subarray(Arguments a, const Blocks& blocks, bool large) {
+  const std::size_t d = a[0];
+  const std::ptrdiff_t order = a[large ? 1 : 1 + 3 * d];
+  const Arguments shape = a.subspan(large ? 2 : 1);
+  const Arguments sizes = shape.first(d), subsizes = shape.subspan(d, d), starts = shape.subspan(2 * d, d);
+  return array(sizes, order == MPI_ORDER_C, blocks, [&](Layout& slab, const Layout& line, std::size_t i, std::ptrdiff_t stride) {
+    add_elements(slab, line, starts[i] * stride, subsizes[i], stride);
+  });
+}
+
+// How many neighbouring lines of a distributed dimension go to one rank, before it is the next one's turn.
+std::ptrdiff_t lines_per_turn(std::ptrdiff_t distribution, std::ptrdiff_t argument, std::ptrdiff_t size, std::ptrdiff_t ranks) {
+  if (distribution == MPI_DISTRIBUTE_NONE) return size;
+  if (argument != MPI_DISTRIBUTE_DFLT_DARG) return argument;
+  return distribution == MPI_DISTRIBUTE_BLOCK ? (size + ranks - 1) / ranks : 1;
+}
+
+// ranks, rank, dimensions, sizes, distributions, their arguments, grid of ranks, order; with large counts the sizes come last
+Layout distributed_array(Arguments a, const Blocks& blocks, bool large) {
+  const std::size_t d = a[2];
+  const Arguments rest = a.subspan(large ? 3 : 3 + d);
+  const Arguments distributions = rest.first(d), arguments = rest.subspan(d, d), grid = rest.subspan(2 * d, d);
+  const std::ptrdiff_t order = rest[3 * d];
+  const Arguments sizes = large ? rest.subspan(3 * d + 1, d) : a.subspan(3, d);
+  std::vector<std::ptrdiff_t> coordinates(d);  // the grid is in C order always
+  for (std::ptrdiff_t rank = a[1], i = static_cast<std::ptrdiff_t>(d) - 1; i >= 0; rank /= grid[i], --i) coordinates[i] = rank % grid[i];
+  return array(sizes, order == MPI_ORDER_C, blocks, [&](Layout& slab, const Layout& line, std::size_t i, std::ptrdiff_t stride) {
+    const std::ptrdiff_t turn = lines_per_turn(distributions[i], arguments[i], sizes[i], grid[i]);
+    for (std::ptrdiff_t first = coordinates[i] * turn; first < sizes[i]; first += grid[i] * turn)
+      add_elements(slab, line, first * stride, std::min(turn, sizes[i] - first), stride);
+  });
+}
+
+// A type without parts.
+Layout basic(MPI_Datatype type) {
+  const MPI_Count size = size_of(type);
+  const Extent extent = extent_of(type);
+  if (extent.low == 0 && extent.length == size) return bytes(size);
+  return flatten_by_packing(type);  // a pair with a gap, such as MPI_SHORT_INT
+}
+
+Layout element_of(MPI_Datatype type) {
+  const Recipe recipe = recipe_of(type);
+  const Arguments a = recipe.arguments;
+  const auto part = [&] { return recipe.parts[0].get(); };
+  const auto blocks = [&] { return Blocks(part()); };
+  switch (recipe.combiner) {
+    case MPI_COMBINER_NAMED: return basic(type);
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED: return element_of(part());
+    case MPI_COMBINER_CONTIGUOUS: return contiguous(a, blocks());
+    case MPI_COMBINER_VECTOR: return vector(a, blocks(), Unit::extent);
+    case MPI_COMBINER_HVECTOR: return vector(a, blocks(), Unit::byte);
+    case MPI_COMBINER_INDEXED: return indexed(a, blocks(), Unit::extent);
+    case MPI_COMBINER_HINDEXED: return indexed(a, blocks(), Unit::byte);
+    case MPI_COMBINER_INDEXED_BLOCK: return indexed_block(a, blocks(), Unit::extent);
+    case MPI_COMBINER_HINDEXED_BLOCK: return indexed_block(a, blocks(), Unit::byte);
+    case MPI_COMBINER_STRUCT: return structure(a, recipe.parts);
+    case MPI_COMBINER_SUBARRAY: return subarray(a, blocks(), recipe.large);
+    case MPI_COMBINER_DARRAY: return distributed_array(a, blocks(), recipe.large);
+    default: return recipe.has_parts ? flatten_by_packing(type) : basic(type);  // combiners that not every MPI has; Fortran 90's kinds
+  }
+}
+
+// Whether offsets stay within MPI_Aint if the element is repeated.
+void check_fits(const Layout& element, MPI_Count count, std::ptrdiff_t extent) {
+  checked_multiply<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(element.bytes()), count, "bytes of a block");
+  const std::ptrdiff_t last = checked_multiply<std::ptrdiff_t>(extent, count - 1, "span of a block");
+  const auto [low, high] = element.span();
+  checked_add(low, last, "first byte of a block");
+  checked_add(high, last, "last byte of a block");
+}
+
+// One element of a type in memory, for MPI to pack.
+class Packer {
+ public:
+  explicit Packer(MPI_Datatype type) : packed_(checked_cast<int>(size_of(type), "bytes of an element of a datatype")) {
+    check_mpi(MPI_Type_get_true_extent(type, &low_, &length_), "MPI_Type_get_true_extent");
+    if (packed_.empty()) low_ = length_ = 0;
+    memory_.resize(length_);
+    check_mpi(MPI_Type_dup(type, &type_), "MPI_Type_dup");  // because it may not be committed
+    owner_ = OwnedType(type_);
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+
+  std::ptrdiff_t low() const { return low_; }
+  std::size_t size() const { return packed_.size(); }
+  std::span<unsigned char> memory() { return memory_; }  // the first byte is at low()
+
+  // Bytes that MPI does not write are 0.
+  std::span<const unsigned char> pack() {
+    const int size = static_cast<int>(packed_.size());
+    if (size == 0) return packed_;
+    std::fill(packed_.begin(), packed_.end(), 0);
+    const auto* buffer = reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(memory_.data()) - static_cast<std::uintptr_t>(low_));
+    int position = 0;
+    check_mpi(MPI_Pack(buffer, 1, type_, packed_.data(), size, &position, MPI_COMM_SELF), "MPI_Pack");
+    if (position != size) fail(Errc::internal, "MPI packs ", size, " bytes into ", position, "; please report this as a bug");
+    return packed_;
+  }
+
+ private:
+  std::vector<unsigned char> memory_, packed_;
+  MPI_Aint low_ = 0, length_ = 0;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  OwnedType owner_{MPI_DATATYPE_NULL};
+};
+
+}  // namespace
+
+// If every byte of the memory holds one digit (base 256) of its own position, the packed bytes list that digit of the positions.
+Layout flatten_by_packing(MPI_Datatype type) {
+  Packer packer(type);
+  const std::span<unsigned char> memory = packer.memory();
+  std::vector<std::ptrdiff_t> offsets(packer.size(), packer.low());
+  for (int shift = 0; shift < 64 && memory.size() >> shift > 0; shift += 8) {
+    for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i >> shift);
+    const auto digits = packer.pack();
+    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += static_cast<std::ptrdiff_t>(digits[k]) << shift;
+  }
+  // MPICH 4.0 skips the padding inside of a long double, which continues the bytes before.
+  std::fill(memory.begin(), memory.end(), 1);
+  const auto written = packer.pack();
+  for (std::size_t k = 1; k < offsets.size(); ++k)
+    if (!written[k]) offsets[k] = offsets[k - 1] + 1;
+  Layout layout;
+  for (std::ptrdiff_t offset : offsets) layout.add(offset, 1);
+  return layout;
+}
+
+Layout flatten(MPI_Count count, MPI_Datatype type) {
+  Layout layout;
+  if (count == 0) return layout;
+  Layout element = element_of(type);
+  if (count == 1) return element;
+  const std::ptrdiff_t extent = extent_of(type).length;
+  check_fits(element, count, extent);
+  add_elements(layout, element, 0, count, extent);
+  return layout;
+}
+
+}  // namespace tonari
