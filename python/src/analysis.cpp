@@ -8,8 +8,8 @@
 namespace tonari {
 namespace {
 
-constexpr double most_simulated = 2e5;   // blocks delivered to all ranks together
-constexpr double most_proved = 2e6;      // blocks sent by all ranks together
+constexpr double most_simulated = 2e5;  // blocks delivered to all ranks together
+constexpr double most_proved = 2e6;     // blocks sent by all ranks together
 
 struct Priced {
   Schedule schedule;
@@ -30,9 +30,7 @@ std::vector<Plan> plans_of_all(const Schedule& schedule, EmitOptions emit) {
   return plans;
 }
 
-double total_hops(const Schedule& schedule) {
-  return static_cast<double>(schedule.hops() + 1) * schedule.near().grid.ranks();
-}
+double total_hops(const Schedule& schedule) { return static_cast<double>(schedule.hops() + 1) * schedule.near().grid.ranks(); }
 
 // Near borders ranks differ and all are run, if they are not too many; else the plan of the rank with the most to do stands for all.
 double predict(const Question& question, const Schedule& schedule) {
@@ -81,9 +79,15 @@ Answer answer(const Question& question, const Algorithm& algorithm, const Priced
   Answer row = count_plan(question, algorithm, candidate.schedule,
                           question.rank == centre ? plan : candidate.schedule.plan(question.rank, question.emit));
   row.predicted = candidate.predicted;
-  if (row.algorithm != linear_algorithm.name)
-    row.crossover_bytes = crossover_bytes(plan, reference, question.collective, question.machine);
+  if (row.algorithm != linear_algorithm.name) row.crossover_bytes = crossover_bytes(plan, reference, question.collective, question.machine);
   return row;
+}
+
+const Algorithm& find_applicable(const Question& question, const std::string& name) {
+  const Algorithm& algorithm = find_algorithm(name);
+  if (const std::string reason = algorithm.applicable(*question.near, question.collective); !reason.empty())
+    fail(Errc::algorithm, name, " cannot be used here: ", reason);
+  return algorithm;
 }
 
 }  // namespace
@@ -112,11 +116,13 @@ std::vector<Answer> analyse(const Question& question, const std::string& name, b
 }
 
 Answer count(const Question& question, const std::string& name) {
-  const Schedule schedule = find_algorithm(name).schedules(question.near, question.collective).front();
-  return count_plan(question, find_algorithm(name), schedule, schedule.plan(question.rank, question.emit));
+  const Algorithm& algorithm = find_applicable(question, name);
+  const Schedule schedule = algorithm.schedules(question.near, question.collective).front();
+  return count_plan(question, algorithm, schedule, schedule.plan(question.rank, question.emit));
 }
 
 std::vector<std::pair<std::string, std::string>> list_variants(const Question& question, const std::string& name) {
+  if (!name.empty()) find_applicable(question, name);
   std::vector<std::pair<std::string, std::string>> names;
   for (const Algorithm& algorithm : algorithms())
     if ((name.empty() || name == algorithm.name) && algorithm.applicable(*question.near, question.collective).empty())
@@ -126,9 +132,7 @@ std::vector<std::pair<std::string, std::string>> list_variants(const Question& q
 }
 
 Schedule find_schedule(const Question& question, const std::string& name, const std::string& variant) {
-  const Algorithm& algorithm = find_algorithm(name);
-  if (const std::string reason = algorithm.applicable(*question.near, question.collective); !reason.empty())
-    fail(Errc::algorithm, name, " cannot be used here: ", reason);
+  const Algorithm& algorithm = find_applicable(question, name);
   std::string names;
   for (const Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
     if (schedule.variant() == variant) return schedule;

@@ -17,29 +17,32 @@ struct Question {
   Collective collective = Collective::alltoall;
   std::uint64_t bytes = 64;  // of one block
   LogGP machine;
-  int rank = 0;              // whose plan is counted and drawn
+  int rank = 0;  // whose plan is counted and drawn
   EmitOptions emit;
 };
 
 // One algorithm, or one of its variants. Counts are of what Question::rank sends in one exchange.
 struct Answer {
   std::string algorithm, variant, summary;
-  std::string reason;                  // why it is not applicable; then nothing below is filled
-  std::size_t rounds = 0;              // of a rank far from any border
-  int depth = 0;                       // longest chain of messages of which each waits for the one before
+  std::string reason;      // why it is not applicable; then nothing below is filled
+  std::size_t rounds = 0;  // of a rank far from any border
+  int depth = 0;           // longest chain of messages of which each waits for the one before
   std::size_t messages = 0;
   std::size_t volume_blocks = 0;
   std::uint64_t bytes = 0;
   std::size_t scratch_blocks = 0;
-  double predicted = 0;                // seconds for the whole exchange, all ranks
-  std::int64_t crossover_bytes = 0;    // as tonari::crossover_bytes against linear; 0 for linear itself
+  double predicted = 0;              // seconds for the whole exchange, all ranks
+  std::int64_t crossover_bytes = 0;  // as tonari::crossover_bytes against linear; 0 for linear itself
 };
 
 // The rank in the middle of the grid: the one with the most neighbours.
 int central_rank(const Grid& grid);
 
-// algorithm: empty for all; an unknown one throws Errc::algorithm. variants: all of them, else for each algorithm the one predicted fastest.
+// algorithm: empty for all; an unknown one throws Errc::algorithm. variants: all of them, else for each algorithm the one predicted
+// fastest.
 std::vector<Answer> analyse(const Question& question, const std::string& algorithm, bool variants);
+
+// In the functions below an algorithm that does not exist or is not applicable throws Errc::algorithm.
 
 // Only the counts (rounds, depth, messages, volume, bytes, scratch), no times: of the algorithm's first variant.
 Answer count(const Question& question, const std::string& algorithm);
@@ -47,10 +50,11 @@ Answer count(const Question& question, const std::string& algorithm);
 // Algorithm and variant of every schedule that could be used: of all algorithms, or of the one named.
 std::vector<std::pair<std::string, std::string>> list_variants(const Question& question, const std::string& algorithm);
 
-// The variant with that name. Throws Errc::algorithm if it does not exist or is not applicable.
+// The variant with that name.
 Schedule find_schedule(const Question& question, const std::string& algorithm, const std::string& variant);
 
-// Runs the reference executor over all ranks of the grid, with blocks of differing sizes. Throws Errc::argument if that is too much for one process.
+// Runs the reference executor over all ranks of the grid, with blocks of differing sizes. Errc::argument if that is too much for one
+// process.
 Proof prove(const Question& question, const Schedule& schedule);
 
 }  // namespace tonari

@@ -62,7 +62,8 @@ Storage storage_of(const std::string& storage) {
   fail(Errc::argument, "there is no storage '", storage, "'; choose separate or alternate");
 }
 
-Question question(Near near, const std::string& op, std::uint64_t bytes, const LogGP& machine, int rank, int ports, const std::string& storage) {
+Question question(Near near, const std::string& op, std::uint64_t bytes, const LogGP& machine, int rank, int ports,
+                  const std::string& storage) {
   const int ranks = near->grid.ranks();
   if (rank >= ranks) fail(Errc::argument, "there is no rank ", rank, ": the grid has ranks 0 to ", ranks - 1);
   if (ports < 0) fail(Errc::argument, "the number of ports must not be negative");
@@ -88,7 +89,8 @@ void bind_machine(nb::module_& m) {
       .def_rw("typed_block", &LogGP::typed_block)
       .def_rw("eager", &LogGP::eager)
       .def_rw("rendezvous", &LogGP::rendezvous)
-      .def("to_text", [](const LogGP& machine) { return to_text(machine); }, "The text of a machine file.");
+      .def(
+          "to_text", [](const LogGP& machine) { return to_text(machine); }, "The text of a machine file.");
   m.def("read_machine_file", &read_machine_file, "path"_a);
 }
 
@@ -110,22 +112,30 @@ void bind_answer(nb::module_& m) {
 
 void bind_question(nb::module_& m) {
   nb::class_<Question>(m, "Question", "A neighbourhood, an operation, a block size and a machine.")
-      .def("__init__", [](Question* self, const Neighborhood& near, const std::string& op, std::uint64_t bytes, const LogGP& machine, int rank,
-                          int ports, const std::string& storage) {
-             new (self) Question(question(std::make_shared<const Neighborhood>(near), op, bytes, machine, rank, ports, storage));
-           },
-           "near"_a, "op"_a, "bytes"_a, "machine"_a, "rank"_a, "ports"_a, "storage"_a)
+      .def(
+          "__init__",
+          [](Question* self, const Neighborhood& near, const std::string& op, std::uint64_t bytes, const LogGP& machine, int rank,
+             int ports, const std::string& storage) {
+            new (self) Question(question(std::make_shared<const Neighborhood>(near), op, bytes, machine, rank, ports, storage));
+          },
+          "near"_a, "op"_a, "bytes"_a, "machine"_a, "rank"_a, "ports"_a, "storage"_a)
       .def_ro("rank", &Question::rank)
       .def("analyse", &analyse, "algorithm"_a, "variants"_a)
       .def("count", &count, "algorithm"_a)
       .def("variants", &list_variants, "algorithm"_a)
-      .def("draw", [](const Question& q, const std::string& algorithm, const std::string& variant, std::size_t most_blocks) {
-             return draw(q, find_schedule(q, algorithm, variant), most_blocks);
-           }, "algorithm"_a, "variant"_a, "most_blocks"_a)
-      .def("prove", [](const Question& q, const std::string& algorithm, const std::string& variant) {
-             const Proof proof = prove(q, find_schedule(q, algorithm, variant));
-             return std::pair(proof.ok, proof.what);
-           }, "algorithm"_a, "variant"_a);
+      .def(
+          "draw",
+          [](const Question& q, const std::string& algorithm, const std::string& variant, std::size_t most_blocks) {
+            return draw(q, find_schedule(q, algorithm, variant), most_blocks);
+          },
+          "algorithm"_a, "variant"_a, "most_blocks"_a)
+      .def(
+          "prove",
+          [](const Question& q, const std::string& algorithm, const std::string& variant) {
+            const Proof proof = prove(q, find_schedule(q, algorithm, variant));
+            return std::pair(proof.ok, proof.what);
+          },
+          "algorithm"_a, "variant"_a);
 }
 
 }  // namespace
@@ -135,17 +145,24 @@ NB_MODULE(_tonari_core, m) {
   using namespace tonari;
   m.doc() = "Planning for tonari: neighbourhoods, plans, predictions and proofs. No MPI.";
   translate_errors();
-  m.def("parse_pattern", [](const std::string& pattern) { return to_array(parse_pattern(pattern)); }, "pattern"_a);
+  m.def(
+      "parse_pattern", [](const std::string& pattern) { return to_array(parse_pattern(pattern)); }, "pattern"_a);
   m.def("algorithms", &list_algorithms);
   nb::class_<Neighborhood>(m, "Neighborhood", "A list of relative offsets on a grid of ranks.")
-      .def("__init__", [](Neighborhood* self, OffsetsIn offsets, const std::vector<int>& dims, const std::vector<bool>& periodic) {
-             new (self) Neighborhood(make_neighborhood(offsets, dims, periodic));
-           }, "offsets"_a, "dims"_a, "periodic"_a)
+      .def(
+          "__init__",
+          [](Neighborhood* self, OffsetsIn offsets, const std::vector<int>& dims, const std::vector<bool>& periodic) {
+            new (self) Neighborhood(make_neighborhood(offsets, dims, periodic));
+          },
+          "offsets"_a, "dims"_a, "periodic"_a)
       .def_prop_ro("ranks", [](const Neighborhood& near) { return near.grid.ranks(); })
-      .def("coordinates", [](const Neighborhood& near, int rank) {
-             const Vec here = near.grid.coordinates(rank);
-             return std::vector<int>(here.begin(), here.begin() + near.grid.dimensions());
-           }, "rank"_a);
+      .def(
+          "coordinates",
+          [](const Neighborhood& near, int rank) {
+            const Vec here = near.grid.coordinates(rank);
+            return std::vector<int>(here.begin(), here.begin() + near.grid.dimensions());
+          },
+          "rank"_a);
   bind_machine(m);
   bind_answer(m);
   bind_question(m);

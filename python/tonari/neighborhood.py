@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tonari.core import core
-from tonari.errors import ALGORITHM, Error
-from tonari.grids import dims_without_wrap
+from tonari.errors import ALGORITHM, ARGUMENT, Error
+from tonari.grids import MOST_RANKS, dims_without_wrap
 
 
 def algorithms() -> dict[str, str]:
@@ -50,11 +50,19 @@ class Neighborhood:
         ports    at most so many messages of a rank in and out at a time; 0: no limit
         storage  "separate" or "alternate": where forwarded blocks wait
         """
+        _check_range("bytes", bytes, 2**63 - 1)
+        _check_range("rank", rank or 0, MOST_RANKS)
+        _check_range("ports", ports, MOST_RANKS)
         c = core()
         model = c.read_machine_file(machine) if machine else c.LogGP()
         near = c.Neighborhood(self.offsets, list(self.dims), list(self.periodic))
         question = c.Question(near, op, bytes, model, -1 if rank is None else rank, ports, storage)
         return Exchange(question, question.rank, tuple(near.coordinates(question.rank)))
+
+
+def _check_range(what: str, value: int, most: int) -> None:
+    if not 0 <= value <= most:
+        raise Error(f"{what} must be from 0 to {most}, not {value}", ARGUMENT)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,15 @@ def test_errors_carry_their_code():
     assert grid.value.code == TOPOLOGY
 
 
+@pytest.mark.parametrize("ask", ["counts", "variants", "draw", "prove"])
+@pytest.mark.parametrize("algorithm", ["fast", "additive-basis"])
+def test_algorithms_that_do_not_exist_or_apply_are_refused(ask, algorithm):
+    exchange = tonari.neighborhood("moore:2:1").exchange()
+    with pytest.raises(tonari.Error, match=f"'?{algorithm}'?[; ]") as refused:
+        getattr(exchange, ask)(algorithm)
+    assert refused.value.code == ALGORITHM
+
+
 def test_peers_are_named_by_the_way_to_them():
     drawing = tonari.neighborhood("moore:2:1").exchange(bytes=8).draw("torus")
     sends = [line.split()[2] for line in drawing.splitlines() if line.startswith("  send to")]

@@ -14,6 +14,13 @@ from tonari.report import json_row, make_report, prove_plans
 from tonari.views.plan import show
 
 
+PATTERNS = "moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line."
+DIMS = "Ranks along each dimension; left out: so many that nothing wraps around."
+RANK = "Count and draw for this rank; left out: the one in the middle."
+ALGORITHM = "Draw this one instead of the one predicted fastest; --json: only this one."
+STORAGE = "Where forwarded blocks wait: in a place of their own, or in turns (fewer)."
+
+
 class Op(str, Enum):
     alltoall = "alltoall"
     allgather = "allgather"
@@ -30,32 +37,33 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(
-    pattern: Annotated[str, typer.Argument(help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line.")],
+    pattern: Annotated[str, typer.Argument(help=PATTERNS)],
     op: Annotated[Op, typer.Option(help="A block for every neighbour, or one block for all.")] = Op.alltoall,
-    dims: Annotated[str, typer.Option(metavar="4x4x4", help="Ranks along each dimension; left out: so many that nothing wraps around.")] = "",
+    dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
     periodic: Annotated[str, typer.Option(metavar="1,0,1", help="Which dimensions are.")] = "",
-    bytes: Annotated[int, typer.Option(min=0, max=2**50, metavar="N", help="Size of a block.")] = 64,
-    algorithm: Annotated[str, typer.Option(metavar="A", help="Draw this one instead of the one predicted fastest; --json: only this one.")] = "",
+    bytes: Annotated[int, typer.Option(min=0, metavar="N", help="Size of a block.")] = 64,
+    algorithm: Annotated[str, typer.Option(metavar="A", help=ALGORITHM)] = "",
     variants: Annotated[bool, typer.Option("--variants", help="All variants, not only the fastest of each algorithm.")] = False,
     machine: Annotated[str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")] = "",
-    rank: Annotated[int | None, typer.Option(min=0, max=2**31 - 1, metavar="R", help="Count and draw for this rank; left out: the one in the middle.")] = None,
-    ports: Annotated[int, typer.Option(min=0, max=2**31 - 1, metavar="K", help="Messages of a rank at a time; 0: no limit.")] = 0,
-    storage: Annotated[Storage, typer.Option(help="Where forwarded blocks wait: a place of their own, or in turns (fewer).")] = Storage.separate,
+    rank: Annotated[int | None, typer.Option(min=0, metavar="R", help=RANK)] = None,
+    ports: Annotated[int, typer.Option(min=0, metavar="K", help="Messages of a rank at a time; 0: no limit.")] = 0,
+    storage: Annotated[Storage, typer.Option(help=STORAGE)] = Storage.separate,
     prove: Annotated[bool, typer.Option("--prove", help="Run all ranks in the reference executor and check what arrives.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Draw all messages, however many.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
 ) -> None:
-    """Rounds, blocks, bytes and predicted time of every algorithm on a neighbourhood. Needs no MPI.
+    """Rounds, blocks, bytes and predicted time of every algorithm, without MPI.
 
-    Checks the counts against the formulas of the paper's section 3, and draws the rounds of one algorithm as text.
+    Checks the counts against the formulas of the paper's section 3,
+    and draws the rounds of one algorithm as text.
 
-    "pays below" (crossover_bytes) is the block size from which an algorithm is predicted to be slower than linear; in JSON 0 means never
-    faster, -1 always faster.
+    "pays below" (crossover_bytes) is the block size from which an algorithm is
+    predicted to be slower than linear; in JSON 0: never faster, -1: always.
 
     Example:  tonari plan moore:3:1 --bytes 64
 
-    Example:  tonari plan shells:3:3,7 --op allgather --dims 16x16x16 --mesh --json
+    Example:  tonari plan star:3:2 --op allgather --dims 8x8x8 --mesh --json
     """
     if mesh and periodic:
         raise typer.BadParameter("give either --mesh or --periodic")
