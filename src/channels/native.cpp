@@ -44,30 +44,33 @@ class TypeDuplicates {
   std::vector<OwnedType>& owned_;
 };
 
+// Whether every rank has all neighbours: ranks must agree on which collective they call.
+bool all_have_all(const Neighborhood& near) {
+  for (const Vec& offset : near.offsets)
+    for (int j = 0; j < near.grid.dimensions(); ++j)
+      if (offset[j] != 0 && !near.grid.periodic(j)) return false;
+  return true;
+}
+
 }  // namespace
 
 NativeArguments::NativeArguments(const Arguments& arguments, const Neighborhood& near, int rank)
     : collective(arguments.collective), sendbuf(arguments.sendbuf), recvbuf(arguments.recvbuf) {
   TypeDuplicates duplicate(owned_);
-  bool all_exist = true;
   for (std::size_t i = 0; i < near.offsets.size(); ++i) {
     const TypedBlock& send = arguments.send[collective == Collective::alltoall ? i : 0];
     if (near.target(rank, i) >= 0) {
       send_counts.push_back(send.count);
       send_displacements.push_back(send.displacement);
       send_types.push_back(duplicate(send.type));
-    } else {
-      all_exist = false;
     }
     if (near.source(rank, i) >= 0) {
       recv_counts.push_back(arguments.recv[i].count);
       recv_displacements.push_back(arguments.recv[i].displacement);
       recv_types.push_back(duplicate(arguments.recv[i].type));
-    } else {
-      all_exist = false;
     }
   }
-  regular = arguments.form == Form::regular && all_exist && !arguments.recv.empty();
+  regular = arguments.form == Form::regular && all_have_all(near) && !arguments.recv.empty();
   if (regular) {
     send_block = {0, arguments.send[0].count, send_types[0]};
     recv_block = {0, arguments.recv[0].count, recv_types[0]};

@@ -30,7 +30,7 @@ class GraphComm {
 struct NativeArguments {
   NativeArguments(const Arguments& arguments, const Neighborhood& near, int rank);
 
-  bool regular;  // equal blocks one after the other in list order, and all neighbours exist: the regular collective can be called
+  bool regular;  // equal blocks one after the other in list order, and all neighbours exist on all ranks: the regular collective can be called
   Collective collective;
   const void* sendbuf;
   void* recvbuf;

@@ -20,4 +20,29 @@ void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, 
   moves.push_back({to.address, from.address, from.bytes, 1, 0, 0});
 }
 
+namespace {
+
+// Whether `next` goes on where `last` would with one more piece; if so, it does.
+bool extend(Move& last, const Move& next) {
+  if (last.length != next.length || next.count != 1) return false;
+  const auto steps = static_cast<std::ptrdiff_t>(last.count);
+  const std::ptrdiff_t to = next.to - last.to, from = next.from - last.from;
+  if (last.count == 1) last.to_stride = to, last.from_stride = from;
+  else if (to != steps * last.to_stride || from != steps * last.from_stride) return false;
+  ++last.count;
+  return true;
+}
+
+}  // namespace
+
+Range close_moves(std::vector<Move>& moves, std::size_t first) {
+  if (moves.size() > first) {
+    std::size_t last = first;
+    for (std::size_t k = first + 1; k < moves.size(); ++k)
+      if (!extend(moves[last], moves[k])) moves[++last] = moves[k];
+    moves.resize(last + 1);
+  }
+  return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(moves.size())};
+}
+
 }  // namespace tonari

@@ -48,6 +48,8 @@ struct P2pProgram {
 
 // Appends the copies of one block to another of equal size; joins with the last of the moves from `first` on where that is continued.
 void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, const Block& from);
+// Ends the list that began at `first`: pieces of equal length at constant distances become one move.
+Range close_moves(std::vector<Move>& moves, std::size_t first);
 
 // segment: messages are cut into pieces of at most so many bytes (0: only where MPI's int counts demand it).
 P2pProgram compile_packed(const Plan& plan, const Binding& binding, std::size_t segment);

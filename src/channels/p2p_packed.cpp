@@ -68,7 +68,6 @@ class Packer {
     return piece;
   }
 
-  Range moves_since(std::size_t begin) const { return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(p_.moves.size())}; }
 
   void transfer(OpId op, std::byte* data, Bytes bytes) {
     const Operation& o = plan_[op];
@@ -92,7 +91,7 @@ class Packer {
       if (s.buffer != Buffer::scratch) p_.bytes_unpacked += bytes(s);
       at += bytes(s);
     }
-    p_.steps[op].after = moves_since(first_move_);
+    p_.steps[op].after = close_moves(p_.moves, first_move_);
   }
 
   void send(OpId op) {
@@ -108,14 +107,14 @@ class Packer {
       append_moves(p_.moves, first_move_, {at, nullptr, bytes(s)}, block(s));
       at += bytes(s);
     }
-    p_.steps[op].before = moves_since(first_move_);
+    p_.steps[op].before = close_moves(p_.moves, first_move_);
   }
 
   void copy(OpId op) {
     first_move_ = p_.moves.size();
     const auto from = plan_.copy_sources(plan_[op]), to = plan_.copy_targets(plan_[op]);
     for (std::size_t k = 0; k < from.size(); ++k) append_moves(p_.moves, first_move_, block(to[k]), block(from[k]));
-    p_.steps[op].before = moves_since(first_move_);
+    p_.steps[op].before = close_moves(p_.moves, first_move_);
   }
 
   const Plan& plan_;
