@@ -55,11 +55,25 @@ class Sums {
 
 bool covers(const Axis& axis) { return !axis.sums.empty(); }
 
+// Numbers that no sum needs would be rounds without a message.
+void drop_unused(Axis& axis) {
+  std::vector<std::int32_t> renamed(axis.lengths.size(), -1);
+  for (const auto& [c, sum] : axis.sums)
+    for (std::int32_t index : sum) renamed[index] = 0;
+  Numbers used;
+  for (std::size_t k = 0; k < renamed.size(); ++k)
+    if (renamed[k] == 0) renamed[k] = static_cast<std::int32_t>(used.size()), used.push_back(axis.lengths[k]);
+  for (auto& [c, sum] : axis.sums)
+    for (std::int32_t& index : sum) index = renamed[index];
+  axis.lengths = std::move(used);
+}
+
 void keep_if_better(std::vector<Axis>& best, const Numbers& basis, const Coordinates& wanted, SumRule rule) {
   Axis axis = sums_over(basis, wanted, rule);
   if (!covers(axis)) return;
-  if (best.size() <= basis.size()) best.resize(basis.size() + 1);
-  Axis& old = best[basis.size()];
+  drop_unused(axis);
+  if (best.size() <= axis.lengths.size()) best.resize(axis.lengths.size() + 1);
+  Axis& old = best[axis.lengths.size()];
   if (!covers(old) || axis.hops(wanted) < old.hops(wanted)) old = std::move(axis);
 }
 
@@ -67,18 +81,22 @@ std::int32_t largest(const Coordinates& wanted) {
   return wanted.empty() ? 0 : std::max(std::abs(wanted.begin()->first), std::abs(wanted.rbegin()->first));
 }
 
-Numbers candidates(const Coordinates& wanted, SumRule rule) {
+Numbers candidates(const Coordinates& wanted, SumRule rule, std::int32_t most) {
   Numbers numbers;
+  if (most > most_exhaustive) return numbers;
   const bool plus = !rule.one_sign || wanted.rbegin()->first > 0, minus = !rule.one_sign || wanted.begin()->first < 0;
-  for (std::int32_t b = 1; b <= largest(wanted); ++b) {
+  for (std::int32_t b = 1; b <= most; ++b) {
     if (plus) numbers.push_back(b);
     if (minus) numbers.push_back(-b);
   }
   return numbers;
 }
 
+// 2^k sums must hold all wanted ones and zero.
+int fewest_possible(const Coordinates& wanted) { return std::bit_width(wanted.size()); }
+
 void try_all_subsets(std::vector<Axis>& best, const Numbers& numbers, const Coordinates& wanted, SumRule rule) {
-  const int fewest = std::bit_width(wanted.size());  // 2^k sums must hold all wanted ones and zero
+  const int fewest = fewest_possible(wanted);
   for (std::uint32_t subset = 1; subset < (1u << numbers.size()); ++subset) {
     if (std::popcount(subset) < fewest || static_cast<std::size_t>(std::popcount(subset)) > wanted.size()) continue;
     Numbers basis;
@@ -86,6 +104,15 @@ void try_all_subsets(std::vector<Axis>& best, const Numbers& numbers, const Coor
       if (subset >> k & 1) basis.push_back(numbers[k]);
     keep_if_better(best, basis, wanted, rule);
   }
+}
+
+// Numbers larger than all wanted ones help rarely ({-4,-2,-1,3,4} needs one), so they are tried only where they might.
+void try_small_numbers(std::vector<Axis>& best, const Numbers& numbers, const Coordinates& wanted, SumRule rule) {
+  try_all_subsets(best, numbers, wanted, rule);
+  const std::size_t fewest = std::find_if(best.begin(), best.end(), covers) - best.begin();
+  if (rule.one_sign || fewest <= static_cast<std::size_t>(fewest_possible(wanted))) return;
+  const Numbers more = candidates(wanted, rule, largest(wanted) + largest(wanted) / 2);
+  if (more.size() <= most_exhaustive) try_all_subsets(best, more, wanted, rule);
 }
 
 // 1 .. w-1, then multiples of w up to the largest: two summands at most; w = 2^k also in binary steps below.
@@ -154,8 +181,8 @@ Axis sums_over(const std::vector<std::int32_t>& basis, const Coordinates& wanted
 std::vector<Axis> front(const Coordinates& wanted, SumRule rule) {
   if (wanted.empty()) return {Axis{}};
   std::vector<Axis> best;  // by number of rounds
-  const Numbers numbers = largest(wanted) <= most_exhaustive ? candidates(wanted, rule) : Numbers{};
-  if (!numbers.empty() && numbers.size() <= most_exhaustive) try_all_subsets(best, numbers, wanted, rule);
+  const Numbers numbers = candidates(wanted, rule, largest(wanted));
+  if (!numbers.empty() && numbers.size() <= most_exhaustive) try_small_numbers(best, numbers, wanted, rule);
   else if (static_cast<std::size_t>(largest(wanted)) * wanted.size() <= most_table) try_families(best, wanted, rule);
   std::vector<Axis> front;
   std::size_t hops = std::numeric_limits<std::size_t>::max();

@@ -122,9 +122,16 @@ Found search(const Neighborhood& near, Collective collective) {
   Found found{basis_by_dimension(near, collective), {}};
   if (const std::vector<Vec> smaller = search.run(found.basis.size()); !smaller.empty()) found.basis = smaller;
   const Reach reach = search.reach(found.basis);
-  for (const Vec& offset : wanted)
-    for (std::int32_t k = 0; k < static_cast<std::int32_t>(found.basis.size()); ++k)
-      if (reach.at(offset) >> k & 1) found.sums[offset].push_back(k);
+  std::uint64_t used = 0;
+  for (const Vec& offset : wanted) used |= reach.at(offset);
+  std::vector<Vec> kept;  // vectors that no sum needs would be rounds without a message
+  for (std::size_t k = 0; k < found.basis.size(); ++k) {
+    if (!(used >> k & 1)) continue;
+    for (const Vec& offset : wanted)
+      if (reach.at(offset) >> k & 1) found.sums[offset].push_back(static_cast<std::int32_t>(kept.size()));
+    kept.push_back(found.basis[k]);
+  }
+  found.basis = std::move(kept);
   return found;
 }
 
