@@ -51,11 +51,12 @@ void count_messages(Entry& entry, const Wire& wire, const Place& place) {
   MPI_Barrier(place.cart);
   const Sent calls = count_calls([&] { inside = wire.count([&] { candidate.run(); }); });
   const Sent sent = candidate.inside_mpi() ? inside : calls;
-  const bool others_known = !candidate.inside_mpi() || wire.sees_others();
-  const bool self_known = !candidate.inside_mpi() || wire.sees_self() || !place.sends_to_itself();
+  const bool seen = !candidate.inside_mpi() || wire.sees_others();
+  const bool self_seen = !candidate.inside_mpi() || wire.sees_self() || !place.sends_to_itself();
+  const bool apart = !candidate.inside_mpi() || wire.tells_apart() || !place.sends_to_itself();
   const long all = most(sent.others + sent.self, place.cart), others = most(sent.others, place.cart);
-  if (others_known) entry.messages_remote = others;
-  if (others_known && self_known) entry.messages = all;
+  if (seen && self_seen) entry.messages = all;
+  if (seen && apart) entry.messages_remote = others;
 }
 
 std::vector<Entry> make_entries(Candidates& candidates, const Workload& work) {

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <functional>
-#include <optional>
 
 namespace bench {
 
@@ -17,26 +16,19 @@ struct Sent {
 // MPI_PROC_NULL are none. What collectives send inside of MPI is not seen.
 Sent count_calls(const std::function<void()>& exchange);
 
-// Counts what leaves MPI itself, so that messages inside of its collectives are seen: in Open MPI by its monitoring layer, which must have been
-// switched on for the whole run (OMPI_MCA_pml_monitoring_enable=1); in MPICH over UCX by standing in front of UCX's send.
+// Counts what leaves MPI itself, so that messages inside of its collectives are seen (wire_<mpi>.cpp says how).
 class Wire {
  public:
-  explicit Wire(MPI_Comm comm);  // [collective] tries it with messages whose number is known
-  ~Wire();
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
-  bool sees_others() const { return others_; }
-  bool sees_self() const { return self_; }
-  Sent count(const std::function<void()>& exchange) const;  // meaningful only where it sees
+  explicit Wire(MPI_Comm comm);                 // [collective] tries it with messages whose number is known
+  bool sees_others() const { return others_; }  // messages to other ranks
+  bool sees_self() const { return self_; }      // messages of a rank to itself
+  bool tells_apart() const { return apart_; }   // the two kinds; otherwise all are counted as sent to others
+  Sent count(const std::function<void()>& exchange) const;
 
  private:
-  Sent read() const;
-
-  int rank_ = 0;
   bool others_ = false;
   bool self_ = false;
-  struct Source;
-  Source* source_ = nullptr;
+  bool apart_ = false;
 };
 
 }  // namespace bench
