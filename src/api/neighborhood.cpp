@@ -66,10 +66,18 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
-tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info) {
+void require_one_group(MPI_Comm comm) {
+  int inter = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  if (inter) fail(Errc::topology, "an intercommunicator has no Cartesian topology; make one with MPI_Cart_create");
+}
+
+tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info, bool has_place) {
+  require_one_group(cart);  // all ranks know
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
   const std::optional<Error> error = caught([&] {
+    if (!has_place) fail(Errc::argument, "the place for the new neighborhood is null");
     Grid grid = read_grid(cart);
     std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
     near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
@@ -92,8 +100,8 @@ using namespace tonari;
 extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], MPI_Info info, tonari_neighborhood* near) {
   return guarded([&] {
     if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-    if (!near) fail(Errc::argument, "the place for the new neighborhood is null");
-    *near = create(cart, s, offsets, info);
+    const tonari_neighborhood made = create(cart, s, offsets, info, near != nullptr);
+    *near = made;
   });
 }
 

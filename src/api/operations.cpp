@@ -62,8 +62,11 @@ struct Side {
 int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const std::function<Arguments(std::size_t)>& read) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the neighborhood is null");
-    if (!request) fail(Errc::argument, "the place for the new request is null");
-    *request = make_request(near, info, [&] { return read(near->context->near()->offsets.size()); });
+    const tonari_request made = make_request(near, info, [&] {
+      if (!request) fail(Errc::argument, "the place for the new request is null");  // here, where all ranks learn of it
+      return read(near->context->near()->offsets.size());
+    });
+    *request = made;
   });
 }
 

@@ -64,10 +64,12 @@ Problem agree_on_problem(Context& context, MPI_Info info, const std::function<Ar
     print = size_print(mine.arguments.collective, mine.binding);
   });
   const bool spread = !mine.binding.layouts.empty();
-  const std::uint64_t words[] = {static_cast<std::uint64_t>(mine.arguments.collective), mine.settings.fingerprint(), print.hash, spread};
+  const std::uint64_t words[] = {static_cast<std::uint64_t>(mine.arguments.collective), mine.settings.fingerprint(), print.hash, spread,
+                                 static_cast<std::uint64_t>(mine.arguments.form)};
   const std::vector<bool> same = agree(context.comm(), error, words);
   if (!same[0]) fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[4]) mine.arguments.form = Form::w;  // it can express the others: MPI's own collective must be the same one on all ranks
   Problem problem{context.near(), mine.arguments.collective, {}, 0, same[3] && !spread};
   problem.bytes = agree_on_sizes(context, problem.collective, mine.binding, same[2] && print.ends_match);
   mine.binding.uniform = problem.bytes;

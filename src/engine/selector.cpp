@@ -16,12 +16,13 @@ namespace {
 constexpr double close = 1.15;  // who is so near to the best gets a second look
 constexpr std::size_t most_finalists = 6;
 
-// Seconds for measuring at one init.
-double budget(Tune tune) {
+// Seconds for measuring at one init: what rank 0 says. Collective.
+double budget(MPI_Comm comm, Tune tune) {
   const char* given = std::getenv("TONARI_TUNE_SECONDS");
-  const double seconds = given ? std::atof(given) : 0;
-  if (seconds > 0 && seconds < 3600) return seconds;
-  return tune == Tune::measure ? 1.0 : 0.2;
+  double seconds = given ? std::atof(given) : 0;
+  if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 1.0 : 0.2;
+  check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");  // ranks that measure for different times would wait for each other
+  return seconds;
 }
 
 // What wisdom depends on. Block sizes count by eighths of octaves: near an MPI's eager limit a few bytes decide.
@@ -47,7 +48,7 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
 
 // First all candidates on persistent requests, then those in front once more, also without.
 Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, std::string& details) {
-  const double seconds = budget(settings.tune);
+  const double seconds = budget(context.comm(), settings.tune);
   const std::vector<Timing> first = time_candidates(context, candidates, settings, shadow, seconds / 2);
   details = "measured:\n";
   add_lines(details, first);
