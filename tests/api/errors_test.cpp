@@ -1,0 +1,471 @@
+// Bad input: all ranks get the same code and sentence, nothing hangs, and a correct call afterwards works.
+#include <climits>
+#include <cstdlib>
+#include <functional>
+
+#include "support/oracle.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t h = 1469598103934665603ull;
+  for (char c : text) h = (h ^ static_cast<Byte>(c)) * 1099511628211ull;
+  return h;
+}
+
+class Errors : public testing::Test {
+ protected:
+  void SetUp() override {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    last = ranks - 1;
+    t = torus_of_all(2);
+    t.offsets = {0, 1, 0, -1, 1, 0, -1, 0};
+    cart = make_cart(t);
+    ASSERT_EQ(create(4, t.offsets), TONARI_SUCCESS) << tonari_last_error();
+  }
+  void TearDown() override {
+    tonari_neighborhood_free(&near);
+    MPI_Comm_free(&cart);
+  }
+
+  int create(int s, const std::vector<int>& offsets) { return tonari_neighborhood_create_cart(cart, s, offsets.data(), quick, &near); }
+
+  // code on all ranks, with one sentence that contains all of the words.
+  void expect_everywhere(int code, int expected, std::initializer_list<std::string> words) {
+    const std::string sentence = code == TONARI_SUCCESS ? "" : tonari_last_error();
+    EXPECT_EQ(code, expected) << sentence;
+    for (const std::string& w : words) EXPECT_NE(sentence.find(w), std::string::npos) << "'" << w << "' is missing in: " << sentence;
+    const std::uint64_t h = hash_of(sentence);
+    std::uint64_t bounds[] = {h, ~h};
+    MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    EXPECT_EQ(bounds[0], ~bounds[1]) << "ranks got different sentences, this one: " << sentence;
+  }
+
+  // Nothing has happened: an exchange on the same neighbourhood works.
+  void expect_usable() {
+    Random random(3);
+    std::vector<int> four(4, 8);
+    Buffers b{Operation::alltoall, regular_side(random, Style::plain, 4, 8), regular_side(random, Style::plain, 4, 8), {}};
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_EQ(init(b.op, b.out, b.in, near, quick, &request), TONARI_SUCCESS) << tonari_last_error();
+    b.prepare(rank, 1);
+    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_EQ(b.wrong(t, rank, 1), "");
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  }
+
+  int alltoall(const void* out, int n, void* in, int m, MPI_Info info) {
+    request = unchanged();
+    const int code = tonari_alltoall_init(out, n, MPI_INT, in, m, MPI_INT, near, info, &request);
+    EXPECT_EQ(request != unchanged(), code == TONARI_SUCCESS) << "output is written on success only";
+    return code;
+  }
+  int alltoall(MPI_Info info) { return alltoall(send, 2, recv, 2, info); }
+  static tonari_request unchanged() { return reinterpret_cast<tonari_request>(static_cast<std::uintptr_t>(0x40)); }
+
+  int rank = 0, ranks = 1, last = 0;
+  Topology t;
+  MPI_Comm cart = MPI_COMM_NULL;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  tonari_request request = TONARI_REQUEST_NULL;
+  Info quick{{"tonari_tune", "off"}};
+  int send[64] = {}, recv[64] = {};
+};
+
+// ---- Neighbourhoods
+
+class NeighborhoodErrors : public Errors {
+ protected:
+  // Tries to create one and looks at the error; `bad` must not change.
+  void expect_refused(int expected, std::initializer_list<std::string> words, MPI_Comm comm, int s, const int* offsets, MPI_Info info = MPI_INFO_NULL) {
+    tonari_neighborhood bad = TONARI_NEIGHBORHOOD_NULL;
+    expect_everywhere(tonari_neighborhood_create_cart(comm, s, offsets, info, &bad), expected, words);
+    EXPECT_EQ(bad, TONARI_NEIGHBORHOOD_NULL);
+  }
+};
+
+TEST_F(NeighborhoodErrors, ListsThatDifferNameTheLowestRankAndTheOffset) {
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  std::vector<int> mine = t.offsets;
+  const int odd = ranks / 2;  // this one and all above differ
+  if (rank >= odd) mine[5] = 7;
+  expect_refused(TONARI_ERR_MISMATCH, {"rank " + std::to_string(odd), "offset 2", "(1,7)", "(1,0)"}, cart, 4, mine.data());
+  expect_usable();
+}
+
+TEST_F(NeighborhoodErrors, ListsOfDifferentLength) {
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  expect_refused(TONARI_ERR_MISMATCH, {"rank " + std::to_string(last), "3", "4"}, cart, rank == last ? 3 : 4, t.offsets.data());
+  expect_refused(TONARI_ERR_MISMATCH, {"rank 1", "4", "0"}, cart, rank == 0 ? 0 : 4, t.offsets.data());
+  expect_usable();
+}
+
+TEST_F(NeighborhoodErrors, NotCartesian) {
+  expect_refused(TONARI_ERR_TOPOLOGY, {"no Cartesian topology"}, MPI_COMM_WORLD, 4, t.offsets.data());
+  MPI_Comm graph;
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  expect_refused(TONARI_ERR_TOPOLOGY, {"no Cartesian topology"}, graph, 4, t.offsets.data());
+  MPI_Comm_free(&graph);
+  expect_usable();
+}
+
+TEST_F(NeighborhoodErrors, TooManyDimensions) {
+  int sizes[9] = {ranks, 1, 1, 1, 1, 1, 1, 1, 1}, periods[9] = {};
+  MPI_Comm nine, eight;
+  MPI_Cart_create(MPI_COMM_WORLD, 9, sizes, periods, 0, &nine);
+  MPI_Cart_create(MPI_COMM_WORLD, 8, sizes, periods, 0, &eight);
+  const int zero[9] = {};
+  expect_refused(TONARI_ERR_TOPOLOGY, {"9", "8"}, nine, 1, zero);
+  tonari_neighborhood good;
+  EXPECT_EQ(tonari_neighborhood_create_cart(eight, 1, zero, MPI_INFO_NULL, &good), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_neighborhood_free(&good), TONARI_SUCCESS);
+  MPI_Comm_free(&nine);
+  MPI_Comm_free(&eight);
+}
+
+TEST_F(NeighborhoodErrors, Intercommunicator) {
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  MPI_Comm half, inter;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? 0 : 1, 5, &inter);
+  expect_refused(TONARI_ERR_TOPOLOGY, {"Cartesian"}, inter, 4, t.offsets.data());
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+TEST_F(NeighborhoodErrors, OneRankGivesNonsense) {
+  const bool errs = rank == last;
+  const std::string who = std::to_string(last);
+  expect_refused(TONARI_ERR_ARGUMENT, {"-3", "negative"}, cart, errs ? -3 : 4, t.offsets.data());
+  expect_refused(TONARI_ERR_ARGUMENT, {"null"}, cart, 4, errs ? nullptr : t.offsets.data());
+  std::vector<int> huge = t.offsets;
+  if (errs) huge[3] = INT_MIN;
+  expect_refused(TONARI_ERR_OVERFLOW, {std::to_string(INT_MIN)}, cart, 4, huge.data());
+  huge[3] = INT_MAX;
+  expect_refused(TONARI_ERR_OVERFLOW, {std::to_string(INT_MAX)}, cart, 4, huge.data());
+  expect_everywhere(tonari_neighborhood_create_cart(MPI_COMM_NULL, 4, t.offsets.data(), MPI_INFO_NULL, &near), TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"});
+  expect_usable();
+}
+
+TEST_F(NeighborhoodErrors, NoPlaceForTheResultOnOneRank) {
+  tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
+  expect_everywhere(tonari_neighborhood_create_cart(cart, 4, t.offsets.data(), MPI_INFO_NULL, rank == last ? nullptr : &other), TONARI_ERR_ARGUMENT, {"null"});
+  EXPECT_EQ(other, TONARI_NEIGHBORHOOD_NULL);
+  expect_usable();
+}
+
+TEST_F(NeighborhoodErrors, BadInfoOnOneRank) {
+  const Info good{{"tonari_channel", "p2p-typed"}}, bad{{"tonari_channel", "pigeon"}};
+  expect_refused(TONARI_ERR_ARGUMENT, {"tonari_channel", "pigeon", "p2p-typed", "p2p-packed", "auto"}, cart, 4, t.offsets.data(), rank == last ? bad : good);
+  if (ranks > 1) expect_refused(TONARI_ERR_MISMATCH, {"info"}, cart, 4, t.offsets.data(), rank == last ? MPI_INFO_NULL : MPI_Info(good));
+  expect_usable();
+}
+
+TEST_F(NeighborhoodErrors, NullHandles) {
+  int n = 0;
+  EXPECT_EQ(tonari_neighborhood_count(TONARI_NEIGHBORHOOD_NULL, &n), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_neighborhood_count(near, nullptr), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_neighborhood_ranks(TONARI_NEIGHBORHOOD_NULL, &n, &n), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_neighborhood_ranks(near, nullptr, nullptr), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_neighborhood_free(nullptr), TONARI_ERR_ARGUMENT);
+  tonari_neighborhood none = TONARI_NEIGHBORHOOD_NULL;
+  EXPECT_EQ(tonari_neighborhood_free(&none), TONARI_SUCCESS);
+}
+
+// ---- Operations
+
+class OperationErrors : public Errors {};
+
+TEST_F(OperationErrors, NullNeighborhoodAndNullPlace) {
+  tonari_neighborhood none = TONARI_NEIGHBORHOOD_NULL;
+  EXPECT_EQ(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, none, MPI_INFO_NULL, &request), TONARI_ERR_ARGUMENT);
+  tonari_request out = TONARI_REQUEST_NULL;
+  expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, MPI_INFO_NULL, rank == last ? nullptr : &out), TONARI_ERR_ARGUMENT, {"null"});
+  EXPECT_EQ(out, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+TEST_F(OperationErrors, NullBuffersAndArrays) {
+  const bool errs = rank == last;
+  expect_everywhere(alltoall(errs ? nullptr : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT, {"send", "null"});
+  expect_everywhere(alltoall(send, 2, errs ? nullptr : recv, 2, quick), TONARI_ERR_ARGUMENT, {"receive", "null"});
+  EXPECT_EQ(alltoall(nullptr, 0, nullptr, 0, quick), TONARI_SUCCESS) << tonari_last_error();  // nothing to send
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  const int counts[4] = {1, 1, 1, 1};
+  const MPI_Aint at[4] = {0, 4, 8, 12};
+  const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+  tonari_request out = TONARI_REQUEST_NULL;
+  expect_everywhere(tonari_alltoallw_init(send, errs ? nullptr : counts, at, types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT, {"send counts"});
+  expect_everywhere(tonari_alltoallw_init(send, counts, at, types, recv, counts, errs ? nullptr : at, types, near, quick, &out), TONARI_ERR_ARGUMENT,
+                    {"receive displacements"});
+  expect_everywhere(tonari_alltoallw_init(send, counts, at, errs ? nullptr : types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT, {"send types"});
+  expect_everywhere(tonari_allgatherv_init(send, 1, MPI_INT, recv, errs ? nullptr : counts, at, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT, {"receive counts"});
+  EXPECT_EQ(out, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+TEST_F(OperationErrors, NegativeCountsAndNullTypes) {
+  const bool errs = rank == last;
+  expect_everywhere(alltoall(send, errs ? -2 : 2, recv, 2, quick), TONARI_ERR_ARGUMENT, {"send count", "-2", "negative"});
+  const int counts[4] = {1, 1, 1, 1}, bad[4] = {1, 1, 1, -9};
+  const MPI_Aint at[4] = {0, 1, 2, 3};
+  tonari_request out = TONARI_REQUEST_NULL;
+  expect_everywhere(tonari_alltoallv_init(send, counts, at, MPI_INT, recv, errs ? bad : counts, at, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT,
+                    {"receive count 3", "-9"});
+  expect_everywhere(tonari_alltoall_init(send, 1, errs ? MPI_DATATYPE_NULL : MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT, {"send type"});
+  const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT}, hole[4] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT, MPI_INT};
+  const MPI_Aint bytes[4] = {0, 4, 8, 12};
+  expect_everywhere(tonari_allgatherw_init(send, 1, MPI_INT, recv, counts, bytes, errs ? hole : types, near, quick, &out), TONARI_ERR_ARGUMENT, {"receive type 1"});
+  EXPECT_EQ(out, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+TEST_F(OperationErrors, InPlace) {
+  const bool errs = rank == last;
+  expect_everywhere(alltoall(errs ? MPI_IN_PLACE : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT, {"MPI_IN_PLACE"});
+  expect_everywhere(alltoall(send, 2, errs ? MPI_IN_PLACE : recv, 2, quick), TONARI_ERR_ARGUMENT, {"MPI_IN_PLACE"});
+  tonari_request out = TONARI_REQUEST_NULL;
+  expect_everywhere(tonari_allgather_init(MPI_IN_PLACE, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT, {"MPI_IN_PLACE"});
+  expect_usable();
+}
+
+TEST_F(OperationErrors, Overflow) {
+  const bool errs = rank == last;
+  MPI_Datatype wide;  // one int, and half of the address space after it
+  MPI_Type_create_resized(MPI_INT, 0, PTRDIFF_MAX / 2 - 3, &wide);
+  MPI_Type_commit(&wide);
+  tonari_request out = TONARI_REQUEST_NULL;
+  expect_everywhere(tonari_alltoall_init(send, errs ? 1000 : 1, errs ? wide : MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+  expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, errs ? wide : MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+  const int counts[4] = {1, 1, 1, 1};
+  const MPI_Aint at[4] = {0, 1, 2, 3}, far[4] = {0, 1, 2, PTRDIFF_MAX / 2};
+  expect_everywhere(tonari_alltoallv_init(send, counts, errs ? far : at, MPI_INT, recv, counts, at, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+  MPI_Type_free(&wide);
+  EXPECT_EQ(out, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+TEST_F(OperationErrors, SizesThatDoNotMatchNameBothRanksBlockAndSizes) {
+  // Rank `odd` sends one int more in block 1 than its receiver expects, and nobody receives more than it has room for.
+  const int odd = last;
+  int sent[4] = {3, 3, 3, 3};
+  const int received[4] = {3, 3, 3, 3};
+  if (rank == odd) sent[1] = 5;
+  const MPI_Aint at[4] = {0, 8, 16, 24};
+  tonari_request out = TONARI_REQUEST_NULL;
+  const int receiver = t.target(odd, 1);
+  expect_everywhere(tonari_alltoallv_init(send, sent, at, MPI_INT, recv, received, at, MPI_INT, near, quick, &out), TONARI_ERR_MISMATCH,
+                    {"block 1", "rank " + std::to_string(odd), "rank " + std::to_string(receiver), "20 bytes", "12"});
+  expect_everywhere(alltoall(send, rank == odd ? 1 : 2, recv, 2, quick), TONARI_ERR_MISMATCH, {"rank " + std::to_string(odd), "4 bytes", "8"});
+  expect_everywhere(tonari_allgather_init(send, 3, MPI_INT, recv, rank == odd ? 4 : 3, MPI_INT, near, quick, &out), TONARI_ERR_MISMATCH,
+                    {"to rank " + std::to_string(odd), "12 bytes", "16"});
+  EXPECT_EQ(out, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+TEST_F(OperationErrors, OneCallsAllToAllTheOtherAllGather) {
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  tonari_request out = TONARI_REQUEST_NULL;
+  const int code = rank == last ? tonari_allgather_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out)
+                                : tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out);
+  expect_everywhere(code, TONARI_ERR_MISMATCH, {"all-to-all", "allgather"});
+  EXPECT_EQ(out, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+// ---- Overlapping blocks
+
+class Overlaps : public Errors {
+ protected:
+  int v(const MPI_Aint* out_at, const MPI_Aint* in_at, int* memory) {
+    const int counts[4] = {2, 2, 2, 2};
+    tonari_request out = TONARI_REQUEST_NULL;
+    const int code = tonari_alltoallv_init(memory, counts, out_at, MPI_INT, memory, counts, in_at, MPI_INT, near, quick, &out);
+    EXPECT_EQ(out == TONARI_REQUEST_NULL, code != TONARI_SUCCESS);
+    tonari_request_free(&out);
+    return code;
+  }
+  const MPI_Aint evens[4] = {0, 4, 8, 12}, odds[4] = {2, 6, 10, 14}, shifted[4] = {17, 21, 25, 26};
+  const MPI_Aint touching[4] = {2, 6, 10, 13};  // its last block begins inside of the last of evens
+  const MPI_Aint double_block[4] = {16, 17, 6, 10};
+};
+
+TEST_F(Overlaps, SendAndReceive) {
+  const bool errs = rank == last;
+  expect_everywhere(alltoall(send, 2, errs ? send + 6 : recv, 2, quick), TONARI_ERR_BUFFERS, {"rank " + std::to_string(last), "send block 3", "receive block 0", "overlap"});
+  expect_everywhere(v(evens, errs ? touching : odds, send), TONARI_ERR_BUFFERS, {"send block 3", "receive block 3"});
+  expect_usable();
+}
+
+TEST_F(Overlaps, TwoReceiveBlocks) {
+  expect_everywhere(v(evens, rank == last ? double_block : odds, send), TONARI_ERR_BUFFERS, {"receive block 0", "receive block 1"});
+  expect_usable();
+}
+
+TEST_F(Overlaps, OneByteIsEnough) {
+  const int counts[4] = {1, 1, 1, 1};
+  const MPI_Aint out_at[4] = {0, 4, 8, 12}, in_at[4] = {16, 20, 24, rank == last ? 15 : 28};
+  const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+  tonari_request out = TONARI_REQUEST_NULL;
+  expect_everywhere(tonari_alltoallw_init(send, counts, out_at, types, send, counts, in_at, types, near, quick, &out), TONARI_ERR_BUFFERS, {"overlap"});
+  expect_usable();
+}
+
+TEST_F(Overlaps, SendBlocksMayAndInterleavedOnesMayBeInOneArray) {
+  const MPI_Aint same[4] = {0, 0, 1, 1};
+  EXPECT_EQ(v(same, odds, send + 0), TONARI_ERR_BUFFERS);  // send block 2 reaches into receive block 0
+  EXPECT_EQ(v(same, shifted, send), TONARI_ERR_BUFFERS);   // receive block 3 begins inside of receive block 2
+  const MPI_Aint apart[4] = {17, 21, 25, 29};
+  EXPECT_EQ(v(same, apart, send), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(v(evens, odds, send), TONARI_SUCCESS) << tonari_last_error();
+  // Columns of one matrix: send and receive blocks as wide as the array, without a common byte.
+  MPI_Datatype column, narrow;
+  MPI_Type_vector(6, 1, 8, MPI_INT, &column);
+  MPI_Type_create_resized(column, 0, sizeof(int), &narrow);
+  MPI_Type_commit(&narrow);
+  tonari_request out = TONARI_REQUEST_NULL;
+  EXPECT_EQ(tonari_alltoall_init(send, 1, narrow, send + 4, 1, narrow, near, quick, &out), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_request_free(&out), TONARI_SUCCESS);
+  expect_everywhere(tonari_alltoall_init(send, 1, narrow, send + 3, 1, narrow, near, quick, &out), TONARI_ERR_BUFFERS, {"send block 3", "receive block 0"});
+  MPI_Type_free(&narrow);
+  MPI_Type_free(&column);
+}
+
+// ---- Settings
+
+class SettingsErrors : public Errors {
+ protected:
+  // The same wrong value as info key and as environment variable, on one rank only.
+  void expect_refused(const char* key, const char* variable, const char* value, int code, std::initializer_list<std::string> words) {
+    const Info bad{{key, value}, {"tonari_tune", std::string(key) == "tonari_tune" ? value : "off"}};
+    expect_everywhere(alltoall(rank == last ? bad : quick), code, words);
+    if (rank == last) setenv(variable, value, 1);
+    const int result = alltoall(quick);
+    unsetenv(variable);
+    expect_everywhere(result, code, words);
+  }
+};
+
+TEST_F(SettingsErrors, UnknownValuesNameTheKnownOnes) {
+  const std::initializer_list<std::string> names = {"tonari_algorithm", "TONARI_ALGORITHM", "quantum", "auto",          "linear", "torus",
+                                                    "torus-direct",     "additive-basis",   "joint-basis", "native", "irecv"};
+  expect_refused("tonari_algorithm", "TONARI_ALGORITHM", "quantum", TONARI_ERR_ALGORITHM, names);
+  expect_refused("tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT, {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed"});
+  expect_refused("tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT, {"tonari_tune", "TONARI_TUNE", "loud", "auto", "off", "model", "measure"});
+  expect_usable();
+}
+
+TEST_F(SettingsErrors, PortsMustBeANumber) {
+  for (const char* value : {"-1", "two", "1x", " 1", "99999999999"})
+    expect_refused("tonari_ports", "TONARI_PORTS", value, TONARI_ERR_ARGUMENT, {"tonari_ports", "TONARI_PORTS", std::string("'") + value + "'"});
+  expect_usable();
+}
+
+TEST_F(SettingsErrors, DifferentOnDifferentRanks) {
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  const Info torus{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}}, linear{{"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
+  expect_everywhere(alltoall(rank == last ? torus : linear), TONARI_ERR_MISMATCH, {"TONARI_"});
+  const Info model{{"tonari_tune", "model"}};
+  expect_everywhere(alltoall(rank == 0 ? model : quick), TONARI_ERR_MISMATCH, {"TONARI_"});
+  expect_usable();
+}
+
+TEST_F(SettingsErrors, AlgorithmThatDoesNotApply) {
+  const Info additive{{"tonari_algorithm", "additive-basis"}, {"tonari_tune", "off"}};
+  expect_everywhere(alltoall(additive), TONARI_ERR_ALGORITHM, {"additive-basis", "torus-direct"});
+  if (ranks > 1) {  // sizes that differ from rank to rank
+    const int mine = rank % 2 + 1, before = t.source(rank, 0) % 2 + 1;
+    const Info torus{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}};
+    tonari_neighborhood one = TONARI_NEIGHBORHOOD_NULL;
+    ASSERT_EQ(tonari_neighborhood_create_cart(cart, 1, t.offsets.data(), torus, &one), TONARI_SUCCESS);
+    const MPI_Aint zero = 0;
+    tonari_request out = TONARI_REQUEST_NULL;
+    expect_everywhere(tonari_alltoallv_init(send, &mine, &zero, MPI_INT, recv, &before, &zero, MPI_INT, one, MPI_INFO_NULL, &out), TONARI_ERR_ALGORITHM,
+                      {"torus", "sizes differ"});
+    EXPECT_EQ(tonari_neighborhood_free(&one), TONARI_SUCCESS);
+  }
+  expect_usable();
+}
+
+TEST_F(SettingsErrors, DifferentTimeForMeasuringDoesNotHang) {
+  setenv("TONARI_TUNE_SECONDS", rank == 0 ? "0.004" : rank == 1 ? "0.1" : "nonsense", 1);
+  const Info measure{{"tonari_tune", "measure"}};
+  if (ranks <= 4) {
+    EXPECT_EQ(alltoall(measure), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  }
+  unsetenv("TONARI_TUNE_SECONDS");
+  expect_usable();
+}
+
+// ---- Requests: local
+
+class RequestErrors : public Errors {
+ protected:
+  void SetUp() override {
+    Errors::SetUp();
+    ASSERT_EQ(alltoall(quick), TONARI_SUCCESS) << tonari_last_error();
+  }
+  void TearDown() override {
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    Errors::TearDown();
+  }
+};
+
+TEST_F(RequestErrors, StartedTwice) {
+  EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_start(request), TONARI_ERR_ACTIVE);
+  EXPECT_NE(std::string(tonari_last_error()).find("tonari_wait"), std::string::npos);
+  EXPECT_EQ(tonari_startall(1, &request), TONARI_ERR_ACTIVE);
+  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  const tonari_request twice[] = {request, request};
+  EXPECT_EQ(tonari_startall(2, twice), TONARI_ERR_ACTIVE);
+  EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << "startall of a bad list must start none";
+  EXPECT_EQ(tonari_waitall(2, twice), TONARI_SUCCESS);
+}
+
+TEST_F(RequestErrors, FreedWhileActive) {
+  EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_request_free(&request), TONARI_ERR_ACTIVE);
+  EXPECT_NE(request, TONARI_REQUEST_NULL);
+  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+}
+
+TEST_F(RequestErrors, Null) {
+  tonari_request none = TONARI_REQUEST_NULL;
+  int flag = 0;
+  EXPECT_EQ(tonari_start(none), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_wait(none), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_test(none, &flag), TONARI_SUCCESS);
+  EXPECT_EQ(flag, 1);
+  EXPECT_EQ(tonari_test(request, nullptr), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_startall(-1, &none), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_waitall(1, nullptr), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_waitall(0, nullptr), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_waitall(1, &none), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_request_free(&none), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_request_free(nullptr), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_request_describe(none), nullptr);
+  tonari_request_info info;
+  EXPECT_EQ(tonari_request_get_info(none, &info), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_request_get_info(request, nullptr), TONARI_ERR_ARGUMENT);
+}
+
+TEST_F(RequestErrors, NotStarted) {
+  int flag = 0;
+  EXPECT_EQ(tonari_test(request, &flag), TONARI_SUCCESS);
+  EXPECT_EQ(flag, 1);
+  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+}
+
+TEST_F(RequestErrors, EveryCodeHasItsWords) {
+  for (int code = TONARI_SUCCESS; code <= TONARI_ERR_FILE; ++code) EXPECT_STRNE(tonari_error_string(code), tonari_error_string(-1)) << code;
+  EXPECT_STREQ(tonari_error_string(TONARI_ERR_FILE + 1), tonari_error_string(-1));
+}
+
+}  // namespace

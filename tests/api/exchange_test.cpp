@@ -1,0 +1,230 @@
+// Every operation, algorithm and channel on random grids, neighbourhoods, sizes and datatypes; the oracle is arithmetic on ranks and offsets.
+#include <map>
+#include <sstream>
+
+#include "support/oracle.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+Topology random_grid(Random& random) {
+  const int p = world_size();
+  Topology t;
+  t.dims.assign(pick(random, 1, 4), 0);
+  MPI_Dims_create(p, t.dimensions(), t.dims.data());
+  switch (pick(random, 0, 5)) {
+    case 0: t.dims = {p}; break;
+    case 1: t.dims = {1, p, 1}; break;
+    case 2: t.dims = p % 2 == 0 ? std::vector<int>{p / 2, 1, 2} : std::vector<int>{1, p}; break;
+  }
+  for (int j = 0; j < t.dimensions(); ++j) t.periods.push_back(pick(random, 0, 2) > 0);
+  if (pick(random, 0, 2) == 0) t.periods.assign(t.dimensions(), 1);
+  return t;
+}
+
+std::vector<int> random_offsets(Random& random, int d, int s, int reach) {
+  std::vector<int> list;
+  for (int k = 0; k < s * d; ++k) list.push_back(pick(random, -reach, reach));
+  for (int i = 1; i < s; ++i)  // a third are repetitions
+    if (pick(random, 0, 2) == 0) std::copy_n(list.begin() + pick(random, 0, i - 1) * d, d, list.begin() + i * d);
+  return list;
+}
+
+Topology random_topology(Random& random) {
+  Topology t = random_grid(random);
+  const int d = t.dimensions();
+  switch (pick(random, 0, 8)) {
+    case 0: t.offsets = box(d, -1, 1), t.name = "moore"; break;
+    case 1: t.offsets = box(d, -3, 3, true), t.name = "star"; break;
+    case 2: t.offsets = box(d, 0, 1), t.name = "octant"; break;
+    case 3: t.offsets = d <= 2 ? box(d, -2, 2) : box(d, 0, 2), t.name = "two far"; break;
+    case 4: t.offsets = std::vector<int>(d, 0), t.name = "self"; break;
+    case 5: t.offsets = random_offsets(random, d, pick(random, 1, 6), 20), t.name = "far"; break;
+    case 6: t.offsets = {}, t.name = "empty"; break;
+    default: t.offsets = random_offsets(random, d, pick(random, 1, 14), 3), t.name = "random"; break;
+  }
+  return t;
+}
+
+// Block sizes in bytes: multiples of quantum; of block i as its sender has it.
+struct Sizes {
+  int quantum, most;
+  bool equal, by_rank;
+  std::uint32_t seed;
+
+  int of(int block, int sender) const {
+    if (equal) return quantum * most;
+    Random random(seed + 1000u * static_cast<unsigned>(block) + (by_rank ? 7u * static_cast<unsigned>(sender + 1) : 0u));
+    return quantum * pick(random, 0, most);
+  }
+};
+
+Sizes random_sizes(Random& random, Operation op, bool may_differ_by_rank) {
+  static const int ints[] = {0, 1, 7, 64, 1000, 5000};
+  static const int quanta[] = {1, 4, 4, 12, 28};
+  Sizes sizes{quanta[pick(random, 0, 4)], 0, form(op) == 0 || gathers(op), false, static_cast<std::uint32_t>(random())};
+  sizes.most = ints[std::min(pick(random, 0, 5), pick(random, 0, 7))] * 4 / sizes.quantum;  // large ones less often
+  if (may_differ_by_rank && form(op) != 0 && pick(random, 0, 2) == 0) sizes.equal = false, sizes.by_rank = true;
+  return sizes;
+}
+
+Side make_side(Random& random, Operation op, bool sends, const std::vector<int>& sizes, int quantum) {
+  const auto style = static_cast<Style>(pick(random, 0, styles - 1));
+  if (form(op) == 0 || (gathers(op) && sends)) return regular_side(random, style, static_cast<int>(sizes.size()), sizes.empty() ? quantum : sizes[0]);
+  return form(op) == 1 ? v_side(random, style, sizes, quantum) : w_side(random, sizes);
+}
+
+Buffers make_buffers(Random& random, const Topology& t, int rank, Operation op, const Sizes& sizes) {
+  std::vector<int> sent, received;
+  for (int i = 0; i < (gathers(op) ? 1 : t.count()); ++i) sent.push_back(sizes.of(i, rank));
+  for (int i = 0; i < t.count(); ++i) {
+    const int source = t.source(rank, i);
+    received.push_back(sizes.of(gathers(op) ? 0 : i, source >= 0 ? source : rank));
+  }
+  // What has no other end need not match anything.
+  if (!gathers(op) && form(op) != 0 && pick(random, 0, 1))
+    for (int i = 0; i < t.count(); ++i)
+      if (t.target(rank, i) < 0) sent[i] = 0;
+  Buffers b{op, {}, {}, {}};
+  b.out = make_side(random, op, true, sent, sizes.quantum);
+  b.in = make_side(random, op, false, received, sizes.quantum);
+  return b;
+}
+
+// Half of the ranks wait, the others test.
+int complete(tonari_request request, bool by_test) {
+  if (!by_test) return tonari_wait(request);
+  for (int flag = 0; !flag;)
+    if (const int code = tonari_test(request, &flag)) return code;
+  return TONARI_SUCCESS;
+}
+
+class Algorithm : public testing::TestWithParam<const char*> {
+ protected:
+  bool native() const { return std::string(GetParam()) == "native"; }
+  bool needs_known_sizes() const { return std::string(GetParam()) != "native" && std::string(GetParam()) != "irecv" && std::string(GetParam()) != "linear"; }
+  bool may_not_apply() const { return std::string(GetParam()) == "additive-basis" || std::string(GetParam()) == "joint-basis"; }
+
+  void run(const Topology& t, std::uint32_t seed, bool heavy) {
+    MPI_Comm cart = make_cart(t);
+    MPI_Comm_rank(cart, &rank_);
+    tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    check_ranks(t, near);
+    for (Operation op : all_operations) {
+      Random common(seed + static_cast<unsigned>(op));
+      if (!heavy && common() % 3 != 0) continue;
+      run(t, near, op, common);
+    }
+    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_EQ(near, TONARI_NEIGHBORHOOD_NULL);
+    MPI_Comm_free(&cart);
+  }
+
+  int ran = 0;
+
+ private:
+  void check_ranks(const Topology& t, tonari_neighborhood near) {
+    std::vector<int> targets(t.count(), -5), sources(t.count(), -5);
+    int s = -1;
+    EXPECT_EQ(tonari_neighborhood_count(near, &s), TONARI_SUCCESS);
+    EXPECT_EQ(s, t.count());
+    EXPECT_EQ(tonari_neighborhood_ranks(near, targets.data(), sources.data()), TONARI_SUCCESS);
+    for (int i = 0; i < t.count(); ++i) {
+      EXPECT_EQ(targets[i], t.target(rank_, i) < 0 ? MPI_PROC_NULL : t.target(rank_, i));
+      EXPECT_EQ(sources[i], t.source(rank_, i) < 0 ? MPI_PROC_NULL : t.source(rank_, i));
+    }
+  }
+
+  void run(const Topology& t, tonari_neighborhood near, Operation op, Random& common) {
+    // MPICH 4 delivers the blocks of repeated edges in reverse in its regular all-to-all.
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
+    if (native() && op == Operation::alltoall && t.sends_twice_to_one_rank()) return;
+#endif
+    const Sizes sizes = random_sizes(common, op, true);
+    const std::string channel = common() % 2 ? "p2p-typed" : "p2p-packed";
+    const std::string ports = std::to_string(std::max(0, pick(common, -3, 2)));
+    // `off` takes an algorithm's first variant, `model` the one it finds best, for which it has to know the machine: slow where ranks outnumber cores.
+    const std::string tune = world_size() > 4 || common() % 2 ? "off" : "model";
+    const Info info{{"tonari_algorithm", GetParam()}, {"tonari_channel", native() ? "auto" : channel}, {"tonari_ports", ports}, {"tonari_tune", tune}};
+    const std::uint32_t own = common() + 977u * static_cast<unsigned>(rank_);
+    Random random(own);  // datatypes and places differ between ranks
+    Buffers b = make_buffers(random, t, rank_, op, sizes);
+    b.prepare(rank_, -1);
+    const std::vector<Byte> before = b.in.memory;
+    std::ostringstream label;
+    label << name(op) << ' ' << t.name << " on ";
+    for (int j = 0; j < t.dimensions(); ++j) label << t.dims[j] << (t.periods[j] ? "p " : "m ");
+    label << GetParam() << ' ' << channel << ' ' << tune << " ports " << ports << ", blocks of " << sizes.quantum << " * " << sizes.most << (sizes.by_rank ? " by rank" : "");
+    SCOPED_TRACE(label.str());
+    tonari_request request = TONARI_REQUEST_NULL;
+    const int code = init(op, b.out, b.in, near, info, &request);
+    b.out.free_types(), b.in.free_types();
+    if (code == TONARI_ERR_ALGORITHM && (may_not_apply() || (needs_known_sizes() && sizes.by_rank))) return;
+    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    if (code != TONARI_SUCCESS) return;  // the same on all ranks
+    EXPECT_TRUE(b.in.memory == before && b.out.memory == b.sent) << "init touched a buffer";
+    check_info(request, channel);
+    for (int round = 0; round < 2; ++round) {
+      b.prepare(rank_, round);
+      EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_EQ(complete(request, (rank_ + round) % 2), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_EQ(b.wrong(t, rank_, round), "") << "round " << round << "\n" << tonari_request_describe(request);
+    }
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_EQ(request, TONARI_REQUEST_NULL);
+    ++ran;
+  }
+
+  void check_info(tonari_request request, const std::string& channel) {
+    tonari_request_info info;
+    ASSERT_EQ(tonari_request_get_info(request, &info), TONARI_SUCCESS);
+    EXPECT_STREQ(info.algorithm, std::string(GetParam()) == "irecv" ? "linear" : GetParam());
+    EXPECT_EQ(info.channel, native() ? "mpi" : channel);
+    EXPECT_NE(std::string(tonari_request_describe(request)).find(info.algorithm), std::string::npos);
+  }
+
+  int rank_ = 0;
+};
+
+std::string word(const testing::TestParamInfo<const char*>& info) {
+  std::string text = info.param;
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
+TEST_P(Algorithm, DeliversEveryBlockToItsSlot) {
+  const int n = cases(60);
+  for (int k = 0; k < n; ++k) {
+    const std::uint32_t seed = 7919u * static_cast<unsigned>(k) + 31u * static_cast<unsigned>(world_size());
+    Random common(seed);
+    run(random_topology(common), seed, world_size() <= 4);
+  }
+  EXPECT_TRUE(ran > 0 || (may_not_apply() && world_size() != 4)) << "tested nothing";
+}
+
+// Grids and lists where it applies for certain, so that it is not left out by chance.
+TEST_P(Algorithm, OnATorusOfRadiusTwo) {
+  Topology t = torus_of_all(1);
+  t.offsets = box(1, -2, 2), t.name = "moore:1:2";
+  run(t, 5, true);
+  EXPECT_TRUE(ran > 0 || (may_not_apply() && world_size() < 5)) << "tested nothing";
+}
+
+constexpr const char* every_algorithm[] = {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "native", "irecv"};
+INSTANTIATE_TEST_SUITE_P(Exchange, Algorithm, testing::ValuesIn(every_algorithm), word);
+
+class Algorithm27 : public Algorithm {};
+TEST_P(Algorithm27, OnThreeByThreeByThree) {
+  if (world_size() != 27) GTEST_SKIP() << "for 27 ranks";
+  Topology t = torus_of_all(3);
+  t.offsets = box(3, -1, 1), t.name = "moore:3:1";
+  run(t, 11, false);
+  t.periods = {1, 0, 1};
+  t.offsets = box(3, 0, 2), t.name = "octant:3:2";
+  run(t, 14, false);
+}
+INSTANTIATE_TEST_SUITE_P(Exchange, Algorithm27, testing::ValuesIn(every_algorithm), word);
+
+}  // namespace

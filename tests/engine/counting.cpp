@@ -1,0 +1,253 @@
+#include "engine/counting.hpp"
+
+#include <mpi.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <set>
+
+#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+#define COUNT_ALLOCATIONS 0
+#else
+#define COUNT_ALLOCATIONS 1
+#endif
+
+namespace {
+
+thread_local bool armed = false;
+thread_local int inside_mpi = 0;
+thread_local tonari::test::Counts counts;
+thread_local tonari::test::Live existing;  // of the thread that runs the tests
+
+struct Inside {
+  Inside() { ++inside_mpi; }
+  ~Inside() { --inside_mpi; }
+};
+
+void note(long& counter, const char* name) {
+  if (!armed || inside_mpi) return;
+  ++counter;
+  if (!*counts.first) counts.first = name;
+}
+
+// Which persistent requests send. Used inside of MPI's wrappers only, so its own memory does not count.
+std::set<MPI_Request>& senders() {
+  static auto* const all = new std::set<MPI_Request>;
+  return *all;
+}
+bool sends(MPI_Request request) { return senders().count(request) > 0; }
+
+[[maybe_unused]] void note_allocation() {
+  if (inside_mpi) return;
+  ++existing.pieces;
+  if (armed) ++counts.allocations;
+}
+[[maybe_unused]] void note_free(const void* p) {
+  if (p && !inside_mpi) --existing.pieces;
+}
+
+}  // namespace
+
+namespace tonari::test {
+
+void arm() {
+  counts = {};
+  armed = true;
+}
+Counts disarm() {
+  armed = false;
+  return counts;
+}
+Live live() { return existing; }
+bool counts_allocations() { return COUNT_ALLOCATIONS; }
+
+}  // namespace tonari::test
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+// ---- Memory
+
+#if COUNT_ALLOCATIONS
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void __libc_free(void*);
+}
+EXPORT void* malloc(std::size_t n) {
+  note_allocation();
+  return __libc_malloc(n);
+}
+EXPORT void* calloc(std::size_t n, std::size_t m) {
+  note_allocation();
+  return __libc_calloc(n, m);
+}
+EXPORT void* realloc(void* p, std::size_t n) {
+  note_free(p);
+  note_allocation();
+  return __libc_realloc(p, n);
+}
+EXPORT void* aligned_alloc(std::size_t alignment, std::size_t n) {
+  note_allocation();
+  return __libc_memalign(alignment, n);
+}
+EXPORT void* memalign(std::size_t alignment, std::size_t n) {
+  note_allocation();
+  return __libc_memalign(alignment, n);
+}
+EXPORT int posix_memalign(void** p, std::size_t alignment, std::size_t n) {
+  note_allocation();
+  *p = __libc_memalign(alignment, n);
+  return *p ? 0 : ENOMEM;
+}
+EXPORT void free(void* p) {
+  note_free(p);
+  __libc_free(p);
+}
+#endif
+
+// ---- MPI
+
+#define COLLECTIVE(name, parameters, arguments) \
+  EXPORT int MPI_##name parameters {            \
+    note(counts.collectives, "MPI_" #name);     \
+    const Inside inside;                        \
+    return PMPI_##name arguments;               \
+  }
+#define BOTH_SIDES(name) \
+  COLLECTIVE(name, (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c), (s, n, t, d, m, u, c))
+#define BOTH_SIDES_NONBLOCKING(name) \
+  COLLECTIVE(name, (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (s, n, t, d, m, u, c, r))
+#define ROOTED(name) \
+  COLLECTIVE(name, (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, int root, MPI_Comm c), (s, n, t, d, m, u, root, c))
+
+COLLECTIVE(Barrier, (MPI_Comm c), (c))
+COLLECTIVE(Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r))
+COLLECTIVE(Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
+COLLECTIVE(Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r), (b, n, t, root, c, r))
+COLLECTIVE(Reduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c), (s, d, n, t, o, root, c))
+COLLECTIVE(Allreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
+COLLECTIVE(Iallreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r), (s, d, n, t, o, c, r))
+COLLECTIVE(Scan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
+COLLECTIVE(Exscan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
+COLLECTIVE(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* n), (c, color, key, n))
+ROOTED(Gather)
+ROOTED(Scatter)
+BOTH_SIDES(Allgather)
+BOTH_SIDES(Alltoall)
+BOTH_SIDES(Neighbor_alltoall)
+BOTH_SIDES(Neighbor_allgather)
+BOTH_SIDES_NONBLOCKING(Iallgather)
+BOTH_SIDES_NONBLOCKING(Ialltoall)
+BOTH_SIDES_NONBLOCKING(Ineighbor_alltoall)
+BOTH_SIDES_NONBLOCKING(Ineighbor_allgather)
+COLLECTIVE(Neighbor_alltoallw,
+           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d, const int m[], const MPI_Aint b[], const MPI_Datatype u[],
+            MPI_Comm c),
+           (s, n, a, t, d, m, b, u, c))
+COLLECTIVE(Ineighbor_alltoallw,
+           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d, const int m[], const MPI_Aint b[], const MPI_Datatype u[],
+            MPI_Comm c, MPI_Request* r),
+           (s, n, a, t, d, m, b, u, c, r))
+
+// change: what a successful call, unless MPI makes it itself, adds to the objects that exist.
+#define SETUP(name, parameters, arguments, change)      \
+  EXPORT int MPI_##name parameters {                    \
+    note(counts.setups, "MPI_" #name);                  \
+    const Inside inside;                                \
+    const int code = PMPI_##name arguments;             \
+    if (code == MPI_SUCCESS && inside_mpi == 1) change; \
+    return code;                                        \
+  }
+#define NEW_TYPE(name, parameters, arguments) SETUP(name, parameters, arguments, ++existing.datatypes)
+
+NEW_TYPE(Type_contiguous, (int n, MPI_Datatype t, MPI_Datatype* r), (n, t, r))
+NEW_TYPE(Type_vector, (int n, int l, int s, MPI_Datatype t, MPI_Datatype* r), (n, l, s, t, r))
+NEW_TYPE(Type_create_hvector, (int n, int l, MPI_Aint s, MPI_Datatype t, MPI_Datatype* r), (n, l, s, t, r))
+NEW_TYPE(Type_indexed, (int n, const int l[], const int a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
+NEW_TYPE(Type_create_hindexed, (int n, const int l[], const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
+NEW_TYPE(Type_create_hindexed_block, (int n, int l, const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
+NEW_TYPE(Type_create_struct, (int n, const int l[], const MPI_Aint a[], const MPI_Datatype t[], MPI_Datatype* r), (n, l, a, t, r))
+NEW_TYPE(Type_create_resized, (MPI_Datatype t, MPI_Aint l, MPI_Aint e, MPI_Datatype* r), (t, l, e, r))
+NEW_TYPE(Type_dup, (MPI_Datatype t, MPI_Datatype* r), (t, r))
+SETUP(Type_commit, (MPI_Datatype * t), (t), (void)0)
+SETUP(Type_free, (MPI_Datatype * t), (t), --existing.datatypes)
+SETUP(Comm_dup, (MPI_Comm c, MPI_Comm* n), (c, n), ++existing.communicators)
+SETUP(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm* n), (c, kind, key, i, n), ++existing.communicators)
+SETUP(Dist_graph_create_adjacent,
+      (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm* n),
+      (c, in, s, sw, out, d, dw, i, reorder, n), ++existing.communicators)
+SETUP(Comm_free, (MPI_Comm * c), (c), --existing.communicators)
+SETUP(Send_init, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, to, tag, c, r),
+      (++existing.requests, senders().insert(*r)))
+SETUP(Recv_init, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r), ++existing.requests)
+
+// Types that a derived type was made of come as new handles, to be freed; predefined ones do not.
+static void note_contents(MPI_Datatype type, const MPI_Datatype types[]) {
+  int i, a, n, combiner;
+  PMPI_Type_get_envelope(type, &i, &a, &n, &combiner);
+  for (int k = 0; k < n; ++k) {
+    int kinds;
+    PMPI_Type_get_envelope(types[k], &i, &a, &kinds, &combiner);
+    existing.datatypes += combiner != MPI_COMBINER_NAMED;
+  }
+}
+SETUP(Type_get_contents, (MPI_Datatype type, int ni, int na, int nt, int i[], MPI_Aint a[], MPI_Datatype t[]), (type, ni, na, nt, i, a, t), note_contents(type, t))
+#if MPI_VERSION >= 4
+SETUP(Type_get_contents_c,
+      (MPI_Datatype type, MPI_Count ni, MPI_Count na, MPI_Count nl, MPI_Count nt, int i[], MPI_Aint a[], MPI_Count l[], MPI_Datatype t[]),
+      (type, ni, na, nl, nt, i, a, l, t), note_contents(type, t))
+#endif
+
+// The set forgets the handle before MPI may give it to another request. A persistent collective's request was not seen being made.
+EXPORT int MPI_Request_free(MPI_Request* request) {
+  note(counts.setups, "MPI_Request_free");
+  const Inside inside;
+  senders().erase(*request);
+  --existing.requests;
+  return PMPI_Request_free(request);
+}
+
+// What MPI allocates in these is not ours.
+#define PASS(name, parameters, arguments) \
+  EXPORT int MPI_##name parameters {      \
+    const Inside inside;                  \
+    return PMPI_##name arguments;         \
+  }
+PASS(Type_get_envelope, (MPI_Datatype t, int* i, int* a, int* d, int* c), (t, i, a, d, c))
+PASS(Info_get, (MPI_Info i, const char* k, int n, char* v, int* f), (i, k, n, v, f))
+PASS(Info_set, (MPI_Info i, const char* k, const char* v), (i, k, v))
+PASS(Info_create, (MPI_Info * i), (i))
+PASS(Info_free, (MPI_Info * i), (i))
+PASS(Test, (MPI_Request * r, int* f, MPI_Status* s), (r, f, s))
+PASS(Wait, (MPI_Request * r, MPI_Status* s), (r, s))
+PASS(Testall, (int n, MPI_Request r[], int* f, MPI_Status s[]), (n, r, f, s))
+PASS(Waitall, (int n, MPI_Request r[], MPI_Status s[]), (n, r, s))
+PASS(Testsome, (int n, MPI_Request r[], int* m, int d[], MPI_Status s[]), (n, r, m, d, s))
+PASS(Waitsome, (int n, MPI_Request r[], int* m, int d[], MPI_Status s[]), (n, r, m, d, s))
+PASS(Testany, (int n, MPI_Request r[], int* k, int* f, MPI_Status* s), (n, r, k, f, s))
+PASS(Waitany, (int n, MPI_Request r[], int* k, MPI_Status* s), (n, r, k, s))
+PASS(Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r))
+PASS(Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s))
+
+EXPORT int MPI_Start(MPI_Request* request) {
+  if (armed) counts.sends += sends(*request);
+  const Inside inside;
+  return PMPI_Start(request);
+}
+EXPORT int MPI_Startall(int n, MPI_Request requests[]) {
+  if (armed)
+    for (int k = 0; k < n; ++k) counts.sends += sends(requests[k]);
+  const Inside inside;
+  return PMPI_Startall(n, requests);
+}
+#define SEND(name, parameters, arguments) \
+  EXPORT int MPI_##name parameters {      \
+    if (armed) ++counts.sends;            \
+    const Inside inside;                  \
+    return PMPI_##name arguments;         \
+  }
+SEND(Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (b, n, t, to, tag, c))
+SEND(Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, to, tag, c, r))

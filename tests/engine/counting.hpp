@@ -1,0 +1,28 @@
+// Counts what happens between arm() and disarm(), by wrappers around MPI's functions and around malloc.
+#pragma once
+
+namespace tonari::test {
+
+struct Counts {
+  long collectives = 0;    // MPI calls that all ranks have to make
+  long setups = 0;         // MPI calls that make or free datatypes, persistent requests and communicators
+  long sends = 0;          // messages that were started
+  long allocations = 0;    // malloc and its relatives, called outside of MPI
+  const char* first = "";  // the first collective or setup call
+};
+
+// Counting by the calling thread.
+void arm();
+Counts disarm();
+
+// Objects that exist, since the program began.
+struct Live {
+  long datatypes = 0, requests = 0, communicators = 0;
+  long pieces = 0;  // of memory, allocated outside of MPI
+};
+Live live();
+
+// Sanitizers have a malloc of their own.
+bool counts_allocations();
+
+}  // namespace tonari::test

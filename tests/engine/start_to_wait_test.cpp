@@ -1,0 +1,135 @@
+// From start to wait: nothing is allocated, no collective is called, nothing is set up, and as many messages leave as the request says.
+#include "engine/counting.hpp"
+#include "support/oracle.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+class StartToWait : public testing::Test {
+ protected:
+  void open(const Topology& topology) {
+    t = topology;
+    MPI_Comm cart = make_cart(t);
+    MPI_Comm_rank(cart, &rank);
+    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    MPI_Comm_free(&cart);
+  }
+  void TearDown() override { tonari_neighborhood_free(&near); }
+
+  Buffers plain(Operation op, int bytes) const {
+    Random random(1);
+    return {op, regular_side(random, Style::plain, gathers(op) ? 1 : t.count(), bytes), regular_side(random, Style::plain, t.count(), bytes), {}};
+  }
+
+  // Messages one exchange sends from here, counted at the MPI; -1 if the algorithm does not apply.
+  long messages(Operation op, int bytes, const std::string& algorithm, const std::string& channel) {
+    SCOPED_TRACE(std::string(name(op)) + " of " + std::to_string(bytes) + " bytes by " + algorithm + " over " + channel);
+    const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
+    Buffers b = plain(op, bytes);
+    tonari_request request = TONARI_REQUEST_NULL;
+    const int code = init(op, b.out, b.in, near, info, &request);
+    if (code == TONARI_ERR_ALGORITHM) return -1;
+    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    if (code != TONARI_SUCCESS) return -1;
+    long sent = 0;
+    for (int round = 0; round < 2; ++round) {
+      b.prepare(rank, round);
+      sent = counted_exchange(request, round == 1);
+      EXPECT_EQ(b.wrong(t, rank, round), "");
+    }
+    tonari_request_info about;
+    EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+    EXPECT_EQ(sent, about.messages);
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    return sent;
+  }
+
+  int rank = 0;
+  Topology t;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+
+ private:
+  static long counted_exchange(tonari_request request, bool by_test) {
+    int flag = 0, codes = 0;
+    arm();
+    codes |= tonari_start(request);
+    while (by_test && !flag) codes |= tonari_test(request, &flag);
+    if (!by_test) codes |= tonari_wait(request);
+    const Counts counts = disarm();
+    EXPECT_EQ(codes, TONARI_SUCCESS);
+    EXPECT_EQ(counts.collectives, 0) << counts.first;
+    EXPECT_EQ(counts.setups, 0) << counts.first;
+    EXPECT_EQ(counts.allocations, 0);
+    return counts.sends;
+  }
+};
+
+constexpr const char* algorithms[] = {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "irecv"};
+constexpr const char* channels[] = {"p2p-typed", "p2p-packed"};
+
+TEST_F(StartToWait, TheCountersCount) {
+  arm();
+  void* volatile p = std::malloc(10);
+  std::free(p);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Datatype type;
+  MPI_Type_contiguous(3, MPI_INT, &type);
+  MPI_Type_free(&type);
+  const Counts counts = disarm();
+  EXPECT_EQ(counts.allocations, counts_allocations() ? 1 : 0);
+  EXPECT_EQ(counts.collectives, 1);
+  EXPECT_EQ(counts.setups, 2);
+  EXPECT_STREQ(counts.first, "MPI_Barrier");
+}
+
+TEST_F(StartToWait, AllocatesNothingAndCallsNoCollective) {
+  Topology line = torus_of_all(1);
+  line.offsets = box(1, -2, 2);
+  open(line);
+  const bool slow = mpi_spins() && world_size() > 4;
+  for (const char* algorithm : algorithms)
+    for (const char* channel : channels)
+      for (Operation op : {Operation::alltoall, Operation::allgather})
+        for (int bytes : {8, 40000}) {
+          if (slow && (bytes > 8 || op == Operation::allgather)) continue;
+          const long sent = messages(op, bytes, algorithm, channel);
+          EXPECT_TRUE(sent >= 0 || std::string(algorithm) == "additive-basis") << algorithm;
+        }
+}
+
+TEST_F(StartToWait, OnAMesh) {
+  Topology mesh = torus_of_all(2);
+  mesh.periods = {0, 0};
+  mesh.offsets = box(2, -1, 1);
+  open(mesh);
+  for (const char* algorithm : {"linear", "torus"})
+    for (const char* channel : channels) EXPECT_GE(messages(Operation::alltoall, 64, algorithm, channel), 0);
+}
+
+TEST_F(StartToWait, AllBlocksForOneRankTravelInOneMessage) {
+  if (world_size() != 8) GTEST_SKIP() << "for 8 ranks";
+  Topology cube = torus_of_all(3);
+  cube.offsets = box(3, -1, 1);
+  open(cube);
+  for (const char* channel : channels) {
+    EXPECT_EQ(messages(Operation::alltoall, 8, "linear", channel), 7);
+    EXPECT_EQ(messages(Operation::alltoall, 8, "torus", channel), 3);
+    EXPECT_EQ(messages(Operation::allgather, 8, "torus", channel), 3);
+    EXPECT_EQ(messages(Operation::alltoall, 8, "irecv", channel), 26);
+  }
+}
+
+class StartToWait27 : public StartToWait {};
+TEST_F(StartToWait27, SixMessagesInsteadOfTwentySix) {
+  if (world_size() != 27) GTEST_SKIP() << "for 27 ranks";
+  Topology cube = torus_of_all(3);
+  cube.offsets = box(3, -1, 1);
+  open(cube);
+  for (const char* channel : channels) EXPECT_EQ(messages(Operation::alltoall, 8, "torus", channel), 6);
+  EXPECT_EQ(messages(Operation::alltoall, 8, "linear", "p2p-packed"), 26);
+  EXPECT_EQ(messages(Operation::allgather, 8, "torus", "p2p-packed"), 6);
+  EXPECT_EQ(messages(Operation::alltoall, 8, "torus-direct", "p2p-packed"), 6);
+}
+
+}  // namespace

@@ -1,0 +1,419 @@
+// What an exchange must deliver, worked out from offsets and ranks alone (never by an MPI collective), and buffers that show every byte of it:
+// payload differs per rank, block, byte and round; everything else in a receive buffer is poison that must survive.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <tonari/tonari.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/mpi_main.hpp"
+
+namespace tonari::test {
+
+using Random = std::mt19937;
+using Byte = unsigned char;
+
+inline int pick(Random& random, int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)); }
+
+// ---- Who talks to whom
+
+struct Topology {
+  std::vector<int> dims, periods;
+  std::vector<int> offsets;  // s * d
+  std::string name;
+
+  int dimensions() const { return static_cast<int>(dims.size()); }
+  int count() const { return static_cast<int>(offsets.size()) / dimensions(); }
+
+  // The rank at R + sign * C^i, or -1. Ranks are numbered in row-major order.
+  int neighbor(int rank, int i, int sign) const {
+    int target = 0, stride = 1;
+    for (int j = dimensions() - 1; j >= 0; --j) {
+      int at = rank % dims[j] + sign * offsets[i * dimensions() + j];
+      rank /= dims[j];
+      if (periods[j]) at = (at % dims[j] + dims[j]) % dims[j];
+      if (at < 0 || at >= dims[j]) return -1;
+      target += at * stride;
+      stride *= dims[j];
+    }
+    return target;
+  }
+  int target(int rank, int i) const { return neighbor(rank, i, 1); }
+  int source(int rank, int i) const { return neighbor(rank, i, -1); }
+
+  bool sends_twice_to_one_rank() const {
+    for (int rank = 0; rank < world_size(); ++rank) {
+      std::vector<int> targets;
+      for (int i = 0; i < count(); ++i)
+        if (const int t = target(rank, i); t >= 0) targets.push_back(t);
+      std::sort(targets.begin(), targets.end());
+      if (std::adjacent_find(targets.begin(), targets.end()) != targets.end()) return true;
+    }
+    return false;
+  }
+};
+
+inline MPI_Comm make_cart(const Topology& t) {
+  MPI_Comm cart = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_WORLD, t.dimensions(), t.dims.data(), t.periods.data(), 0, &cart);
+  return cart;
+}
+
+// All offsets with low <= c_j <= high, or those along one axis.
+inline std::vector<int> box(int d, int low, int high, bool star = false) {
+  std::vector<int> list, c(d, low);
+  for (;;) {
+    const auto moving = std::count_if(c.begin(), c.end(), [](int x) { return x != 0; });
+    if (moving > 0 && (!star || moving == 1)) list.insert(list.end(), c.begin(), c.end());
+    int j = d - 1;
+    while (j >= 0 && c[j] == high) c[j--] = low;
+    if (j < 0) return list;
+    ++c[j];
+  }
+}
+
+inline Topology torus_of_all(int d) {
+  Topology t;
+  t.dims.assign(d, 0);
+  t.periods.assign(d, 1);
+  MPI_Dims_create(world_size(), d, t.dims.data());
+  return t;
+}
+
+// ---- Datatypes, and the bytes they stand for in the order of their signature
+
+struct Piece {
+  std::ptrdiff_t at;
+  std::size_t length;
+};
+
+struct Element {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  bool ours = false;
+  std::ptrdiff_t extent = 0;
+  std::vector<Piece> pieces;
+};
+
+enum class Style { plain, vector, indexed, structure, subarray, resized, columns };
+inline constexpr int styles = 7;
+
+inline Element finish(MPI_Datatype type, std::vector<Piece> pieces) {
+  Element e{type, true, 0, std::move(pieces)};
+  MPI_Type_commit(&e.type);
+  MPI_Aint low = 0, extent = 0;
+  MPI_Type_get_extent(e.type, &low, &extent);
+  e.extent = extent;
+  return e;
+}
+
+inline MPI_Datatype bytes_type(int bytes) {
+  MPI_Datatype type;
+  MPI_Type_contiguous(bytes, MPI_BYTE, &type);
+  return type;
+}
+
+inline Element plain_element(int bytes) {
+  if (bytes == 4) return {MPI_INT, false, 4, {{0, 4}}};
+  if (bytes == 8) return {MPI_DOUBLE, false, 8, {{0, 8}}};
+  return finish(bytes_type(bytes), {{0, static_cast<std::size_t>(bytes)}});
+}
+
+// Runs of random length with random gaps, in shuffled order.
+inline Element scattered_element(Random& random, int bytes, bool structure) {
+  std::vector<int> lengths;
+  for (int left = bytes; left > 0; left -= lengths.back()) lengths.push_back(lengths.size() == 7 ? left : pick(random, 1, left));
+  std::vector<Piece> pieces;
+  std::ptrdiff_t at = 0;
+  for (int length : lengths) {
+    pieces.push_back({at, static_cast<std::size_t>(length)});
+    at += length + pick(random, 0, 5);
+  }
+  std::shuffle(pieces.begin(), pieces.end(), random);
+  std::vector<int> counts;
+  std::vector<MPI_Aint> places;
+  std::vector<MPI_Datatype> types;
+  for (const Piece& p : pieces) {
+    types.push_back(p.length % 4 == 0 ? MPI_INT : p.length % 2 == 0 ? MPI_SHORT : MPI_BYTE);
+    int unit = 1;
+    if (structure) MPI_Type_size(types.back(), &unit);
+    counts.push_back(static_cast<int>(p.length) / unit);
+    places.push_back(p.at);
+  }
+  MPI_Datatype type;
+  const int n = static_cast<int>(pieces.size());
+  if (structure) MPI_Type_create_struct(n, counts.data(), places.data(), types.data(), &type);
+  else MPI_Type_create_hindexed(n, counts.data(), places.data(), MPI_BYTE, &type);
+  return finish(type, std::move(pieces));
+}
+
+inline Element rows_element(int rows, int length, int stride, int first, MPI_Datatype type) {
+  std::vector<Piece> pieces;
+  for (int k = 0; k < rows; ++k) pieces.push_back({first + static_cast<std::ptrdiff_t>(k) * stride, static_cast<std::size_t>(length)});
+  return finish(type, std::move(pieces));
+}
+
+inline Element resized_element(MPI_Datatype inner, std::ptrdiff_t extent, std::vector<Piece> pieces) {
+  MPI_Datatype type;
+  MPI_Type_create_resized(inner, 0, extent, &type);
+  MPI_Type_free(&inner);
+  return finish(type, std::move(pieces));
+}
+
+// total: how many elements will lie in the buffer at most (for columns, which interleave).
+inline Element make_element(Random& random, Style style, int bytes, int total) {
+  if (bytes == 0) return plain_element(4);
+  const int length = bytes % 4 == 0 && bytes > 4 ? 4 : 1, rows = bytes / length;
+  MPI_Datatype type;
+  switch (style) {
+    case Style::plain:
+      return plain_element(bytes);
+    case Style::vector: {
+      const int stride = length + pick(random, 1, 3);
+      MPI_Type_vector(rows, length, stride, MPI_BYTE, &type);
+      return rows_element(rows, length, stride, 0, type);
+    }
+    case Style::indexed:
+    case Style::structure:
+      return scattered_element(random, bytes, style == Style::structure);
+    case Style::subarray: {
+      const int sizes[] = {rows + 2, length + 3}, sub[] = {rows, length}, start[] = {1, 2};
+      MPI_Type_create_subarray(2, sizes, sub, start, MPI_ORDER_C, MPI_BYTE, &type);
+      return rows_element(rows, length, length + 3, length + 5, type);
+    }
+    case Style::resized:
+      return resized_element(bytes_type(bytes), bytes + pick(random, 1, 6), {{0, static_cast<std::size_t>(bytes)}});
+    case Style::columns: {
+      if (bytes > 400 || total > 2000) return plain_element(bytes);
+      MPI_Type_vector(bytes, 1, total, MPI_BYTE, &type);
+      Element rows_of_one = rows_element(bytes, 1, total, 0, type);
+      return resized_element(rows_of_one.type, 1, rows_of_one.pieces);
+    }
+  }
+  return plain_element(bytes);
+}
+
+// ---- One side of an operation
+
+struct Side {
+  std::vector<int> counts;
+  std::vector<MPI_Aint> displacements;  // v: elements, w: bytes
+  std::vector<MPI_Datatype> types;
+  std::vector<std::vector<Piece>> blocks;  // from the start of memory
+  std::vector<Byte> memory;
+  std::vector<MPI_Datatype> to_free;
+
+  static constexpr std::ptrdiff_t front = 32, tail = 40;  // bytes before and after that must stay as they are
+
+  Side() = default;
+  Side(Side&&) = default;
+  Side& operator=(Side&&) = default;
+  ~Side() { free_types(); }
+
+  Byte* buffer() { return memory.data() + front; }
+
+  void free_types() {
+    for (MPI_Datatype& type : to_free) MPI_Type_free(&type);
+    to_free.clear();
+  }
+
+  void keep(const Element& e) {
+    if (e.ours) to_free.push_back(e.type);
+  }
+  void add(const Element& e, int count, MPI_Aint displacement, std::ptrdiff_t bytes_from_buffer) {
+    counts.push_back(count);
+    displacements.push_back(displacement);
+    types.push_back(e.type);
+    std::vector<Piece> block;
+    for (int k = 0; k < count; ++k)
+      for (const Piece& p : e.pieces) block.push_back({front + bytes_from_buffer + k * e.extent + p.at, p.length});
+    blocks.push_back(std::move(block));
+  }
+  void allocate() {
+    std::ptrdiff_t end = front;
+    for (const auto& block : blocks)
+      for (const Piece& p : block) end = std::max(end, p.at + static_cast<std::ptrdiff_t>(p.length));
+    memory.assign(end + tail, 0);
+  }
+};
+
+inline int divisor(Random& random, int bytes) {
+  const int wanted[] = {1, 4, 8, 12, 16, 28, bytes};
+  for (int attempt = 0; attempt < 8; ++attempt)
+    if (const int u = wanted[pick(random, 0, 6)]; u > 0 && bytes % u == 0 && bytes / u <= 2000) return u;
+  return bytes > 0 ? bytes : 4;
+}
+
+inline Side regular_side(Random& random, Style style, int blocks, int bytes) {
+  const int unit = divisor(random, bytes), count = bytes / unit;
+  const Element e = make_element(random, style, unit, std::max(1, blocks * count));
+  Side side;
+  side.keep(e);
+  if (blocks == 0) side.types = {e.type}, side.counts = {count};
+  for (int i = 0; i < blocks; ++i) side.add(e, count, 0, static_cast<std::ptrdiff_t>(i) * count * e.extent);
+  side.allocate();
+  return side;
+}
+
+// sizes: multiples of quantum. Blocks lie in shuffled order with gaps.
+inline Side v_side(Random& random, Style style, const std::vector<int>& sizes, int quantum) {
+  const int unit = divisor(random, quantum);
+  const int total = std::accumulate(sizes.begin(), sizes.end(), 0) / unit + 3 * static_cast<int>(sizes.size());
+  const Element e = make_element(random, style, unit, std::max(1, total));
+  std::vector<int> order(sizes.size()), at(sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  int next = 0;
+  for (int i : order) {
+    at[i] = next;
+    next += sizes[i] / unit + pick(random, 0, 2);
+  }
+  Side side;
+  side.keep(e);
+  for (std::size_t i = 0; i < sizes.size(); ++i) side.add(e, sizes[i] / unit, at[i], at[i] * e.extent);
+  if (sizes.empty()) side.types = {e.type};
+  side.allocate();
+  return side;
+}
+
+inline Side w_side(Random& random, const std::vector<int>& sizes) {
+  Side side;
+  std::ptrdiff_t next = 0;
+  for (int size : sizes) {
+    const int unit = divisor(random, size), count = size / unit;
+    const Element e = make_element(random, static_cast<Style>(pick(random, 0, styles - 1)), unit, std::max(1, count));
+    side.keep(e);
+    next += pick(random, 0, 9);
+    side.add(e, count, next, next);
+    for (const Piece& p : side.blocks.back()) next = std::max(next, p.at - Side::front + static_cast<std::ptrdiff_t>(p.length));
+  }
+  side.allocate();
+  return side;
+}
+
+// ---- Payload
+
+inline constexpr Byte poison = 0xA5;
+
+inline Byte payload(int rank, int block, std::size_t k, int round) {
+  std::uint32_t x = static_cast<std::uint32_t>(rank + 1) * 0x9E3779B1u ^ static_cast<std::uint32_t>(block + 1) * 0x85EBCA77u ^
+                    static_cast<std::uint32_t>(round + 1) * 0xC2B2AE3Du ^ static_cast<std::uint32_t>(k + 1) * 0x27D4EB2Fu;
+  x ^= x >> 15;
+  x *= 0x2C1B3C6Du;
+  x ^= x >> 13;
+  return static_cast<Byte>(x >> 7);
+}
+
+inline void write_block(std::vector<Byte>& memory, const std::vector<Piece>& pieces, int rank, int block, int round) {
+  std::size_t k = 0;
+  for (const Piece& p : pieces)
+    for (std::size_t b = 0; b < p.length; ++b) memory[p.at + b] = payload(rank, block, k++, round);
+}
+
+// ---- Operations
+
+enum class Operation { alltoall, alltoallv, alltoallw, allgather, allgatherv, allgatherw };
+inline constexpr Operation all_operations[] = {Operation::alltoall,  Operation::alltoallv,  Operation::alltoallw,
+                                               Operation::allgather, Operation::allgatherv, Operation::allgatherw};
+inline const char* name(Operation op) {
+  static const char* const names[] = {"alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw"};
+  return names[static_cast<int>(op)];
+}
+inline bool gathers(Operation op) { return op >= Operation::allgather; }
+inline int form(Operation op) { return static_cast<int>(op) % 3; }  // regular, v, w
+
+inline int init(Operation op, Side& out, Side& in, tonari_neighborhood near, MPI_Info info, tonari_request* request) {
+  switch (op) {
+    case Operation::alltoall:
+      return tonari_alltoall_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0], in.types[0], near, info, request);
+    case Operation::alltoallv:
+      return tonari_alltoallv_init(out.buffer(), out.counts.data(), out.displacements.data(), out.types[0], in.buffer(), in.counts.data(),
+                                   in.displacements.data(), in.types[0], near, info, request);
+    case Operation::alltoallw:
+      return tonari_alltoallw_init(out.buffer(), out.counts.data(), out.displacements.data(), out.types.data(), in.buffer(), in.counts.data(),
+                                   in.displacements.data(), in.types.data(), near, info, request);
+    case Operation::allgather:
+      return tonari_allgather_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0], in.types[0], near, info, request);
+    case Operation::allgatherv:
+      return tonari_allgatherv_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts.data(), in.displacements.data(), in.types[0], near,
+                                    info, request);
+    case Operation::allgatherw:
+      return tonari_allgatherw_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts.data(), in.displacements.data(), in.types.data(),
+                                    near, info, request);
+  }
+  return TONARI_ERR_INTERNAL;
+}
+
+// The buffers of one operation on this rank.
+struct Buffers {
+  Operation op;
+  Side out, in;
+  std::vector<Byte> sent;
+
+  void prepare(int rank, int round) {
+    std::fill(out.memory.begin(), out.memory.end(), poison);
+    for (std::size_t i = 0; i < out.blocks.size(); ++i) write_block(out.memory, out.blocks[i], rank, static_cast<int>(i), round);
+    sent = out.memory;
+    std::fill(in.memory.begin(), in.memory.end(), poison);
+  }
+
+  // Empty if everything is where it must be, else what is not.
+  std::string wrong(const Topology& t, int rank, int round) const {
+    if (out.memory != sent) return "the send buffer was changed";
+    std::vector<Byte> want(in.memory.size(), poison);
+    for (std::size_t i = 0; i < in.blocks.size(); ++i)
+      if (const int source = t.source(rank, static_cast<int>(i)); source >= 0) write_block(want, in.blocks[i], source, gathers(op) ? 0 : static_cast<int>(i), round);
+    if (want == in.memory) return "";
+    const auto at = std::mismatch(want.begin(), want.end(), in.memory.begin()).first - want.begin();
+    for (std::size_t i = 0; i < in.blocks.size(); ++i)
+      for (const Piece& p : in.blocks[i])
+        if (at >= p.at && at < p.at + static_cast<std::ptrdiff_t>(p.length))
+          return "receive block " + std::to_string(i) + " (from " + std::to_string(t.source(rank, static_cast<int>(i))) + ") is wrong at byte " + std::to_string(at - p.at) +
+                 " of a piece of " + std::to_string(p.length);
+    return "a byte outside of all blocks was written, at " + std::to_string(at - Side::front) + " from the receive buffer";
+  }
+};
+
+// ---- Information objects
+
+class Info {
+ public:
+  explicit Info(std::initializer_list<std::pair<const char*, std::string>> entries) {
+    MPI_Info_create(&info_);
+    for (const auto& [key, value] : entries) MPI_Info_set(info_, key, value.c_str());
+  }
+  ~Info() { MPI_Info_free(&info_); }
+  Info(const Info&) = delete;
+  Info& operator=(const Info&) = delete;
+  operator MPI_Info() const { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+// ---- How much to test: ranks that outnumber the cores make each collective step slow, most of all where the MPI spins.
+
+inline bool mpi_spins() {
+#if defined(MPICH_VERSION)
+  return true;
+#else
+  return false;
+#endif
+}
+
+// `many` cases where they are cheap. The same on all ranks.
+inline int cases(int many) {
+  const int ranks = world_size();
+  const int divide = ranks <= 2 ? 1 : mpi_spins() ? (ranks <= 4 ? 8 : 24) : (ranks <= 4 ? 2 : 6);
+  return std::max(1, many / divide);
+}
+
+}  // namespace tonari::test
