@@ -15,6 +15,7 @@ namespace {
 
 constexpr double close = 1.15;  // who is so near to the best gets a second look
 constexpr std::size_t most_finalists = 6;
+constexpr double most_scratch = 256 << 20;  // bytes that candidates may hold together on one rank while they are measured
 
 // Seconds for measuring at one init: what rank 0 says. Collective.
 double budget(MPI_Comm comm, Tune tune) {
@@ -46,6 +47,28 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
                        : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(), " (predicted ", t.candidate.predicted * 1e6, " us)\n");
 }
 
+// What a candidate holds while it is measured: messages in and out, or blocks on their way.
+double scratch_estimate(const Candidate& c, const Problem& problem) {
+  if (!c.schedule || c.variant() == "a message per block") return 0;
+  const double hops = static_cast<double>(c.schedule->hops()), blocks = static_cast<double>(problem.near->offsets.size());
+  if (c.channel.via == Via::typed) return problem.average * std::min(blocks, std::max(0.0, hops - blocks));
+  return 2 * problem.average * hops;
+}
+
+// The best predicted ones that fit into memory together.
+std::vector<Candidate> affordable(const std::vector<Candidate>& candidates, const Problem& problem) {
+  std::vector<Candidate> chosen;
+  double bytes = 0;
+  for (const Candidate& c : candidates) {
+    const double more = scratch_estimate(c, problem);
+    if (more > 0 && bytes + more > most_scratch) continue;
+    bytes += more;
+    chosen.push_back(c);
+  }
+  if (chosen.empty()) chosen.push_back(candidates.front());
+  return chosen;
+}
+
 // First all candidates on persistent requests, then those in front once more, also without.
 Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, std::string& details) {
   const double seconds = budget(context.comm(), settings.tune);
@@ -65,7 +88,8 @@ Timing contest(Context& context, const std::vector<Candidate>& candidates, const
   return last[0];
 }
 
-Choice measure(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, const Arguments& arguments, const Binding& binding) {
+Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings,
+               const Arguments& arguments, const Binding& binding) {
   std::optional<Shadow> shadow;
   int possible = 0;
   const std::optional<Error> error = caught([&] { shadow = Shadow::make(arguments, binding); });
@@ -73,7 +97,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, context.comm()), "MPI_Allreduce");
   if (!possible) return {candidates.front(), "model", "the buffers are too large to be measured on copies of them\n", 0};
   Choice choice;
-  const Timing best = contest(context, candidates, settings, *shadow, choice.details);
+  const Timing best = contest(context, affordable(candidates, problem), settings, *shadow, choice.details);
   choice.candidate = best.candidate;
   choice.reason = "measured";
   choice.measured = best.seconds;
@@ -99,7 +123,7 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
     return choice;
   }
   if (key.empty()) key = wisdom_key(context, problem, settings);
-  Choice choice = measure(context, candidates, settings, arguments, binding);
+  Choice choice = measure(context, candidates, problem, settings, arguments, binding);
   if (context.rank() == 0 && choice.reason == "measured") CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
   return choice;
 }

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
 constexpr int most_rounds = 400;
 constexpr double slow = 1.7;     // times the best median: out of the contest
-constexpr double hopeless = 8;   // the same after the very first round
+constexpr double hopeless = 8;   // the same after the very first round, which also touches memory for the first time
+constexpr double slow_and_expensive = 2.5;  // the same if one round of all takes longer than the budget
 
 struct Span {
   std::uintptr_t low = UINTPTR_MAX, high = 0;
@@ -81,9 +82,11 @@ class Contest {
   // Batches of rounds; after each batch all ranks know the same times and decide alike whether to go on, and with whom.
   void run(double budget) {
     std::erase_if(running_, [&](std::size_t c) { return timings_[c].wrong; });
+    const double before = MPI_Wtime();
     round(1);
+    elapsed_ = MPI_Wtime() - before;
     reduce();
-    drop_the_slow(hopeless);
+    drop_the_slow(elapsed_ > budget ? slow_and_expensive : hopeless);
     for (std::size_t c : running_) repeat_ = std::max(repeat_, repetitions(times_[c].back()));
     for (std::size_t c : running_) times_[c].clear();  // the first round only warmed up
     double used = 0;
