@@ -45,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mpi", help="openmpi or mpich (default: Open MPI if the build has it)")
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--points", type=int, default=24, help="per rank and dimension")
-    parser.add_argument("--steps", type=int, help="default: 400; 60 where waiting ranks keep their core and there are too few")
+    parser.add_argument("--steps", type=int, help="default: 400; 40 where waiting ranks keep their core and there are too few")
     return parser.parse_args()
 
 
@@ -64,7 +64,7 @@ def choose_mpi(build: Path, wanted: str | None) -> tuple[str, dict]:
 
 def default_steps(mpi: str, ranks: int) -> int:
     """MPICH's ranks spin while they wait: with more ranks than cores a step costs whole time slices."""
-    return 60 if mpi == "mpich" and ranks > len(os.sched_getaffinity(0)) else 400
+    return 40 if mpi == "mpich" and ranks > len(os.sched_getaffinity(0)) else 400
 
 
 def follow(process: subprocess.Popen, console: Console) -> dict | None:
