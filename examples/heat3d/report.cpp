@@ -70,7 +70,11 @@ std::string mpi_version() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(version, &length);
-  return std::string(version, std::find_if(version, version + length, [](char c) { return c == '\n' || c == ','; }));
+  std::istringstream first(std::string(version, std::find_if(version, version + length, [](char c) { return c == '\n' || c == ','; })));
+  std::string words;
+  for (std::string word; first >> word;)
+    if (word != "Version:") words += (words.empty() ? "" : " ") + word;
+  return words;
 }
 
 }  // namespace
