@@ -98,6 +98,7 @@ Row describe(const Entry& entry, const Workload& work, const Options& options) {
   Row row = row_of(work.place, options, work.bytes);
   long total = static_cast<long>(work.total_bytes());
   row.whole("bytes_total", most(total, work.place.cart));
+  row.text("requested", entry.name);
   row.text("algorithm", entry.name.substr(0, entry.name.find('/'))).text("channel", entry.candidate->channel());
   row.text("chosen", entry.candidate->chosen()).text("reason", entry.candidate->reason());
   row.maybe("messages", entry.messages).maybe("messages_remote", entry.messages_remote).flag("verified", entry.verified);
@@ -115,12 +116,15 @@ void compare_one_size(Candidates& candidates, const Wire& wire, const Place& pla
   for (Entry& entry : entries) {
     entry.verified = verify(*entry.candidate, work);
     count_messages(entry, wire, place);
-    if (entry.candidate->ours() && !entry.verified && !entry.candidate->inside_mpi()) outcome.tonari_correct = false;
   }
   Timing timing;
   Quiet quiet;
-  if (!options.count) time_entries(entries, options, place, timing, quiet);
+  if (!options.count) {
+    time_entries(entries, options, place, timing, quiet);
+    for (Entry& entry : entries) entry.verified = verify(*entry.candidate, work) && entry.verified;
+  }
   for (const Entry& entry : entries) {
+    if (entry.candidate->ours() && !entry.verified && !entry.candidate->inside_mpi()) outcome.tonari_correct = false;
     Row row = describe(entry, work, options);
     if (!options.count) add_times(row, entry, entries, timing, quiet);
     outcome.rows.push_back(std::move(row));

@@ -16,6 +16,7 @@ struct Object {
   std::string function;
   std::string algorithm;  // "" for what is not a request
   std::string tune;
+  std::function<void()> prepare;  // not timed
   std::function<void()> make;
   std::function<void()> free;
   int most;  // repetitions; measuring inits are slow on purpose
@@ -39,26 +40,31 @@ std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
     const int degree = static_cast<int>(targets.size());
     MPI_Dist_graph_create(place.cart, 1, &place.rank, &degree, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   };
-  return {{"MPI_Dist_graph_create_adjacent", "", "", adjacent, free, 1 << 30}, {"MPI_Dist_graph_create", "", "", general, free, 1 << 30}};
+  return {{"MPI_Dist_graph_create_adjacent", "", "", [] {}, adjacent, free, 1 << 30}, {"MPI_Dist_graph_create", "", "", [] {}, general, free, 1 << 30}};
 }
 
+// Each request is the first one of a neighbourhood of its own: nothing that an earlier init left there helps.
 struct Inits {
+  const Place& place;
   const Workload& work;
-  tonari_neighborhood near;
+  tonari_neighborhood& near;
   tonari_request& request;
 
   Object operator()(const std::string& algorithm, const std::string& tune, const char* label, int most) const {
-    const Workload& w = work;
-    const auto n = near;
-    tonari_request& r = request;
-    return {"tonari_" + name(w.operation) + "_init", algorithm, label,
-            [&w, n, &r, algorithm, tune] { r = make_request(w, n, {{"tonari_algorithm", algorithm}, {"tonari_tune", tune}}); },
-            [&r] { tonari_request_free(&r); }, most};
+    return {"tonari_" + name(work.operation) + "_init", algorithm, label,
+            [&place = place, &near = near] { near = make_neighborhood(place); },
+            [&work = work, &near = near, &request = request, algorithm, tune] {
+              request = make_request(work, near, {{"tonari_algorithm", algorithm}, {"tonari_tune", tune}});
+            },
+            [&near = near, &request = request] {
+              tonari_request_free(&request);
+              tonari_neighborhood_free(&near);
+            },
+            most};
   }
 };
 
-std::vector<Object> inits(const Workload& work, tonari_neighborhood near, tonari_request& request) {
-  const Inits init{work, near, request};
+std::vector<Object> inits(const Inits& init) {
   std::vector<Object> objects;
   for (const char* algorithm : {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "native", "irecv"})
     objects.push_back(init(algorithm, "model", "model", 1 << 30));
@@ -77,6 +83,7 @@ std::vector<double> repeat(const Object& object, const Options& options, MPI_Com
   const double start = now();
   int more = 1;
   while (more) {
+    object.prepare();
     MPI_Barrier(comm);
     double mine = now();
     object.make();
@@ -106,22 +113,21 @@ Outcome time_setup(const Place& place, const Options& options) {
   const std::size_t bytes = static_cast<std::size_t>(options.bytes.front());
   const Workload work(place, options, bytes);
   MPI_Comm graph;
-  tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   tonari_request request = TONARI_REQUEST_NULL;
-  tonari_neighborhood near = make_neighborhood(place);
 
   std::vector<Object> objects = graphs(place, graph);
-  objects.push_back({"tonari_neighborhood_create_cart", "", "", [&] { made = make_neighborhood(place); },
-                     [&] { tonari_neighborhood_free(&made); }, 1 << 30});
-  for (Object& object : inits(work, near, request)) objects.push_back(std::move(object));
+  objects.push_back({"tonari_neighborhood_create_cart", "", "", [] {}, [&] { near = make_neighborhood(place); },
+                     [&] { tonari_neighborhood_free(&near); }, 1 << 30});
+  for (Object& object : inits({place, work, near, request})) objects.push_back(std::move(object));
   for (const Object& object : objects) {
     try {
       outcome.rows.push_back(row_for(object, repeat(object, options, place.cart), place, options, bytes));
     } catch (const tonari::Error& error) {
-      if (error.code() != Errc::algorithm) throw;  // does not apply to this neighbourhood
+      if (error.code() != Errc::algorithm) throw;
+      tonari_neighborhood_free(&near);  // the algorithm does not apply to this neighbourhood
     }
   }
-  tonari_neighborhood_free(&near);
   return outcome;
 }
 

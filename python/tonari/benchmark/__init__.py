@@ -1,0 +1,1 @@
+"""Launching tonari_bench and reading what it found; drawing it."""

@@ -1,0 +1,133 @@
+"""Starting tonari_bench under an MPI of the build tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tonari.errors import ARGUMENT, FILE, INTERNAL, Error
+
+Rows = list[dict[str, Any]]
+PROGRAM = "tonari_bench"
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI of the build, and where things are."""
+
+    name: str
+    mpiexec: str
+    program: Path
+    source: Path
+
+
+def build_tree() -> Path:
+    """The folder with tonari-config.json: $TONARI_BUILD, or ./build."""
+    folder = Path(os.environ.get("TONARI_BUILD") or "build")
+    if not (folder / "tonari-config.json").is_file():
+        raise Error(f"there is no build in {folder}: run `make build`, or set TONARI_BUILD to the build folder", FILE)
+    return folder
+
+
+def find_mpi(name: str = "") -> Mpi:
+    """The MPI called so, or the first one of the build."""
+    config = json.loads((build_tree() / "tonari-config.json").read_text())
+    mpis = config["mpis"]
+    if not mpis:
+        raise Error("the build found no MPI: install Open MPI or MPICH and build again", FILE)
+    name = name or next(iter(mpis))
+    if name not in mpis:
+        raise Error(f"the build has no {name}, only {', '.join(mpis)}: choose one of these, or install it and build again", ARGUMENT)
+    program = Path(mpis[name]["bin"]) / PROGRAM
+    if not program.is_file():
+        raise Error(f"{program} does not exist: run `make build`", FILE)
+    return Mpi(name, mpis[name]["mpiexec"], program, Path(config["source"]))
+
+
+def environment(ranks: int) -> dict[str, str]:
+    """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores are scarce."""
+    # Each would override what the benchmark asks for.
+    ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS"}
+    kept = {key: value for key, value in os.environ.items() if key not in ours}
+    scarce = ranks > len(os.sched_getaffinity(0))
+    return {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "OMPI_MCA_mpi_yield_when_idle": str(int(scarce)),
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "PRTE_MCA_hwloc_default_binding_policy": "none",
+    } | kept
+
+
+def command(mpi: Mpi, ranks: int, hosts: int) -> list[str]:
+    """What starts the ranks, up to the program."""
+    if not hosts:
+        return [mpi.mpiexec, "-n", str(ranks)]
+    if mpi.name != "openmpi":
+        raise Error("--hosts starts its ranks with Open MPI: use --mpi openmpi", ARGUMENT)
+    if os.geteuid() != 0:
+        raise Error("--hosts makes network namespaces, which only root can: run it as root, or leave out --hosts", ARGUMENT)
+    if ranks % hosts:
+        raise Error(f"{ranks} ranks cannot be spread evenly over {hosts} hosts: make --ranks a multiple of --hosts", ARGUMENT)
+    script = mpi.source / "tools" / "netns_hosts.py"
+    return [sys.executable, str(script), str(hosts), "--slots", str(ranks // hosts), "--", mpi.mpiexec]
+
+
+def launch(mpi: Mpi, ranks: int, arguments: Sequence[str], hosts: int = 0, progress: Callable[[str], None] = lambda line: None) -> Rows:
+    """Runs the program once. progress gets its lines as they come. Raises Error with the program's own sentence."""
+    with tempfile.TemporaryDirectory(prefix="tonari-bench-") as folder:
+        output = Path(folder) / "rows.json"
+        full = [*command(mpi, ranks, hosts), str(mpi.program), *arguments, "--output", str(output)]
+        status, lines = _run(full, environment(ranks), progress)
+        if status != 0 or not output.is_file():
+            raise Error(_complaint(lines, status), INTERNAL)
+        return json.loads(output.read_text())
+
+
+def _run(full: Sequence[str], env: dict[str, str], progress: Callable[[str], None]) -> tuple[int, list[str]]:
+    """Exit status and lines of output. Nothing it started outlives an interrupt."""
+    lines: list[str] = []
+    process = subprocess.Popen(
+        full, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            if line.startswith(PROGRAM + ": "):
+                progress(line.strip().removeprefix(PROGRAM + ": "))
+        return process.wait(), lines
+    except BaseException:
+        _stop(process)
+        raise
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    for wanted in (signal.SIGINT, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, wanted)
+            process.wait(timeout=15)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            return
+
+
+def _complaint(lines: Sequence[str], status: int) -> str:
+    for marker in (f"{PROGRAM}: error: ", "netns_hosts: "):
+        for line in lines:
+            if line.startswith(marker):
+                return line.removeprefix(marker)
+    said = [line for line in lines if line.strip("- ")]
+    return f"the benchmark ended with status {status}" + (f": {said[-1]}" if said else "")

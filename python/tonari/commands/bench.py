@@ -1,0 +1,112 @@
+"""tonari bench: tonari beside MPI's own collectives and plain messages."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from tonari import output
+from tonari.benchmark import plot as plotting
+from tonari.benchmark.launch import find_mpi, launch
+from tonari.benchmark.presets import PRESETS, Run
+from tonari.benchmark.summary import add_ratio_spread, as_text
+from tonari.errors import FILE, Error
+from tonari.views import bench as view
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(bench)
+
+
+def bench(
+    pattern: Annotated[str, typer.Argument(help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets. Not with --preset.")] = "",
+    op: Annotated[str, typer.Option(metavar="OP", help="alltoall, alltoallv, alltoallw, allgather, allgatherv or allgatherw.")] = "alltoall",
+    bytes: Annotated[str, typer.Option(metavar="N,N,...", help="Bytes of a block; in v and w forms of the largest one.")] = "",
+    ranks: Annotated[int | None, typer.Option(min=1, max=65536, metavar="N", help="Processes; left out: 2, or as many as hosts.")] = None,
+    mpi: Annotated[str, typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build.")] = "",
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            metavar="A,A,...",
+            help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed;"
+            " native, native-nonblocking, native-persistent, irecv, irecv-persistent; or all.",
+        ),
+    ] = "",
+    dims: Annotated[str, typer.Option(metavar="3x3x3", help="The grid of ranks; left out: as MPI_Dims_create likes it.")] = "",
+    mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
+    layout: Annotated[str, typer.Option(metavar="L", help="contiguous, strided (w forms) or halo (alltoallw, its default).")] = "",
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
+    max_time: Annotated[float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per block size.")] = 20.0,
+    tune: Annotated[str, typer.Option(metavar="MODE", help="tonari_tune of the candidate auto: auto, off, model or measure.")] = "auto",
+    repeat: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Run everything so often.")] = 1,
+    hosts: Annotated[int, typer.Option(min=0, max=1000, metavar="N", help="Spread over so many hosts: network namespaces, TCP between them. Root only.")] = 0,
+    preset: Annotated[str, typer.Option(metavar="P", help="An experiment of the paper: " + ", ".join(PRESETS) + ".")] = "",
+    setup: Annotated[bool, typer.Option("--setup", help="Time the making of neighbourhoods and requests instead.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw time over block size (.png, .svg, .pdf).")] = None,
+) -> None:
+    """Times exchanges: tonari, MPI's neighbourhood collectives and plain messages, in one process, round by round, every result verified.
+
+    Example:  tonari bench moore:3:1 --bytes 8,512,4096 --ranks 2 --mpi openmpi
+
+    Example:  tonari bench moore:3:1 --bytes 8,512 --hosts 27 --output hosts.json
+
+    Example:  tonari bench --preset fig2 --plot fig2.svg
+    """
+    runs = _runs(pattern, op, bytes, algorithms, preset, setup)
+    setup = runs[0].setup
+    if plot:
+        plotting.check_file(plot)
+        if setup:
+            raise typer.BadParameter("--setup has no block sizes to plot over")
+    chosen = find_mpi(mpi or ("openmpi" if hosts else ""))
+    common = ["--rounds", str(rounds), "--max-time", str(max_time), "--tune", tune]
+    common += ["--dims", dims] if dims else []
+    common += ["--mesh"] if mesh else []
+    common += ["--layout", layout] if layout else []
+
+    rows: list[dict[str, Any]] = []
+    with Console(stderr=True).status("starting") as status:
+        for again in range(repeat):
+            for run in runs:
+                suffix = f" ({again + 1} of {repeat})" if repeat > 1 else ""
+                found = launch(chosen, ranks or hosts or 2, run.arguments() + common, hosts, lambda line, suffix=suffix: status.update(line + suffix))
+                rows += [row | {"hosts": hosts, "repeat": again} for row in found]
+    if not setup:
+        add_ratio_spread(rows)
+    _report(rows, setup, json, file, plot)
+
+
+def _runs(pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup: bool) -> list[Run]:
+    if bool(pattern) == bool(preset):
+        raise typer.BadParameter("give either a pattern, for example moore:3:1, or --preset")
+    if not preset:
+        return [Run(pattern, op, bytes or "8", algorithms, setup)]
+    if preset not in PRESETS:
+        raise typer.BadParameter(f"there is no preset {preset}: {', '.join(PRESETS)}")
+    given = {key: value for key, value in (("bytes", bytes), ("algorithms", algorithms)) if value}
+    return [replace(run, **given) for run in PRESETS[preset]]
+
+
+def _report(rows: list[dict[str, Any]], setup: bool, json: bool, file: Path | None, plot: Path | None) -> None:
+    if file:
+        try:
+            file.write_text(as_text(rows))
+        except OSError as error:
+            raise Error(f"cannot write {file}: {error.strerror}", FILE) from error
+    if plot:
+        plotting.draw(rows, plot)
+    if json:
+        output.print_json(rows)
+        return
+    (view.show_setup if setup else view.show)(rows)
+    for written in (file, plot):
+        if written:
+            print(f"written: {written}", file=sys.stderr)

@@ -1,0 +1,105 @@
+"""The readable form of `tonari bench`, made for 80 columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tonari import output
+from tonari.benchmark.summary import label, panels, typical
+
+Row = dict[str, Any]
+
+
+def show(rows: list[Row]) -> None:
+    console = output.console()
+    for title, members in panels(rows).items():
+        _title(console, title, members[0])
+        console.print(_table(typical(members)))
+        _notes(console, members)
+        console.print()
+
+
+def show_setup(rows: list[Row]) -> None:
+    console = output.console()
+    for title, members in panels(rows).items():
+        _title(console, title, members[0])
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column("function", no_wrap=True)
+        table.add_column("algorithm", no_wrap=True)
+        for name in ("time", "quartiles"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in members:
+            algorithm = f"auto, {row['tune']}" if row["algorithm"] == "auto" else row["algorithm"]
+            table.add_row(row["function"], algorithm, _time(row["median_us"]), _range(row))
+        console.print(table)
+        console.print()
+
+
+def _title(console: Console, title: str, row: Row) -> None:
+    hosts = f" on {row['hosts']} hosts" if row["hosts"] else ""
+    console.print(
+        f"[bold]{escape(title)}[/]: {row['neighbors']:,} neighbours, {row['mpi']} {row['mpi_version']}, {row['ranks']} ranks{hosts} as {row['dims']}"
+        f"{' mesh' if row['mesh'] else ''}"
+    )
+
+
+def _table(rows: list[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("block", justify="right", no_wrap=True)
+    table.add_column("algorithm", no_wrap=True)
+    table.add_column("channel", no_wrap=True)
+    for name in ("time", "quartiles", "msgs", "vs native"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("right")
+    fastest = {size: min(r["median_us"] for r in rows if r["bytes"] == size) for size in {r["bytes"] for r in rows}}
+    before = None
+    for row in rows:
+        style = "bold" if row["median_us"] == fastest[row["bytes"]] else None
+        table.add_row(output.size(row["bytes"]) if row["bytes"] != before else "", *_cells(row), style=style)
+        before = row["bytes"]
+    return table
+
+
+def _cells(row: Row) -> list[str]:
+    messages = "" if row["messages"] is None else f"{row['messages']:,}"
+    ratio = "" if row["ratio_native"] is None else f"{row['ratio_native']:.2f} x"
+    return [
+        row["algorithm"],
+        row["channel"],
+        _time(row["median_us"]),
+        _range(row),
+        messages,
+        ratio,
+        "yes" if row["verified"] else "[red]NO[/]",
+    ]
+
+
+def _time(microseconds: float) -> str:
+    return f"{microseconds:.2f} µs" if microseconds < 10 else output.time(microseconds)
+
+
+def _range(row: Row) -> str:
+    """Quartiles, in the unit of the median."""
+    unit = 1 if row["median_us"] < 1e4 else 1e3 if row["median_us"] < 1e7 else 1e6
+    values = (row["q1_us"] / unit, row["q3_us"] / unit)
+    return "–".join(f"{value:.0f}" if value >= 1000 else f"{value:.3g}" for value in values)
+
+
+def _notes(console: Console, rows: list[Row]) -> None:
+    for row in typical(rows):
+        if row["algorithm"] == "auto":
+            console.print(f"auto at {output.size(row['bytes'])}: {escape(row['chosen'])} ({row['reason']})", style="dim")
+    rounds = sorted({row["rounds"] for row in rows})
+    console.print(f"median and quartiles of the slowest rank over {' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds", style="dim")
+    wrong = sorted({label(row) for row in rows if not row["verified"]})
+    if wrong:
+        console.print(f"[red]Wrong data from {', '.join(wrong)}[/]: their times compare with nothing.")
+    if any(row["disturbed"] for row in rows):
+        console.print("[yellow]Disturbed[/]: a ping-pong before and after shows that something else was running; repeat it.")
+    moved = sorted({label(row) for row in rows if (row["ratio_spread"] or 0) > 0.1})
+    if moved:
+        console.print(f"[yellow]Unsteady[/]: between the repeats the ratio to native moved by more than 10 % for {', '.join(moved)}.")

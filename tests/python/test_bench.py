@@ -1,0 +1,169 @@
+"""tonari bench: what it prints and counts, on the MPIs of the build. No assertion about time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+FIELDS = {
+    *("pattern", "op", "ranks", "mpi", "bytes", "algorithm", "channel", "median_us", "q1_us", "q3_us", "messages", "verified"),
+    *("chosen", "reason", "init_us", "rounds", "batch", "mpi_version", "dims", "ratio_native", "disturbed", "repeat", "ratio_spread"),
+}
+
+
+def _built() -> list[str]:
+    if not CONFIG.is_file():
+        return []
+    mpis = json.loads(CONFIG.read_text())["mpis"]
+    return [name for name in mpis if (Path(mpis[name]["bin"]) / "tonari_bench").is_file()]
+
+
+BUILT = _built()
+needs_build = pytest.mark.skipif(not BUILT, reason="there is no build with tonari_bench (TONARI_BUILD)")
+each_mpi = pytest.mark.parametrize("mpi", BUILT or [pytest.param("none", marks=needs_build)])
+
+
+def run(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "TONARI_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-m", "tonari", "bench", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, env=env)
+
+
+def rows(cache: Path, *arguments: str) -> list[dict[str, Any]]:
+    done = run(cache, *arguments, "--rounds", "8", "--max-time", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def by_name(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {row["requested"]: row for row in found}
+
+
+@each_mpi
+def test_rows_have_the_promised_fields(mpi: str, tmp_path: Path) -> None:
+    found = rows(tmp_path, "moore:2:1", "--bytes", "8,96", "--mpi", mpi, "--algorithms", "auto,native,irecv,torus/p2p-typed,linear/p2p-packed")
+    assert [(row["bytes"], row["requested"]) for row in found] == [
+        (size, name) for size in (8, 96) for name in ("auto", "native", "irecv", "torus/p2p-typed", "linear/p2p-packed")
+    ]
+    for row in found:
+        assert FIELDS <= row.keys()
+        assert (row["pattern"], row["op"], row["ranks"], row["mpi"]) == ("moore:2:1", "alltoall", 2, mpi)
+        assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
+        assert row["rounds"] >= 1
+        assert not any(isinstance(value, (dict, list)) for value in row.values())
+    assert {(row["algorithm"], row["channel"]) for row in found if "/" in row["requested"]} == {("torus", "p2p-typed"), ("linear", "p2p-packed")}
+    assert all(row["ratio_native"] == 1 for row in found if row["algorithm"] == "native")
+
+
+@each_mpi
+@pytest.mark.parametrize("op", ["alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw"])
+def test_every_operation_delivers(mpi: str, op: str, tmp_path: Path) -> None:
+    found = by_name(rows(tmp_path, "moore:2:1", "--op", op, "--bytes", "24", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,torus,torus-direct"))
+    assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(("irecv", "irecv-persistent", "linear", "torus", "torus-direct"), True)
+
+
+@each_mpi
+def test_a_mesh_delivers(mpi: str, tmp_path: Path) -> None:
+    found = rows(tmp_path, "moore:2:1", "--mesh", "--bytes", "24", "--mpi", mpi, "--algorithms", "native,irecv,torus")
+    assert [row["verified"] for row in found] == [True, True, True]
+
+
+@each_mpi
+def test_messages_are_counted(mpi: str, tmp_path: Path) -> None:
+    """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six blocks go to others and two to the rank itself."""
+    ring = by_name(rows(tmp_path, "moore:1:1", "--ranks", "3", "--mpi", mpi, "--algorithms", "native,irecv,irecv-persistent,tonari-irecv,linear"))
+    assert {name: row["messages"] for name, row in ring.items()} == {
+        "native": 2, "irecv": 2, "irecv-persistent": 2, "tonari-irecv": 2, "linear": 2,
+    }  # fmt: skip
+    wrapped = by_name(
+        rows(tmp_path, "moore:2:1", "--ranks", "3", "--dims", "3x1", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear/p2p-packed")
+    )
+    assert {name: (row["messages"], row["messages_remote"]) for name, row in wrapped.items()} == {
+        "irecv": (8, 6), "irecv-persistent": (8, 6), "linear/p2p-packed": (2, 2),
+    }  # fmt: skip
+
+
+@needs_build
+def test_wrong_data_of_the_native_collective_is_reported(tmp_path: Path) -> None:
+    """MPICH 4.0 reverses the blocks of duplicate edges; whatever this MPI does, the row says so and the command goes on."""
+    found = by_name(rows(tmp_path, "moore:2:1", "--bytes", "8", "--mpi", BUILT[-1], "--algorithms", "native,torus"))
+    assert found["torus"]["verified"] is True
+    if found["native"]["mpi_version"].startswith("4.0") and BUILT[-1] == "mpich":
+        assert found["native"]["verified"] is False
+
+
+@needs_build
+def test_table_file_and_plot(tmp_path: Path) -> None:
+    file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
+    options = ["--bytes", "8,64", "--rounds", "8", "--max-time", "2", "--algorithms", "auto,native,irecv", "--repeat", "2"]
+    done = run(tmp_path, "moore:2:1", *options, "--output", str(file), "--plot", str(plot))
+    assert done.returncode == 0, done.stderr
+    assert "moore:2:1 alltoall: 8 neighbours" in done.stdout
+    assert "auto at 64 B" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert sorted({row["repeat"] for row in json.loads(file.read_text())}) == [0, 1]
+    assert all(name in plot.read_text() for name in ("<svg", "</svg>"))
+
+
+@needs_build
+def test_setup_times(tmp_path: Path) -> None:
+    found = rows(tmp_path, "moore:2:1", "--setup")
+    functions = [row["function"] for row in found]
+    assert functions[:3] == ["MPI_Dist_graph_create_adjacent", "MPI_Dist_graph_create", "tonari_neighborhood_create_cart"]
+    assert {row["tune"] for row in found if row["algorithm"] == "auto"} == {"off", "model", "measure", "wisdom"}
+    assert {"torus", "linear"} <= {row["algorithm"] for row in found}
+    assert all(row["median_us"] > 0 for row in found)
+
+
+@needs_build
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["moore:2:1", "--op", "alltoal"], "unknown operation 'alltoal'"),
+        (["moore:2:1", "--bytes", "8,none"], "--bytes is 'none'"),
+        (["moore:2:1", "--algorithms", "torsu"], "torsu"),
+        (["moore:2:1", "--dims", "3x3"], "--dims makes 9 ranks, but there are 2"),
+        (["moore:2:1", "--layout", "halo"], "layout 'halo' does not go with alltoall"),
+        (["more:2:1"], "more:2:1"),
+        (["moore:2:1", "--plot", "picture.txt"], ".png"),
+        (["moore:2:1", "--mpi", "other"], "the build has no other"),
+    ],
+)
+def test_mistakes_get_one_sentence(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert done.stderr.startswith("tonari: ") and len(done.stderr.splitlines()) == 1
+    assert sentence in done.stderr
+
+
+def test_a_pattern_or_a_preset(tmp_path: Path) -> None:
+    for arguments in ([], ["moore:2:1", "--preset", "fig2"]):
+        done = run(tmp_path, *arguments)
+        assert done.returncode != 0 and "either a pattern" in done.stderr
+
+
+def test_no_build_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TONARI_BUILD", str(tmp_path))
+    done = run(tmp_path, "moore:2:1")
+    assert done.returncode != 0 and "make build" in done.stderr
+
+
+@pytest.mark.skipif("openmpi" not in BUILT, reason="hosts need Open MPI in the build")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make network namespaces")
+def test_hosts_come_and_go(tmp_path: Path) -> None:
+    before = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True)
+    made = subprocess.run(["ip", "netns", "add", "tonari-test"], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
+    subprocess.run(["ip", "netns", "del", "tonari-test"], check=True)
+    found = by_name(rows(tmp_path, "moore:1:1", "--hosts", "3", "--algorithms", "irecv,torus", "--mpi", "openmpi"))
+    assert {name: (row["verified"], row["messages"], row["hosts"]) for name, row in found.items()} == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
+    assert subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout == before.stdout
