@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "channels/mpi_error.hpp"
 #include "channels/quirks.hpp"
@@ -52,7 +53,31 @@ bool all_have_all(const Neighborhood& near) {
   return true;
 }
 
+// Whether -C is in the list as often as C: then every rank sends as many blocks as it receives, also on a mesh.
+bool symmetric(const Neighborhood& near) {
+  std::vector<Vec> forth = near.offsets, back;
+  for (const Vec& offset : forth) back.push_back(Vec{} - offset);
+  std::sort(forth.begin(), forth.end());
+  std::sort(back.begin(), back.end());
+  return forth == back;
+}
+
+bool repeats(const Neighborhood& near) {
+  std::set<int> targets;
+  for (std::size_t i = 0; i < near.offsets.size(); ++i)
+    if (!targets.insert(near.target(0, i)).second) return true;
+  return false;
+}
+
+// The regular collective: called by all ranks or by none.
+bool can_be_regular(const Arguments& arguments, const Neighborhood& near) {
+  if (arguments.form != Form::regular || arguments.recv.empty() || !all_have_all(near)) return false;
+  return !(TONARI_QUIRK_MPICH_4_NEIGHBORS && arguments.collective == Collective::alltoall && repeats(near));
+}
+
 }  // namespace
+
+bool native_is_right(const Neighborhood& near) { return !TONARI_QUIRK_MPICH_4_NEIGHBORS || all_have_all(near) || symmetric(near); }
 
 NativeArguments::NativeArguments(const Arguments& arguments, const Neighborhood& near, int rank)
     : collective(arguments.collective), sendbuf(arguments.sendbuf), recvbuf(arguments.recvbuf) {
@@ -70,7 +95,7 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Neighborhood&
       recv_types.push_back(duplicate(arguments.recv[i].type));
     }
   }
-  regular = arguments.form == Form::regular && all_have_all(near) && !arguments.recv.empty();
+  regular = can_be_regular(arguments, near);
   if (regular) {
     send_block = {0, arguments.send[0].count, send_types[0]};
     recv_block = {0, arguments.recv[0].count, recv_types[0]};

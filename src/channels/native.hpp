@@ -42,6 +42,8 @@ struct NativeArguments {
   std::vector<OwnedType> owned_;
 };
 
+// Whether this MPI's own collective delivers the right blocks on this neighbourhood. Pure; the same on all ranks.
+bool native_is_right(const Neighborhood& near);
 // Whether this MPI has persistent neighbourhood collectives.
 bool has_persistent_neighborhood_collectives();
 // A request to be started by MPI_Start; only if the MPI has them. Collective.

@@ -28,3 +28,11 @@
 #define TONARI_PERSISTENT_COLLECTIVES 0
 #endif
 #endif
+
+// MPICH 4.0.2, neighbourhood collectives on distributed graphs: alltoall delivers the blocks of repeated edges in reverse (v and w do not), and
+// alltoallw receives no more blocks than the rank sends; what it leaves behind spoils later communicators. Both are right in 5.0.2.
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
+#define TONARI_QUIRK_MPICH_4_NEIGHBORS 1
+#else
+#define TONARI_QUIRK_MPICH_4_NEIGHBORS 0
+#endif

@@ -109,13 +109,17 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 }  // namespace
 
 Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
+  const bool native_ok = native_is_right(*problem.near);
+  if (settings.algorithm == "native" && !native_ok)
+    fail(Errc::algorithm, "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose blocks where ranks send and receive different numbers of them");
   if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
   std::string key;
   if (settings.tune == Tune::automatic) {
     key = wisdom_key(context, problem, settings);
     if (const auto known = recall(context, key, problem, settings)) return {*known, "wisdom", "", 0};
   }
-  const std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
+  std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
+  if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.schedule; });
   if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
   if (settings.tune == Tune::model || context.ranks() == 1) {
     Choice choice{candidates.front(), "model", "predicted:\n", 0};
