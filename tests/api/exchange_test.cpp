@@ -138,11 +138,9 @@ class Algorithm : public testing::TestWithParam<const char*> {
   }
 
   void run(const Topology& t, tonari_neighborhood near, Operation op, Random& common) {
-    // MPICH 4 delivers the blocks of repeated edges in reverse in its regular all-to-all.
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
-    if (native() && op == Operation::alltoall && t.sends_twice_to_one_rank()) return;
-#endif
     const Sizes sizes = random_sizes(common, op, true);
+    // MPICH 4 loses bytes of a long message from a rank to itself between two derived datatypes (seen from 8000 bytes on).
+    if (native() && mpi_spins() && sizes.quantum * sizes.most >= 4000 && has_self(t)) return;
     const std::string channel = common() % 2 ? "p2p-typed" : "p2p-packed";
     const std::string ports = std::to_string(std::max(0, pick(common, -3, 2)));
     // `off` takes an algorithm's first variant, `model` the one it finds best, for which it has to know the machine: slow where ranks outnumber cores.
@@ -161,6 +159,7 @@ class Algorithm : public testing::TestWithParam<const char*> {
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);
     b.out.free_types(), b.in.free_types();
+    if (code == TONARI_ERR_ALGORITHM && native() && mpi_spins() && !all_periodic(t)) return;  // refused where MPICH 4 loses blocks
     if (code == TONARI_ERR_ALGORITHM && (may_not_apply() || (needs_known_sizes() && sizes.by_rank))) return;
     EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
     if (code != TONARI_SUCCESS) return;  // the same on all ranks
@@ -176,6 +175,14 @@ class Algorithm : public testing::TestWithParam<const char*> {
     EXPECT_EQ(request, TONARI_REQUEST_NULL);
     ++ran;
   }
+
+  static bool has_self(const Topology& t) {
+    for (int i = 0; i < t.count(); ++i)
+      for (int rank = 0; rank < world_size(); ++rank)
+        if (t.target(rank, i) == rank) return true;
+    return false;
+  }
+  static bool all_periodic(const Topology& t) { return std::count(t.periods.begin(), t.periods.end(), 0) == 0; }
 
   void check_info(tonari_request request, const std::string& channel) {
     tonari_request_info info;

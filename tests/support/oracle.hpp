@@ -49,17 +49,6 @@ struct Topology {
   }
   int target(int rank, int i) const { return neighbor(rank, i, 1); }
   int source(int rank, int i) const { return neighbor(rank, i, -1); }
-
-  bool sends_twice_to_one_rank() const {
-    for (int rank = 0; rank < world_size(); ++rank) {
-      std::vector<int> targets;
-      for (int i = 0; i < count(); ++i)
-        if (const int t = target(rank, i); t >= 0) targets.push_back(t);
-      std::sort(targets.begin(), targets.end());
-      if (std::adjacent_find(targets.begin(), targets.end()) != targets.end()) return true;
-    }
-    return false;
-  }
 };
 
 inline MPI_Comm make_cart(const Topology& t) {
