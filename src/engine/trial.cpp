@@ -12,7 +12,7 @@ namespace tonari {
 namespace {
 
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
-constexpr int most_rounds = 400;
+constexpr std::size_t most_rounds = 400, few_rounds = 40;
 constexpr double slow = 1.7;     // times the best median: out of the contest
 constexpr double hopeless = 8;   // the same after the very first round, which also touches memory for the first time
 constexpr double slow_and_expensive = 2.5;  // the same if one round of all takes longer than the budget
@@ -90,14 +90,13 @@ class Contest {
     for (std::size_t c : running_) repeat_ = std::max(repeat_, repetitions(times_[c].back()));
     for (std::size_t c : running_) times_[c].clear();  // the first round only warmed up
     double used = 0;
-    for (int batch = 3; used < budget && static_cast<int>(times_[running_[0]].size()) < most_rounds; batch = std::min(2 * batch, 64)) {
+    for (int batch = 3; wants_more(used, budget); batch = std::min(2 * batch, 64)) {
       const double start = MPI_Wtime();
       for (int k = 0; k < batch; ++k) round(repeat_);
       elapsed_ = MPI_Wtime() - start;
       reduce();
       used += elapsed_;
       drop_the_slow(slow);
-      if (used + 2 * elapsed_ > 2 * budget) break;
     }
   }
 
@@ -117,6 +116,16 @@ class Contest {
     exchanges_[c]->start();
     exchanges_[c]->wait();
     return shadow_.received();
+  }
+  // Time that others took away from us must not cut the contest short: it goes on until there are as many rounds as the undisturbed times of the
+  // candidates would have allowed, up to a point.
+  bool wants_more(double used, double budget) const {
+    const std::size_t rounds = times_[running_[0]].size();
+    if (rounds == 0) return true;
+    double undisturbed = 0;
+    for (std::size_t c : running_) undisturbed += repeat_ * *std::min_element(times_[c].begin(), times_[c].end());
+    const bool few = rounds < few_rounds && undisturbed * static_cast<double>(rounds) < budget / 2;
+    return rounds < most_rounds && used < (few ? 5 * budget : budget);
   }
   void drop_the_slow(double slow) {
     double best = median(times_[running_[0]]);
