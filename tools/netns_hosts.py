@@ -25,6 +25,7 @@ from types import FrameType
 
 SUBNET = "10.77.0.0/16"
 NETNS_ETC = Path("/etc/netns")  # ip-netns(8): NAME/hosts there is /etc/hosts inside
+AUTOGROUP = Path("/proc/sys/kernel/sched_autogroup_enabled")
 NEIGHBOURS = Path("/proc/sys/net/ipv4/neigh/default")  # one table for all namespaces
 # mpiexec's own remote start, without ssh: AGENT HOST COMMAND... The host gets its name in a UTS namespace.
 AGENT = """#!/bin/sh
@@ -51,12 +52,13 @@ class Hosts:
         self.count = count
         self.prefix = f"tonari{os.getpid()}-"
         self.names = [f"h{i}" for i in range(count)]
-        self.neighbours: dict[Path, str] = {}
+        self.settings: dict[Path, str] = {}  # of the kernel, as they were
         self.made: list[str] = []
 
     def __enter__(self) -> Hosts:
         try:
             self._room_for_neighbours()
+            self._one_queue()
             self._bridge()
             for i, name in enumerate(self.names):
                 self._host(i, name)
@@ -78,7 +80,7 @@ class Hosts:
             NETNS_ETC.rmdir()  # if it was ours alone
         except OSError:
             pass
-        for path, value in self.neighbours.items():
+        for path, value in self.settings.items():
             path.write_text(value)
 
     def _namespace(self, name: str) -> str:
@@ -110,9 +112,17 @@ class Hosts:
         needed = 2 * self.count * self.count
         for name in ("gc_thresh3", "gc_thresh2", "gc_thresh1"):
             path = NEIGHBOURS / name
-            if path.exists() and int(old := path.read_text()) < needed:
-                self.neighbours[path] = old
-                path.write_text(str(needed))
+            if path.exists() and int(path.read_text()) < needed:
+                self._set(path, str(needed))
+
+    def _one_queue(self) -> None:
+        """Each host's daemon starts a session. With a scheduling group for each session, a waiting rank that yields would yield to nobody."""
+        if AUTOGROUP.exists():
+            self._set(AUTOGROUP, "0")
+
+    def _set(self, path: Path, value: str) -> None:
+        self.settings[path] = path.read_text()
+        path.write_text(value)
 
 
 def launch(hosts: Hosts, slots: int, command: list[str]) -> int:
