@@ -25,7 +25,7 @@ def draw(rows: list[dict[str, Any]], file: Path) -> None:
     from matplotlib import pyplot
 
     found = panels(rows)
-    columns = min(3, len(found))
+    columns = len(found) if len(found) < 4 else 2 if len(found) == 4 else 3
     lines = -(-len(found) // columns)
     figure, axes = pyplot.subplots(lines, columns, figsize=(6.4 * columns, 4.6 * lines), squeeze=False, layout="constrained")
     for axis, (title, members) in zip(axes.flat, found.items()):
