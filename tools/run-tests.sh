@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All tests of the build tree: CTest (C++ and MPI), then pytest. Both run even if the first fails, and both say at the
-# end what they counted. A runner that ran nothing has failed.
+# All tests of the build tree: CTest (C++ and MPI), some of them under sanitizers, then pytest. All run even if one fails, and say at
+# the end what they counted. A runner that ran nothing has failed.
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -10,6 +10,11 @@ logs=$build/setup
 status=0
 
 ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 2>&1 | tee "$logs/ctest.txt" || status=1
+
+# SANITIZE=no leaves this out.
+if [ "${SANITIZE:-yes}" = yes ] && ! grep -qs GoogleTest "$left_out"; then
+    "$source/tools/run-sanitized.sh" 2>&1 | tee "$logs/sanitized.txt" || status=1
+fi
 
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \

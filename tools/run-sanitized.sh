@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The core's tests and two MPI tests once more, under AddressSanitizer and UndefinedBehaviorSanitizer, in a build tree of their own.
+set -euo pipefail
+
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$(cd "${BUILD:-build}" && pwd)
+tree=$build/sanitize
+
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+
+compiler=$(cached CMAKE_CXX_COMPILER)
+mkdir -p "$tree"
+echo 'int main() {}' >"$tree/try.cpp"
+if ! "$compiler" -fsanitize=address,undefined "$tree/try.cpp" -o "$tree/try" >/dev/null 2>&1 || ! "$tree/try"; then
+    echo "sanitizers: not run, $compiler cannot link with them"
+    exit 0
+fi
+
+mpi=$(cached TONARI_MPI | cut -d ';' -f 1)
+root=$(cached "TONARI_${mpi^^}_ROOT")
+cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
+    -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
+    "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
+cmake --build "$tree" --target core_tests "api_tests_$mpi"
+
+# What MPI libraries never free is not ours to report; what tonari does not free, tests/engine counts.
+export ASAN_OPTIONS=detect_leaks=0
+ctest --test-dir "$tree" --output-on-failure --no-tests=error -j 2 -L 'core' 2>&1 | tail -n 4
+ctest --test-dir "$tree" --output-on-failure --no-tests=error -R "^(exchange|errors)\.$mpi\.(2|3)$"
