@@ -22,7 +22,7 @@ const char* const usage =
     "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
     "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
     "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long (0, 20)\n"
-    "  --tune MODE        tonari_tune of the candidate auto: auto (default), off, model, measure\n"
+    "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto (default), off, model, measure\n"
     "  --setup            time the making of neighbourhoods and requests instead (paper 000, Table 2)\n"
     "  --count            verify and count messages only\n"
     "  --output FILE      where the JSON goes (standard output)\n";

@@ -62,7 +62,8 @@ class TonariCandidate : public Candidate {
   std::string chosen() const override {
     std::string label = info_.algorithm;
     if (std::strlen(info_.variant)) label += std::string("/") + info_.variant;
-    return label + "/" + info_.channel;
+    label += std::string("/") + info_.channel;
+    return std::strlen(info_.channel_detail) ? label + "/" + info_.channel_detail : label;
   }
   std::string reason() const override { return info_.reason; }
   bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
@@ -86,8 +87,7 @@ std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& 
   std::string algorithm = name.substr(0, slash);
   if (algorithm.starts_with("tonari-")) algorithm = algorithm.substr(std::strlen("tonari-"));
   const std::string channel = slash == std::string::npos ? "auto" : name.substr(slash + 1);
-  // A forced algorithm must not spend the time of its init on measuring variants: tonari_tune is for auto alone.
-  const Keys keys{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", algorithm == "auto" ? tune : "model"}};
+  const Keys keys{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", tune}};
   return std::make_unique<TonariCandidate>(make_request(work, near, keys));
 }
 

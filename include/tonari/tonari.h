@@ -143,6 +143,7 @@ typedef struct {
   const char* algorithm;          /* name, as in tonari_algorithm */
   const char* variant;            /* "" or what tells it from the algorithm's other variants */
   const char* channel;            /* p2p-typed, p2p-packed, or mpi for native */
+  const char* channel_detail;     /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes) */
   const char* reason;             /* forced, fixed rule, model, measured, wisdom */
   double predicted_seconds;       /* by the cost model; 0 if it was not asked */
   double init_seconds;            /* what init took on this rank, measuring included */

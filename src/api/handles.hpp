@@ -16,7 +16,7 @@ struct tonari_request_s {
   std::shared_ptr<tonari::Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<tonari::Exchange> exchange;
   bool active = false;
-  std::string description, algorithm, variant, channel, reason;
+  std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, init = 0, measured = 0;
   int rounds = 0;
 };

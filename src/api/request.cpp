@@ -89,6 +89,7 @@ void describe(tonari_request_s& request, const Choice& choice, const Problem& pr
   request.algorithm = choice.candidate.algorithm();
   request.variant = choice.candidate.variant();
   request.channel = choice.candidate.channel.name();
+  request.channel_detail = choice.candidate.channel.detail();
   request.reason = choice.reason;
   request.predicted = choice.candidate.predicted;
   request.measured = choice.measured;
@@ -112,10 +113,12 @@ tonari_request make_request(tonari_neighborhood near, MPI_Info info, const std::
   request->context = near->context;
   const std::size_t tags = choice.candidate.schedule ? choice.candidate.schedule->rounds() : 0;
   if (!choice.candidate.schedule) context.graph();
+  context.reserve_tags(tags);
   together(context.comm(), [&] {
-    request->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.take_tags(tags));
+    request->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag());
     describe(*request, choice, problem);
   });
+  context.take_tags(tags);
   request->init = MPI_Wtime() - start;
   return request.release();
 }
@@ -207,7 +210,7 @@ extern "C" const char* tonari_request_describe(tonari_request request) { return 
 extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {
   return guarded([&] {
     if (!request || !info) fail(Errc::argument, request ? "the place for the information is null" : "the request is null");
-    *info = {request->algorithm.c_str(), request->variant.c_str(),  request->channel.c_str(),
+    *info = {request->algorithm.c_str(), request->variant.c_str(),  request->channel.c_str(), request->channel_detail.c_str(),
              request->reason.c_str(),    request->predicted,        request->init,
              request->measured,          request->exchange->messages(), request->rounds,
              static_cast<MPI_Count>(request->exchange->bytes()), static_cast<MPI_Count>(request->exchange->scratch_bytes())};

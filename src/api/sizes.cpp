@@ -29,8 +29,9 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   for (std::size_t k = 0; k < theirs.size(); ++k) arguments.recv.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
   const Schedule linear = find_algorithm("linear").schedules(context.near(), collective).front();
   std::unique_ptr<Exchange> exchange;
+  context.reserve_tags(linear.rounds());
   together(context.comm(), [&] {
-    exchange = build(context, {std::make_shared<const Schedule>(linear), {}, 0}, {}, arguments, bind(arguments), context.peek_tag());
+    exchange = build(context, {std::make_shared<const Schedule>(linear), {}, 0}, {}, arguments, bind(arguments), context.first_tag());
   });
   exchange->start();
   exchange->wait();

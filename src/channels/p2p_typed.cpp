@@ -1,6 +1,8 @@
 // The typed channel (zero copy; paper 000, section 3.3): each message is one derived datatype over the blocks where they lie, in the send, the
 // receive or the scratch buffer, made once at init. Blocks that follow each other in memory become one piece.
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "channels/p2p.hpp"
 
@@ -39,7 +41,7 @@ struct Pieces {
 
 class Typer {
  public:
-  Typer(const Plan& plan, const Binding& binding, const Arguments& arguments) : plan_(plan), binding_(binding), arguments_(arguments) {}
+  Typer(const Plan& plan, const Binding& binding) : plan_(plan), binding_(binding) {}
 
   P2pProgram program() {
     p_.steps.resize(plan_.size());
@@ -71,14 +73,28 @@ class Typer {
     return {scratch_[s.block], nullptr, bytes(s)};
   }
 
-  void add(Pieces& pieces, Slice s) const {
+  void add(Pieces& pieces, Slice s) {
     const Block b = block(s);
     if (b.bytes == 0) return;
     if (!b.layout) return pieces.add_bytes(b.address, b.bytes);
-    const bool sent = s.buffer == Buffer::send;
-    const TypedBlock& typed = (sent ? arguments_.send : arguments_.recv)[s.block];
-    const void* buffer = sent ? arguments_.sendbuf : arguments_.recvbuf;
-    pieces.add_typed(reinterpret_cast<MPI_Aint>(buffer) + typed.displacement, typed.count, typed.type);
+    for (const Run& run : b.layout->runs()) {
+      const std::byte* const first = b.address + run.offset;
+      if (run.count == 1) pieces.add_bytes(first, run.length);
+      else if (std::max(run.length, run.count) <= most_per_piece) pieces.add_typed(reinterpret_cast<MPI_Aint>(first), 1, strided(run));
+      else
+        for (std::size_t k = 0; k < run.count; ++k) pieces.add_bytes(first + static_cast<std::ptrdiff_t>(k) * run.stride, run.length);
+    }
+  }
+
+  // Bytes, not the user's type: what one rank sends as his, another may receive as bytes, and MPI matches types (MPICH 4 loses an element that a
+  // packet's end cuts).
+  MPI_Datatype strided(const Run& run) {
+    MPI_Datatype& type = strided_.try_emplace({run.length, run.count, run.stride}, MPI_DATATYPE_NULL).first->second;
+    if (type == MPI_DATATYPE_NULL) {
+      check_mpi(MPI_Type_create_hvector(static_cast<int>(run.count), static_cast<int>(run.length), run.stride, MPI_BYTE, &type), "MPI_Type_create_hvector");
+      p_.types.emplace_back(type);
+    }
+    return type;
   }
 
   void message(OpId op) {
@@ -117,15 +133,13 @@ class Typer {
 
   const Plan& plan_;
   const Binding& binding_;
-  const Arguments& arguments_;
   P2pProgram p_;
   std::vector<std::byte*> scratch_;
+  std::map<std::tuple<std::size_t, std::size_t, std::ptrdiff_t>, MPI_Datatype> strided_;
 };
 
 }  // namespace
 
-P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments& arguments) {
-  return Typer(plan, binding, arguments).program();
-}
+P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments&) { return Typer(plan, binding).program(); }
 
 }  // namespace tonari

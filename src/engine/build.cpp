@@ -10,7 +10,7 @@ std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate, co
   const bool typed = candidate.channel.via == Via::typed;
   const Plan plan = candidate.schedule->plan(context.rank(), {typed ? Storage::alternate : Storage::separate, settings.ports});
   P2pProgram program = typed ? compile_typed(plan, binding, arguments) : compile_packed(plan, binding, candidate.channel.segment);
-  return std::make_unique<PlanExchange>(plan, std::move(program), context.comm(), PlanExchange::Options{first_tag, !candidate.channel.immediate});
+  return std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(), PlanExchange::Options{first_tag, !candidate.channel.immediate});
 }
 
 }  // namespace tonari

@@ -1,13 +1,17 @@
 #include "engine/calibrate.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "channels/mpi_error.hpp"
 #include "channels/memory.hpp"
+#include "base/hash.hpp"
 #include "copy/moves.hpp"
 #include "engine/agree.hpp"
 #include "select/cache.hpp"
@@ -59,14 +63,12 @@ class Pair {
     return median(times);
   }
 
-  // Largest power of two that is sent although the receiver has not yet asked for it.
+  // Largest message that is sent although the receiver has not yet asked for it. Limits are powers of two that include the MPI's header.
   std::size_t eager() {
-    std::size_t limit = 0;
-    for (std::size_t bytes = 256; bytes <= largest; bytes *= 2) {
-      if (!leaves_alone(static_cast<int>(bytes))) break;
-      limit = bytes;
-    }
-    return std::max<std::size_t>(limit, 256);
+    constexpr std::size_t header = 96;
+    std::size_t limit = 256;
+    for (std::size_t bytes = 512; bytes <= largest && leaves_alone(static_cast<int>(bytes - header)); bytes *= 2) limit = bytes - header;
+    return limit;
   }
 
   // Extra time per piece of a message that a datatype describes, over a contiguous one.
@@ -152,6 +154,19 @@ void measure_messages(LogGP& machine, Pair pair) {
   machine.typed_block = pair.typed_piece();
 }
 
+// Variables by which users and sites tune their MPI change what is fastest.
+std::uint64_t tuning_environment() {
+  static const char* const prefixes[] = {"OMPI_MCA_mpi_", "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_coll", "OMPI_MCA_mtl", "MPIR_CVAR_", "UCX_", "FI_"};
+  std::vector<std::string> found;
+  for (char** variable = environ; *variable; ++variable)
+    for (const char* prefix : prefixes)
+      if (std::string_view(*variable).starts_with(prefix)) found.emplace_back(*variable);
+  std::sort(found.begin(), found.end());
+  Hash hash;
+  for (const std::string& variable : found) hash.bytes(variable);
+  return hash.value();
+}
+
 }  // namespace
 
 std::string machine_key(MPI_Comm comm) {
@@ -166,7 +181,7 @@ std::string machine_key(MPI_Comm comm) {
   MPI_Comm_free(&node);
   int nodes = rank == 0 ? 1 : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
-  std::string key = text(version, "|", host, "|", ranks, " ranks|", nodes, " nodes");
+  std::string key = text(host, "|", ranks, " ranks|", nodes, " nodes|", std::hex, tuning_environment(), std::dec, "|", version);
   for (char& c : key)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   return broadcast(comm, key.substr(0, 400));

@@ -14,6 +14,19 @@
 
 namespace tonari {
 
+// A communicator of our own; freed with its last owner.
+class OwnedComm {
+ public:
+  explicit OwnedComm(MPI_Comm comm);  // a duplicate; collective
+  ~OwnedComm();
+  OwnedComm(const OwnedComm&) = delete;
+  OwnedComm& operator=(const OwnedComm&) = delete;
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
 class Context {
  public:
   // Collective; duplicates comm. near and settings must be the same on all ranks.
@@ -22,17 +35,18 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  MPI_Comm comm() const { return comm_; }
+  MPI_Comm comm() const { return comm_->get(); }
+  const std::shared_ptr<const OwnedComm>& shared_comm() const { return comm_; }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   const std::shared_ptr<const Neighborhood>& near() const { return near_; }
   const Settings& settings() const { return settings_; }
 
-  // The first of `count` tags that no other exchange uses. Must be called in the same order on all ranks. Throws Errc::overflow once all tags of
-  // the communicator are used up.
-  int take_tags(std::size_t count);
-  // The tag that take_tags would return: for trial exchanges that are over before the next call.
-  int peek_tag() const { return static_cast<int>(next_tag_); }
+  // Makes sure that `count` tags from first_tag() on belong to no other exchange; where the communicator has none left, a duplicate takes its place.
+  // Collective, in the same order on all ranks. They are free for trials until take_tags. Throws Errc::overflow if no communicator has so many.
+  void reserve_tags(std::size_t count);
+  int first_tag() const { return static_cast<int>(next_tag_); }
+  void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
   // Collective at the first call each.
   std::shared_ptr<const GraphComm> graph();
@@ -40,11 +54,11 @@ class Context {
   const LogGP& machine();
 
  private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::shared_ptr<const OwnedComm> comm_;
   int rank_ = 0, ranks_ = 0;
   std::shared_ptr<const Neighborhood> near_;
   Settings settings_;
-  std::int64_t next_tag_ = 0, most_tag_ = 32767;
+  std::int64_t next_tag_ = 0, most_tag_ = 32767;  // what MPI promises at least
   std::shared_ptr<const GraphComm> graph_;
   std::string machine_key_;
   std::optional<LogGP> machine_;

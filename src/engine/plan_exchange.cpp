@@ -11,8 +11,8 @@ constexpr Bytes small_unpack = 64 * 1024;
 
 }  // namespace
 
-PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, MPI_Comm comm, Options options)
-    : program_(std::move(program)), comm_(comm), options_(options) {
+PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options)
+    : program_(std::move(program)), comm_(std::move(comm)), options_(options) {
   successor_begin_.push_back(0);
   for (OpId op = 0; op < plan.size(); ++op) {
     const auto next = plan.successors(op);
@@ -66,8 +66,8 @@ void PlanExchange::make_requests() {
   for (std::size_t k = 0; k < requests_.size(); ++k) {
     const Transfer& t = program_.transfers[k];
     const int tag = options_.first_tag + t.tag;
-    if (t.send) check_mpi(MPI_Send_init(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Send_init");
-    else check_mpi(MPI_Recv_init(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Recv_init");
+    if (t.send) check_mpi(MPI_Send_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Send_init");
+    else check_mpi(MPI_Recv_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Recv_init");
   }
 }
 
@@ -96,8 +96,8 @@ void PlanExchange::start_transfers(Range range) {
   for (std::uint32_t k = range.begin; k < range.end; ++k) {
     const Transfer& t = program_.transfers[k];
     const int tag = options_.first_tag + t.tag;
-    if (t.send) check_mpi(MPI_Isend(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Isend");
-    else check_mpi(MPI_Irecv(t.buffer, t.count, t.type, t.peer, tag, comm_, &requests_[k]), "MPI_Irecv");
+    if (t.send) check_mpi(MPI_Isend(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Isend");
+    else check_mpi(MPI_Irecv(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Irecv");
   }
 }
 

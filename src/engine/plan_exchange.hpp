@@ -3,9 +3,11 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
 #include "channels/p2p.hpp"
+#include "engine/context.hpp"
 #include "engine/exchange.hpp"
 #include "plan/plan.hpp"
 
@@ -17,7 +19,7 @@ class PlanExchange final : public Exchange {
     int first_tag = 0;       // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
     bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
   };
-  PlanExchange(const Plan& plan, P2pProgram program, MPI_Comm comm, Options options);
+  PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options);
   ~PlanExchange() override;
   PlanExchange(const PlanExchange&) = delete;
   PlanExchange& operator=(const PlanExchange&) = delete;
@@ -41,7 +43,7 @@ class PlanExchange final : public Exchange {
   std::span<const Move> moves(Range range) const { return std::span(program_.moves).subspan(range.begin, range.size()); }
 
   P2pProgram program_;
-  MPI_Comm comm_;
+  std::shared_ptr<const OwnedComm> comm_;
   Options options_;
   int messages_ = 0;
 

@@ -101,6 +101,8 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   choice.candidate = best.candidate;
   choice.reason = "measured";
   choice.measured = best.seconds;
+  choice.steady = best.steady;
+  if (!best.steady) choice.details += "the times varied much (is the machine busy with something else?), so this is not remembered\n";
   return choice;
 }
 
@@ -128,7 +130,7 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
   }
   if (key.empty()) key = wisdom_key(context, problem, settings);
   Choice choice = measure(context, candidates, problem, settings, arguments, binding);
-  if (context.rank() == 0 && choice.reason == "measured") CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
+  if (context.rank() == 0 && choice.steady) CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
   return choice;
 }
 

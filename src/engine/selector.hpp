@@ -16,6 +16,7 @@ struct Choice {
   std::string reason;     // forced, fixed rule, model, measured, wisdom
   std::string details;    // lines for tonari_request_describe: what was compared
   double measured = 0;    // seconds; 0 if it was not measured
+  bool steady = false;    // the measurement can be trusted, also next time
 };
 
 // Collective. Everything but binding and arguments must be the same on all ranks. Throws the same error on all ranks.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
 constexpr std::size_t most_rounds = 400, few_rounds = 40;
+constexpr double unsteady = 2;  // times the lower quartile: a median above says that others were busy
 constexpr double slow = 1.7;     // times the best median: out of the contest
 constexpr double hopeless = 8;   // the same after the very first round, which also touches memory for the first time
 constexpr double slow_and_expensive = 2.5;  // the same if one round of all takes longer than the budget
@@ -42,10 +43,12 @@ void* stand_in(const void* buffer, const Span& span, const Memory& memory) {
   return reinterpret_cast<void*>(base + (reinterpret_cast<std::uintptr_t>(buffer) - span.low));
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
+double order_statistic(std::vector<double> values, std::size_t rank) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  return values[rank];
 }
+double median(const std::vector<double>& values) { return order_statistic(values, values.size() / 2); }
+double quartile(const std::vector<double>& values) { return order_statistic(values, values.size() / 4); }
 
 // Short exchanges are repeated within a round so that the clock can see them.
 int repetitions(double seconds) { return seconds > 5e-6 ? 1 : 4; }
@@ -55,9 +58,12 @@ class Contest {
   Contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow) : context_(context), shadow_(shadow) {
     // Collective steps come first: a rank that fails on its own must not leave the others waiting in them.
     if (std::any_of(candidates.begin(), candidates.end(), [](const Candidate& c) { return !c.schedule; })) context.graph();
+    std::size_t tags = 0;
+    for (const Candidate& c : candidates) tags = std::max(tags, c.schedule ? c.schedule->rounds() : 0);
+    context.reserve_tags(tags);
     together(context.comm(), [&] {
       for (const Candidate& candidate : candidates) {
-        exchanges_.push_back(build(context, candidate, settings, shadow.arguments(), shadow.binding(), context.peek_tag()));
+        exchanges_.push_back(build(context, candidate, settings, shadow.arguments(), shadow.binding(), context.first_tag()));
         timings_.push_back({candidate});
       }
     });
@@ -102,7 +108,10 @@ class Contest {
 
   std::vector<Timing> result() {
     for (std::size_t c = 0; c < timings_.size(); ++c)
-      if (!timings_[c].wrong) timings_[c].seconds = median(times_[c]);
+      if (!timings_[c].wrong) {
+        timings_[c].seconds = median(times_[c]);
+        timings_[c].steady = timings_[c].seconds < unsteady * quartile(times_[c]);
+      }
     for (std::size_t c : running_) timings_[c].finished = true;
     const auto place = [](const Timing& t) { return std::tuple(t.wrong, !t.finished, t.seconds); };
     std::stable_sort(timings_.begin(), timings_.end(), [&](const Timing& a, const Timing& b) { return place(a) < place(b); });

@@ -34,6 +34,7 @@ struct Timing {
   Candidate candidate;
   double seconds = 0;      // median over rounds of the maximum over ranks
   bool wrong = false;      // delivered wrong blocks: never timed
+  bool steady = false;     // the rounds took similar times
   bool finished = false;   // was not dropped for being slow
 };
 

@@ -107,14 +107,19 @@ void keep_promising(std::vector<Candidate>& all) {
 
 const char* ChannelChoice::name() const { return via == Via::native ? "mpi" : via == Via::typed ? "p2p-typed" : "p2p-packed"; }
 
+std::string ChannelChoice::detail() const {
+  std::string detail = segment > 0 ? "segments of " + std::to_string(segment) : "";
+  if (immediate) detail += detail.empty() ? "immediate" : "/immediate";
+  return detail;
+}
+
 std::string Candidate::label() const {
   std::string label = algorithm();
   if (!schedule) return label;
   if (!variant().empty()) label += "/" + variant();
   label += std::string("/") + channel.name();
-  if (channel.segment > 0) label += "/segments of " + std::to_string(channel.segment);
-  if (channel.immediate) label += "/immediate";
-  return label;
+  const std::string detail = channel.detail();
+  return detail.empty() ? label : label + "/" + detail;
 }
 
 Tune parse_tune(const std::string& word) {
@@ -143,8 +148,7 @@ std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& 
   };
   add({Via::typed});
   const double message = problem.average * static_cast<double>(candidate.schedule->hops()) / std::max<double>(1, candidate.schedule->rounds());
-  const std::size_t piece = machine.eager > 256 ? machine.eager - 96 : machine.eager;  // leaves room for the MPI's header
-  if (message > static_cast<double>(piece)) add({Via::packed, false, piece});
+  if (message > static_cast<double>(machine.eager)) add({Via::packed, false, machine.eager});
   return all;
 }
 

@@ -18,7 +18,8 @@ struct ChannelChoice {
   Via via = Via::packed;
   bool immediate = false;    // Isend and Irecv anew each time instead of persistent requests
   std::size_t segment = 0;   // packed: cut messages into pieces of so many bytes; 0: do not
-  const char* name() const;  // p2p-packed, p2p-typed, mpi
+  const char* name() const;    // p2p-packed, p2p-typed, mpi
+  std::string detail() const;  // empty, "segments of 4000", "immediate"
   friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
 };
 
