@@ -378,7 +378,7 @@ class Wisdom : public Requests {
 };
 
 TEST_F(Wisdom, IsMeasuredOnceAndThenRemembered) {
-  if (world_size() == 1 || world_size() > 4) GTEST_SKIP() << "for 2 to 4 ranks";
+  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "for 2 to 4 ranks, where they are fast";
   const Info automatic{{"tonari_tune", "auto"}};
   const Outcome first = exchange(automatic, 8), second = exchange(automatic, 8);
   EXPECT_EQ(first.reason, "measured");
@@ -393,7 +393,7 @@ TEST_F(Wisdom, IsMeasuredOnceAndThenRemembered) {
 }
 
 TEST_F(Wisdom, NonsenseInTheFileIsNotBelieved) {
-  if (world_size() == 1 || world_size() > 3) GTEST_SKIP() << "for 2 and 3 ranks";
+  if (world_size() == 1 || world_size() > 3 || ranks_are_slow()) GTEST_SKIP() << "for 2 and 3 ranks, where they are fast";
   const Info automatic{{"tonari_tune", "auto"}};
   exchange(automatic, 8);
   if (rank == 0) {  // every entry gets a value that names nothing

@@ -37,7 +37,7 @@ class Leaks : public testing::Test {
   // step(k) some times to warm up and then many times more.
   template <class Step>
   void expect_nothing_left(int many, Step step) {
-    for (int k = 0; k < 12; ++k) step(k);
+    for (int k = 0; k < std::min(many, 12); ++k) step(k);
     const Live before = live();
     for (int k = 0; k < many; ++k) step(k);
     const Live after = live();

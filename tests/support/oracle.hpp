@@ -398,10 +398,12 @@ inline bool mpi_spins() {
 #endif
 }
 
+inline bool ranks_are_slow() { return world_size() > (mpi_spins() ? 2 : 4); }
+
 // `many` cases where they are cheap. The same on all ranks.
 inline int cases(int many) {
   const int ranks = world_size();
-  const int divide = ranks <= 2 ? 1 : mpi_spins() ? (ranks <= 4 ? 8 : 24) : (ranks <= 4 ? 2 : 6);
+  const int divide = ranks <= 2 ? 1 : mpi_spins() ? (ranks <= 4 ? 50 : 200) : (ranks <= 4 ? 4 : 12);
   return std::max(1, many / divide);
 }
 
