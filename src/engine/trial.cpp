@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
 constexpr std::size_t most_rounds = 400, few_rounds = 40;
 constexpr double unsteady = 2;  // times the lower quartile: a median above says that others were busy
-constexpr double slow = 1.7;     // times the best median: out of the contest
+constexpr double slow = 1.7;     // times the best: out of the contest
 constexpr double hopeless = 8;   // the same after the very first round, which also touches memory for the first time
 constexpr double slow_and_expensive = 2.5;  // the same if one round of all takes longer than the budget
 
@@ -109,8 +109,8 @@ class Contest {
   std::vector<Timing> result() {
     for (std::size_t c = 0; c < timings_.size(); ++c)
       if (!timings_[c].wrong) {
-        timings_[c].seconds = median(times_[c]);
-        timings_[c].steady = timings_[c].seconds < unsteady * quartile(times_[c]);
+        timings_[c].seconds = quartile(times_[c]);
+        timings_[c].steady = median(times_[c]) < unsteady * timings_[c].seconds;
       }
     for (std::size_t c : running_) timings_[c].finished = true;
     const auto place = [](const Timing& t) { return std::tuple(t.wrong, !t.finished, t.seconds); };
@@ -137,9 +137,9 @@ class Contest {
     return rounds < most_rounds && used < (few ? 5 * budget : budget);
   }
   void drop_the_slow(double slow) {
-    double best = median(times_[running_[0]]);
-    for (std::size_t c : running_) best = std::min(best, median(times_[c]));
-    std::erase_if(running_, [&](std::size_t c) { return median(times_[c]) > slow * best; });
+    double best = quartile(times_[running_[0]]);
+    for (std::size_t c : running_) best = std::min(best, quartile(times_[c]));
+    std::erase_if(running_, [&](std::size_t c) { return quartile(times_[c]) > slow * best; });
   }
   // One round: every candidate that is left once, beginning with another one each time.
   void round(int repeat) {

@@ -32,7 +32,7 @@ class Shadow {
 
 struct Timing {
   Candidate candidate;
-  double seconds = 0;      // median over rounds of the maximum over ranks
+  double seconds = 0;      // lower quartile over rounds of the maximum over ranks: what others take from us only ever adds
   bool wrong = false;      // delivered wrong blocks: never timed
   bool steady = false;     // the rounds took similar times
   bool finished = false;   // was not dropped for being slow
