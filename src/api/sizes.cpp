@@ -66,13 +66,14 @@ std::vector<Bytes> common_sizes(Context& context, Collective collective, const B
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, bounds.data(), checked_cast<int>(bounds.size(), "number of blocks"), MPI_UINT64_T, MPI_MAX, context.comm()), "MPI_Allreduce");
   for (std::size_t i = 0; i < s; ++i)
     if (bounds[s + i] != 0 && bounds[i] != ~bounds[s + i]) return {};
-  bounds.resize(s);
-  if (collective == Collective::alltoall) return bounds;
-  // Allgather: one size for all.
-  Bytes only = 0;
-  for (Bytes bytes : bounds) only = std::max(only, bytes);
+  if (collective == Collective::alltoall) {
+    bounds.resize(s);
+    return bounds;
+  }
+  // Allgather: one size for all blocks that some rank has, those of no bytes included.
+  const Bytes only = s == 0 ? 0 : *std::max_element(bounds.begin(), bounds.begin() + static_cast<std::ptrdiff_t>(s));
   for (std::size_t i = 0; i < s; ++i)
-    if (bounds[i] != 0 && bounds[i] != only) return {};
+    if (bounds[s + i] != 0 && bounds[i] != only) return {};
   return {only};
 }
 
