@@ -9,7 +9,8 @@
 
 namespace tonari {
 
-GraphComm::GraphComm(MPI_Comm comm, const Neighborhood& near, int rank) {
+MPI_Comm make_graph(MPI_Comm comm, const Neighborhood& near, int rank) {
+  MPI_Comm graph = MPI_COMM_NULL;
   std::vector<int> sources, targets;
   for (std::size_t i = 0; i < near.offsets.size(); ++i) {
     if (const int source = near.source(rank, i); source >= 0) sources.push_back(source);
@@ -18,12 +19,9 @@ GraphComm::GraphComm(MPI_Comm comm, const Neighborhood& near, int rank) {
   // Empty lists still need valid addresses for MPI_UNWEIGHTED's sake on some MPIs.
   const int in = static_cast<int>(sources.size()), out = static_cast<int>(targets.size());
   sources.push_back(0), targets.push_back(0);
-  check_mpi(MPI_Dist_graph_create_adjacent(comm, in, sources.data(), MPI_UNWEIGHTED, out, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm_),
+  check_mpi(MPI_Dist_graph_create_adjacent(comm, in, sources.data(), MPI_UNWEIGHTED, out, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
             "MPI_Dist_graph_create_adjacent");
-}
-
-GraphComm::~GraphComm() {
-  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  return graph;
 }
 
 namespace {

@@ -13,18 +13,8 @@
 
 namespace tonari {
 
-// A communicator with the neighbourhood as a distributed graph. Collective to make and to free.
-class GraphComm {
- public:
-  GraphComm(MPI_Comm comm, const Neighborhood& near, int rank);
-  ~GraphComm();
-  GraphComm(const GraphComm&) = delete;
-  GraphComm& operator=(const GraphComm&) = delete;
-  MPI_Comm get() const { return comm_; }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
+// A communicator with the neighbourhood as a distributed graph; the caller's to free. Collective.
+MPI_Comm make_graph(MPI_Comm comm, const Neighborhood& near, int rank);
 
 // The arguments as MPI wants them on that communicator: neighbours that do not exist are left out there, so their blocks are too.
 struct NativeArguments {

@@ -5,16 +5,18 @@
 
 namespace tonari {
 
-OwnedComm::OwnedComm(MPI_Comm comm) { check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"); }
+namespace {
 
-OwnedComm::~OwnedComm() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+std::shared_ptr<const OwnedComm> duplicate(MPI_Comm comm) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
+  return std::make_shared<const OwnedComm>(copy);
 }
 
+}  // namespace
+
 Context::Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settings settings)
-    : comm_(std::make_shared<const OwnedComm>(comm)), near_(std::move(near)), settings_(std::move(settings)) {
+    : comm_(duplicate(comm)), near_(std::move(near)), settings_(std::move(settings)) {
   MPI_Comm_rank(comm_->get(), &rank_);
   MPI_Comm_size(comm_->get(), &ranks_);
   void* value = nullptr;
@@ -23,22 +25,16 @@ Context::Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settin
   if (found) most_tag_ = *static_cast<int*>(value);
 }
 
-Context::~Context() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized && graph_) new std::shared_ptr<const GraphComm>(graph_);  // too late to free it
-}
-
 void Context::reserve_tags(std::size_t count) {
   const auto needed = static_cast<std::int64_t>(count);
   if (needed - 1 > most_tag_) fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", most_tag_ + 1, "; choose an algorithm that combines messages");
   if (next_tag_ + needed - 1 <= most_tag_) return;
-  comm_ = std::make_shared<const OwnedComm>(comm_->get());  // exchanges that use the old one keep it
+  comm_ = duplicate(comm_->get());  // exchanges that use the old one keep it
   next_tag_ = 0;
 }
 
-std::shared_ptr<const GraphComm> Context::graph() {
-  if (!graph_) graph_ = std::make_shared<const GraphComm>(comm_->get(), *near_, rank_);
+std::shared_ptr<const OwnedComm> Context::graph() {
+  if (!graph_) graph_ = std::make_shared<const OwnedComm>(make_graph(comm_->get(), *near_, rank_));
   return graph_;
 }
 

@@ -8,30 +8,17 @@
 #include <string>
 
 #include "channels/native.hpp"
+#include "channels/owned_comm.hpp"
 #include "cost/loggp.hpp"
 #include "select/candidates.hpp"
 #include "topology/neighborhood.hpp"
 
 namespace tonari {
 
-// A communicator of our own; freed with its last owner.
-class OwnedComm {
- public:
-  explicit OwnedComm(MPI_Comm comm);  // a duplicate; collective
-  ~OwnedComm();
-  OwnedComm(const OwnedComm&) = delete;
-  OwnedComm& operator=(const OwnedComm&) = delete;
-  MPI_Comm get() const { return comm_; }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
 class Context {
  public:
   // Collective; duplicates comm. near and settings must be the same on all ranks.
   Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settings settings);
-  ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -49,7 +36,7 @@ class Context {
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
   // Collective at the first call each.
-  std::shared_ptr<const GraphComm> graph();
+  std::shared_ptr<const OwnedComm> graph();
   const std::string& machine_key();
   const LogGP& machine();
 
@@ -59,7 +46,7 @@ class Context {
   std::shared_ptr<const Neighborhood> near_;
   Settings settings_;
   std::int64_t next_tag_ = 0, most_tag_ = 32767;  // what MPI promises at least
-  std::shared_ptr<const GraphComm> graph_;
+  std::shared_ptr<const OwnedComm> graph_;
   std::string machine_key_;
   std::optional<LogGP> machine_;
 };

@@ -4,7 +4,7 @@
 
 namespace tonari {
 
-NativeExchange::NativeExchange(const Arguments& arguments, const Neighborhood& near, int rank, std::shared_ptr<const GraphComm> graph)
+NativeExchange::NativeExchange(const Arguments& arguments, const Neighborhood& near, int rank, std::shared_ptr<const OwnedComm> graph)
     : arguments_(arguments, near, rank), graph_(std::move(graph)), persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
   for (int k = 0; k < messages_; ++k) {

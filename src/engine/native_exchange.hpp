@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "channels/native.hpp"
+#include "channels/owned_comm.hpp"
 #include "engine/exchange.hpp"
 
 namespace tonari {
@@ -11,7 +12,7 @@ namespace tonari {
 class NativeExchange final : public Exchange {
  public:
   // Collective over graph.
-  NativeExchange(const Arguments& arguments, const Neighborhood& near, int rank, std::shared_ptr<const GraphComm> graph);
+  NativeExchange(const Arguments& arguments, const Neighborhood& near, int rank, std::shared_ptr<const OwnedComm> graph);
   ~NativeExchange() override;
   NativeExchange(const NativeExchange&) = delete;
   NativeExchange& operator=(const NativeExchange&) = delete;
@@ -25,7 +26,7 @@ class NativeExchange final : public Exchange {
 
  private:
   NativeArguments arguments_;
-  std::shared_ptr<const GraphComm> graph_;
+  std::shared_ptr<const OwnedComm> graph_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool persistent_;
   int messages_ = 0;

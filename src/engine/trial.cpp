@@ -92,7 +92,7 @@ class Contest {
     round(1);
     elapsed_ = MPI_Wtime() - before;
     reduce();
-    drop_the_slow(elapsed_ > budget ? slow_and_expensive : hopeless);
+    drop_slower_than(elapsed_ > budget ? slow_and_expensive : hopeless);
     for (std::size_t c : running_) repeat_ = std::max(repeat_, repetitions(times_[c].back()));
     for (std::size_t c : running_) times_[c].clear();  // the first round only warmed up
     double used = 0;
@@ -102,7 +102,7 @@ class Contest {
       elapsed_ = MPI_Wtime() - start;
       reduce();
       used += elapsed_;
-      drop_the_slow(slow);
+      drop_slower_than(slow);
     }
   }
 
@@ -136,10 +136,10 @@ class Contest {
     const bool few = rounds < few_rounds && undisturbed * static_cast<double>(rounds) < budget / 2;
     return rounds < most_rounds && used < (few ? 5 * budget : budget);
   }
-  void drop_the_slow(double slow) {
+  void drop_slower_than(double factor) {
     double best = quartile(times_[running_[0]]);
     for (std::size_t c : running_) best = std::min(best, quartile(times_[c]));
-    std::erase_if(running_, [&](std::size_t c) { return quartile(times_[c]) > slow * best; });
+    std::erase_if(running_, [&](std::size_t c) { return quartile(times_[c]) > factor * best; });
   }
   // One round: every candidate that is left once, beginning with another one each time.
   void round(int repeat) {

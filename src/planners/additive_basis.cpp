@@ -3,7 +3,6 @@
 // variants run from the fewest rounds towards torus-direct, always giving up the rounds that save the most volume.
 #include <algorithm>
 
-#include "planners/algorithm.hpp"
 #include "planners/basis.hpp"
 #include "planners/dimensions.hpp"
 
@@ -59,14 +58,8 @@ bool advance(std::vector<Dimension>& all) {
 
 Schedule schedule(const std::vector<Dimension>& all, std::shared_ptr<const Neighborhood> near, Collective collective) {
   std::vector<Axis> axes;
-  std::vector<Coordinates> coordinates;
-  for (const Dimension& dimension : all) {
-    axes.push_back(dimension.axis());
-    coordinates.push_back(dimension.coordinates);
-  }
-  const Extent sum = extent(axes, coordinates);
-  return Schedule("additive-basis", std::to_string(sum.rounds) + " rounds", near, collective, sum.rounds, sum.hops,
-                  [axes, collective](const Neighborhood& n) { return route_by_dimension(n, axes, dimension_order(n, collective)); });
+  for (const Dimension& dimension : all) axes.push_back(dimension.axis());
+  return schedule_by_dimension("additive-basis", "rounds", std::move(axes), std::move(near), collective);
 }
 
 std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {

@@ -146,16 +146,6 @@ void try_families(std::vector<Axis>& best, const Coordinates& wanted, SumRule ru
   }
 }
 
-// The wanted numbers themselves: torus-direct's end of the front.
-Axis direct(const Coordinates& wanted) {
-  Axis axis;
-  for (const auto& [c, blocks] : wanted) {
-    axis.sums[c] = {static_cast<std::int32_t>(axis.lengths.size())};
-    axis.lengths.push_back(c);
-  }
-  return axis;
-}
-
 }  // namespace
 
 Axis sums_over(const std::vector<std::int32_t>& basis, const Coordinates& wanted, SumRule rule) {
@@ -191,7 +181,7 @@ std::vector<Axis> front(const Coordinates& wanted, SumRule rule) {
       hops = axis.hops(wanted);
       front.push_back(std::move(axis));
     }
-  Axis whole = direct(wanted);
+  Axis whole = direct_axis(wanted);
   if (whole.hops(wanted) < hops) front.push_back(std::move(whole));
   return front;
 }

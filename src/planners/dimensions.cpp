@@ -73,13 +73,34 @@ Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& ax
   return routing;
 }
 
-Extent extent(const std::vector<Axis>& axes, const std::vector<Coordinates>& coordinates) {
-  Extent sum;
-  for (std::size_t j = 0; j < axes.size(); ++j) {
-    sum.rounds += axes[j].lengths.size();
-    sum.hops += axes[j].hops(coordinates[j]);
+Axis direct_axis(const Coordinates& coordinates) {
+  Axis axis;
+  for (const auto& [c, blocks] : coordinates) {
+    axis.sums[c] = {static_cast<std::int32_t>(axis.lengths.size())};
+    axis.lengths.push_back(c);
   }
-  return sum;
+  return axis;
+}
+
+Schedule schedule_by_dimension(const char* algorithm, const char* variant, std::vector<Axis> axes, std::shared_ptr<const Neighborhood> near,
+                               Collective collective) {
+  const std::vector<Coordinates> coordinates = coordinates_by_dimension(*near);
+  std::size_t rounds = 0, hops = 0;
+  for (std::size_t j = 0; j < axes.size(); ++j) {
+    rounds += axes[j].lengths.size();
+    hops += axes[j].hops(coordinates[j]);
+  }
+  const std::string name = *variant ? std::to_string(rounds) + " " + variant : "";
+  return Schedule(algorithm, name, near, collective, rounds, hops, [axes = std::move(axes), collective](const Neighborhood& n) {
+    return route_by_dimension(n, axes, dimension_order(n, collective));
+  });
+}
+
+Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&), std::shared_ptr<const Neighborhood> near,
+                               Collective collective) {
+  std::vector<Axis> axes;
+  for (const Coordinates& c : coordinates_by_dimension(*near)) axes.push_back(axis(c));
+  return schedule_by_dimension(algorithm, "", std::move(axes), std::move(near), collective);
 }
 
 }  // namespace tonari

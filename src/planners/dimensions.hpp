@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "planners/routing.hpp"
+#include "planners/algorithm.hpp"
 
 namespace tonari {
 
@@ -28,10 +28,14 @@ std::vector<int> dimension_order(const Neighborhood& near, Collective collective
 // axes: one per dimension.
 Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& axes, const std::vector<int>& order);
 
-// Rounds and hops of that routing, without making it.
-struct Extent {
-  std::size_t rounds = 0, hops = 0;
-};
-Extent extent(const std::vector<Axis>& axes, const std::vector<Coordinates>& coordinates);
+// A step for every coordinate, so every coordinate in one step.
+Axis direct_axis(const Coordinates& coordinates);
+
+// The schedule of that routing; variant as Schedule has it, empty: none, "rounds": their number.
+Schedule schedule_by_dimension(const char* algorithm, const char* variant, std::vector<Axis> axes, std::shared_ptr<const Neighborhood> near,
+                               Collective collective);
+// The same, with the axis that `axis` makes of each dimension's coordinates.
+Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&), std::shared_ptr<const Neighborhood> near,
+                               Collective collective);
 
 }  // namespace tonari

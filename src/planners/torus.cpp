@@ -2,7 +2,6 @@
 // coordinates, V = sum of the norms; round- and volume-optimal if only direct neighbours on a torus can talk.
 #include <algorithm>
 
-#include "planners/algorithm.hpp"
 #include "planners/dimensions.hpp"
 
 namespace tonari {
@@ -34,13 +33,7 @@ std::string applicable(const Neighborhood& near, Collective) {
 }
 
 std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {
-  const std::vector<Coordinates> coordinates = coordinates_by_dimension(*near);
-  std::vector<Axis> axes;
-  for (const Coordinates& c : coordinates) axes.push_back(axis(c));
-  const Extent sum = extent(axes, coordinates);
-  return {Schedule("torus", "", near, collective, sum.rounds, sum.hops, [axes, collective](const Neighborhood& n) {
-    return route_by_dimension(n, axes, dimension_order(n, collective));
-  })};
+  return {schedule_by_dimension("torus", axis, std::move(near), collective)};
 }
 
 }  // namespace
