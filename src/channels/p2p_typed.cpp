@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "channels/p2p.hpp"
+#include "channels/quirks.hpp"
 
 namespace tonari {
 namespace {
@@ -41,7 +42,7 @@ struct Pieces {
 
 class Typer {
  public:
-  Typer(const Plan& plan, const Binding& binding) : plan_(plan), binding_(binding) {}
+  Typer(const Plan& plan, const Binding& binding, const Arguments& arguments) : plan_(plan), binding_(binding), arguments_(arguments) {}
 
   P2pProgram program() {
     p_.steps.resize(plan_.size());
@@ -77,6 +78,7 @@ class Typer {
     const Block b = block(s);
     if (b.bytes == 0) return;
     if (!b.layout) return pieces.add_bytes(b.address, b.bytes);
+    if (!TONARI_QUIRK_BYTES_ONLY) return add_as_described(pieces, s);
     for (const Run& run : b.layout->runs()) {
       const std::byte* const first = b.address + run.offset;
       if (run.count == 1) pieces.add_bytes(first, run.length);
@@ -86,8 +88,13 @@ class Typer {
     }
   }
 
-  // Bytes, not the user's type: what one rank sends as his, another may receive as bytes, and MPI matches types (MPICH 4 loses an element that a
-  // packet's end cuts).
+  void add_as_described(Pieces& pieces, Slice s) const {
+    const bool sent = s.buffer == Buffer::send;
+    const TypedBlock& typed = (sent ? arguments_.send : arguments_.recv)[s.block];
+    const void* buffer = sent ? arguments_.sendbuf : arguments_.recvbuf;
+    pieces.add_typed(reinterpret_cast<MPI_Aint>(buffer) + typed.displacement, typed.count, typed.type);
+  }
+
   MPI_Datatype strided(const Run& run) {
     MPI_Datatype& type = strided_.try_emplace({run.length, run.count, run.stride}, MPI_DATATYPE_NULL).first->second;
     if (type == MPI_DATATYPE_NULL) {
@@ -133,6 +140,7 @@ class Typer {
 
   const Plan& plan_;
   const Binding& binding_;
+  const Arguments& arguments_;
   P2pProgram p_;
   std::vector<std::byte*> scratch_;
   std::map<std::tuple<std::size_t, std::size_t, std::ptrdiff_t>, MPI_Datatype> strided_;
@@ -140,6 +148,8 @@ class Typer {
 
 }  // namespace
 
-P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments&) { return Typer(plan, binding).program(); }
+P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments& arguments) {
+  return Typer(plan, binding, arguments).program();
+}
 
 }  // namespace tonari

@@ -36,3 +36,12 @@
 #else
 #define TONARI_QUIRK_MPICH_4_NEIGHBORS 0
 #endif
+
+// Long messages whose sender describes by bytes what its receiver describes by longer elements: MPICH 4.0.2 loses the element that a packet's end
+// cuts, so there everything is described by bytes. Open MPI 4.1.4 does not mind, but loses bytes in structures of interleaved vectors of bytes, so
+// there the user's types stay.
+#if defined(MPICH_NUMVERSION)
+#define TONARI_QUIRK_BYTES_ONLY 1
+#else
+#define TONARI_QUIRK_BYTES_ONLY 0
+#endif
