@@ -12,7 +12,7 @@ namespace tonari {
 namespace {
 
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
-constexpr std::size_t most_rounds = 400, few_rounds = 40;
+constexpr std::size_t most_rounds = 400, few_rounds = 40, trusted_rounds = 8;
 constexpr double unsteady = 2;  // times the lower quartile: a median above says that others were busy
 constexpr double slow = 1.7;     // times the best: out of the contest
 constexpr double hopeless = 8;   // the same after the very first round, which also touches memory for the first time
@@ -92,7 +92,7 @@ class Contest {
     round(1);
     elapsed_ = MPI_Wtime() - before;
     reduce();
-    drop_slower_than(elapsed_ > budget ? slow_and_expensive : hopeless);
+    drop_slower_than(elapsed_ > budget ? slow_and_expensive : hopeless, budget / 20);
     for (std::size_t c : running_) repeat_ = std::max(repeat_, repetitions(times_[c].back()));
     for (std::size_t c : running_) times_[c].clear();  // the first round only warmed up
     double used = 0;
@@ -102,7 +102,7 @@ class Contest {
       elapsed_ = MPI_Wtime() - start;
       reduce();
       used += elapsed_;
-      drop_slower_than(slow);
+      drop_slower_than(slow, times_[running_[0]].size() < trusted_rounds ? budget / 20 : 0);
     }
   }
 
@@ -136,10 +136,12 @@ class Contest {
     const bool few = rounds < few_rounds && undisturbed * static_cast<double>(rounds) < budget / 2;
     return rounds < most_rounds && used < (few ? 5 * budget : budget);
   }
-  void drop_slower_than(double factor) {
+  // Who is `factor` times slower than the best leaves, if a round of his takes more than `affordable` seconds: few rounds prove little, since
+  // one time slice given to somebody else is thousands of short exchanges.
+  void drop_slower_than(double factor, double affordable) {
     double best = quartile(times_[running_[0]]);
     for (std::size_t c : running_) best = std::min(best, quartile(times_[c]));
-    std::erase_if(running_, [&](std::size_t c) { return quartile(times_[c]) > factor * best; });
+    std::erase_if(running_, [&](std::size_t c) { return quartile(times_[c]) > std::max(factor * best, affordable); });
   }
   // One round: every candidate that is left once, beginning with another one each time.
   void round(int repeat) {
