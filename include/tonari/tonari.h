@@ -147,7 +147,7 @@ typedef struct {
   const char* reason;             /* forced, fixed rule, model, measured, wisdom */
   double predicted_seconds;       /* by the cost model; 0 if it was not asked */
   double init_seconds;            /* what init took on this rank, measuring included */
-  double measured_seconds;        /* what the winner took when it was measured: maximum over ranks, lower quartile over rounds; 0 if it was not */
+  double measured_seconds;        /* what the winner took when it was measured: maximum over ranks, between lower quartile and median over rounds; 0 if it was not */
   int messages;                   /* messages this rank sends per exchange */
   int rounds;                     /* D */
   MPI_Count bytes;                /* bytes this rank sends per exchange */

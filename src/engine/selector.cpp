@@ -21,7 +21,7 @@ constexpr double most_scratch = 256 << 20;  // bytes that candidates may hold to
 double budget(MPI_Comm comm, Tune tune) {
   const char* given = std::getenv("TONARI_TUNE_SECONDS");
   double seconds = given ? std::atof(given) : 0;
-  if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 1.0 : 0.2;
+  if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
   check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");  // ranks that measure for different times would wait for each other
   return seconds;
 }

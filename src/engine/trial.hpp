@@ -32,7 +32,7 @@ class Shadow {
 
 struct Timing {
   Candidate candidate;
-  double seconds = 0;      // lower quartile over rounds of the maximum over ranks: what others take from us only ever adds
+  double seconds = 0;      // maximum over ranks, between lower quartile and median over rounds
   bool wrong = false;      // delivered wrong blocks: never timed
   bool steady = false;     // the rounds took similar times
   bool finished = false;   // was not dropped for being slow
