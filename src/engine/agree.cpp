@@ -50,10 +50,15 @@ std::optional<Error> caught(const std::function<void()>& work) {
 void together(MPI_Comm comm, const std::function<void()>& work) { agree(comm, caught(work)); }
 
 std::string broadcast(MPI_Comm comm, std::string text) {
-  int length = static_cast<int>(text.size());
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
-  text.resize(length);
-  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm), "MPI_Bcast");
+  struct {
+    std::uint32_t length;
+    char start[508];
+  } head{static_cast<std::uint32_t>(text.size()), {}};
+  text.copy(head.start, sizeof head.start);
+  check_mpi(MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, comm), "MPI_Bcast");  // most texts are short: one message
+  if (head.length <= sizeof head.start) return std::string(head.start, head.length);
+  text.resize(head.length);
+  check_mpi(MPI_Bcast(text.data(), static_cast<int>(head.length), MPI_CHAR, 0, comm), "MPI_Bcast");
   return text;
 }
 
