@@ -173,17 +173,13 @@ std::uint64_t tuning_environment() {
 
 std::string machine_key(MPI_Comm comm) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[MPI_MAX_PROCESSOR_NAME] = "";
-  int length = 0, ranks = 0, rank = 0;
+  int length = 0, ranks = 0;
   check_mpi(MPI_Get_library_version(version, &length), "MPI_Get_library_version");
   check_mpi(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
   MPI_Comm_size(comm, &ranks);
-  MPI_Comm node;
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_free(&node);
-  int nodes = rank == 0 ? 1 : 0;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
-  std::string key = text(host, "|", ranks, " ranks|", nodes, " nodes|", std::hex, tuning_environment(), std::dec, "|", version);
+  const std::uint64_t here = Hash().bytes(host).value();
+  const bool one_node = agree(comm, std::nullopt, std::span(&here, 1))[0];
+  std::string key = text(host, "|", ranks, " ranks|", one_node ? "one node|" : "several nodes|", std::hex, tuning_environment(), std::dec, "|", version);
   for (char& c : key)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   return broadcast(comm, key.substr(0, 400));
