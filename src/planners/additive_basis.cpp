@@ -35,8 +35,9 @@ struct Dimension {
 
 std::vector<Dimension> dimensions(const Neighborhood& near) {
   std::vector<Dimension> all;
+  std::vector<Coordinates> by_dimension = coordinates_by_dimension(near);
   for (int j = 0; j < near.grid.dimensions(); ++j) {
-    Coordinates coordinates = coordinates_by_dimension(near)[j];
+    Coordinates& coordinates = by_dimension[j];
     const SumRule rule{near.grid.periodic(j) ? near.grid.size(j) : 0, !near.grid.periodic(j)};
     std::vector<Axis> points = front(coordinates, rule);
     all.push_back({std::move(coordinates), std::move(points)});
@@ -57,9 +58,10 @@ bool advance(std::vector<Dimension>& all) {
 }
 
 Schedule schedule(const std::vector<Dimension>& all, std::shared_ptr<const Neighborhood> near, Collective collective) {
+  std::vector<Coordinates> coordinates;
   std::vector<Axis> axes;
-  for (const Dimension& dimension : all) axes.push_back(dimension.axis());
-  return schedule_by_dimension("additive-basis", "rounds", std::move(axes), std::move(near), collective);
+  for (const Dimension& dimension : all) coordinates.push_back(dimension.coordinates), axes.push_back(dimension.axis());
+  return schedule_by_dimension("additive-basis", "rounds", coordinates, std::move(axes), std::move(near), collective);
 }
 
 std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {

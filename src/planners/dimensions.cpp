@@ -82,9 +82,8 @@ Axis direct_axis(const Coordinates& coordinates) {
   return axis;
 }
 
-Schedule schedule_by_dimension(const char* algorithm, const char* variant, std::vector<Axis> axes, std::shared_ptr<const Neighborhood> near,
-                               Collective collective) {
-  const std::vector<Coordinates> coordinates = coordinates_by_dimension(*near);
+Schedule schedule_by_dimension(const char* algorithm, const char* variant, const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
+                               std::shared_ptr<const Neighborhood> near, Collective collective) {
   std::size_t rounds = 0, hops = 0;
   for (std::size_t j = 0; j < axes.size(); ++j) {
     rounds += axes[j].lengths.size();
@@ -98,9 +97,10 @@ Schedule schedule_by_dimension(const char* algorithm, const char* variant, std::
 
 Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&), std::shared_ptr<const Neighborhood> near,
                                Collective collective) {
+  const std::vector<Coordinates> coordinates = coordinates_by_dimension(*near);
   std::vector<Axis> axes;
-  for (const Coordinates& c : coordinates_by_dimension(*near)) axes.push_back(axis(c));
-  return schedule_by_dimension(algorithm, "", std::move(axes), std::move(near), collective);
+  for (const Coordinates& c : coordinates) axes.push_back(axis(c));
+  return schedule_by_dimension(algorithm, "", coordinates, std::move(axes), std::move(near), collective);
 }
 
 }  // namespace tonari

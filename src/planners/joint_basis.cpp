@@ -3,6 +3,7 @@
 // point is the smallest basis by dimensions, which is a joint basis too.
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,22 +29,11 @@ using Reach = std::unordered_map<Vec, std::uint64_t, VecHash>;
 
 class Search {
  public:
-  Search(const Grid& grid, std::vector<Vec> wanted) : grid_(grid), wanted_(std::move(wanted)) {
-    // A basis vector is a wanted offset or the way from one wanted offset to another; those used most often first.
-    std::unordered_map<Vec, std::size_t, VecHash> uses;
-    for (const Vec& to : wanted_) {
-      uses[to] += wanted_.size();
-      for (const Vec& from : wanted_)
-        if (const Vec way = grid.shortest(to - from); !way.is_zero()) ++uses[way];
-    }
-    std::vector<std::pair<std::size_t, Vec>> order;
-    for (const auto& [vector, count] : uses) order.emplace_back(count, vector);
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-    for (const auto& [count, vector] : order) candidates_.push_back(vector);
-  }
+  Search(const Grid& grid, std::vector<Vec> wanted) : grid_(grid), wanted_(std::move(wanted)) {}
 
   // The smallest basis found with fewer than `below` vectors; empty if none.
   std::vector<Vec> run(std::size_t below) {
+    list_candidates();
     const std::size_t fewest = std::bit_width(wanted_.size());
     for (std::size_t size = fewest; size < below && found_.empty(); ++size) {
       tries_ = 0;
@@ -58,6 +48,19 @@ class Search {
   }
 
  private:
+  void list_candidates() {
+    // A basis vector is a wanted offset or the way from one wanted offset to another; those used most often first.
+    std::unordered_map<Vec, std::size_t, VecHash> uses;
+    for (const Vec& to : wanted_) {
+      uses[to] += wanted_.size();
+      for (const Vec& from : wanted_)
+        if (const Vec way = grid_.shortest(to - from); !way.is_zero()) ++uses[way];
+    }
+    std::vector<std::pair<std::size_t, Vec>> order;
+    for (const auto& [vector, count] : uses) order.emplace_back(count, vector);
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    for (const auto& [count, vector] : order) candidates_.push_back(vector);
+  }
   // Along a non-periodic dimension summands must not turn back: there a sum's sign is the sign of all its summands.
   bool same_direction(const Vec& sum, const Vec& b) const {
     for (int j = 0; j < grid_.dimensions(); ++j)
@@ -116,11 +119,24 @@ struct Found {
   std::unordered_map<Vec, std::vector<std::int32_t>, VecHash> sums;
 };
 
+// Whether the offsets and zero are all combinations of their coordinates, as in a full cube: then the basis by dimensions is kept without a
+// search, which is dear and has found nothing smaller on any of them.
+bool is_product(const std::vector<Vec>& offsets, int dimensions) {
+  std::size_t combinations = 1;
+  for (int j = 0; j < dimensions; ++j) {
+    std::set<std::int32_t> coordinates{0};
+    for (const Vec& offset : offsets) coordinates.insert(offset[j]);
+    combinations *= coordinates.size();  // at most 65 each, in at most 8 dimensions
+  }
+  return combinations == offsets.size() + 1;
+}
+
 Found search(const Neighborhood& near, Collective collective) {
   const std::vector<Vec> wanted = distinct_offsets(near);
   Search search(near.grid, wanted);
   Found found{basis_by_dimension(near, collective), {}};
-  if (const std::vector<Vec> smaller = search.run(found.basis.size()); !smaller.empty()) found.basis = smaller;
+  if (!is_product(wanted, near.grid.dimensions()))
+    if (const std::vector<Vec> smaller = search.run(found.basis.size()); !smaller.empty()) found.basis = smaller;
   const Reach reach = search.reach(found.basis);
   std::uint64_t used = 0;
   for (const Vec& offset : wanted) used |= reach.at(offset);
