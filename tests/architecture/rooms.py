@@ -7,12 +7,13 @@ FLOORS = [
     ["topology", "plan", "copy"],
     ["planners"],
     ["cost"],
+    ["graphs"],
     ["select"],
     ["channels"],
     ["engine"],
     ["api"],
 ]
-CORE = {"base", "topology", "plan", "copy", "planners", "cost", "select"}
+CORE = {"base", "topology", "plan", "copy", "planners", "cost", "graphs", "select"}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
