@@ -13,8 +13,8 @@
 namespace tonari {
 namespace {
 
-constexpr double close = 1.15;  // who is so near to the best gets a second look
-constexpr std::size_t most_finalists = 6;
+constexpr double close = 1.3;   // who is so near to the best gets a second look
+constexpr std::size_t most_finalists = 8;
 constexpr double most_scratch = 256 << 20;  // bytes that candidates may hold together on one rank while they are measured
 
 // Seconds for measuring at one init: what rank 0 says. Collective.

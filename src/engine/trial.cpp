@@ -12,7 +12,7 @@ namespace tonari {
 namespace {
 
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
-constexpr std::size_t most_rounds = 400, few_rounds = 40, trusted_rounds = 8;
+constexpr std::size_t most_rounds = 5000, few_rounds = 40, trusted_rounds = 8;
 constexpr double unsteady = 2;  // times the lower quartile: a median above says that others were busy
 constexpr double slow = 1.7;     // times the best: out of the contest
 constexpr double hopeless = 8;   // the same after the very first round, which also touches memory for the first time
