@@ -33,6 +33,9 @@ struct Relay {
   std::vector<Hop> out, in;
 };
 
+// Keeps the first of equal hops, in order: edges that repeat ask for the same block of an allgather.
+void remove_repeats(std::vector<Hop>& hops);
+
 // ports: as in EmitOptions; stages count as rounds. Blocks that are passed on wait in scratch blocks of `foreign` size, or in the receive block if they are for
 // this rank too. Throws Errc::internal if a block leaves that is not here, or does not arrive that should.
 Plan emit(const Vertex& vertex, Collective collective, const Relay& relay, int ports = 0);

@@ -15,7 +15,7 @@ class Builder {
   Builder(int rank, std::size_t recv_blocks);
   void reserve(std::size_t operations, std::size_t slices);
 
-  // A new scratch block of the size of block `like` of the send buffer.
+  // A new scratch block of the size of block `like` of the send buffer, or foreign.
   Slice scratch(std::uint32_t like);
 
   // Slices are collected first, then closed into an operation: slice(a); slice(b); send(peer, tag).

@@ -28,6 +28,8 @@ enum class Kind : std::uint8_t {
 
 using OpId = std::uint32_t;
 
+inline constexpr std::uint32_t foreign = ~std::uint32_t{0};
+
 struct Operation {
   Kind kind;
   std::int32_t peer;  // rank; the plan's own for copies
@@ -56,7 +58,8 @@ class Plan {
   }
   std::uint32_t predecessor_count(OpId op) const { return predecessor_counts_[op]; }
 
-  // Scratch block k has the size of block scratch_like()[k] of the send buffer.
+  // Scratch block k has the size of block scratch_like()[k] of the send buffer; foreign: of a block of another rank, which is learnt when it first
+  // comes by.
   std::span<const std::uint32_t> scratch_like() const { return scratch_like_; }
 
   // The longest chain of messages: 1 if nothing waits for anything.
