@@ -1,6 +1,6 @@
 // common-neighbourhood (allgather): two ranks with targets in common give each other their blocks, and each sends both to its share of those targets: about half
 // the messages, the same bytes. From Ghazimirsaeed, Mirsadeghi and Afsahi, "An efficient collaborative communication mechanism for MPI neighborhood
-// collectives" (2019), section IV.
+// collectives" (2019).
 //
 //          u ---> t1, t2, t3, t4              u ---> t1, t2       (blocks of u and v)
 //          v ---> t1, t2, t3, t4     becomes  u <--> v
@@ -223,7 +223,7 @@ class Planner {
   }
 
   // Greedy matching by what is saved, without an order in time: each rank asks the best that it believes free; two that ask each other are partners; who is
-  // taken or has given up says so when asked (locally heaviest edges, Manne and Bisseling 2007). There always is a pair that is the
+  // taken or has given up says so when asked (locally dominant edges, Manne and Bisseling 2007). There always is a pair that is the
   // best at both its ends; a few rounds find nearly all.
   void match() {
     for (int round = 0; round < most_rounds; ++round) {

@@ -1,6 +1,6 @@
 // node-aware: blocks for ranks of another node cross the network together. From Bienz, Gropp and Olson, "Node aware sparse matrix-vector
-// multiplication" (2019), section 4, and Collom, Li and Bienz, "Optimizing irregular communication with neighborhood collectives and locality-aware
-// parallelism" (2023), section 3, where an allgather's block crosses once per node as well.
+// multiplication" (2019), and Collom, Li and Bienz, "Optimizing irregular communication with neighborhood collectives and locality-aware
+// parallelism" (2023), where an allgather's block crosses once per node as well.
 //
 //          node A                         node B
 //          a0 --.                     .--> b0
@@ -12,9 +12,11 @@
 // The papers let ranks of equal numbers meet, or a leader do all; both need nodes of one size or overload one rank. Here the ranks that send and receive
 // for a node are those that have the most blocks of that pair of nodes themselves, up to a fair share of the pairs each. Blocks inside a node go direct.
 #include <algorithm>
-#include <unordered_map>
+#include <map>
+#include <tuple>
 
 #include "graphs/algorithm.hpp"
+#include "graphs/node_pairs.hpp"
 
 namespace tonari {
 namespace {
@@ -26,22 +28,9 @@ struct Transfer {
   friend auto operator<=>(const Transfer&, const Transfer&) = default;
 };
 
-// One other node that a rank has to do with, and who stands for the two nodes in the traffic between them; -1: there is none that way.
-struct Abroad {
-  std::int32_t node;
-  Word blocks_out = 0, blocks_in = 0;  // this rank's own, each counted once
-  std::int32_t sender_here = -1, receiver_there = -1, receiver_here = -1, sender_there = -1;
-};
-
 struct Member {
   const Vertex* vertex;
   std::vector<Transfer> out, in;  // ascending, so grouped by node and peer
-  std::vector<Abroad> abroad;     // ascending by node
-
-  Abroad& with(std::int32_t node) {
-    const auto at = std::lower_bound(abroad.begin(), abroad.end(), node, [](const Abroad& a, std::int32_t n) { return a.node < n; });
-    return at != abroad.end() && at->node == node ? *at : *abroad.insert(at, Abroad{node});
-  }
 };
 
 // Calls f with each run of transfers whose key is the same.
@@ -81,48 +70,19 @@ void for_each_block(const Letter& letter, std::size_t first, F f) {
     f(BlockId{static_cast<std::int32_t>(letter.words[w]), static_cast<std::uint32_t>(letter.words[w + 1])});
 }
 
-// What one rank has of the traffic of its node with another node, in one direction.
-struct Claim {
-  std::int32_t node, rank;
-  Word blocks;
-};
-
-// For each other node the rank that stands for this one: most blocks first, for they need not move; but nobody gets more than a fair share of the nodes while
-// others could do it. Nodes with few to choose from choose first. Ties go to the least load, then to the lowest rank (the highest: `from_below` false).
-std::vector<Claim> appoint(std::vector<Claim> claims, std::size_t node_ranks, bool from_below) {
-  std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) { return a.node != b.node ? a.node < b.node : a.rank < b.rank; });
-  std::vector<std::span<const Claim>> pairs;
-  for (auto begin = claims.cbegin(); begin != claims.cend();) {
-    const auto end = std::find_if(begin, claims.cend(), [&](const Claim& c) { return c.node != begin->node; });
-    pairs.emplace_back(begin, end);
-    begin = end;
-  }
-  std::stable_sort(pairs.begin(), pairs.end(), [](auto a, auto b) { return a.size() < b.size(); });
-  const std::size_t fair = (pairs.size() + node_ranks - 1) / node_ranks;
-  std::unordered_map<std::int32_t, std::size_t> load;
-  std::vector<Claim> chosen;
-  for (const std::span<const Claim> pair : pairs) {
-    const auto merit = [&](const Claim& c) {
-      const std::size_t l = load[c.rank];
-      return std::tuple(l < fair ? 0 : l, -c.blocks, l, from_below ? c.rank : -c.rank);
-    };
-    chosen.push_back(*std::min_element(pair.begin(), pair.end(), [&](const Claim& a, const Claim& b) { return merit(a) < merit(b); }));
-    ++load[chosen.back().rank];
-  }
-  return chosen;
-}
-
 class Planner {
  public:
   Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) : world_(world) {
     std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
-    for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}, {}});
+    for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}});
     learn_nodes(direct.front().relays);
+    crossings_.resize(vertices.size());
+    for (std::size_t k = 0; k < vertices.size(); ++k) crossings_[k] = list_crossings(members_[k]);
+    appoint_for_nodes(world, vertices, crossings_);
   }
 
   std::vector<GraphWay> ways() {
     std::vector<GraphWay> all;
-    agree_on_pairs();
     all.push_back({"three steps", finish(three_steps()), 0});
     const bool gathers = passes_on(all.back().relays);
     std::vector<Relay> two = finish(two_steps());
@@ -158,77 +118,23 @@ class Planner {
     }
   }
 
-  // Who sends and who receives for each pair of nodes. The lowest rank of a node hears how many blocks each rank has in it - at most one entry per rank and
-  // other node, far less than the edges - and appoints; the two nodes tell each other, then their ranks.
-  void agree_on_pairs() {
-    claim();
-    world_.exchange();
-    const auto claimants = appoint_here();
-    world_.exchange();
-    pass_on_to(claimants);
-    world_.exchange();
-    for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k)) {
-        const auto rank = [&](std::size_t w) { return static_cast<std::int32_t>(letter.words[w]); };
-        Abroad& abroad = members_[k].with(rank(0));
-        abroad.sender_here = rank(1), abroad.receiver_here = rank(2), abroad.sender_there = rank(3), abroad.receiver_there = rank(4);
-      }
+  static Crossings list_crossings(const Member& m) {
+    std::map<std::int32_t, Crossing> found;
+    for_each_abroad(m, m.out, [&](auto run) {
+      const std::int32_t node = run.front().node;
+      found.try_emplace(node, Crossing{node}).first->second.blocks_out = static_cast<Word>(distinct_blocks(run).size());
+    });
+    for_each_abroad(m, m.in, [&](auto run) {
+      const std::int32_t node = run.front().node;
+      found.try_emplace(node, Crossing{node}).first->second.blocks_in = static_cast<Word>(run.size());
+    });
+    Crossings crossings;
+    for (const auto& [node, crossing] : found) crossings.push_back(crossing);
+    return crossings;
   }
 
-  void claim() {
-    for (std::size_t k = 0; k < members_.size(); ++k) {
-      Member& m = members_[k];
-      for_each_abroad(m, m.out, [&](auto run) { m.with(run.front().node).blocks_out = static_cast<Word>(distinct_blocks(run).size()); });
-      for_each_abroad(m, m.in, [&](auto run) { m.with(run.front().node).blocks_in = static_cast<Word>(run.size()); });
-      for (const Abroad& a : m.abroad) world_.put(k, m.vertex->node, {a.node, a.blocks_out, a.blocks_in});
-    }
-  }
-
-  // Per member that leads its node: other node and rank of this node, ascending.
-  using Claimants = std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>>;
-
-  Claimants appoint_here() {
-    Claimants claimants(members_.size());
-    for (std::size_t k : world_.receivers()) {
-      std::vector<Claim> out, in;
-      for (const Letter& letter : world_.mail(k)) {
-        const auto node = static_cast<std::int32_t>(letter.words[0]);
-        claimants[k].emplace_back(node, letter.from);
-        if (letter.words[1] > 0) out.push_back({node, letter.from, letter.words[1]});
-        if (letter.words[2] > 0) in.push_back({node, letter.from, letter.words[2]});
-      }
-      std::sort(claimants[k].begin(), claimants[k].end());
-      std::unordered_map<std::int32_t, std::pair<Word, Word>> appointed;  // other node -> sender, receiver of this one
-      for (const auto& [node, rank] : claimants[k]) appointed[node] = {-1, -1};
-      for (const Claim& c : appoint(std::move(out), members_[k].vertex->node_ranks.size(), true)) appointed[c.node].first = c.rank;
-      for (const Claim& c : appoint(std::move(in), members_[k].vertex->node_ranks.size(), false)) appointed[c.node].second = c.rank;
-      for (const auto& [node, pair] : appointed) {
-        world_.put(k, node, {pair.first, pair.second});
-        world_.put(k, here(k), {node, pair.first, pair.second});  // kept for the next step
-      }
-    }
-    return claimants;
-  }
-
-  void pass_on_to(const Claimants& claimants) {
-    for (std::size_t k : world_.receivers()) {
-      struct Pair {
-        Word sender_here = -1, receiver_here = -1, sender_there = -1, receiver_there = -1;
-      };
-      std::unordered_map<std::int32_t, Pair> pairs;
-      for (const Letter& letter : world_.mail(k))
-        if (letter.from == here(k)) {
-          Pair& pair = pairs[static_cast<std::int32_t>(letter.words[0])];
-          pair.sender_here = letter.words[1], pair.receiver_here = letter.words[2];
-        } else {
-          Pair& pair = pairs[letter.from];
-          pair.sender_there = letter.words[0], pair.receiver_there = letter.words[1];
-        }
-      for (const auto& [node, rank] : claimants[k]) {
-        const Pair& pair = pairs[node];
-        world_.put(k, rank, {node, pair.sender_here, pair.receiver_here, pair.sender_there, pair.receiver_there});
-      }
-    }
+  const Crossing& crossing(std::size_t k, std::int32_t node) const {
+    return *std::lower_bound(crossings_[k].begin(), crossings_[k].end(), node, [](const Crossing& c, std::int32_t n) { return c.node < n; });
   }
 
   // Stage 0: origins to the sender, and all that stays on the node; stage 1: sender to receiver; stage 2: receiver to the targets. Both ends of each hop
@@ -238,9 +144,9 @@ class Planner {
     enum : Word { gather, scatter };
     std::vector<Relay> relays = on_node();
     for (std::size_t k = 0; k < members_.size(); ++k) {
-      Member& m = members_[k];
+      const Member& m = members_[k];
       for_each_abroad(m, m.out, [&](auto run) {
-        const std::int32_t sender = m.with(run.front().node).sender_here;
+        const std::int32_t sender = crossing(k, run.front().node).sender_here;
         std::vector<Word> words{gather, run.front().node};
         for (BlockId block : distinct_blocks(run)) {
           append(words, block);
@@ -249,7 +155,7 @@ class Planner {
         world_.put(k, sender, words);
       });
       for_each_abroad(m, m.in, [&](auto run) {
-        const std::int32_t receiver = m.with(run.front().node).receiver_here;
+        const std::int32_t receiver = crossing(k, run.front().node).receiver_here;
         std::vector<Word> words{scatter, run.front().node};
         for (const Transfer& t : run) {
           append(words, t.block);
@@ -261,13 +167,13 @@ class Planner {
     world_.exchange();
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k)) {
-        const Abroad& abroad = members_[k].with(static_cast<std::int32_t>(letter.words[1]));
+        const Crossing& pair = crossing(k, static_cast<std::int32_t>(letter.words[1]));
         for_each_block(letter, 2, [&](BlockId block) {
           if (letter.words[0] == gather) {
             if (letter.from != here(k)) relays[k].in.push_back({0, letter.from, block});
-            relays[k].out.push_back({1, abroad.receiver_there, block});
+            relays[k].out.push_back({1, pair.receiver_there, block});
           } else {
-            relays[k].in.push_back({1, abroad.sender_there, block});
+            relays[k].in.push_back({1, pair.sender_there, block});
             if (letter.from != here(k)) relays[k].out.push_back({2, letter.from, block});
           }
         });
@@ -334,14 +240,15 @@ class Planner {
   std::vector<Relay> finish(std::vector<Relay> relays) const {
     for (std::size_t k = 0; k < members_.size(); ++k) {
       const std::vector<std::int32_t>& mates = members_[k].vertex->node_ranks;
-      const auto order = [&](const Hop& hop) {
-        const bool near = std::binary_search(mates.begin(), mates.end(), hop.peer);
-        return std::tuple(hop.stage, near, (hop.peer - here(k) + world_.ranks()) % world_.ranks(), hop.block);
-      };
       for (std::vector<Hop>* hops : {&relays[k].out, &relays[k].in}) {
-        std::sort(hops->begin(), hops->end(), [&](const Hop& a, const Hop& b) { return order(a) < order(b); });
+        std::sort(hops->begin(), hops->end());
         hops->erase(std::unique(hops->begin(), hops->end()), hops->end());
       }
+      std::vector<std::pair<std::tuple<std::int32_t, bool, bool>, Hop>> order;  // stage, on this node, before this rank
+      for (const Hop& hop : relays[k].out)
+        order.push_back({{hop.stage, std::binary_search(mates.begin(), mates.end(), hop.peer), hop.peer < here(k)}, hop});
+      std::sort(order.begin(), order.end());
+      std::transform(order.begin(), order.end(), relays[k].out.begin(), [](const auto& entry) { return entry.second; });
     }
     return relays;
   }
@@ -358,6 +265,7 @@ class Planner {
 
   World& world_;
   std::vector<Member> members_;
+  std::vector<Crossings> crossings_;
 };
 
 // These say where it cannot pay. Whether it does depends on the graph and is left to pricing; the messages between nodes are never more than linear's.

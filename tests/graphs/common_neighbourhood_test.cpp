@@ -18,7 +18,6 @@ std::vector<GraphWay> plan_ways(std::span<const Vertex> vertices, double bytes, 
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   const GraphTask task{Collective::allgather, bytes, machine};
-  if (!graph_common_neighbourhood.applicable(facts, task).empty()) return {};
   return graph_common_neighbourhood.ways(world, vertices, facts, task);
 }
 
@@ -63,7 +62,7 @@ Edges clustered(int ranks, int size, int common, int own, std::mt19937& random) 
 TEST(CommonNeighbourhood, EveryWayIsProvenOnAnyGraph) {
   std::mt19937 random(11);
   int shared = 0, fours = 0, eights = 0;
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, 40);
     const std::vector<GraphWay> ways = plan_ways(vertices, 8, random() % 4 ? only_messages() : LogGP{});
     expect_proven_ways(vertices, ways, seed);
@@ -72,9 +71,9 @@ TEST(CommonNeighbourhood, EveryWayIsProvenOnAnyGraph) {
     fours += ways.size() >= 2;
     eights += ways.size() >= 3;
   }
-  EXPECT_GT(shared, 500);
-  EXPECT_GT(fours, 300);
-  EXPECT_GT(eights, 50);
+  EXPECT_GT(shared, 300);
+  EXPECT_GT(fours, 200);
+  EXPECT_GT(eights, 30);
 }
 
 TEST(CommonNeighbourhood, EveryWayIsProvenOnClusteredGraphs) {
@@ -91,6 +90,33 @@ TEST(CommonNeighbourhood, EveryWayIsProvenOnClusteredGraphs) {
     fours += ways.size() >= 2;
   }
   EXPECT_GT(fours, 60);
+}
+
+// Where it would switch itself off as well.
+TEST(CommonNeighbourhood, CopesWithNothing) {
+  for (const std::vector<Vertex>& vertices : {make(1, {}), make(1, {{0, 0}}), make(5, {}), make(2, {{0, 1}}), make(2, complete(2)), make(6, star_in(6))})
+    for (const LogGP& machine : {LogGP{}, only_messages()}) {
+      const std::vector<GraphWay> ways = plan_ways(vertices, 8, machine);
+      ASSERT_EQ(ways.size(), 1u);
+      expect_proven_ways(vertices, ways, 1);
+      EXPECT_EQ(ways.front().variant, "nobody shares");
+    }
+}
+
+// A periodic grid of 12 x 12 where all within distance 2 are neighbours: 24 targets. Ranks side by side have 18 of them in common, and each other.
+TEST(CommonNeighbourhood, NeighboursOfAGridShare) {
+  Edges edges;
+  for (int r = 0; r < 144; ++r)
+    for (int dy = 10; dy <= 14; ++dy)
+      for (int dx = 10; dx <= 14; ++dx)
+        if (dy != 12 || dx != 12) edges.emplace_back(r, (r / 12 + dy) % 12 * 12 + (r % 12 + dx) % 12);
+  const std::vector<Vertex> vertices = make(144, edges);
+  const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+  expect_proven_ways(vertices, ways, 1);
+  EXPECT_EQ(ways.front().variant, "pairs");
+  const Traffic traffic = traffic_of(vertices, ways.front());
+  EXPECT_EQ(traffic.most_out, 1 + 9 + 5);
+  EXPECT_EQ(traffic.blocks, 144 * 24);
 }
 
 // All send to all: pairs send to half of the others and to each other; every level halves that and adds a message.
@@ -150,7 +176,7 @@ TEST(CommonNeighbourhood, SharesOnlyWhereItPays) {
   const std::vector<Vertex> vertices = make(16, complete(16));
   EXPECT_EQ(plan_ways(vertices, 8, LogGP{}).front().variant, "pairs");
   EXPECT_LT(plan_ways(vertices, 8, LogGP{}).size(), plan_ways(vertices, 8, only_messages()).size());  // the latency of every level counts
-  EXPECT_TRUE(plan_ways(vertices, 1 << 20, LogGP{}).empty());
+  EXPECT_EQ(plan_ways(vertices, 1 << 20, LogGP{}).front().variant, "nobody shares");
   const std::vector<Vertex> loose = make(16, {{0, 1}, {0, 2}, {0, 3}, {4, 3}, {4, 6}, {4, 7}});
   ASSERT_EQ(plan_ways(loose, 8, only_messages()).size(), 1u);
   EXPECT_EQ(plan_ways(loose, 8, only_messages()).front().variant, "nobody shares");
@@ -158,6 +184,8 @@ TEST(CommonNeighbourhood, SharesOnlyWhereItPays) {
 
   LocalWorld world(16);
   const GraphFacts facts = gather_facts(world, vertices);
+  EXPECT_EQ(graph_common_neighbourhood.applicable(facts, {Collective::allgather, 8, {}}), "");
+  EXPECT_NE(graph_common_neighbourhood.applicable(facts, {Collective::allgather, 1 << 20, {}}), "");
   EXPECT_NE(graph_common_neighbourhood.applicable(facts, {Collective::alltoall, 8, {}}), "");
   EXPECT_NE(graph_common_neighbourhood.applicable({}, {Collective::allgather, 8, {}}), "");
 }
