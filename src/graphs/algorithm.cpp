@@ -8,7 +8,7 @@
 namespace tonari {
 
 std::span<const GraphAlgorithm> graph_algorithms() {
-  static const GraphAlgorithm table[] = {graph_linear};
+  static const GraphAlgorithm table[] = {graph_linear, graph_colouring};
   return table;
 }
 
