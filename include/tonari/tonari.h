@@ -44,7 +44,7 @@ extern "C" {
 enum {
   TONARI_SUCCESS = 0,
   TONARI_ERR_ARGUMENT = 1,  /* null handle or pointer, negative count, wrong number of dimensions */
-  TONARI_ERR_TOPOLOGY = 2,  /* the communicator has no Cartesian topology, or one with more than 8 dimensions */
+  TONARI_ERR_TOPOLOGY = 2,  /* the communicator has no topology to read, or a Cartesian one with more than 8 dimensions */
   TONARI_ERR_MISMATCH = 3,  /* ranks disagree: offsets, sizes, operation, algorithm */
   TONARI_ERR_OVERFLOW = 4,  /* a size or displacement does not fit */
   TONARI_ERR_BUFFERS = 5,   /* send and receive blocks, or two receive blocks, overlap */
@@ -78,13 +78,37 @@ TONARI_API const char* tonari_error_string(int code);
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH (names the first rank and offset that differ), OVERFLOW, MPI. */
 TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], MPI_Info info, tonari_neighborhood* near);
 
+/* [collective] Any directed graph: this rank receives block j from sources[j] and sends block i to destinations[i]. Arguments are those of
+ * MPI_Dist_graph_create_adjacent, and lists mean what they mean there (MPI 4.1, 8.5.4 and 8.6):
+ *  comm          any intracommunicator; duplicated, not kept. If it has a Cartesian topology and the lists turn out to be the same offsets on all ranks, the planners
+ *                for such neighborhoods are used.
+ *  indegree, sources, outdegree, destinations
+ *                this rank's lists. Repeated edges (the k-th block sent to a rank is the k-th that it receives from here), edges to itself, empty lists and
+ *                MPI_PROC_NULL (its block is not sent, or left alone) are fine. What one rank lists as a destination the other must list as a source, as
+ *                often (checked; the sentence names both ranks).
+ *  sourceweights, destweights
+ *                MPI_UNWEIGHTED, or one weight per edge, not negative, the same at both ends.
+ *  info, near    as above.
+ * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
+TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[], int outdegree,
+                                                   const int destinations[], const int destweights[], MPI_Info info, tonari_neighborhood* near);
+
+/* [collective] The neighborhood of a communicator with a Cartesian, graph or distributed-graph topology, blocks in the order of MPI 4.1, 8.6: on Cartesian
+ * communicators two per dimension, first the neighbor at -1, then at +1; what is sent towards -1 arrives as the block from +1, also in periodic dimensions
+ * of one or two ranks. Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
+TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info, tonari_neighborhood* near);
+
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *near to null. */
 TONARI_API int tonari_neighborhood_free(tonari_neighborhood* near);
 
-/* Number of neighbors s (blocks sent and received by each rank). Local. */
+/* Number of blocks this rank receives and sends in an all-to-all; each place may be NULL. Local. */
+TONARI_API int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegree, int* outdegree);
+
+/* Number of blocks this rank sends in an all-to-all; on isomorphic neighborhoods s, which is also what it receives. Local. */
 TONARI_API int tonari_neighborhood_count(tonari_neighborhood near, int* s);
 
-/* The rank block i goes to and the rank block i comes from, MPI_PROC_NULL if there is none; arrays of s ranks each, or NULL. Local. */
+/* The rank send block i goes to and the rank receive block i comes from, MPI_PROC_NULL if there is none; arrays of outdegree and indegree ranks, or
+ * NULL. Local. */
 TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[], int sources[]);
 
 /* ---- Persistent operations ------------------------------------------------------------------------------------------------------------------

@@ -110,6 +110,19 @@ class Neighborhood {
     if (!whole) throw Failure(TONARI_ERR_ARGUMENT, std::to_string(offsets.size()) + " integers are no list of offsets in " + std::to_string(d) + " dimensions");
     check(code);
   }
+  // Any directed graph; both ends of an edge list it.
+  static Neighborhood adjacent(MPI_Comm comm, std::span<const int> sources, std::span<const int> destinations, MPI_Info info = MPI_INFO_NULL) {
+    Neighborhood near;
+    check(tonari_neighborhood_create_adjacent(comm, whole(sources.size()), sources.data(), MPI_UNWEIGHTED, whole(destinations.size()), destinations.data(),
+                                              MPI_UNWEIGHTED, info, &near.handle_));
+    return near;
+  }
+  // Of a communicator with a topology.
+  static Neighborhood from_comm(MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+    Neighborhood near;
+    check(tonari_neighborhood_create_from_comm(comm, info, &near.handle_));
+    return near;
+  }
   Neighborhood(Neighborhood&& other) noexcept : handle_(std::exchange(other.handle_, TONARI_NEIGHBORHOOD_NULL)) {}
   Neighborhood& operator=(Neighborhood other) noexcept {
     std::swap(handle_, other.handle_);
@@ -119,10 +132,16 @@ class Neighborhood {
     if (handle_) tonari_neighborhood_free(&handle_);
   }
 
+  // Blocks sent, and received, by this rank in an all-to-all.
   int count() const {
     int s = 0;
     check(tonari_neighborhood_count(handle_, &s));
     return s;
+  }
+  int sources_count() const {
+    int in = 0;
+    check(tonari_neighborhood_degrees(handle_, &in, nullptr));
+    return in;
   }
   // MPI_PROC_NULL where there is none.
   std::vector<int> targets() const {
@@ -131,21 +150,21 @@ class Neighborhood {
     return ranks;
   }
   std::vector<int> sources() const {
-    std::vector<int> ranks(static_cast<std::size_t>(count()));
+    std::vector<int> ranks(static_cast<std::size_t>(sources_count()));
     check(tonari_neighborhood_ranks(handle_, nullptr, ranks.data()));
     return ranks;
   }
   tonari_neighborhood handle() const noexcept { return handle_; }  // stays owned
 
-  // send: count() blocks of one size; recv: as many. The spans must outlive the request.
+  // send: count() blocks of one size; recv: sources_count() of that size. The spans must outlive the request.
   template <class T>
   Request alltoall(std::span<const T> send, std::span<T> recv, MPI_Info info = MPI_INFO_NULL) const {
-    return alltoall(send.data(), block(send.size()), mpi_type<T>(), recv.data(), block(recv.size()), mpi_type<T>(), info);
+    return alltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), info);
   }
-  // send: one block; recv: count() blocks of its size.
+  // send: one block; recv: sources_count() blocks of its size.
   template <class T>
   Request allgather(std::span<const T> send, std::span<T> recv, MPI_Info info = MPI_INFO_NULL) const {
-    return allgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(), block(recv.size()), mpi_type<T>(), info);
+    return allgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), info);
   }
 
   Request alltoall(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, int recvcount, MPI_Datatype recvtype,
@@ -160,28 +179,28 @@ class Neighborhood {
                     std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype,
                     MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_alltoallv_init(send, array(sendcounts), array(senddispls), sendtype, recv, array(recvcounts), array(recvdispls), recvtype, handle_,
+      return tonari_alltoallv_init(send, array(sendcounts, count()), array(senddispls, count()), sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_,
                                    info, out);
     });
   }
   Request allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, std::span<const int> recvcounts,
                      std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_allgatherv_init(send, sendcount, sendtype, recv, array(recvcounts), array(recvdispls), recvtype, handle_, info, out);
+      return tonari_allgatherv_init(send, sendcount, sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_, info, out);
     });
   }
   Request alltoallw(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
                     void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes,
                     MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_alltoallw_init(send, array(sendcounts), array(senddispls), array(sendtypes), recv, array(recvcounts), array(recvdispls),
-                                   array(recvtypes), handle_, info, out);
+      return tonari_alltoallw_init(send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()), recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
+                                   array(recvtypes, sources_count()), handle_, info, out);
     });
   }
   Request allgatherw(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, std::span<const int> recvcounts,
                      std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_allgatherw_init(send, sendcount, sendtype, recv, array(recvcounts), array(recvdispls), array(recvtypes), handle_, info, out);
+      return tonari_allgatherw_init(send, sendcount, sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_, info, out);
     });
   }
 
@@ -203,12 +222,12 @@ class Neighborhood {
 
   // What has the wrong length becomes an argument that the C interface refuses on all ranks, so that this rank does not throw alone.
   template <class T>
-  const T* array(std::span<const T> entries) const {
-    return entries.size() == static_cast<std::size_t>(count()) ? entries.data() : nullptr;
+  static const T* array(std::span<const T> entries, int count) {
+    return entries.size() == static_cast<std::size_t>(count) ? entries.data() : nullptr;
   }
   static int whole(std::size_t elements) { return elements <= std::numeric_limits<int>::max() ? static_cast<int>(elements) : -1; }
-  int block(std::size_t elements) const {
-    const auto s = static_cast<std::size_t>(count());
+  static int block(std::size_t elements, int count) {
+    const auto s = static_cast<std::size_t>(count);
     if (s == 0) return 0;
     return elements % s == 0 ? whole(elements / s) : -1;
   }

@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/read_topology.hpp"
 
 namespace tonari {
 namespace {
@@ -66,14 +67,14 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
-void require_one_group(MPI_Comm comm) {
+void require_intra(MPI_Comm comm) {
   int inter = 0;
   check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
-  if (inter) fail(Errc::topology, "an intercommunicator has no Cartesian topology; make one with MPI_Cart_create");
+  if (inter) fail(Errc::topology, "an intercommunicator has no Cartesian or graph topology; use a communicator of one group");
 }
 
 tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info, bool has_place) {
-  require_one_group(cart);  // all ranks know
+  require_intra(cart);  // all ranks know
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
   const std::optional<Error> error = caught([&] {
@@ -92,6 +93,32 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   return handle.release();
 }
 
+// Collective. read: this rank's lists; may throw.
+tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, const std::function<TopologyLists()>& read) {
+  require_intra(comm);  // all ranks know
+  TopologyLists lists;
+  Settings settings;
+  const std::optional<Error> error = caught([&] {
+    if (!has_place) fail(Errc::argument, "the place for the new neighborhood is null");
+    lists = read();
+    settings = read_settings(info, {});
+  });
+  const std::uint64_t words[] = {settings.fingerprint(), lists.grid.has_value()};
+  const std::vector<bool> same = agree(comm, error, words);
+  if (!same[0]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[1]) lists.grid.reset();
+  auto handle = std::make_unique<tonari_neighborhood_s>();
+  handle->context = std::make_shared<Context>(comm, std::move(lists), settings);
+  return handle.release();
+}
+
+// A graph over a Cartesian communicator may turn out to be isomorphic.
+std::optional<Grid> grid_below(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED;
+  check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
+  return kind == MPI_CART ? read_topology(comm).grid : std::nullopt;
+}
+
 }  // namespace
 }  // namespace tonari
 
@@ -102,6 +129,39 @@ extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
     if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
     const tonari_neighborhood made = create(cart, s, offsets, info, near != nullptr);
     *near = made;
+  });
+}
+
+extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[], int outdegree,
+                                                   const int destinations[], const int destweights[], MPI_Info info, tonari_neighborhood* near) {
+  (void)sourceweights, (void)destweights;
+  return guarded([&] {
+    if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
+    const tonari_neighborhood made = create_graph(comm, info, near != nullptr, [&] {
+      TopologyLists lists;
+      lists.sources = read_ranks(comm, indegree, sources, "source");
+      lists.targets = read_ranks(comm, outdegree, destinations, "destination");
+      lists.grid = grid_below(comm);
+      return lists;
+    });
+    *near = made;
+  });
+}
+
+extern "C" int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info, tonari_neighborhood* near) {
+  return guarded([&] {
+    if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
+    const tonari_neighborhood made = create_graph(comm, info, near != nullptr, [&] { return read_topology(comm); });
+    *near = made;
+  });
+}
+
+extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegree, int* outdegree) {
+  return guarded([&] {
+    if (!near) fail(Errc::argument, "the neighborhood is null");
+    const Vertex& lists = as_given(near->context->place());
+    if (indegree) *indegree = static_cast<int>(lists.sources.size());
+    if (outdegree) *outdegree = static_cast<int>(lists.targets.size());
   });
 }
 
@@ -116,18 +176,16 @@ extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
 extern "C" int tonari_neighborhood_count(tonari_neighborhood near, int* s) {
   return guarded([&] {
     if (!near || !s) fail(Errc::argument, near ? "the place for the count is null" : "the neighborhood is null");
-    *s = static_cast<int>(near->context->near()->offsets.size());
+    *s = static_cast<int>(as_given(near->context->place()).targets.size());
   });
 }
 
 extern "C" int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[], int sources[]) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the neighborhood is null");
-    const Context& context = *near->context;
+    const Vertex& lists = as_given(near->context->place());
     const auto rank_or_null = [](int rank) { return rank < 0 ? MPI_PROC_NULL : rank; };
-    for (std::size_t i = 0; i < context.near()->offsets.size(); ++i) {
-      if (targets) targets[i] = rank_or_null(context.near()->target(context.rank(), i));
-      if (sources) sources[i] = rank_or_null(context.near()->source(context.rank(), i));
-    }
+    if (targets) std::transform(lists.targets.begin(), lists.targets.end(), targets, rank_or_null);
+    if (sources) std::transform(lists.sources.begin(), lists.sources.end(), sources, rank_or_null);
   });
 }

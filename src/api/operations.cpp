@@ -59,12 +59,34 @@ struct Side {
   }
 };
 
-int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const std::function<Arguments(std::size_t)>& read) {
+// The blocks in the order of the neighbourhood that was recognised. Blocks that the program does not have are empty.
+std::vector<TypedBlock> reordered(const std::vector<TypedBlock>& blocks, const std::vector<std::int32_t>& numbers) {
+  std::vector<TypedBlock> ours;
+  for (std::int32_t number : numbers) ours.push_back(number < 0 ? TypedBlock{0, 0, MPI_BYTE} : blocks[number]);
+  return ours;
+}
+
+bool in_order(const std::vector<std::int32_t>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] != static_cast<std::int32_t>(i)) return false;
+  return true;
+}
+
+Arguments in_our_order(const Place& place, Arguments arguments) {
+  if (!place.given) return arguments;
+  if (!in_order(place.send_blocks) || !in_order(place.recv_blocks)) arguments.form = Form::w;  // blocks do not follow each other any more
+  if (arguments.collective == Collective::alltoall) arguments.send = reordered(arguments.send, place.send_blocks);
+  arguments.recv = reordered(arguments.recv, place.recv_blocks);
+  return arguments;
+}
+
+int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const std::function<Arguments(std::size_t, std::size_t)>& read) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the neighborhood is null");
     const tonari_request made = make_request(near, info, [&] {
       if (!request) fail(Errc::argument, "the place for the new request is null");  // here, where all ranks learn of it
-      return read(near->context->near()->offsets.size());
+      const Vertex& lists = as_given(near->context->place());
+      return in_our_order(near->context->place(), read(lists.targets.size(), lists.sources.size()));
     });
     *request = made;
   });
@@ -77,51 +99,51 @@ using namespace tonari;
 
 extern "C" int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                     tonari_neighborhood near, MPI_Info info, tonari_request* request) {
-  return init(near, info, request, [&](std::size_t s) {
-    return Arguments{Collective::alltoall, Form::regular, sendbuf, recvbuf, Side{"send", sendbuf, s}.regular(sendcount, sendtype),
-                     Side{"receive", recvbuf, s}.regular(recvcount, recvtype)};
+  return init(near, info, request, [&](std::size_t out, std::size_t in) {
+    return Arguments{Collective::alltoall, Form::regular, sendbuf, recvbuf, Side{"send", sendbuf, out}.regular(sendcount, sendtype),
+                     Side{"receive", recvbuf, in}.regular(recvcount, recvtype)};
   });
 }
 
 extern "C" int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
                                      const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, MPI_Info info,
                                      tonari_request* request) {
-  return init(near, info, request, [&](std::size_t s) {
-    return Arguments{Collective::alltoall, Form::v, sendbuf, recvbuf, Side{"send", sendbuf, s}.v(sendcounts, senddispls, sendtype),
-                     Side{"receive", recvbuf, s}.v(recvcounts, recvdispls, recvtype)};
+  return init(near, info, request, [&](std::size_t out, std::size_t in) {
+    return Arguments{Collective::alltoall, Form::v, sendbuf, recvbuf, Side{"send", sendbuf, out}.v(sendcounts, senddispls, sendtype),
+                     Side{"receive", recvbuf, in}.v(recvcounts, recvdispls, recvtype)};
   });
 }
 
 extern "C" int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
                                      const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near,
                                      MPI_Info info, tonari_request* request) {
-  return init(near, info, request, [&](std::size_t s) {
-    return Arguments{Collective::alltoall, Form::w, sendbuf, recvbuf, Side{"send", sendbuf, s}.w(sendcounts, senddispls, sendtypes),
-                     Side{"receive", recvbuf, s}.w(recvcounts, recvdispls, recvtypes)};
+  return init(near, info, request, [&](std::size_t out, std::size_t in) {
+    return Arguments{Collective::alltoall, Form::w, sendbuf, recvbuf, Side{"send", sendbuf, out}.w(sendcounts, senddispls, sendtypes),
+                     Side{"receive", recvbuf, in}.w(recvcounts, recvdispls, recvtypes)};
   });
 }
 
 extern "C" int tonari_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                      tonari_neighborhood near, MPI_Info info, tonari_request* request) {
-  return init(near, info, request, [&](std::size_t s) {
+  return init(near, info, request, [&](std::size_t, std::size_t in) {
     return Arguments{Collective::allgather, Form::regular, sendbuf, recvbuf, Side{"send", sendbuf, 1}.regular(sendcount, sendtype),
-                     Side{"receive", recvbuf, s}.regular(recvcount, recvtype)};
+                     Side{"receive", recvbuf, in}.regular(recvcount, recvtype)};
   });
 }
 
 extern "C" int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                       const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, MPI_Info info, tonari_request* request) {
-  return init(near, info, request, [&](std::size_t s) {
+  return init(near, info, request, [&](std::size_t, std::size_t in) {
     return Arguments{Collective::allgather, Form::v, sendbuf, recvbuf, Side{"send", sendbuf, 1}.regular(sendcount, sendtype),
-                     Side{"receive", recvbuf, s}.v(recvcounts, recvdispls, recvtype)};
+                     Side{"receive", recvbuf, in}.v(recvcounts, recvdispls, recvtype)};
   });
 }
 
 extern "C" int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                       const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near, MPI_Info info,
                                       tonari_request* request) {
-  return init(near, info, request, [&](std::size_t s) {
+  return init(near, info, request, [&](std::size_t, std::size_t in) {
     return Arguments{Collective::allgather, Form::w, sendbuf, recvbuf, Side{"send", sendbuf, 1}.regular(sendcount, sendtype),
-                     Side{"receive", recvbuf, s}.w(recvcounts, recvdispls, recvtypes)};
+                     Side{"receive", recvbuf, in}.w(recvcounts, recvdispls, recvtypes)};
   });
 }

@@ -1,10 +1,14 @@
 #include "api/settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "channels/mpi_error.hpp"
+#include "graphs/algorithm.hpp"
+#include "planners/algorithm.hpp"
 
 namespace tonari {
 namespace {
@@ -27,14 +31,17 @@ int parse_ports(const std::string& word) {
 }
 
 void check_algorithm(const std::string& name) {
-  if (name == "auto" || name == "native" || name == "irecv") return;
-  try {
-    find_algorithm(name);
-  } catch (const Error&) {
-    std::string names = "auto, native, irecv";
-    for (const Algorithm& algorithm : algorithms()) names += std::string(", ") + algorithm.name;
-    fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", name, "'; it must be one of ", names);
-  }
+  std::vector<std::string> names{"auto", "native", "irecv"};
+  const auto add = [&](const auto& table) {
+    for (const auto& algorithm : table)
+      if (std::find(names.begin(), names.end(), algorithm.name) == names.end()) names.emplace_back(algorithm.name);
+  };
+  add(algorithms());
+  add(graph_algorithms());
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  std::string list;
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", name, "'; it must be one of ", list);
 }
 
 void check_channel(const std::string& name) {

@@ -1,6 +1,7 @@
 #include "api/sizes.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -27,11 +28,12 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   Arguments arguments{collective, Form::regular, mine.data(), theirs.data(), {}, {}};
   for (std::size_t k = 0; k < mine.size(); ++k) arguments.send.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
   for (std::size_t k = 0; k < theirs.size(); ++k) arguments.recv.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
-  const Schedule linear = find_algorithm("linear").schedules(context.near(), collective).front();
+  std::string reason;
+  const SchemePtr linear = context.repertoire().schemes("linear", collective, 8, reason).front();
   std::unique_ptr<Exchange> exchange;
-  context.reserve_tags(linear.rounds());
+  context.reserve_tags(linear->tags());
   together(context.comm(), [&] {
-    exchange = build(context, {std::make_shared<const Schedule>(linear), {}, 0}, {}, arguments, bind(arguments), context.first_tag());
+    exchange = build(context, {linear, {}, 0}, {}, arguments, bind(arguments), context.first_tag());
   });
   exchange->start();
   exchange->wait();
@@ -43,7 +45,7 @@ void check_ends(Context& context, Collective collective, const Binding& binding)
   const std::vector<std::uint64_t> theirs = exchange_sizes(context, collective, binding);
   together(context.comm(), [&] {
     for (std::size_t i = 0; i < theirs.size(); ++i) {
-      const int source = context.near()->source(context.rank(), i);
+      const int source = context.vertex().sources[i];
       if (source >= 0 && theirs[i] != binding.recv[i].bytes)
         fail(Errc::mismatch, "block ", i, " from rank ", source, " to rank ", context.rank(), " has ", theirs[i], " bytes at the sender and ", binding.recv[i].bytes,
              " at the receiver; both must be the same");
@@ -51,50 +53,79 @@ void check_ends(Context& context, Collective collective, const Binding& binding)
   });
 }
 
-// The largest and the smallest size of block i among the ranks that send or receive it.
+// The largest and the smallest size among blocks that have to be equal, on all ranks together.
+class Bounds {
+ public:
+  explicit Bounds(std::size_t count) : count_(count), words_(2 * count, 0) {}
+  void add(std::size_t i, Bytes bytes) {
+    words_[i] = std::max<std::uint64_t>(words_[i], bytes);
+    words_[count_ + i] = std::max<std::uint64_t>(words_[count_ + i], ~bytes);  // the complement of the minimum
+  }
+  void reduce(MPI_Comm comm) {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), checked_cast<int>(words_.size(), "number of blocks"), MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  }
+  // The sizes; empty if some size is not the same everywhere. A block that no rank has is empty.
+  std::vector<Bytes> common() const {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (words_[count_ + i] != 0 && words_[i] != ~words_[count_ + i]) return {};
+    return {words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(count_)};
+  }
+
+ private:
+  std::size_t count_;
+  std::vector<std::uint64_t> words_;
+};
+
+// Calls visit(number of a block, its size) for all blocks sent or received along edges that exist.
+template <class Visit>
+void for_blocks(const Vertex& vertex, Collective collective, const Binding& binding, const Visit& visit) {
+  for (std::size_t i = 0; i < vertex.targets.size(); ++i)
+    if (vertex.targets[i] >= 0) visit(i, sent(collective, binding, i).bytes);
+  for (std::size_t j = 0; j < vertex.sources.size(); ++j)
+    if (vertex.sources[j] >= 0) visit(j, binding.recv[j].bytes);
+}
+
+// Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at as one.
+bool by_number(const Place& place, Collective collective) { return place.near && collective == Collective::alltoall; }
+
 std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding) {
-  const std::size_t s = binding.recv.size();
-  std::vector<std::uint64_t> bounds(2 * s, 0);  // maximum of v, and of ~v: the complement of the minimum
-  const auto add = [&](std::size_t i, Bytes bytes) {
-    bounds[i] = std::max<std::uint64_t>(bounds[i], bytes);
-    bounds[s + i] = std::max<std::uint64_t>(bounds[s + i], ~bytes);
-  };
-  for (std::size_t i = 0; i < s; ++i) {
-    if (context.near()->target(context.rank(), i) >= 0) add(i, sent(collective, binding, i).bytes);
-    if (context.near()->source(context.rank(), i) >= 0) add(i, binding.recv[i].bytes);
-  }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, bounds.data(), checked_cast<int>(bounds.size(), "number of blocks"), MPI_UINT64_T, MPI_MAX, context.comm()), "MPI_Allreduce");
-  for (std::size_t i = 0; i < s; ++i)
-    if (bounds[s + i] != 0 && bounds[i] != ~bounds[s + i]) return {};
-  if (collective == Collective::alltoall) {
-    bounds.resize(s);
-    return bounds;
-  }
-  // Allgather: one size for all blocks that some rank has, those of no bytes included.
-  const Bytes only = s == 0 ? 0 : *std::max_element(bounds.begin(), bounds.begin() + static_cast<std::ptrdiff_t>(s));
-  for (std::size_t i = 0; i < s; ++i)
-    if (bounds[s + i] != 0 && bounds[i] != only) return {};
-  return {only};
+  const bool each = by_number(context.place(), collective);
+  Bounds bounds(each ? binding.recv.size() : 1);
+  for_blocks(context.vertex(), collective, binding, [&](std::size_t i, Bytes bytes) { bounds.add(each ? i : 0, bytes); });
+  bounds.reduce(context.comm());
+  return bounds.common();
 }
 
 }  // namespace
 
-SizePrint size_print(Collective collective, const Binding& binding) {
+SizePrint size_print(const Place& place, Collective collective, const Binding& binding) {
   Hash hash;
   bool match = true;
-  for (const Block& b : binding.send) hash.word(b.bytes);
-  for (std::size_t i = 0; i < binding.recv.size(); ++i) {
-    hash.word(binding.recv[i].bytes);
-    match = match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
+  if (place.near) {
+    for (const Block& b : binding.send) hash.word(b.bytes);
+    for (std::size_t i = 0; i < binding.recv.size(); ++i) {
+      hash.word(binding.recv[i].bytes);
+      match = match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
+    }
+  } else {
+    std::optional<Bytes> only;
+    for_blocks(place.vertex, collective, binding, [&](std::size_t, Bytes bytes) { match = match && bytes == only.value_or(bytes), only = bytes; });
+    match = match && only;  // a rank without edges cannot tell
+    hash.word(only.value_or(0));
   }
   return {hash.word(match).value(), match};
 }
 
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding, bool quick) {
-  if (context.near()->offsets.empty()) return {0};  // no block, so none of unknown size
-  if (quick) return sizes(binding.send);
-  check_ends(context, collective, binding);
-  return common_sizes(context, collective, binding);
+  if (context.place().neighbors == 0) return {0};  // no block, so none of unknown size
+  if (!quick) {
+    check_ends(context, collective, binding);
+    return common_sizes(context, collective, binding);
+  }
+  if (context.place().near) return sizes(binding.send);
+  std::vector<Bytes> only;
+  for_blocks(context.vertex(), collective, binding, [&](std::size_t, Bytes bytes) { only = {bytes}; });
+  return only;
 }
 
 }  // namespace tonari

@@ -8,8 +8,8 @@
 
 namespace tonari {
 
-// Collective. The size of every block, the same on all ranks that send or receive it (allgather: one entry); empty if ranks differ but every block's two ends
-// agree. Throws Errc::mismatch (naming receiver, block, sender and both sizes) on all ranks if two ends disagree. quick: all sizes on this
+// Collective. The size of every block, the same on all ranks that send or receive it (allgathers and graphs: one entry, for all blocks); empty if ranks differ but
+// every block's two ends agree. Throws Errc::mismatch (naming receiver, block, sender and both sizes) on all ranks if two ends disagree. quick: all sizes on this
 // rank were found equal to those of all ranks, and equal at both ends, so nothing has to be exchanged.
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding, bool quick);
 
@@ -18,6 +18,6 @@ struct SizePrint {
   std::uint64_t hash;
   bool ends_match;
 };
-SizePrint size_print(Collective collective, const Binding& binding);
+SizePrint size_print(const Place& place, Collective collective, const Binding& binding);
 
 }  // namespace tonari

@@ -27,8 +27,8 @@ struct Arguments {
   Form form;
   const void* sendbuf;
   void* recvbuf;
-  std::vector<TypedBlock> send;  // all-to-all: s blocks; allgather: one
-  std::vector<TypedBlock> recv;  // s blocks
+  std::vector<TypedBlock> send;  // all-to-all: a block for each target; allgather: one
+  std::vector<TypedBlock> recv;  // a block from each source
 };
 
 // A block as bytes: contiguous (layout null) or spread out.
@@ -41,17 +41,18 @@ struct Block {
 // Where a plan's blocks lie on this rank, and how long they are.
 struct Binding {
   std::vector<Block> send, recv;
-  // Size of the blocks that pass through: block i has the same size on all ranks that have it (allgather: one entry). Empty if sizes differ between
-  // ranks; then only plans without scratch blocks can be bound.
-  std::vector<Bytes> uniform;
+  // Sizes of the blocks that pass through. passing: of each scratch block of the plan to be bound. If empty: scratch block k has the size uniform[scratch_like[k]],
+  // since block i has the same size on all ranks that have it (allgather: one entry).
+  std::vector<Bytes> uniform, passing;
   std::vector<std::shared_ptr<const Layout>> layouts;
 
   Bytes bytes(Slice s, std::span<const std::uint32_t> scratch_like) const {
-    return s.buffer == Buffer::send ? send[s.block].bytes : s.buffer == Buffer::recv ? recv[s.block].bytes : uniform[scratch_like[s.block]];
+    if (s.buffer == Buffer::scratch) return passing.empty() ? uniform[scratch_like[s.block]] : passing[s.block];
+    return s.buffer == Buffer::send ? send[s.block].bytes : recv[s.block].bytes;
   }
 };
 
-// Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform is left empty.
+// Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform and passing are left empty.
 Binding bind(const Arguments& arguments);
 
 // The same arguments on other buffers.

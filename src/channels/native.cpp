@@ -9,13 +9,11 @@
 
 namespace tonari {
 
-MPI_Comm make_graph(MPI_Comm comm, const Neighborhood& near, int rank) {
+MPI_Comm make_graph(MPI_Comm comm, const Vertex& vertex) {
   MPI_Comm graph = MPI_COMM_NULL;
-  std::vector<int> sources, targets;
-  for (std::size_t i = 0; i < near.offsets.size(); ++i) {
-    if (const int source = near.source(rank, i); source >= 0) sources.push_back(source);
-    if (const int target = near.target(rank, i); target >= 0) targets.push_back(target);
-  }
+  std::vector<int> sources = vertex.sources, targets = vertex.targets;
+  std::erase(sources, -1);
+  std::erase(targets, -1);
   // Empty lists still need valid addresses for MPI_UNWEIGHTED's sake on some MPIs.
   const int in = static_cast<int>(sources.size()), out = static_cast<int>(targets.size());
   sources.push_back(0), targets.push_back(0);
@@ -68,35 +66,40 @@ bool repeats(const Neighborhood& near) {
 }
 
 // The regular collective: called by all ranks or by none.
-bool can_be_regular(const Arguments& arguments, const Neighborhood& near) {
-  if (arguments.form != Form::regular || arguments.recv.empty() || !all_have_all(near)) return false;
-  return !(TONARI_QUIRK_MPICH_4_NEIGHBORS && arguments.collective == Collective::alltoall && repeats(near));
+bool can_be_regular(const Arguments& arguments, const NativeShape& shape) {
+  if (arguments.form != Form::regular || !shape.complete) return false;
+  return !(TONARI_QUIRK_MPICH_4_NEIGHBORS && arguments.collective == Collective::alltoall && shape.repeats);
 }
 
 }  // namespace
 
-bool native_is_right(const Neighborhood& near) { return !TONARI_QUIRK_MPICH_4_NEIGHBORS || all_have_all(near) || symmetric(near); }
+NativeShape native_shape(const Neighborhood& near) {
+  const bool complete = all_have_all(near);
+  return {complete, repeats(near), complete || symmetric(near)};
+}
 
-NativeArguments::NativeArguments(const Arguments& arguments, const Neighborhood& near, int rank)
+bool native_is_right(const NativeShape& shape) { return !TONARI_QUIRK_MPICH_4_NEIGHBORS || shape.balanced; }
+
+NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape)
     : collective(arguments.collective), sendbuf(arguments.sendbuf), recvbuf(arguments.recvbuf) {
   TypeDuplicates duplicate(owned_);
-  for (std::size_t i = 0; i < near.offsets.size(); ++i) {
+  for (std::size_t i = 0; i < vertex.targets.size(); ++i) {
+    if (vertex.targets[i] < 0) continue;
     const TypedBlock& send = arguments.send[collective == Collective::alltoall ? i : 0];
-    if (near.target(rank, i) >= 0) {
-      send_counts.push_back(send.count);
-      send_displacements.push_back(send.displacement);
-      send_types.push_back(duplicate(send.type));
-    }
-    if (near.source(rank, i) >= 0) {
-      recv_counts.push_back(arguments.recv[i].count);
-      recv_displacements.push_back(arguments.recv[i].displacement);
-      recv_types.push_back(duplicate(arguments.recv[i].type));
-    }
+    send_counts.push_back(send.count);
+    send_displacements.push_back(send.displacement);
+    send_types.push_back(duplicate(send.type));
   }
-  regular = can_be_regular(arguments, near);
+  for (std::size_t j = 0; j < vertex.sources.size(); ++j) {
+    if (vertex.sources[j] < 0) continue;
+    recv_counts.push_back(arguments.recv[j].count);
+    recv_displacements.push_back(arguments.recv[j].displacement);
+    recv_types.push_back(duplicate(arguments.recv[j].type));
+  }
+  regular = can_be_regular(arguments, shape);
   if (regular) {
-    send_block = {0, arguments.send[0].count, send_types[0]};
-    recv_block = {0, arguments.recv[0].count, recv_types[0]};
+    send_block = send_types.empty() ? TypedBlock{0, 0, MPI_BYTE} : TypedBlock{0, arguments.send[0].count, send_types[0]};
+    recv_block = recv_types.empty() ? TypedBlock{0, 0, MPI_BYTE} : TypedBlock{0, arguments.recv[0].count, recv_types[0]};
   }
   // Addresses of empty lists must still be valid.
   send_counts.push_back(0), recv_counts.push_back(0), send_displacements.push_back(0), recv_displacements.push_back(0);

@@ -10,15 +10,24 @@
 
 #include "channels/arguments.hpp"
 #include "channels/owned_type.hpp"
+#include "topology/vertex.hpp"
 
 namespace tonari {
 
+// What matters of a neighbourhood to MPI's own collectives; the same on all ranks.
+struct NativeShape {
+  bool complete = true;   // all neighbours of all ranks exist
+  bool repeats = false;   // some rank sends several blocks to one
+  bool balanced = true;   // every rank sends as many blocks as it receives
+};
+NativeShape native_shape(const Neighborhood& near);  // pure
+
 // A communicator with the neighbourhood as a distributed graph; the caller's to free. Collective.
-MPI_Comm make_graph(MPI_Comm comm, const Neighborhood& near, int rank);
+MPI_Comm make_graph(MPI_Comm comm, const Vertex& vertex);
 
 // The arguments as MPI wants them on that communicator: neighbours that do not exist are left out there, so their blocks are too.
 struct NativeArguments {
-  NativeArguments(const Arguments& arguments, const Neighborhood& near, int rank);
+  NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape);
 
   bool regular;  // equal blocks one after the other in list order, and all neighbours exist on all ranks: the regular collective can be called
   Collective collective;
@@ -32,8 +41,8 @@ struct NativeArguments {
   std::vector<OwnedType> owned_;
 };
 
-// Whether this MPI's own collective delivers the right blocks on this neighbourhood. Pure; the same on all ranks.
-bool native_is_right(const Neighborhood& near);
+// Whether this MPI's own collective delivers the right blocks on such a neighbourhood. Pure; the same on all ranks.
+bool native_is_right(const NativeShape& shape);
 // Whether this MPI has persistent neighbourhood collectives.
 bool has_persistent_neighborhood_collectives();
 // A request to be started by MPI_Start; only if the MPI has them. Collective.

@@ -1,7 +1,12 @@
 #include "engine/context.hpp"
 
 #include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
+#include "engine/mpi_world.hpp"
+#include "graphs/mirror.hpp"
+#include "select/graph_repertoire.hpp"
+#include "select/routed_repertoire.hpp"
 
 namespace tonari {
 
@@ -16,7 +21,32 @@ std::shared_ptr<const OwnedComm> duplicate(MPI_Comm comm) {
 }  // namespace
 
 Context::Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settings settings)
-    : comm_(duplicate(comm)), near_(std::move(near)), settings_(std::move(settings)) {
+    : comm_(duplicate(comm)), settings_(std::move(settings)) {
+  look_around();
+  place_ = place_in(near, rank_);
+  repertoire_ = std::make_unique<RoutedRepertoire>(std::move(near));
+}
+
+Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
+    : comm_(duplicate(comm)), planning_comm_(duplicate(comm)), settings_(std::move(settings)) {
+  look_around();
+  world_ = std::make_unique<MpiWorld>(planning_comm_->get());
+  NodeMembers node = read_node(comm_->get());
+  Vertex vertex{rank_, std::move(lists.targets), std::move(lists.sources), std::move(lists.origins), node.node, std::move(node.ranks)};
+  agree(comm_->get(), mirror(*world_, std::span(&vertex, 1)));
+  std::vector<Isomorphism> isomorphism;
+  if (lists.grid) isomorphism = find_isomorphism(*world_, *lists.grid, std::span(&vertex, 1));
+  if (isomorphism.empty()) {
+    place_ = place_in_graph(*world_, std::move(vertex));
+    repertoire_ = std::make_unique<GraphRepertoire>(*world_, place_.vertex, place_.facts, [this] { return machine(); });
+    return;
+  }
+  auto near = std::make_shared<const Neighborhood>(Neighborhood{*lists.grid, isomorphism.front().offsets});
+  place_ = place_in(near, std::move(vertex), std::move(isomorphism.front()));
+  repertoire_ = std::make_unique<RoutedRepertoire>(std::move(near));
+}
+
+void Context::look_around() {
   MPI_Comm_rank(comm_->get(), &rank_);
   MPI_Comm_size(comm_->get(), &ranks_);
   void* value = nullptr;
@@ -34,7 +64,7 @@ void Context::reserve_tags(std::size_t count) {
 }
 
 std::shared_ptr<const OwnedComm> Context::graph() {
-  if (!graph_) graph_ = std::make_shared<const OwnedComm>(make_graph(comm_->get(), *near_, rank_));
+  if (!graph_) graph_ = std::make_shared<const OwnedComm>(make_graph(comm_->get(), place_.vertex));
   return graph_;
 }
 

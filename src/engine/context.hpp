@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "channels/native.hpp"
 #include "channels/owned_comm.hpp"
 #include "cost/loggp.hpp"
+#include "engine/place.hpp"
+#include "engine/read_topology.hpp"
 #include "select/candidates.hpp"
-#include "topology/neighborhood.hpp"
 
 namespace tonari {
 
@@ -19,6 +19,9 @@ class Context {
  public:
   // Collective; duplicates comm. near and settings must be the same on all ranks.
   Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settings settings);
+  // Collective; duplicates comm. lists: this rank's neighbours, checked here against those of the other ranks: throws the same error on all ranks if they do
+  // not mirror each other. With a grid a graph that is isomorphic is recognised.
+  Context(MPI_Comm comm, TopologyLists lists, Settings settings);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -26,7 +29,9 @@ class Context {
   const std::shared_ptr<const OwnedComm>& shared_comm() const { return comm_; }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  const std::shared_ptr<const Neighborhood>& near() const { return near_; }
+  const Place& place() const { return place_; }
+  const Vertex& vertex() const { return place_.vertex; }
+  Repertoire& repertoire() { return *repertoire_; }
   const Settings& settings() const { return settings_; }
 
   // Makes sure that `count` tags from first_tag() on belong to no other exchange; where the communicator has none left, a duplicate takes its place.
@@ -41,9 +46,14 @@ class Context {
   const LogGP& machine();
 
  private:
+  void look_around();
+
   std::shared_ptr<const OwnedComm> comm_;
   int rank_ = 0, ranks_ = 0;
-  std::shared_ptr<const Neighborhood> near_;
+  std::shared_ptr<const OwnedComm> planning_comm_;  // of world_
+  std::unique_ptr<World> world_;                    // only on graphs
+  Place place_;
+  std::unique_ptr<Repertoire> repertoire_;
   Settings settings_;
   std::int64_t next_tag_ = 0, most_tag_ = 32767;  // what MPI promises at least
   std::shared_ptr<const OwnedComm> graph_;

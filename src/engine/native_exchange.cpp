@@ -4,8 +4,8 @@
 
 namespace tonari {
 
-NativeExchange::NativeExchange(const Arguments& arguments, const Neighborhood& near, int rank, std::shared_ptr<const OwnedComm> graph)
-    : arguments_(arguments, near, rank), graph_(std::move(graph)), persistent_(has_persistent_neighborhood_collectives()) {
+NativeExchange::NativeExchange(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape, std::shared_ptr<const OwnedComm> graph)
+    : arguments_(arguments, vertex, shape), graph_(std::move(graph)), persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
   for (int k = 0; k < messages_; ++k) {
     int size = 0;

@@ -12,7 +12,7 @@ namespace tonari {
 class NativeExchange final : public Exchange {
  public:
   // Collective over graph.
-  NativeExchange(const Arguments& arguments, const Neighborhood& near, int rank, std::shared_ptr<const OwnedComm> graph);
+  NativeExchange(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape, std::shared_ptr<const OwnedComm> graph);
   ~NativeExchange() override;
   NativeExchange(const NativeExchange&) = delete;
   NativeExchange& operator=(const NativeExchange&) = delete;

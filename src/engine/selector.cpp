@@ -7,6 +7,7 @@
 
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/passing.hpp"
 #include "engine/trial.hpp"
 #include "select/cache.hpp"
 
@@ -28,9 +29,9 @@ double budget(MPI_Comm comm, Tune tune) {
 
 // What wisdom depends on. Block sizes count by eighths of octaves: near an MPI's eager limit a few bytes decide.
 std::string wisdom_key(Context& context, const Problem& problem, const Settings& settings) {
-  const int size_class = problem.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.average)));
-  return text(context.machine_key(), "|", std::hex, problem.near->fingerprint(), std::dec, "|", name(problem.collective), "|", size_class, "|",
-              problem.contiguous ? "contiguous" : "spread", "|", problem.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel,
+  const int size_class = problem.sizes.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
+  return text(context.machine_key(), "|", std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|", size_class, "|",
+              problem.contiguous ? "contiguous" : "spread", "|", problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel,
               "|", settings.ports);
 }
 
@@ -49,10 +50,10 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
 
 // What a candidate holds while it is measured: messages in and out, or blocks on their way.
 double scratch_estimate(const Candidate& c, const Problem& problem) {
-  if (!c.schedule || c.variant() == "a message per block") return 0;
-  const double hops = static_cast<double>(c.schedule->hops()), blocks = static_cast<double>(problem.near->offsets.size());
-  if (c.channel.via == Via::typed) return problem.average * std::min(blocks, std::max(0.0, hops - blocks));
-  return 2 * problem.average * hops;
+  if (!c.scheme || c.variant() == "a message per block") return 0;
+  const double hops = static_cast<double>(c.scheme->hops()), blocks = static_cast<double>(problem.neighbors);
+  if (c.channel.via == Via::typed) return problem.sizes.average * std::min(blocks, std::max(0.0, hops - blocks));
+  return 2 * problem.sizes.average * hops;
 }
 
 // The best predicted ones that fit into memory together.
@@ -97,7 +98,9 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, context.comm()), "MPI_Allreduce");
   if (!possible) return {candidates.front(), "model", "the buffers are too large to be measured on copies of them\n", 0};
   Choice choice;
-  const Timing best = contest(context, affordable(candidates, problem), settings, *shadow, choice.details);
+  std::vector<Candidate> chosen = affordable(candidates, problem);
+  learn_passing(context, chosen, problem, settings, binding);
+  const Timing best = contest(context, chosen, settings, *shadow, choice.details);
   choice.candidate = best.candidate;
   choice.reason = "measured";
   choice.measured = best.seconds;
@@ -111,7 +114,7 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 }  // namespace
 
 Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
-  const bool native_ok = native_is_right(*problem.near);
+  const bool native_ok = native_is_right(context.place().shape);
   if (settings.algorithm == "native" && !native_ok)
     fail(Errc::algorithm, "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose blocks where ranks send and receive different numbers of them");
   if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
@@ -121,7 +124,7 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
     if (const auto known = recall(context, key, problem, settings)) return {*known, "wisdom", "", 0};
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
-  if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.schedule; });
+  if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.scheme; });
   if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
   if (settings.tune == Tune::model || context.ranks() == 1) {
     Choice choice{candidates.front(), "model", "predicted:\n", 0};

@@ -59,9 +59,9 @@ class Contest {
  public:
   Contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow) : context_(context), shadow_(shadow) {
     // Collective steps come first: a rank that fails on its own must not leave the others waiting in them.
-    if (std::any_of(candidates.begin(), candidates.end(), [](const Candidate& c) { return !c.schedule; })) context.graph();
+    if (std::any_of(candidates.begin(), candidates.end(), [](const Candidate& c) { return !c.scheme; })) context.graph();
     std::size_t tags = 0;
-    for (const Candidate& c : candidates) tags = std::max(tags, c.schedule ? c.schedule->rounds() : 0);
+    for (const Candidate& c : candidates) tags = std::max(tags, c.scheme ? c.scheme->tags() : 0);
     context.reserve_tags(tags);
     together(context.comm(), [&] {
       for (const Candidate& candidate : candidates) {
@@ -76,11 +76,11 @@ class Contest {
 
   void verify() {
     shadow_.fill_send(context_.rank());
-    const auto first_plan = std::find_if(timings_.begin(), timings_.end(), [](const Timing& t) { return t.candidate.schedule != nullptr; });
+    const auto first_plan = std::find_if(timings_.begin(), timings_.end(), [](const Timing& t) { return t.candidate.scheme != nullptr; });
     if (first_plan == timings_.end()) return;
     const std::vector<std::byte> expected = deliver(first_plan - timings_.begin());
     for (std::size_t c = 0; c < timings_.size(); ++c) {
-      if (timings_[c].candidate.schedule) continue;
+      if (timings_[c].candidate.scheme) continue;
       int wrong = deliver(c) != expected;
       check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, context_.comm()), "MPI_Allreduce");
       timings_[c].wrong = wrong;

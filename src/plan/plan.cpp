@@ -19,6 +19,14 @@ std::vector<int> Plan::levels() const {
   return level;
 }
 
+Plan Plan::with_scratch_received(std::uint32_t first) const {
+  Plan plan = *this;
+  for (Slice& s : plan.slices_)
+    if (s.buffer == Buffer::scratch) s = {Buffer::recv, first + s.block};
+  plan.scratch_like_.clear();
+  return plan;
+}
+
 int Plan::depth() const {
   const std::vector<int> level = levels();
   return level.empty() ? 0 : *std::max_element(level.begin(), level.end());

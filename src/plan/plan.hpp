@@ -62,6 +62,9 @@ class Plan {
   // comes by.
   std::span<const std::uint32_t> scratch_like() const { return scratch_like_; }
 
+  // The same with receive block first + k in the place of scratch block k.
+  Plan with_scratch_received(std::uint32_t first) const;
+
   // The longest chain of messages: 1 if nothing waits for anything.
   int depth() const;
   // Length of the longest chain of messages that ends with op; copies count nothing. A message arrives no earlier than this rank sends its own

@@ -4,13 +4,13 @@
 #include <set>
 #include <cstdlib>
 #include <sstream>
+#include <tuple>
 
 #include "base/hash.hpp"
 
 namespace tonari {
 namespace {
 
-constexpr std::size_t most_simulated_hops = 40'000;  // above that the estimate has to do
 constexpr double hopeless = 8;                       // times the best prediction: not worth a measurement
 constexpr Bytes small_block = 1024;                  // what the fixed rule combines
 
@@ -34,30 +34,15 @@ bool allows(const Settings& settings, const Candidate& candidate) {
 
 ChannelCost cost_of(const ChannelChoice& channel) { return {channel.via == Via::typed, channel.segment, true}; }
 
-// A rank in the middle of the grid stands for all.
-int middle(const Grid& grid) {
-  Vec position;
-  for (int j = 0; j < grid.dimensions(); ++j) position[j] = grid.size(j) / 2;
-  return grid.rank(position);
-}
-
 double price(const Candidate& candidate, const Problem& problem, const LogGP& machine) {
-  const ChannelCost channel = cost_of(candidate.channel);
-  const Schedule& schedule = *candidate.schedule;
-  if (schedule.hops() > most_simulated_hops || problem.bytes.empty()) return estimate(schedule, problem.average, machine, channel);
-  const Plan plan = schedule.plan(middle(problem.near->grid), {Storage::separate, 0});
-  const auto bytes = [&](Slice s) -> std::uint64_t {
-    if (problem.collective == Collective::allgather) return problem.bytes[0];
-    return problem.bytes[s.buffer == Buffer::scratch ? plan.scratch_like()[s.block] : s.block];
-  };
-  return simulate(std::span(&plan, 1), bytes, machine, channel);
+  return candidate.scheme->price(problem.sizes, machine, cost_of(candidate.channel));
 }
 
 Candidate native_candidate(const Problem& problem, const LogGP& machine) {
   // Today's MPIs send every block by itself, so that is what native is expected to cost.
   Candidate native{nullptr, {Via::native}, 0};
-  const double s = static_cast<double>(problem.near->offsets.size());
-  native.predicted = machine.L + s * (2 * machine.o + machine.G * problem.average + (problem.average > machine.eager ? machine.rendezvous : 0));
+  const double s = static_cast<double>(problem.neighbors), average = problem.sizes.average;
+  native.predicted = machine.L + s * (2 * machine.o + machine.G * average + (average > machine.eager ? machine.rendezvous : 0));
   return native;
 }
 
@@ -65,31 +50,30 @@ ChannelChoice first_channel(const Settings& settings) {
   return {settings.channel == "p2p-typed" ? Via::typed : Via::packed, settings.algorithm == "irecv"};
 }
 
-// Schedules of all algorithms that may be used; why the others may not goes into reasons.
-std::vector<Candidate> schedules(const Problem& problem, const Settings& settings, std::string& reasons) {
+// Schemes of all algorithms that may be used; why the others may not goes into reasons.
+std::vector<Candidate> schemes(const Problem& problem, const Settings& settings, std::string& reasons) {
   std::vector<Candidate> all;
-  for (const Algorithm& algorithm : algorithms()) {
-    const bool wanted = settings.algorithm == "auto" || settings.algorithm == algorithm.name || (settings.algorithm == "irecv" && algorithm.name == std::string("linear"));
-    if (!wanted) continue;
-    const bool combining = algorithm.name != std::string("linear");
-    const std::string reason = problem.bytes.empty() && combining ? "block sizes differ between ranks, so forwarding ranks cannot know them"
-                                                                  : algorithm.applicable(*problem.near, problem.collective);
-    if (!reason.empty()) {
-      reasons += (reasons.empty() ? "" : "; ") + std::string(algorithm.name) + ": " + reason;
-      continue;
-    }
-    for (Schedule& schedule : algorithm.schedules(problem.near, problem.collective))
-      all.push_back({std::make_shared<const Schedule>(std::move(schedule)), first_channel(settings), 0});
+  reasons.clear();
+  for (const std::string& algorithm : problem.repertoire.algorithms()) {
+    if (settings.algorithm != "auto" && algorithm != (settings.algorithm == "irecv" ? "linear" : settings.algorithm)) continue;
+    std::string reason;
+    for (SchemePtr& scheme : problem.repertoire.schemes(algorithm, problem.collective, problem.sizes.average, reason))
+      all.push_back({std::move(scheme), first_channel(settings), 0});
+    if (!reason.empty()) reasons += (reasons.empty() ? "" : "; ") + algorithm + ": " + reason;
   }
   if (settings.algorithm == "irecv" && all.size() > 1) all.erase(all.begin());  // the variant that combines
   if (settings.algorithm == "linear" && all.size() > 1) all.pop_back();         // the one that does not
   return all;
 }
 
-// Plans with equal rounds and hops do nearly the same; the first one stays.
+[[noreturn]] void refuse(const Settings& settings, const std::string& reasons) {
+  fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
+}
+
+// Plans with equal rounds, messages and hops do nearly the same; the first one stays.
 void drop_twins(std::vector<Candidate>& all) {
-  std::set<std::pair<std::size_t, std::size_t>> seen;
-  std::erase_if(all, [&](const Candidate& c) { return !seen.emplace(c.schedule->rounds(), c.schedule->hops()).second; });
+  std::set<std::tuple<std::size_t, std::size_t, std::size_t>> seen;
+  std::erase_if(all, [&](const Candidate& c) { return !seen.emplace(c.scheme->rounds(), c.scheme->messages(), c.scheme->hops()).second; });
 }
 
 void sort_by_price(std::vector<Candidate>& all) {
@@ -102,8 +86,8 @@ void keep_promising(std::vector<Candidate>& all) {
   std::vector<Candidate> kept;
   for (const Candidate& c : all) {
     const auto siblings = std::count_if(kept.begin(), kept.end(), [&](const Candidate& k) { return k.algorithm() == c.algorithm(); });
-    const bool linear = c.schedule && c.algorithm() == "linear";
-    if (linear || !c.schedule || (siblings < 2 && c.predicted <= hopeless * best)) kept.push_back(c);
+    const bool linear = c.scheme && c.algorithm() == "linear";
+    if (linear || !c.scheme || (siblings < 2 && c.predicted <= hopeless * best)) kept.push_back(c);
   }
   all = std::move(kept);
 }
@@ -120,7 +104,7 @@ std::string ChannelChoice::detail() const {
 
 std::string Candidate::label() const {
   std::string label = algorithm();
-  if (!schedule) return label;
+  if (!scheme) return label;
   if (!variant().empty()) label += "/" + variant();
   label += std::string("/") + channel.name();
   const std::string detail = channel.detail();
@@ -144,15 +128,15 @@ namespace {
 // The channels that move a plan in different ways: as it is, cut into messages that the MPI sends eagerly, by datatypes.
 std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine) {
   std::vector<Candidate> all{candidate};
-  if (!candidate.schedule || settings.algorithm == "irecv") return all;
+  if (!candidate.scheme || settings.algorithm == "irecv") return all;
   const auto add = [&](ChannelChoice channel) {
-    Candidate other{candidate.schedule, channel, 0};
+    Candidate other{candidate.scheme, channel, 0};
     if (channel == candidate.channel || !allows(settings, other)) return;
     other.predicted = price(other, problem, machine);
     all.push_back(other);
   };
   add({Via::typed});
-  const double message = problem.average * static_cast<double>(candidate.schedule->hops()) / std::max<double>(1, candidate.schedule->rounds());
+  const double message = problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / std::max<double>(1, static_cast<double>(candidate.scheme->messages()));
   if (message > static_cast<double>(machine.eager)) add({Via::packed, false, machine.eager});
   return all;
 }
@@ -163,12 +147,12 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   const bool native_only = settings.algorithm == "native";
   std::string reasons;
   std::vector<Candidate> all;
-  if (!native_only) all = schedules(problem, settings, reasons);
+  if (!native_only) all = schemes(problem, settings, reasons);
   drop_twins(all);
   for (Candidate& candidate : all) candidate.predicted = price(candidate, problem, machine);
   if (native_only || (settings.algorithm == "auto" && settings.channel == "auto" && settings.ports == 0))
     all.push_back(native_candidate(problem, machine));
-  if (all.empty()) fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons);
+  if (all.empty()) refuse(settings, reasons);
   sort_by_price(all);
   keep_promising(all);
   std::vector<Candidate> moved;
@@ -179,7 +163,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 }
 
 std::optional<Candidate> immediate_form(const Candidate& candidate) {
-  if (!candidate.schedule || candidate.channel.immediate) return std::nullopt;
+  if (!candidate.scheme || candidate.channel.immediate) return std::nullopt;
   Candidate other = candidate;
   other.channel.immediate = true;
   return other;
@@ -191,30 +175,30 @@ std::optional<Candidate> find_candidate(const std::string& label, const Problem&
     return allows(settings, native) ? std::optional(native) : std::nullopt;
   }
   const std::vector<std::string> words = split(label);
-  for (const Algorithm& algorithm : algorithms()) {
-    if (words.empty() || words[0] != algorithm.name || !algorithm.applicable(*problem.near, problem.collective).empty()) continue;
-    if (problem.bytes.empty() && words[0] != "linear") continue;
-    for (Schedule& schedule : algorithm.schedules(problem.near, problem.collective)) {
-      Candidate candidate{std::make_shared<const Schedule>(std::move(schedule)), {}, 0};
-      for (const std::string& word : words) {
-        if (word == "p2p-typed") candidate.channel.via = Via::typed;
-        if (word == "immediate") candidate.channel.immediate = true;
-        if (word.starts_with("segments of ") && word.size() < 24) candidate.channel.segment = std::strtoull(word.c_str() + 12, nullptr, 10);
-      }
-      if (candidate.label() == label && allows(settings, candidate)) return candidate;
+  const std::vector<std::string> known = problem.repertoire.algorithms();
+  if (words.empty() || std::find(known.begin(), known.end(), words[0]) == known.end()) return std::nullopt;
+  std::string reason;
+  for (SchemePtr& scheme : problem.repertoire.schemes(words[0], problem.collective, problem.sizes.average, reason)) {
+    Candidate candidate{std::move(scheme), {}, 0};
+    for (const std::string& word : words) {
+      if (word == "p2p-typed") candidate.channel.via = Via::typed;
+      if (word == "immediate") candidate.channel.immediate = true;
+      if (word.starts_with("segments of ") && word.size() < 24) candidate.channel.segment = std::strtoull(word.c_str() + 12, nullptr, 10);
     }
+    if (candidate.label() == label && allows(settings, candidate)) return candidate;
   }
   return std::nullopt;
 }
 
 Candidate fixed_rule(const Problem& problem, const Settings& settings) {
   Settings wanted = settings;
-  const bool combine = problem.average <= small_block && !problem.bytes.empty();
+  const std::vector<std::string> known = problem.repertoire.algorithms();
+  const bool combine = problem.sizes.average <= small_block && std::find(known.begin(), known.end(), "torus-direct") != known.end();
   if (wanted.algorithm == "auto") wanted.algorithm = combine ? "torus-direct" : "linear";
   if (wanted.algorithm == "native") return {nullptr, {Via::native}, 0};
   std::string reasons;
-  const std::vector<Candidate> all = schedules(problem, wanted, reasons);
-  if (all.empty()) fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons);
+  const std::vector<Candidate> all = schemes(problem, wanted, reasons);
+  if (all.empty()) refuse(settings, reasons);
   return all.front();
 }
 

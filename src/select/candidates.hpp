@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "cost/simulator.hpp"
-#include "planners/algorithm.hpp"
+#include "select/scheme.hpp"
 
 namespace tonari {
 
@@ -24,12 +23,14 @@ struct ChannelChoice {
 };
 
 struct Candidate {
-  std::shared_ptr<const Schedule> schedule;  // null: MPI's own collective
+  SchemePtr scheme;  // null: MPI's own collective
   ChannelChoice channel;
   double predicted = 0;  // seconds
+  // The size of each scratch block of this rank's plan, where the problem's sizes do not tell; null: they do, or it is not known yet.
+  std::shared_ptr<const std::vector<Bytes>> passing = nullptr;
 
-  std::string algorithm() const { return schedule ? schedule->algorithm() : "native"; }
-  std::string variant() const { return schedule ? schedule->variant() : ""; }
+  std::string algorithm() const { return scheme ? scheme->algorithm() : "native"; }
+  std::string variant() const { return scheme ? scheme->variant() : ""; }
   // One line without tabs that identifies the candidate, also between runs: torus-direct/p2p-packed, linear/a message per block/p2p-packed/immediate.
   std::string label() const;
 };
@@ -47,16 +48,17 @@ struct Settings {
 
 // The exchange to choose for.
 struct Problem {
-  std::shared_ptr<const Neighborhood> near;
+  Repertoire& repertoire;
+  std::uint64_t fingerprint;  // of the neighbourhood
+  std::size_t neighbors;      // blocks that the busiest rank sends or receives
   Collective collective;
-  std::vector<Bytes> bytes;  // of each block, the same on all ranks (allgather: one entry); empty if they differ between ranks
-  double average = 0;        // bytes per block
-  bool contiguous = true;    // all blocks are
+  Sizes sizes;
+  bool contiguous = true;  // all blocks are
 };
 
-// All algorithms (or the one asked for) in their variants, over all channels (or the one asked for), best prediction first. Left out: schedules that
+// All algorithms of the repertoire (or the one asked for) in their variants, over all channels (or the one asked for), best prediction first. Left out: schemes that
 // would do the same as an earlier one, hopeless ones, all but the two best variants of an algorithm. Throws Errc::algorithm if nothing is
-// left, with the reason.
+// left, with the reason. As all functions here that ask the repertoire: collective on graphs.
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings, const LogGP& machine);
 
 // The same with Isend and Irecv instead of persistent requests; nothing if it is that already or native.

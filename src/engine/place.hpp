@@ -1,0 +1,39 @@
+// Where this rank stands in a neighbourhood, whatever kind that is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "channels/native.hpp"
+#include "graphs/algorithm.hpp"
+#include "graphs/isomorphic.hpp"
+#include "topology/neighborhood.hpp"
+#include "topology/vertex.hpp"
+
+namespace tonari {
+
+struct Place {
+  std::shared_ptr<const Neighborhood> near;  // null: a graph
+  Vertex vertex;              // send block i goes to vertex.targets[i], receive block j comes from vertex.sources[j]
+  // Where the program's lists are in another order (a graph that was found to be isomorphic): its lists, and its number of each of our blocks, -1 for
+  // those that it does not have.
+  std::optional<Vertex> given;
+  std::vector<std::int32_t> send_blocks, recv_blocks;
+  GraphFacts facts;           // of a graph
+  NativeShape shape;          // the same on all ranks, as all below
+  std::uint64_t fingerprint = 0;
+  std::size_t neighbors = 0;  // blocks that the busiest rank sends or receives
+};
+
+inline const Vertex& as_given(const Place& place) { return place.given ? *place.given : place.vertex; }
+
+// Pure.
+Place place_in(std::shared_ptr<const Neighborhood> near, int rank);
+// Pure. given: this rank's vertex of the graph that is the neighbourhood; isomorphism: this rank's.
+Place place_in(std::shared_ptr<const Neighborhood> near, Vertex given, Isomorphism isomorphism);
+// Collective. vertex: complete, and checked against those of the other ranks.
+Place place_in_graph(World& world, Vertex vertex);
+
+}  // namespace tonari

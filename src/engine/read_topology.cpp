@@ -1,0 +1,139 @@
+#include "engine/read_topology.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/hash.hpp"
+#include "channels/mpi_error.hpp"
+#include "channels/owned_comm.hpp"
+#include "engine/agree.hpp"
+
+namespace tonari {
+namespace {
+
+std::int32_t from_mpi(int rank) { return rank == MPI_PROC_NULL ? -1 : rank; }
+
+std::vector<std::int32_t> from_mpi(std::vector<int> ranks, int count) {
+  ranks.resize(static_cast<std::size_t>(count));
+  for (int& rank : ranks) rank = from_mpi(rank);
+  return ranks;
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+std::optional<Grid> read_grid(MPI_Comm cart, int d) {
+  if (d < 1 || d > max_dimensions) return std::nullopt;
+  int sizes[max_dimensions], periods[max_dimensions], coordinates[max_dimensions];
+  check_mpi(MPI_Cart_get(cart, d, sizes, periods, coordinates), "MPI_Cart_get");
+  bool periodic[max_dimensions];
+  std::copy(periods, periods + d, periodic);
+  Grid grid(std::span<const int>(sizes, d), std::span<const bool>(periodic, d));
+  const Vec here = grid.coordinates(rank_in(cart));
+  if (!std::equal(coordinates, coordinates + d, here.begin())) fail(Errc::topology, "the Cartesian topology does not number its ranks in row-major order");
+  return grid;
+}
+
+// Per dimension first the neighbour in the negative direction, then the one in the positive direction. Block 2j goes down and arrives from above, in block 2j+1.
+TopologyLists read_cartesian(MPI_Comm cart) {
+  int d = 0;
+  check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
+  TopologyLists lists;
+  lists.grid = read_grid(cart, d);
+  for (int j = 0; j < d; ++j) {
+    int below = MPI_PROC_NULL, above = MPI_PROC_NULL;
+    check_mpi(MPI_Cart_shift(cart, j, 1, &below, &above), "MPI_Cart_shift");
+    lists.targets.push_back(from_mpi(below));
+    lists.targets.push_back(from_mpi(above));
+    lists.origins.push_back(static_cast<std::uint32_t>(2 * j + 1));
+    lists.origins.push_back(static_cast<std::uint32_t>(2 * j));
+  }
+  lists.sources = lists.targets;
+  return lists;
+}
+
+TopologyLists read_graph(MPI_Comm graph) {
+  const int rank = rank_in(graph);
+  int count = 0;
+  check_mpi(MPI_Graph_neighbors_count(graph, rank, &count), "MPI_Graph_neighbors_count");
+  std::vector<int> neighbors(std::max(1, count));  // MPIs refuse null
+  check_mpi(MPI_Graph_neighbors(graph, rank, count, neighbors.data()), "MPI_Graph_neighbors");
+  TopologyLists lists;
+  lists.targets = lists.sources = from_mpi(std::move(neighbors), count);
+  return lists;
+}
+
+TopologyLists read_distributed_graph(MPI_Comm graph) {
+  int in = 0, out = 0, weighted = 0;
+  check_mpi(MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted), "MPI_Dist_graph_neighbors_count");
+  std::vector<int> sources(std::max(1, in)), targets(std::max(1, out)), in_weights(sources.size()), out_weights(targets.size());
+  check_mpi(MPI_Dist_graph_neighbors(graph, in, sources.data(), weighted ? in_weights.data() : MPI_UNWEIGHTED, out, targets.data(),
+                                     weighted ? out_weights.data() : MPI_UNWEIGHTED),
+            "MPI_Dist_graph_neighbors");
+  TopologyLists lists;
+  lists.sources = from_mpi(std::move(sources), in);
+  lists.targets = from_mpi(std::move(targets), out);
+  lists.weighted = weighted != 0;
+  if (!lists.weighted) return lists;
+  lists.source_weights.assign(in_weights.begin(), in_weights.begin() + in);
+  lists.target_weights.assign(out_weights.begin(), out_weights.begin() + out);
+  return lists;
+}
+
+NodeMembers read_shared_node(MPI_Comm comm) {
+  MPI_Comm made = MPI_COMM_NULL;
+  const int rank = rank_in(comm);
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &made), "MPI_Comm_split_type");
+  const OwnedComm node(made);
+  NodeMembers members;
+  members.ranks.resize(static_cast<std::size_t>(size_of(node.get())));
+  check_mpi(MPI_Allgather(&rank, 1, MPI_INT32_T, members.ranks.data(), 1, MPI_INT32_T, node.get()), "MPI_Allgather");
+  members.node = members.ranks.front();
+  return members;
+}
+
+}  // namespace
+
+TopologyLists read_topology(MPI_Comm comm) {
+  int between_groups = 0, kind = MPI_UNDEFINED;
+  check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
+  if (between_groups) fail(Errc::topology, "an intercommunicator has no topology; give a communicator made with MPI_Cart_create or MPI_Dist_graph_create_adjacent");
+  check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
+  if (kind == MPI_CART) return read_cartesian(comm);
+  if (kind == MPI_GRAPH) return read_graph(comm);
+  if (kind == MPI_DIST_GRAPH) return read_distributed_graph(comm);
+  fail(Errc::topology, "the communicator has no topology; make one with MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create_adjacent, or give lists of sources and destinations");
+}
+
+std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what) {
+  if (count < 0) fail(Errc::argument, "the number of ", what, "s is ", count, "; it must not be negative");
+  if (count > 0 && !list) fail(Errc::argument, "the list of ", what, "s is null, but its length is ", count);
+  const int ranks = size_of(comm);
+  for (int i = 0; i < count; ++i)
+    if (list[i] != MPI_PROC_NULL && (list[i] < 0 || list[i] >= ranks))
+      fail(Errc::argument, what, " ", i, " of rank ", rank_in(comm), " is ", list[i], "; ranks go from 0 to ", ranks - 1, ", and MPI_PROC_NULL stands for none");
+  return from_mpi(std::vector<int>(list, list + count), count);
+}
+
+NodeMembers read_node(MPI_Comm comm) {
+  const char* const text = std::getenv("TONARI_NODES");
+  const bool emulated = text && *text;
+  NodeMembers members;
+  const std::optional<Error> error = caught([&] {
+    if (emulated) members = node_from_text(text, "TONARI_NODES", size_of(comm), rank_in(comm));
+  });
+  const std::uint64_t words[] = {emulated ? Hash().bytes(text).value() : 0};
+  if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
+  return emulated ? members : read_shared_node(comm);
+}
+
+}  // namespace tonari

@@ -1,0 +1,36 @@
+// What an MPI communicator says about its ranks: who talks to whom, and who shares a node.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "topology/grid.hpp"
+#include "topology/nodes.hpp"
+
+namespace tonari {
+
+// The neighbours of the calling rank in the order of MPI 4.1, §8.6. MPI_PROC_NULL is -1.
+struct TopologyLists {
+  std::vector<std::int32_t> targets, sources;
+  // Cartesian only, else empty (mirror() finds them). What is sent in the negative direction arrives in the slot of the positive direction; where both
+  // neighbours along a dimension are the same rank, counting duplicates would take one for the other.
+  std::vector<std::uint32_t> origins;
+  std::vector<int> target_weights, source_weights;  // of distributed graphs that have them
+  bool weighted = false;
+  std::optional<Grid> grid;  // Cartesian with 1 to 8 dimensions
+};
+
+// Not collective. Throws Errc::topology if there is no topology to read.
+TopologyLists read_topology(MPI_Comm comm);
+
+// A list of ranks as a program gives it, with MPI_PROC_NULL as -1. what: "source", "destination". Throws Errc::argument if the list is null or an entry is no rank.
+std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what);
+
+// The node of the calling rank, as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests; node_from_text in topology/nodes.hpp
+// describes it). Collective; throws on all ranks if the variable makes no sense or differs between them.
+NodeMembers read_node(MPI_Comm comm);
+
+}  // namespace tonari

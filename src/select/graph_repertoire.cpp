@@ -1,0 +1,80 @@
+#include "select/graph_repertoire.hpp"
+
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace tonari {
+namespace {
+
+class GraphScheme final : public Scheme {
+ public:
+  GraphScheme(const char* algorithm, GraphWay& way, const Vertex& vertex, Collective collective, const Traffic& traffic)
+      : Scheme(algorithm, way.variant), vertex_(vertex), collective_(collective), relay_(std::move(way.relays.front())), ports_(way.ports),
+        traffic_(traffic) {}
+
+  std::size_t rounds() const override { return static_cast<std::size_t>(ports_ > 0 ? traffic_.stages : std::max(traffic_.most_out, traffic_.most_in)); }
+  std::size_t messages() const override { return static_cast<std::size_t>(traffic_.most_out); }
+  std::size_t hops() const override { return static_cast<std::size_t>(traffic_.most_blocks_out); }
+  std::size_t tags() const override { return static_cast<std::size_t>(traffic_.stages); }
+
+  Plan plan(int rank, EmitOptions options) const override {
+    if (rank != vertex_.rank) fail(Errc::internal, "rank ", vertex_.rank, " was asked for the plan of rank ", rank);
+    return emit(vertex_, collective_, relay_, options.ports > 0 ? options.ports : ports_);
+  }
+
+  // From the busiest rank's messages and blocks, and the longest way: no rank knows all plans.
+  double price(const Sizes& sizes, const LogGP& m, ChannelCost channel) const override {
+    const auto out = static_cast<double>(traffic_.most_out), in = static_cast<double>(traffic_.most_in);
+    if (traffic_.messages == 0) return 0;
+    const auto blocks = static_cast<double>(traffic_.most_blocks_out + traffic_.most_blocks_in);
+    const double message = sizes.average * static_cast<double>(traffic_.blocks) / static_cast<double>(traffic_.messages);
+    const double segments = channel.segment > 0 ? std::max(1.0, std::ceil(message / static_cast<double>(channel.segment))) : 1;
+    const bool combined = traffic_.blocks > traffic_.messages;
+    double processor = (out + in) * segments * m.o;
+    if (channel.typed) processor += combined ? blocks * m.typed_block : 0;
+    else if (combined) processor += blocks * (m.copy_block + sizes.average * m.copy_byte);
+    const double busiest = static_cast<double>(std::max(traffic_.most_blocks_out, traffic_.most_blocks_in)) * sizes.average;
+    const double network = std::max(out, in) * segments * m.g + busiest * m.G;
+    const bool waits = message / segments > static_cast<double>(m.eager);
+    return std::max(processor, network) + static_cast<double>(traffic_.stages) * (m.L + (waits ? m.rendezvous : 0));
+  }
+
+ private:
+  const Vertex& vertex_;
+  Collective collective_;
+  Relay relay_;
+  int ports_;
+  Traffic traffic_;
+};
+
+}  // namespace
+
+std::vector<std::string> GraphRepertoire::algorithms() const {
+  std::vector<std::string> names;
+  for (const GraphAlgorithm& algorithm : graph_algorithms()) names.emplace_back(algorithm.name);
+  return names;
+}
+
+GraphRepertoire::Planned GraphRepertoire::plan(const GraphAlgorithm& algorithm, const GraphTask& task) {
+  Planned planned;
+  planned.reason = algorithm.applicable(facts_, task);
+  if (!planned.reason.empty()) return planned;
+  for (GraphWay& way : algorithm.ways(world_, std::span(&vertex_, 1), facts_, task)) {
+    const Traffic traffic = gather_traffic(world_, way);
+    planned.schemes.push_back(std::make_shared<const GraphScheme>(algorithm.name, way, vertex_, task.collective, traffic));
+  }
+  return planned;
+}
+
+std::vector<SchemePtr> GraphRepertoire::schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) {
+  const GraphAlgorithm& found = find_graph_algorithm(algorithm);
+  const int size_class = block_bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(block_bytes)));
+  const auto [entry, fresh] = planned_.try_emplace({algorithm, collective, size_class});
+  // linear looks at no machine: it must not be the reason to measure one
+  if (fresh) entry->second = plan(found, {collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()});
+  reason = entry->second.reason;
+  return entry->second.schemes;
+}
+
+}  // namespace tonari

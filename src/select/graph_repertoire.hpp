@@ -1,0 +1,36 @@
+// The algorithms for graphs (graphs/algorithm.hpp) on one rank's part of the graph. What was planned is kept: the same question is answered at once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "graphs/algorithm.hpp"
+#include "select/scheme.hpp"
+
+namespace tonari {
+
+class GraphRepertoire final : public Repertoire {
+ public:
+  // world: holds just the rank of `vertex`; both must outlive this. machine: asked for when something is first planned; collective.
+  GraphRepertoire(World& world, const Vertex& vertex, const GraphFacts& facts, std::function<LogGP()> machine)
+      : world_(world), vertex_(vertex), facts_(facts), machine_(std::move(machine)) {}
+
+  std::vector<std::string> algorithms() const override;
+  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) override;
+
+ private:
+  struct Planned {
+    std::vector<SchemePtr> schemes;
+    std::string reason;
+  };
+  Planned plan(const GraphAlgorithm& algorithm, const GraphTask& task);
+
+  World& world_;
+  const Vertex& vertex_;
+  const GraphFacts& facts_;
+  std::function<LogGP()> machine_;
+  std::map<std::tuple<std::string, Collective, int>, Planned> planned_;  // by algorithm, collective, size class
+};
+
+}  // namespace tonari

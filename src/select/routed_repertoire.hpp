@@ -1,0 +1,19 @@
+// The algorithms for isomorphic neighbourhoods (planners/algorithm.hpp). Pure: nothing here is collective.
+#pragma once
+
+#include "planners/algorithm.hpp"
+#include "select/scheme.hpp"
+
+namespace tonari {
+
+class RoutedRepertoire final : public Repertoire {
+ public:
+  explicit RoutedRepertoire(std::shared_ptr<const Neighborhood> near) : near_(std::move(near)) {}
+  std::vector<std::string> algorithms() const override;
+  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) override;
+
+ private:
+  std::shared_ptr<const Neighborhood> near_;
+};
+
+}  // namespace tonari
