@@ -1,16 +1,15 @@
-// common-neighbourhood (allgather): two ranks with targets in common give each other their blocks, and each sends both to its share of those targets: about half
-// the messages, the same bytes. From Ghazimirsaeed, Mirsadeghi and Afsahi, "An efficient collaborative communication mechanism for MPI neighborhood
-// collectives" (2019).
+// common-neighbourhood (allgather): two ranks with targets in common give each other their blocks, and each sends both to its share of those targets:
+// about half the messages, the same bytes. From Ghazimirsaeed, Mirsadeghi and Afsahi, "An efficient collaborative communication mechanism for MPI
+// neighborhood collectives" (2019).
 //
 //          u ---> t1, t2, t3, t4              u ---> t1, t2       (blocks of u and v)
 //          v ---> t1, t2, t3, t4     becomes  u <--> v
 //                                             v ---> t3, t4       (blocks of u and v)
 //
-// The paper forms groups of k ranks by thresholds on the overlap. Here partners are matched again and again: what a rank then sends to one target may be the
-// blocks of 2, 4, 8 ... ranks already. What two ranks hold for a common target is disjoint at any time, so every target still gets each block once. Partners
-// split their common targets by rank, so the same half falls to ranks that can be partners next.
+// The paper forms groups of k ranks by thresholds on the overlap. Here partners are matched again and again: what a rank then sends to one target may
+// be the blocks of 2, 4, 8 ... ranks already. What two ranks hold for a common target is disjoint at any time, so every target still gets each block
+// once. Partners split their common targets by rank, so the same half falls to ranks that can be partners next.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "graphs/algorithm.hpp"
@@ -45,7 +44,10 @@ struct Price {
   double message, block, latency, receive;
 
   explicit Price(const GraphTask& task)
-      : message(std::max(task.machine.o, task.machine.g)), block(task.block_bytes * task.machine.G), latency(task.machine.L), receive(task.machine.o) {}
+      : message(std::max(task.machine.o, task.machine.g)),
+        block(task.block_bytes * task.machine.G),
+        latency(task.machine.L),
+        receive(task.machine.o) {}
 
   // With fewer common targets no two ranks can win: at best each saves one of them a message, and one block goes between the two.
   std::size_t least_common() const {
@@ -62,7 +64,7 @@ struct Partner {
   Ranks given{};  // ... that the other one gives it
 };
 
-// Moves what `from` has for `targets` to `to`, with what is for `to` itself. Blocks that `to` has already need not travel, and need not be sent to it.
+// Moves what `from` has for `targets` to `to`, with what is for `to` itself. Blocks that `to` has already need not travel.
 void hand_over(Partner& from, Partner& to, const Ranks& targets) {
   Items kept, own;
   for (const Item& item : from.items) {
@@ -84,8 +86,8 @@ void hand_over(Partner& from, Partner& to, const Ranks& targets) {
   from.items = std::move(kept);
 }
 
-// Each takes a part of the common targets such that both have about as many messages to send; the lower rank those of lower rank. False, and nothing else, if that
-// would not be faster for the slower of the two. Both partners do this on their own, with the same arguments.
+// Each takes a part of the common targets such that both have about as many messages to send; the lower rank those of lower rank. If that would not
+// be faster for the slower of the two: false, and nothing changes. Both partners do this on their own, with the same arguments.
 bool share(Partner& low, Partner& high, const Price& price) {
   const Ranks low_targets = targets_of(low.items), high_targets = targets_of(high.items);
   Ranks common;
@@ -156,8 +158,8 @@ class Planner {
   }
 
  private:
-  // Ranks learn of each other through their targets, which introduce each sender to a few only: work stays near the number of edges. All targets list their senders
-  // by rank, so that two who have many targets in common and lie near each other among them hear of each other again and again.
+  // Ranks learn of each other through their targets, which introduce each sender to a few only: work stays near the number of edges. All targets list
+  // their senders by rank, so that two who have many targets in common and lie near each other among them hear of each other again and again.
   void find_candidates() {
     for (std::size_t k = 0; k < members_.size(); ++k) {
       Member& m = members_[k];
@@ -191,9 +193,9 @@ class Planner {
     }
   }
 
-  // By twice the messages that the busier of the two would save, if they share evenly; a target that is the partner itself costs nothing extra. So a rank that is
-  // busier than the others, or found no partner before, is helped first. Ties go to the nearest in the sense of a hypercube. This order is the same seen from
-  // both sides and has no circles.
+  // By twice the messages that the busier of the two would save, if they share evenly; a target that is the partner itself costs nothing extra. So a
+  // rank that is busier than the others, or found no partner before, is helped first. Ties go to the nearest in the sense of a hypercube. This order
+  // is the same seen from both sides and has no circles.
   void list_candidates(std::size_t k) {
     Member& m = members_[k];
     const Ranks targets = targets_of(m.items);
@@ -222,9 +224,9 @@ class Planner {
     for (const Candidate& c : found) m.candidates.push_back(c.rank);
   }
 
-  // Greedy matching by what is saved, without an order in time: each rank asks the best that it believes free; two that ask each other are partners; who is
-  // taken or has given up says so when asked (locally dominant edges, Manne and Bisseling 2007). There always is a pair that is the
-  // best at both its ends; a few rounds find nearly all.
+  // Greedy matching by what is saved, without an order in time: each rank asks the best that it believes free; two that ask each other are partners;
+  // who is taken or has given up says so when asked (locally dominant edges, Manne and Bisseling 2007). There always is a pair that is the best at
+  // both its ends; a few rounds find nearly all.
   void match() {
     for (int round = 0; round < most_rounds; ++round) {
       Word looking = 0;
@@ -288,7 +290,8 @@ class Planner {
     return true;
   }
 
-  // The hops so far and, last, everything to its target. Targets learn from whom their blocks come, and refuse what a partner gave them on the way. Collective.
+  // The hops so far and, last, everything to its target. Targets learn from whom their blocks come, and refuse what a partner gave them on the way.
+  // Collective.
   std::vector<Relay> deliver(std::int32_t stage) {
     std::vector<Relay> relays;
     std::vector<Word> words;

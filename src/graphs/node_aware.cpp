@@ -9,8 +9,9 @@
 //
 //          a0 ======> gateway(a0, B) -> b0, b1, b2   two steps: one message per rank and other node, nothing gathered
 //
-// The papers let ranks of equal numbers meet, or a leader do all; both need nodes of one size or overload one rank. Here the ranks that send and receive
-// for a node are those that have the most blocks of that pair of nodes themselves, up to a fair share of the pairs each. Blocks inside a node go direct.
+// The papers let ranks of equal numbers meet, or a leader do all; both need nodes of one size or overload one rank. Here the ranks that send and
+// receive for a node are those that have the most blocks of that pair of nodes themselves, up to a fair share of the pairs each. Blocks inside a node
+// go direct.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -70,10 +71,12 @@ void for_each_block(const Letter& letter, std::size_t first, F f) {
     f(BlockId{static_cast<std::int32_t>(letter.words[w]), static_cast<std::uint32_t>(letter.words[w + 1])});
 }
 
+enum : Word { gather, scatter };  // the two kinds of letters of three_steps
+
 class Planner {
  public:
   Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) : world_(world) {
-    std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
+    const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
     for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}});
     learn_nodes(direct.front().relays);
     crossings_.resize(vertices.size());
@@ -137,33 +140,12 @@ class Planner {
     return *std::lower_bound(crossings_[k].begin(), crossings_[k].end(), node, [](const Crossing& c, std::int32_t n) { return c.node < n; });
   }
 
-  // Stage 0: origins to the sender, and all that stays on the node; stage 1: sender to receiver; stage 2: receiver to the targets. Both ends of each hop
-  // inside a node learn of it by a letter {gather or scatter, other node, blocks}, also to themselves; the two ends of the crossing list the same blocks,
-  // the one from the origins, the other from the targets.
+  // Stage 0: origins to the sender, and all that stays on the node; stage 1: sender to receiver; stage 2: receiver to the targets. Both ends of each
+  // hop inside a node learn of it by a letter {gather or scatter, other node, blocks}, also to themselves; the two ends of the crossing list the same
+  // blocks, the one from the origins, the other from the targets.
   std::vector<Relay> three_steps() {
-    enum : Word { gather, scatter };
     std::vector<Relay> relays = on_node();
-    for (std::size_t k = 0; k < members_.size(); ++k) {
-      const Member& m = members_[k];
-      for_each_abroad(m, m.out, [&](auto run) {
-        const std::int32_t sender = crossing(k, run.front().node).sender_here;
-        std::vector<Word> words{gather, run.front().node};
-        for (BlockId block : distinct_blocks(run)) {
-          append(words, block);
-          if (sender != here(k)) relays[k].out.push_back({0, sender, block});
-        }
-        world_.put(k, sender, words);
-      });
-      for_each_abroad(m, m.in, [&](auto run) {
-        const std::int32_t receiver = crossing(k, run.front().node).receiver_here;
-        std::vector<Word> words{scatter, run.front().node};
-        for (const Transfer& t : run) {
-          append(words, t.block);
-          if (receiver != here(k)) relays[k].in.push_back({2, receiver, t.block});
-        }
-        world_.put(k, receiver, words);
-      });
-    }
+    for (std::size_t k = 0; k < members_.size(); ++k) add_own_hops(k, relays[k]);
     world_.exchange();
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k)) {
@@ -180,9 +162,30 @@ class Planner {
       }
     return relays;
   }
+  void add_own_hops(std::size_t k, Relay& relay) {
+    const Member& m = members_[k];
+    for_each_abroad(m, m.out, [&](auto run) {
+      const std::int32_t sender = crossing(k, run.front().node).sender_here;
+      std::vector<Word> words{gather, run.front().node};
+      for (BlockId block : distinct_blocks(run)) {
+        append(words, block);
+        if (sender != here(k)) relay.out.push_back({0, sender, block});
+      }
+      world_.put(k, sender, words);
+    });
+    for_each_abroad(m, m.in, [&](auto run) {
+      const std::int32_t receiver = crossing(k, run.front().node).receiver_here;
+      std::vector<Word> words{scatter, run.front().node};
+      for (const Transfer& t : run) {
+        append(words, t.block);
+        if (receiver != here(k)) relay.in.push_back({2, receiver, t.block});
+      }
+      world_.put(k, receiver, words);
+    });
+  }
 
-  // Stage 0: to the gateway, one of this rank's own targets on that node; stage 1: from there to the others. A letter {gateway, target, blocks} to both
-  // tells them what goes by whom to whom.
+  // Stage 0: to the gateway, one of this rank's own targets on that node; stage 1: from there to the others. A letter {gateway, target, blocks} to
+  // both tells them what goes by whom to whom.
   std::vector<Relay> two_steps() {
     std::vector<Relay> relays = on_node();
     for (std::size_t k = 0; k < members_.size(); ++k)
@@ -235,8 +238,8 @@ class Planner {
     return relays;
   }
 
-  // In an allgather a block may have been asked for several times. Messages to other nodes leave first, and every rank begins behind itself, so that not all
-  // send to the same one at a time.
+  // In an allgather a block may have been asked for several times. Messages to other nodes leave first, and every rank begins behind itself, so that
+  // not all send to the same one at a time.
   std::vector<Relay> finish(std::vector<Relay> relays) const {
     for (std::size_t k = 0; k < members_.size(); ++k) {
       const std::vector<std::int32_t>& mates = members_[k].vertex->node_ranks;
@@ -268,13 +271,14 @@ class Planner {
   std::vector<Crossings> crossings_;
 };
 
-// These say where it cannot pay. Whether it does depends on the graph and is left to pricing; the messages between nodes are never more than linear's.
+// These say where it cannot pay. Whether it does depends on the graph and is left to pricing; messages between nodes are never more than linear's.
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (facts.nodes == 1) return "all ranks are on one node";
   if (facts.most_node_ranks == 1) return "every rank has a node of its own";
   if (facts.degree() <= 1) return "no rank has more than one message to send or to receive";
-  // Each block of an all-to-all takes m G of the busiest rank's time anyway, and what is passed on takes it again elsewhere. At best, where one rank does all the
-  // sending, o and g per block are saved: less than about an eighth beyond this size. An allgather's busiest sender has fewer bytes to send, not more.
+  // Each block of an all-to-all takes m G of the busiest rank's time anyway, and what is passed on takes it again elsewhere. At best, where one rank
+  // does all the sending, o and g per block are saved: less than about an eighth beyond this size. An allgather may win at any size: a block for
+  // many ranks of a node is sent there once.
   const LogGP& machine = task.machine;
   if (task.collective == Collective::alltoall && task.block_bytes * machine.G > 4 * (2 * machine.o + machine.g))
     return "passing on blocks as large as these takes longer than the messages that it saves";
@@ -287,7 +291,7 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_node_aware{"node-aware", "one message per pair of nodes, gathered and scattered inside (Bienz et al. 2019, Collom et al. 2023)",
-                                      applicable, ways};
+const GraphAlgorithm graph_node_aware{
+    "node-aware", "one message per pair of nodes, gathered and scattered inside (Bienz et al. 2019, Collom et al. 2023)", applicable, ways};
 
 }  // namespace tonari

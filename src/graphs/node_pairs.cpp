@@ -14,8 +14,8 @@ struct Claim {
   Word blocks;
 };
 
-// The claims that win, one for each other node. Nodes with few to choose from choose first. Ties go to the least load, then to the lowest rank (the highest,
-// if not from_below).
+// The claims that win, one for each other node. Nodes with few to choose from choose first. Ties go to the least load, then to the lowest rank (the
+// highest, if not from_below).
 std::vector<Claim> choose(std::vector<Claim> claims, std::size_t node_ranks, bool from_below) {
   std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) { return a.node != b.node ? a.node < b.node : a.rank < b.rank; });
   std::vector<std::span<const Claim>> pairs;

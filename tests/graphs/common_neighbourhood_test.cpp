@@ -1,6 +1,7 @@
 #include <set>
 
 #include "graphs/graphs.hpp"
+#include "graphs/split_world.hpp"
 
 namespace tonari {
 namespace {
@@ -94,7 +95,9 @@ TEST(CommonNeighbourhood, EveryWayIsProvenOnClusteredGraphs) {
 
 // Where it would switch itself off as well.
 TEST(CommonNeighbourhood, CopesWithNothing) {
-  for (const std::vector<Vertex>& vertices : {make(1, {}), make(1, {{0, 0}}), make(5, {}), make(2, {{0, 1}}), make(2, complete(2)), make(6, star_in(6))})
+  const std::vector<std::vector<Vertex>> graphs{make(1, {}),       make(1, {{0, 0}}),      make(5, {}),
+                                                make(2, {{0, 1}}), make(2, complete(2)), make(6, star_in(6))};
+  for (const std::vector<Vertex>& vertices : graphs)
     for (const LogGP& machine : {LogGP{}, only_messages()}) {
       const std::vector<GraphWay> ways = plan_ways(vertices, 8, machine);
       ASSERT_EQ(ways.size(), 1u);
@@ -188,6 +191,29 @@ TEST(CommonNeighbourhood, SharesOnlyWhereItPays) {
   EXPECT_NE(graph_common_neighbourhood.applicable(facts, {Collective::allgather, 1 << 20, {}}), "");
   EXPECT_NE(graph_common_neighbourhood.applicable(facts, {Collective::alltoall, 8, {}}), "");
   EXPECT_NE(graph_common_neighbourhood.applicable({}, {Collective::allgather, 8, {}}), "");
+}
+
+TEST(CommonNeighbourhood, DoesNotDependOnProcesses) {
+  std::mt19937 random(21);
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const std::vector<Vertex> vertices = any_graph(random, 24);
+    const int processes = 1 + static_cast<int>(random() % 4);
+    std::vector<int> process_of(vertices.size());
+    for (int& p : process_of) p = static_cast<int>(random() % processes);
+    const GraphTask task{Collective::allgather, 8, only_messages()};
+    const std::vector<GraphWay> together = plan_ways(vertices, task.block_bytes, task.machine);
+    run_split(processes, process_of, [&](World& world) {
+      std::vector<Vertex> own;
+      for (std::int32_t rank : world.here()) own.push_back(vertices[rank]);
+      const std::vector<GraphWay> ways = graph_common_neighbourhood.ways(world, own, gather_facts(world, own), task);
+      ASSERT_EQ(ways.size(), together.size());
+      for (std::size_t w = 0; w < ways.size(); ++w)
+        for (std::size_t k = 0; k < own.size(); ++k) {
+          EXPECT_EQ(ways[w].relays[k].out, together[w].relays[own[k].rank].out);
+          EXPECT_EQ(ways[w].relays[k].in, together[w].relays[own[k].rank].in);
+        }
+    });
+  }
 }
 
 // Work stays near the number of edges, also where a target has very many sources.

@@ -1,6 +1,7 @@
 #include <set>
 
 #include "graphs/graphs.hpp"
+#include "graphs/split_world.hpp"
 
 namespace tonari {
 namespace {
@@ -48,14 +49,14 @@ Result plan_ways(std::vector<Vertex> vertices, Collective collective) {
   return result;
 }
 
-struct Crossing {
+struct Network {
   std::int64_t messages = 0, blocks = 0, most_messages = 0;  // most: of one sender
   std::map<std::pair<int, int>, int> messages_of_pair;       // of nodes
   std::map<std::pair<BlockId, int>, int> crossings_of_block; // to a node
 };
 
-Crossing count_crossings(std::span<const Vertex> vertices, const GraphWay& way) {
-  Crossing all;
+Network count_crossings(std::span<const Vertex> vertices, const GraphWay& way) {
+  Network all;
   for (std::size_t r = 0; r < vertices.size(); ++r) {
     std::set<std::pair<int, int>> messages;
     for (const Hop& hop : way.relays[r].out) {
@@ -73,11 +74,11 @@ Crossing count_crossings(std::span<const Vertex> vertices, const GraphWay& way) 
 
 // On every graph and for every way: proven; linear's pairs of nodes and no more messages than linear; blocks cross once.
 void expect_economical(const Result& result, Collective collective, unsigned seed) {
-  const Crossing direct = count_crossings(result.vertices, result.linear);
+  const Network direct = count_crossings(result.vertices, result.linear);
   for (const GraphWay& way : result.ways) {
     const Proof proof = prove(plans(result.vertices, collective, way), expected_delivery(result.vertices, collective, odd_bytes), seed);
     ASSERT_TRUE(proof) << way.variant << ' ' << name(collective) << ", seed " << seed << ": " << proof.what;
-    const Crossing crossing = count_crossings(result.vertices, way);
+    const Network crossing = count_crossings(result.vertices, way);
     ASSERT_LE(crossing.messages, direct.messages) << way.variant << ", seed " << seed;
     ASSERT_EQ(crossing.messages_of_pair.size(), direct.messages_of_pair.size());
     const bool gathered = way.variant == "three steps";
@@ -202,13 +203,36 @@ TEST(NodeAware, SwitchesItselfOff) {
   EXPECT_EQ(reason(make(6, complete(6), {2, 4}), {Collective::allgather, 1 << 20, {}}), "");
 }
 
+TEST(NodeAware, DoesNotDependOnProcesses) {
+  std::mt19937 random(21);
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const std::vector<Vertex> vertices = any_graph(random, 24);
+    const int processes = 1 + static_cast<int>(random() % 4);
+    std::vector<int> process_of(vertices.size());
+    for (int& p : process_of) p = static_cast<int>(random() % processes);
+    const GraphTask task{random() % 2 ? Collective::alltoall : Collective::allgather, 8, {}};
+    const std::vector<GraphWay> together = plan_ways(vertices, task.collective).ways;
+    run_split(processes, process_of, [&](World& world) {
+      std::vector<Vertex> own;
+      for (std::int32_t rank : world.here()) own.push_back(vertices[rank]);
+      const std::vector<GraphWay> ways = graph_node_aware.ways(world, own, gather_facts(world, own), task);
+      ASSERT_EQ(ways.size(), together.size());
+      for (std::size_t w = 0; w < ways.size(); ++w)
+        for (std::size_t k = 0; k < own.size(); ++k) {
+          EXPECT_EQ(ways[w].relays[k].out, together[w].relays[own[k].rank].out);
+          EXPECT_EQ(ways[w].relays[k].in, together[w].relays[own[k].rank].in);
+        }
+    });
+  }
+}
+
 TEST(NodeAware, TenThousandRanks) {
   std::mt19937 random(7);
   std::vector<Vertex> vertices = make(10000, random_targets(10000, 32, random));
   put_on_nodes(vertices, blocked_nodes(10000, 50));
   const Result result = plan_ways(vertices, Collective::alltoall);
   ASSERT_FALSE(result.ways.empty());
-  const Crossing crossing = count_crossings(vertices, result.ways[0]);
+  const Network crossing = count_crossings(vertices, result.ways[0]);
   EXPECT_EQ(crossing.messages, static_cast<std::int64_t>(crossing.messages_of_pair.size()));
   EXPECT_LE(crossing.most_messages, 4 + 1);  // a fair share of the 199 other nodes are 4; some have few to choose from
 }
