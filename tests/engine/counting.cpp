@@ -20,6 +20,8 @@ thread_local int inside_mpi = 0;
 thread_local tonari::test::Counts counts;
 thread_local tonari::test::Live existing;  // of the thread that runs the tests
 
+int improbe_fails_in = 0;
+
 struct Inside {
   Inside() { ++inside_mpi; }
   ~Inside() { --inside_mpi; }
@@ -37,6 +39,12 @@ std::set<MPI_Request>& senders() {
   return *all;
 }
 bool sends(MPI_Request request) { return senders().count(request) > 0; }
+
+// Synchronous sends that are not complete.
+std::set<MPI_Request>& synchronous() {
+  static auto* const all = new std::set<MPI_Request>;
+  return *all;
+}
 
 [[maybe_unused]] void note_allocation() {
   if (inside_mpi) return;
@@ -60,6 +68,7 @@ Counts disarm() {
   return counts;
 }
 Live live() { return existing; }
+void fail_improbe(int n) { improbe_fails_in = n; }
 bool counts_allocations() { return COUNT_ALLOCATIONS; }
 
 }  // namespace tonari::test
@@ -206,6 +215,7 @@ EXPORT int MPI_Request_free(MPI_Request* request) {
   note(counts.setups, "MPI_Request_free");
   const Inside inside;
   senders().erase(*request);
+  synchronous().erase(*request);
   --existing.requests;
   return PMPI_Request_free(request);
 }
@@ -221,7 +231,6 @@ PASS(Info_get, (MPI_Info i, const char* k, int n, char* v, int* f), (i, k, n, v,
 PASS(Info_set, (MPI_Info i, const char* k, const char* v), (i, k, v))
 PASS(Info_create, (MPI_Info * i), (i))
 PASS(Info_free, (MPI_Info * i), (i))
-PASS(Test, (MPI_Request * r, int* f, MPI_Status* s), (r, f, s))
 PASS(Wait, (MPI_Request * r, MPI_Status* s), (r, s))
 PASS(Testall, (int n, MPI_Request r[], int* f, MPI_Status s[]), (n, r, f, s))
 PASS(Waitall, (int n, MPI_Request r[], MPI_Status s[]), (n, r, s))
@@ -229,6 +238,8 @@ PASS(Testsome, (int n, MPI_Request r[], int* m, int d[], MPI_Status s[]), (n, r,
 PASS(Waitsome, (int n, MPI_Request r[], int* m, int d[], MPI_Status s[]), (n, r, m, d, s))
 PASS(Testany, (int n, MPI_Request r[], int* k, int* f, MPI_Status* s), (n, r, k, f, s))
 PASS(Waitany, (int n, MPI_Request r[], int* k, MPI_Status* s), (n, r, k, s))
+PASS(Mrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Status* s), (b, n, t, m, s))
+PASS(Cancel, (MPI_Request * r), (r))
 PASS(Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r))
 PASS(Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s))
 
@@ -251,3 +262,23 @@ EXPORT int MPI_Startall(int n, MPI_Request requests[]) {
   }
 SEND(Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (b, n, t, to, tag, c))
 SEND(Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, to, tag, c, r))
+
+EXPORT int MPI_Issend(const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (armed) ++counts.sends;
+  const Inside inside;
+  const int code = PMPI_Issend(buffer, n, type, to, tag, comm, request);
+  if (code == MPI_SUCCESS) ++existing.requests, synchronous().insert(*request);
+  return code;
+}
+EXPORT int MPI_Test(MPI_Request* request, int* complete, MPI_Status* status) {
+  const Inside inside;
+  const MPI_Request tested = *request;
+  const int code = PMPI_Test(request, complete, status);
+  if (code == MPI_SUCCESS && *complete) existing.requests -= static_cast<long>(synchronous().erase(tested));
+  return code;
+}
+EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {
+  if (improbe_fails_in > 0 && --improbe_fails_in == 0) return MPI_ERR_OTHER;
+  const Inside inside;
+  return PMPI_Improbe(source, tag, comm, found, message, status);
+}

@@ -17,10 +17,13 @@ Counts disarm();
 
 // Objects that exist, since the program began.
 struct Live {
-  long datatypes = 0, requests = 0, communicators = 0;
+  long datatypes = 0, requests = 0, communicators = 0;  // requests: persistent ones and synchronous sends
   long pieces = 0;  // of memory, allocated outside of MPI
 };
 Live live();
+
+// The n-th call of MPI_Improbe from now on fails.
+void fail_improbe(int n);
 
 // Sanitizers have a malloc of their own.
 bool counts_allocations();
