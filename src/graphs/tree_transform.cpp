@@ -14,15 +14,15 @@
 //   Stopping   A move must leave p_m with fewer messages than before and p_s with fewer than p_m had; a p_m that has no such move (nothing movable, or
 //              the bytes cost more than they save) is not asked again, and the next busiest has its turn. It ends: list the counts of all ranks in
 //              descending order; a move replaces m and s by two numbers below m, so the list falls lexicographically, which lists of natural numbers of
-//              one length cannot do for ever; and in every iteration the first pair either moves or takes its p_m out for good.
+//              one length cannot do for ever; and in every iteration the first pair moves, or its p_m fails, which it may do three times.
 //   Taking     Ranks that have given take nothing any more (tree_desk.hpp).
 //   Pairs      With less than 32 ranks one pair per iteration, as in the paper; else up to q busy ranks meet q idle ones, q = ranks / 16, at most 64,
 //              found by one reduction (extremes.hpp). The paper's O(log P) iterations for a hot spot need pairs, too: else a tree takes an iteration
 //              per helper.
 //   Bytes      All-to-all: blocks that take a detour are sent and copied twice. They move only where that costs less than the overheads it saves.
 //   Neighbours The paper takes the globally idlest rank. An allgather that is passed on by a rank that wants the block itself costs no block more, so
-//              p_m asks its receivers, too, and takes the one with the most gain, if that is at least half the gain of p_s; "balanced" does so in both
-//              collectives. A rank grants one asker per iteration, the busiest. With p_s the volume grows by one block, else not at all.
+//              p_m asks its receivers (up to 32 at a time), too, and takes the one with the most gain, if that is at least half the gain of p_s; "balanced" does so in both
+//              collectives. A rank grants one asker per iteration. With p_s the volume grows by one block, else not at all.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -131,7 +131,7 @@ class Transformation {
  public:
   Transformation(World& world, std::span<const Vertex> vertices, Collective collective, Share& share)
       : world_(world), share_(share), alltoall_(collective == Collective::alltoall), high_(world, pairs(world)), low_(world, pairs(world)),
-        seekers_(vertices.size(), nobody), failures_(vertices.size(), 0) {
+        seekers_(vertices.size(), nobody), failures_(vertices.size(), 0), asked_(vertices.size(), 0) {
     for (const Vertex& v : vertices) desks_.emplace_back(v, collective);
     for (std::size_t k = 0; k < desks_.size(); ++k) update(k);
   }
@@ -148,6 +148,7 @@ class Transformation {
 
  private:
   static constexpr int nobody = -1, patience = 3;
+  static constexpr std::size_t most_asked = 32;
   static std::size_t pairs(const World& world) { return static_cast<std::size_t>(std::clamp(world.ranks() / 16, 1, 64)); }
 
   std::optional<std::size_t> index(std::int32_t rank) const {
@@ -178,22 +179,31 @@ class Transformation {
     for (const auto& [k, movable] : seeking_) seekers_[k] = nobody;
   }
 
-  // p_m to its receivers and to p_s: may you help? They grant the busiest.
+  // p_m to its receivers, every time to others if there are many, and to p_s: may you help? Everyone grants one.
   void ask() {
     for (const auto& [k, movable] : seeking_) {
       const Word i = seekers_[k], origin = movable.block.origin;
-      for (std::int32_t peer : desks_[k].receivers()) world_.put(k, peer, {i, origin});
+      const std::vector<std::int32_t> receivers = desks_[k].receivers();
+      const std::size_t stride = receivers.size() / most_asked + 1, first = (static_cast<std::size_t>(world_.here()[k]) + asked_[k]++) % stride;
+      for (std::size_t r = first; r < receivers.size(); r += stride) world_.put(k, receivers[r], {i, origin});
       if (idlest(i)) world_.put(k, idlest(i)->rank, {i, origin});
     }
     world_.exchange();
     for (std::size_t k : world_.receivers()) {
       const Desk& desk = desks_[k];
       if (desk.gives() || seekers_[k] != nobody) continue;
-      const auto mail = world_.mail(k);
-      const auto first = std::min_element(mail.begin(), mail.end(), [](const Letter& a, const Letter& b) { return a.words[0] < b.words[0]; });
-      world_.put(k, first->from, {desk.messages(), share_.load(desk), !alltoall_ && desk.gets(static_cast<std::int32_t>(first->words[1]))});
+      const Letter& chosen = chosen_asker(k);
+      world_.put(k, chosen.from, {desk.messages(), share_.load(desk), !alltoall_ && desk.gets(static_cast<std::int32_t>(chosen.words[1]))});
     }
     world_.exchange();
+  }
+
+  // Its own p_m, if it is one of the idlest; else askers share those whom they ask evenly.
+  const Letter& chosen_asker(std::size_t k) const {
+    const auto mail = world_.mail(k);
+    const std::int32_t rank = world_.here()[k];
+    const auto own = std::find_if(mail.begin(), mail.end(), [&](const Letter& ask) { return idlest(ask.words[0]) && idlest(ask.words[0])->rank == rank; });
+    return own != mail.end() ? *own : mail[static_cast<std::size_t>(rank) % mail.size()];
   }
 
   const Extremes::Entry* idlest(Word i) const { return i < static_cast<Word>(found_.low.size()) ? &found_.low[i] : nullptr; }
@@ -208,15 +218,17 @@ class Transformation {
     return all;
   }
 
-  // Moves to the best of those that offer help, or gives up for now, or, if it was first in the line or failed often, for ever.
+  // Moves to the best of those that offer help, or gives up for now, or, if that happens too often, for ever.
   void seek(std::size_t k, const Desk::Movable& movable) {
     struct Move {
       Word gain = 0, x = 0, load = 0;
       std::int32_t rank = -1;
     } neighbour, stranger;
+    bool idle = false;  // whether there was an offer than which there is none better
     for (const Offer& offer : offers(k)) {
       const Desk::Relation to = desks_[k].relation(offer.rank, movable);
       if (offer.rank == world_.here()[k] || (to.new_block && offer.gets)) continue;
+      idle = idle || offer.load <= found_.low[0].value;
       const Word x = amount(desks_[k], offer, to), gain = x - to.new_message;
       Move& best = (alltoall_ ? to.new_message : to.new_block) ? stranger : neighbour;
       if (gain > best.gain || (gain == best.gain && gain > 0 && offer.load < best.load)) best = {gain, x, offer.load, offer.rank};
@@ -224,13 +236,15 @@ class Transformation {
     const Move& best = 2 * neighbour.gain >= stranger.gain ? neighbour : stranger;
     if (best.gain > 0)
       world_.put(k, best.rank, desks_[k].give(best.rank, movable, best.x));
+    else if (alone())
+      failures_[k] = patience;
     else
-      failures_[k] += failure(seekers_[k]);
+      failures_[k] += idle || seekers_[k] == 0;
     update(k);
   }
 
-  // The first in the line had the best there is. Others may have been refused what they could have first in line, unless that would be no better.
-  int failure(int i) const { return i == 0 ? patience : idlest(i) && idlest(i)->value == idlest(0)->value; }
+  // Whether there is only one p_m in this iteration: it had the best there is.
+  bool alone() const { return found_.high.size() == 1 || !share_.promising(found_.high[1].value, found_.low[0].value); }
 
   Word amount(const Desk& desk, const Offer& offer, const Desk::Relation& to) {
     const Word x = share_.amount({desk.messages(), desk.leaves(), offer.load, to});
@@ -265,6 +279,7 @@ class Transformation {
   std::vector<Seeker> seeking_;   // the p_m here
   std::vector<int> seekers_;      // per rank here: its number among all p_m, the busiest first
   std::vector<int> failures_;
+  std::vector<std::size_t> asked_;  // how often it asked
 };
 
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {

@@ -163,6 +163,23 @@ TEST(Tree, HotSpotsGrowSeveralLevels) {
   }
 }
 
+// They compete for the same helpers, and none may be left out.
+TEST(Tree, HotSpotsWithTheSameReceiversAreAllEased) {
+  Edges edges;
+  for (int spot = 0; spot < 8; ++spot)
+    for (int r = 0; r < 128; ++r)
+      if (r != 16 * spot) edges.emplace_back(16 * spot, r);
+  const std::vector<Vertex> vertices = make(128, edges);
+  for (Collective collective : both) {
+    const GraphTask task{collective, 8, infiniband()};
+    const double linear = seconds(vertices, task, linear_way(vertices, task));
+    for (const GraphWay& way : tree(vertices, task)) {
+      EXPECT_LE(traffic(vertices, way).most_out, 127 / 3) << way.variant << " " << name(collective);
+      EXPECT_LT(seconds(vertices, task, way), linear / 3) << way.variant << " " << name(collective);
+    }
+  }
+}
+
 // Where receivers are idle they forward: blocks then travel once per receiver, as in linear.
 TEST(Tree, AllgatherOverNeighboursKeepsTheVolume) {
   std::vector<std::vector<Vertex>> graphs;
@@ -189,7 +206,7 @@ TEST(Tree, StrangersHelpWhereNeighboursAreBusy) {
   const GraphTask task{Collective::allgather, 8, close_by()};
   for (const GraphWay& way : tree(vertices, task)) {
     const Traffic now = traffic(vertices, way), before = linear_traffic(vertices, task);
-    EXPECT_LE(now.most_out, 2 * before.most_out / 3) << way.variant;
+    EXPECT_LE(now.most_out, 3 * before.most_out / 4) << way.variant;
     EXPECT_GT(now.blocks, before.blocks) << way.variant;
     EXPECT_LE(now.blocks, before.blocks + 2 * 20) << way.variant;
   }
