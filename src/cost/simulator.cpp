@@ -368,10 +368,14 @@ double estimate(const Schedule& schedule, double block_bytes, const LogGP& machi
 }
 
 std::int64_t crossover_bytes(const Plan& plan, const Plan& reference, Collective, const LogGP& machine) {
+  return crossover_bytes({&plan, 1}, {&reference, 1}, machine);
+}
+
+std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference, const LogGP& machine) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
   const auto faster = [&](std::uint64_t block) {
     const BlockBytes bytes = [block](Slice) { return block; };
-    return simulate({&plan, 1}, bytes, machine) < simulate({&reference, 1}, bytes, machine);
+    return simulate(plans, bytes, machine) < simulate(reference, bytes, machine);
   };
   if (!faster(1)) return 0;
   std::uint64_t low = 1, high = 2;  // faster at low
