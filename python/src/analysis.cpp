@@ -92,6 +92,12 @@ const Algorithm& find_applicable(const Question& question, const std::string& na
 
 }  // namespace
 
+Collective collective_of(const std::string& op) {
+  if (op == "alltoall") return Collective::alltoall;
+  if (op == "allgather") return Collective::allgather;
+  fail(Errc::argument, "there is no operation '", op, "'; choose alltoall or allgather");
+}
+
 int central_rank(const Grid& grid) {
   Vec centre;
   for (int j = 0; j < grid.dimensions(); ++j) centre[j] = grid.size(j) / 2;

@@ -35,6 +35,9 @@ struct Answer {
   std::int64_t crossover_bytes = 0;  // as tonari::crossover_bytes against linear; 0 for linear itself
 };
 
+// By its name; throws Errc::argument if there is none.
+Collective collective_of(const std::string& op);
+
 // The rank in the middle of the grid: the one with the most neighbours.
 int central_rank(const Grid& grid);
 

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "drawing.hpp"
 #include "errors.hpp"
+#include "graph_analysis.hpp"
 #include "select/cache.hpp"
 #include "topology/patterns.hpp"
 
@@ -48,12 +49,6 @@ Neighborhood make_neighborhood(OffsetsIn offsets, const std::vector<int>& dims, 
   near.offsets.resize(offsets.shape(0));
   for (std::size_t i = 0; i < offsets.shape(0); ++i) std::copy_n(offsets.data() + i * dims.size(), dims.size(), near.offsets[i].begin());
   return near;
-}
-
-Collective collective_of(const std::string& op) {
-  if (op == "alltoall") return Collective::alltoall;
-  if (op == "allgather") return Collective::allgather;
-  fail(Errc::argument, "there is no operation '", op, "'; choose alltoall or allgather");
 }
 
 Storage storage_of(const std::string& storage) {
@@ -166,4 +161,5 @@ NB_MODULE(_tonari_core, m) {
   bind_machine(m);
   bind_answer(m);
   bind_question(m);
+  bind_graphs(m);
 }

@@ -50,9 +50,9 @@ class Neighborhood:
         ports    at most so many messages of a rank in and out at a time; 0: no limit
         storage  "separate" or "alternate": where forwarded blocks wait
         """
-        _check_range("bytes", bytes, 2**63 - 1)
-        _check_range("rank", rank or 0, MOST_RANKS)
-        _check_range("ports", ports, MOST_RANKS)
+        check_range("bytes", bytes, 2**63 - 1)
+        check_range("rank", rank or 0, MOST_RANKS)
+        check_range("ports", ports, MOST_RANKS)
         c = core()
         model = c.read_machine_file(machine) if machine else c.LogGP()
         near = c.Neighborhood(self.offsets, list(self.dims), list(self.periodic))
@@ -60,7 +60,7 @@ class Neighborhood:
         return Exchange(question, question.rank, tuple(near.coordinates(question.rank)))
 
 
-def _check_range(what: str, value: int, most: int) -> None:
+def check_range(what: str, value: int, most: int) -> None:
     if not 0 <= value <= most:
         raise Error(f"{what} must be from 0 to {most}, not {value}", ARGUMENT)
 

@@ -8,11 +8,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
+from rich.status import Status
 
 
 def console() -> Console:
     """Standard output; 80 columns where it is no terminal. Numbers are not coloured one by one."""
     return Console(highlight=False)
+
+
+def status(text: str) -> Status:
+    """What is going on, on standard error while it lasts; nothing where that is no terminal."""
+    return Console(stderr=True).status(text)
 
 
 def print_json(rows: Iterable[Mapping[str, Any]]) -> None:

@@ -8,16 +8,19 @@ from typing import Annotated
 import typer
 
 from tonari import output
+from tonari.commands.plan_graph import GraphOptions, plan_graph
 from tonari.grids import dims_for_proof, parse_dims, parse_periodic
 from tonari.neighborhood import Neighborhood, neighborhood
 from tonari.report import json_row, make_report, prove_plans
 from tonari.views.plan import show
 
-
 PATTERNS = "moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line."
 DIMS = "Ranks along each dimension; left out: so many that nothing wraps around."
-RANK = "Count and draw for this rank; left out: the one in the middle."
-ALGORITHM = "Draw this one instead of the one predicted fastest; --json: only this one."
+GRAPH = "Instead of a pattern: an edge list, a METIS graph (.graph) or a Matrix Market file, plain or .gz."
+RANKS = "--graph: deal out the rows, or vertices, to so many ranks."
+NODE_RANKS = "--graph: so many consecutive ranks share a node."
+RANK = "Count and draw for this rank; left out: the one in the middle, or with --graph the busiest."
+ALGORITHM = "Draw this one instead of the one predicted fastest; --json, --graph: only this one."
 STORAGE = "Where forwarded blocks wait: in a place of their own, or in turns (fewer)."
 
 
@@ -37,7 +40,10 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(
-    pattern: Annotated[str, typer.Argument(help=PATTERNS)],
+    pattern: Annotated[str, typer.Argument(help=PATTERNS, show_default=False)] = "",
+    graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
+    ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
+    node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
     op: Annotated[Op, typer.Option(help="A block for every neighbour, or one block for all.")] = Op.alltoall,
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
@@ -64,7 +70,18 @@ def plan(
     Example:  tonari plan moore:3:1 --bytes 64
 
     Example:  tonari plan star:3:2 --op allgather --dims 8x8x8 --mesh --json
+
+    Example:  tonari plan --graph matrix.mtx.gz --ranks 512 --bytes 1024
     """
+    if bool(pattern) == bool(graph):
+        raise typer.BadParameter("give either a pattern or --graph FILE")
+    if graph:
+        if dims or mesh or periodic or ports or storage is not Storage.separate:
+            raise typer.BadParameter("--dims, --mesh, --periodic, --ports and --storage go with a pattern, not with --graph")
+        options = GraphOptions(ranks, node_ranks, op.value, bytes, algorithm, variants, machine or None, rank, prove, full, json)
+        return plan_graph(graph, options)
+    if ranks is not None or node_ranks != 1:
+        raise typer.BadParameter("--ranks and --node-ranks go with --graph; a pattern takes --dims")
     if mesh and periodic:
         raise typer.BadParameter("give either --mesh or --periodic")
     near = neighborhood(pattern, parse_dims(dims) if dims else None, parse_periodic(periodic) if periodic else not mesh)

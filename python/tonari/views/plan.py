@@ -62,7 +62,7 @@ def _table(report: Report) -> Table:
             f"{row.volume_blocks:,}",
             output.size(row.bytes),
             output.time(row.predicted_us),
-            _pays_below(row),
+            pays_below(row),
             "✓" if form_of(report, row) else "",
             style="bold" if row is report.chosen else "",
         )
@@ -74,8 +74,11 @@ def _label(row: Any) -> str:
     return row.algorithm if row.variant in ("", f"{row.rounds} rounds") else f"{row.algorithm} ({row.variant})"
 
 
-def _pays_below(row: Any) -> str:
+def pays_below(row: Any) -> str:
+    """The block size up to which the row is faster than linear."""
     if row.algorithm == "linear":
+        return ""
+    if row.crossover_bytes is None:  # not known
         return ""
     return {0: "never", -1: "always"}.get(row.crossover_bytes) or output.size(row.crossover_bytes)
 
@@ -120,8 +123,12 @@ def _drawing(console: Console, report: Report, options: dict[str, Any]) -> None:
     position = ",".join(map(str, report.exchange.position))
     whose = "every rank" if all(near.periodic) else f"rank {report.exchange.rank} at ({position})"
     console.print(f"\n[bold]{_label(row)}[/] on {whose}; blocks: s to send, r received, t between")
-    lines = _narrow(report.exchange, row).splitlines()
-    shown = lines if options["full"] else lines[:MOST_LINES]
+    print_lines(console, _narrow(report.exchange, row).splitlines(), options["full"])
+
+
+def print_lines(console: Console, lines: list[str], full: bool) -> None:
+    """A drawing, cut unless it is to be full."""
+    shown = lines if full else lines[:MOST_LINES]
     console.print("\n".join(shown) or "nothing to send", markup=False, soft_wrap=True)
     if len(shown) < len(lines):
         console.print(f"... {len(lines) - len(shown):,} more lines (--full)", style="dim")

@@ -1,0 +1,96 @@
+#include "graph_analysis.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "analysis.hpp"
+#include "base/error.hpp"
+#include "graphs/compare.hpp"
+#include "plan/printer.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tonari {
+namespace {
+
+using Ranks = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::span<const std::int32_t> span_of(const Ranks& ranks) { return {ranks.data(), ranks.shape(0)}; }
+
+std::vector<std::pair<std::string, std::string>> list_algorithms() {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const GraphAlgorithm& algorithm : graph_algorithms()) list.emplace_back(algorithm.name, algorithm.summary);
+  return list;
+}
+
+Proving proving_of(const std::string& proving) {
+  if (proving == "small") return Proving::small;
+  if (proving == "always") return Proving::always;
+  if (proving == "never") return Proving::never;
+  fail(Errc::argument, "proofs are for small graphs, always or never, not '", proving, "'");
+}
+
+std::string draw(const GraphQuestion& question, const std::string& algorithm, const std::string& variant, int rank, std::size_t most_blocks) {
+  const int ranks = question.facts.ranks;
+  if (rank < 0 || rank >= ranks) fail(Errc::argument, "there is no rank ", rank, ": the graph has ranks 0 to ", ranks - 1);
+  PrintOptions options;
+  options.bytes = [&](Slice) { return question.bytes; };
+  options.most_blocks = most_blocks;
+  options.peer = [width = std::to_string(ranks - 1).size()](int peer) {
+    const std::string number = std::to_string(peer);
+    return std::string(width - number.size(), ' ') + number;
+  };
+  return print(make_plans(question, find_graph_algorithm(algorithm), variant)[static_cast<std::size_t>(rank)], options);
+}
+
+void bind_answer(nb::module_& m) {
+  nb::class_<GraphAnswer>(m, "GraphAnswer", "One way of one algorithm in numbers, all ranks together; the busiest rank counts.")
+      .def_ro("algorithm", &GraphAnswer::algorithm)
+      .def_ro("variant", &GraphAnswer::variant)
+      .def_ro("summary", &GraphAnswer::summary)
+      .def_ro("reason", &GraphAnswer::reason)
+      .def_ro("rounds", &GraphAnswer::rounds)
+      .def_ro("ports", &GraphAnswer::ports)
+      .def_ro("bytes", &GraphAnswer::bytes)
+      .def_prop_ro("stages", [](const GraphAnswer& a) { return a.traffic.stages; })
+      .def_prop_ro("max_messages", [](const GraphAnswer& a) { return a.traffic.most_out; })
+      .def_prop_ro("max_recv", [](const GraphAnswer& a) { return a.traffic.most_in; })
+      .def_prop_ro("total_messages", [](const GraphAnswer& a) { return a.traffic.messages; })
+      .def_prop_ro("volume_blocks", [](const GraphAnswer& a) { return a.traffic.most_blocks_out; })
+      .def_prop_ro("total_blocks", [](const GraphAnswer& a) { return a.traffic.blocks; })
+      .def_prop_ro("predicted_us", [](const GraphAnswer& a) { return a.predicted * 1e6; })
+      .def_ro("crossover_bytes", &GraphAnswer::crossover_bytes)
+      .def_ro("proven", &GraphAnswer::proven);
+}
+
+}  // namespace
+
+void bind_graphs(nb::module_& m) {
+  m.def("graph_algorithms", &list_algorithms);
+  bind_answer(m);
+  nb::class_<GraphQuestion>(m, "GraphQuestion", "A directed graph, an operation, a block size and a machine.")
+      .def(
+          "__init__",
+          [](GraphQuestion* self, int ranks, Ranks senders, Ranks receivers, int node_ranks, const std::string& op, std::uint64_t bytes,
+             const LogGP& machine) {
+            new (self) GraphQuestion(make_question(make_vertices(ranks, span_of(senders), span_of(receivers), node_ranks), collective_of(op), bytes, machine));
+          },
+          "ranks"_a, "senders"_a, "receivers"_a, "node_ranks"_a, "op"_a, "bytes"_a, "machine"_a)
+      .def_prop_ro("nodes", [](const GraphQuestion& q) { return q.facts.nodes; })
+      .def_prop_ro("degree", [](const GraphQuestion& q) { return q.facts.degree(); })
+      .def(
+          "analyse",
+          [](const GraphQuestion& q, const std::string& algorithm, const std::string& proving) {
+            return analyse(q, find_graph_algorithm(algorithm), proving_of(proving));
+          },
+          "algorithm"_a, "proving"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("draw", &draw, "algorithm"_a, "variant"_a, "rank"_a, "most_blocks"_a);
+}
+
+}  // namespace tonari

@@ -1,0 +1,11 @@
+// Graphs for Python: the arrays of an edge list in, rows about each algorithm and a rank's plan as text out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace tonari {
+
+// GraphQuestion, GraphAnswer and graph_algorithms(). After the class LogGP.
+void bind_graphs(nanobind::module_& m);
+
+}  // namespace tonari

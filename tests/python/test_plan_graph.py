@@ -1,0 +1,352 @@
+"""tonari plan --graph: what is read from files of each kind, what is counted, what is chosen, and what mistakes are told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tonari import Error
+from tonari.graphs import read_graph
+
+FIELDS = {
+    *("algorithm", "variant", "rounds", "messages", "volume_blocks", "bytes", "predicted_us", "crossover_bytes"),
+    *("max_messages", "max_recv", "total_messages", "stages", "colours", "bound", "chosen", "proof"),
+}
+DATA = Path(__file__).resolve().parents[3] / "shared/data"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the matrices are not here")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """file("pairs.txt", "0 1\n") -> the path of a new file; gzipped if the name says so."""
+
+    def write(name, text):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return str(path)
+
+    return write
+
+
+def edges(graph):
+    return list(zip(graph.senders.tolist(), graph.receivers.tolist(), strict=True))
+
+
+def edge_list(pairs):
+    return "".join(f"{a} {b}\n" for a, b in pairs)
+
+
+def random_pairs(ranks, degree, seed):
+    """`degree` targets for every rank; repeats and the rank itself among them."""
+    random = np.random.default_rng(seed)
+    return list(zip(np.repeat(np.arange(ranks), degree).tolist(), random.integers(ranks, size=ranks * degree).tolist(), strict=True))
+
+
+# Readers -----------------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["pairs.txt", "pairs.txt.gz", "pairs"])
+def test_an_edge_list(file, name):
+    graph = read_graph(file(name, "# ranks\n% more\n\n0 1\n 2\t0  # last\n0 1\r\n1 1"))
+    assert graph.ranks == 3
+    assert edges(graph) == [(0, 1), (2, 0), (0, 1), (1, 1)]
+    assert graph.weights is None
+
+
+def test_an_edge_list_with_weights_and_more_ranks_than_edges_name(file):
+    graph = read_graph(file("pairs.txt", "0 1 80\n1 0 0\n"), 5)
+    assert graph.ranks == 5
+    assert graph.weights.tolist() == [80, 0]
+
+
+def test_an_edge_list_is_dealt_out_along_its_edges(file):
+    """Seven vertices to three ranks: 0-2, 3-4, 5-6."""
+    graph = read_graph(file("pairs.txt", "0 3 1\n2 4 2\n0 1 4\n6 2 8\n3 6 16\n"), 3)
+    assert edges(graph) == [(0, 1), (1, 2), (2, 0)]
+    assert graph.weights.tolist() == [3, 16, 8]
+
+
+def test_a_metis_graph(file):
+    graph = read_graph(file("mesh.graph", "% a path and a lone vertex\n4 2\n2\n% between\n1 3\n2\n\n"))
+    assert graph.ranks == 4
+    assert edges(graph) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert graph.weights is None
+
+
+def test_the_weights_of_a_metis_graph(file):
+    """fmt 111, two weights per vertex: size, weights, then neighbours with weights."""
+    graph = read_graph(file("mesh.graph.gz", "3 2 111 2\n9 1 1 2 5\n9 1 1 1 5 3 7\n9 1 1 2 7\n"))
+    assert edges(graph) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert graph.weights.tolist() == [5, 5, 7, 7]
+
+
+def test_a_communication_matrix(file):
+    """Entry (i, j): rank i sends to rank j. A stored zero sends nothing."""
+    text = "%%MatrixMarket matrix coordinate integer general\n% words\n3 3 4\n1 2 5\n3 1 7\n2 2 1\n1 3 0\n"
+    for name in ("words.mtx", "words.mtx.gz", "words"):
+        graph = read_graph(file(name, text))
+        assert edges(graph) == [(0, 1), (1, 1), (2, 0)]
+        assert graph.weights.tolist() == [5, 1, 7]
+    assert edges(read_graph(file("words.mtx", text), 3)) == edges(graph)
+
+
+def test_a_symmetric_matrix_is_expanded_and_a_dense_one_read(file):
+    symmetric = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n"
+    assert edges(read_graph(file("s.mtx", symmetric))) == [(0, 1), (1, 0), (2, 2)]
+    assert edges(read_graph(file("d.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n0\n1.5\n0\n"))) == [(0, 1)]
+
+
+def test_rows_of_a_matrix_are_dealt_out(file):
+    """Rows 0, 1 | 2, 3 | 4. Row 0 needs columns 2 and 3 of rank 1, row 1 needs 2 again, row 4 needs 0; row 2 has only its own."""
+    text = "%%MatrixMarket matrix coordinate pattern general\n5 5 6\n1 3\n1 4\n2 3\n5 1\n3 4\n5 5\n"
+    graph = read_graph(file("a.mtx", text), 3)
+    assert edges(graph) == [(0, 2), (1, 0)]
+    assert graph.weights.tolist() == [8, 16]
+
+
+def test_a_matrix_by_rows_equals_a_count_by_hand(file):
+    """Whoever has a row needs every column with a nonzero in it, once; blocks differ by at most one row, longer ones first."""
+    random = np.random.default_rng(3)
+    n, ranks = 101, 7
+    entries = {(int(i), int(j)) for i, j in random.integers(n, size=(600, 2))}
+    text = f"%%MatrixMarket matrix coordinate pattern general\n{n} {n} {len(entries)}\n" + "".join(f"{i + 1} {j + 1}\n" for i, j in entries)
+    owner = {int(i): r for r, rows in enumerate(np.array_split(np.arange(n), ranks)) for i in rows}
+    words = Counter((owner[j], r) for r, j in {(owner[i], j) for i, j in entries} if owner[j] != r)
+    graph = read_graph(file("a.mtx", text), ranks)
+    assert dict(zip(edges(graph), graph.weights.tolist(), strict=True)) == {pair: 8 * count for pair, count in words.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("p.txt", "0 1\n0 x\n", "line 2: 'x' is no whole number"),
+        ("p.txt", "# c\n\n0 1.5\n", "line 3: '1.5' is no whole number"),
+        ("p.txt", "0 1\n0\n", "line 2: an edge is two numbers"),
+        ("p.txt", "0 1 2 3\n", "line 1: an edge is two numbers"),
+        ("p.txt", "0 1\n1 0 8\n", "line 2: either all edges have a weight or none"),
+        ("p.txt", "0 1\n\n-1 0\n", "line 3: a rank must not be negative"),
+        ("p.txt", "0 1 -8\n", "line 1: a weight must not be negative"),
+        ("p.txt", "0 99999999999999999999\n", "line 1: '99999999999999999999' is no whole number"),
+        ("p.txt", "0 5000000\n", "5,000,001 ranks; 1,000,000 are the most"),
+        ("p.txt", "# nothing\n", "has no edges"),
+        ("p.txt.gz", "", "has no edges"),
+        ("m.graph", "", "is empty"),
+        ("m.graph", "x 2\n", "line 1: a METIS graph begins with the numbers of vertices and edges"),
+        ("m.graph", "2 1 2\n2\n1\n", "line 1: fmt must be three digits 0 or 1, not 2"),
+        ("m.graph", "3 1\n2\n1\n", "ends after 2 of the 3 vertices"),
+        ("m.graph", "2 1\n2\n1\n1\n", "line 4: there is more than the 2 vertices"),
+        ("m.graph", "2 2\n2\n1\n", "names 2 edges in its first line, but lists 1"),
+        ("m.graph", "% c\n2 1\n3\n1\n", "line 3: neighbour 3 is none of the vertices 1 to 2"),
+        ("m.graph", "2 1\n0\n1\n", "line 2: neighbour 0 is none of the vertices"),
+        ("m.graph", "2 1\n2\n\n", "line 2: vertex 1 names neighbour 2, which does not name it"),
+        ("m.graph", "2 1\n1\n\n", "line 2: vertex 1 is its own neighbour"),
+        ("m.graph", "2 2\n2 2\n1 1\n", "line 2: vertex 1 names neighbour 2 twice"),
+        ("m.graph", "2 1\n2\nx\n", "line 3: 'x' is no whole number"),
+        ("m.graph", "2 1 1\n2 5\n1\n", "line 3: a vertex has pairs of a neighbour and a weight"),
+        ("m.graph", "2 1 1\n2 5\n1 6\n", "is not the one that"),
+        ("m.graph", "2 1 1\n2 0\n1 0\n", "line 2: the weight of the edge to 2 must be positive"),
+        ("m.graph", "2 1 10\n-1 2\n1 1\n", "line 2: a vertex weight must not be negative"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n4 1 5\n", "line 4: row index out of bounds"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n", "truncated file"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 y\n", "line 3: invalid integer value"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 3 1\n1 2 5\n", "a matrix must be square"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n9000000000 9000000000 1\n1 2 5\n", "too much for this command"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n0 0 0\n", "no ranks"),
+        ("a.mtx", "3 3 1\n1 2 5\n", "line 1: not a Matrix Market file"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(file, name, text, words):
+    path = file(name, text)
+    with pytest.raises(Error) as caught:
+        read_graph(path)
+    assert words.lower() in str(caught.value).lower()
+    assert path in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_unpacked(tmp_path):
+    cut = tmp_path / "cut.txt.gz"
+    cut.write_bytes(gzip.compress(edge_list(random_pairs(50, 9, 1)).encode())[:200])
+    noise = tmp_path / "noise.gz"
+    noise.write_bytes(b"\x1f\x8b" + bytes(range(100)))
+    for path, words in ((cut, "no whole gzip file"), (noise, "gzip"), (tmp_path / "none.mtx", "no such file"), (tmp_path, "directory")):
+        with pytest.raises(Error, match=words):
+            read_graph(str(path))
+
+
+@pytest.mark.parametrize("mistake", [["--ranks", "0"], ["--ranks", "4"]])
+def test_ranks_that_do_not_go_with_the_matrix(tonari, file, mistake):
+    path = file("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n")
+    done = tonari("plan", "--graph", path, *mistake)
+    assert done.returncode != 0
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+# Rows --------------------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", ["alltoall", "allgather"])
+def test_every_row_has_the_promised_fields_and_is_flat(rows, file, op):
+    found = rows("--graph", file("p.txt", edge_list(random_pairs(40, 5, 2))), "--op", op, "--bytes", "96", "--node-ranks", "4")
+    assert "linear" in found
+    for row in found.values():
+        assert row.keys() >= FIELDS
+        assert not any(isinstance(value, (list, dict)) for value in row.values())
+        assert row["bytes"] == 96 * row["volume_blocks"]
+        assert row["messages"] == row["max_messages"] <= row["total_messages"]
+        assert row["predicted_us"] > 0
+        assert row["proof"] == "proven"
+        assert (row["ranks"], row["nodes"], row["edges"], row["op"]) == (40, 10, 200, op)
+    assert [row["chosen"] for row in sorted(found.values(), key=lambda row: row["predicted_us"])] == [True] + [False] * (len(found) - 1)
+
+
+@pytest.mark.parametrize("op", ["alltoall", "allgather"])
+def test_linear_is_what_the_edges_ask_for(rows, file, op):
+    pairs = sorted(set(random_pairs(60, 7, 4)))
+    row = rows("--graph", file("p.txt", edge_list(pairs)), "--op", op, "--algorithm", "linear")["linear"]
+    away = [(a, b) for a, b in pairs if a != b]
+    sends, receives = Counter(a for a, _ in away), Counter(b for _, b in away)
+    assert row["max_messages"] == max(sends.values())
+    assert row["max_recv"] == max(receives.values())
+    assert row["total_messages"] == len(away)
+    assert row["volume_blocks"] == max(sends.values())
+    assert row["rounds"] == max(row["max_messages"], row["max_recv"])
+    assert row["crossover_bytes"] == 0
+
+
+@pytest.mark.parametrize(("op", "blocks", "total"), [("alltoall", 4, 5), ("allgather", 2, 3)])
+def test_repeated_edges_are_blocks_of_one_message(tonari, file, op, blocks, total):
+    path = file("p.txt", "0 1\n0 2\n0 1\n0 1\n2 2\n1 0\n")
+    found = json.loads(tonari("plan", "--graph", path, "--op", op, "--algorithm", "linear", "--variants", "--json").stdout)
+    row = next(row for row in found if row["variant"] == "")
+    assert (row["max_messages"], row["max_recv"], row["total_messages"]) == (2, 1, 3)
+    assert (row["volume_blocks"], row["total_blocks"]) == (blocks, total)
+
+
+def test_colours_and_their_bound(rows, tonari, file):
+    pairs = random_pairs(100, 8, 5)
+    path = file("p.txt", edge_list(pairs))
+    row = rows("--graph", path, "--algorithm", "colouring")["colouring"]
+    distinct = {(a, b) for a, b in pairs if a != b}
+    bound = max(max(Counter(a for a, _ in distinct).values()), max(Counter(b for _, b in distinct).values()))
+    assert row["bound"] == bound
+    assert bound <= row["colours"] <= 2 * bound - 1
+    assert row["total_messages"] == len(distinct)
+    assert f"Colouring: {row['colours']} colours" in tonari("plan", "--graph", path).stdout
+
+
+def test_a_hot_spot_gets_a_tree_for_small_blocks_only(rows, file):
+    path = file("hot.txt", edge_list((0, r) for r in range(1, 257)))
+    small, large = rows("--graph", path, "--bytes", "8"), rows("--graph", path, "--bytes", "1000000")
+    assert small["tree"]["chosen"]
+    assert small["tree"]["max_messages"] < 256 == small["linear"]["max_messages"]
+    assert not any(row["chosen"] for name, row in large.items() if name == "tree")
+    assert large["linear"]["predicted_us"] <= min(row["predicted_us"] for row in large.values()) * 1.001
+    assert 8 < small["tree"]["crossover_bytes"] < 1000000
+
+
+def test_nodes_save_messages(rows, file):
+    """All of 16 ranks send to all others, from 4 nodes of 4: 240 messages straight."""
+    path = file("p.txt", edge_list((a, b) for a in range(16) for b in range(16) if a != b))
+    found = rows("--graph", path, "--node-ranks", "4")
+    assert found["linear"]["nodes"] == 4
+    assert found["node-aware"]["total_messages"] < found["linear"]["total_messages"] == 240
+    assert "node-aware" not in rows("--graph", path)
+
+
+def test_variants_are_shown_on_request(tonari, file):
+    path = file("p.txt", edge_list(random_pairs(30, 6, 1)))
+    best, all_of_them = (json.loads(tonari("plan", "--graph", path, "--json", *more).stdout) for more in ([], ["--variants"]))
+    assert len({row["algorithm"] for row in best}) == len(best) <= len(all_of_them)
+    fastest = {row["algorithm"]: row["predicted_us"] for row in reversed(sorted(all_of_them, key=lambda row: row["predicted_us"]))}
+    assert {row["algorithm"]: row["predicted_us"] for row in best} == fastest
+
+
+def test_a_machine_file_changes_the_prediction(rows, file):
+    import _tonari_core
+
+    machine = _tonari_core.LogGP()
+    machine.L = 1e-3
+    path, slow = file("p.txt", "0 1\n"), file("machine.txt", machine.to_text())
+    assert rows("--graph", path, "--machine", slow)["linear"]["predicted_us"] > 1000 > rows("--graph", path)["linear"]["predicted_us"]
+
+
+def test_a_graph_without_edges(tonari, rows, file):
+    path = file("none.txt", "# nobody\n")
+    assert rows("--graph", path, "--ranks", "3")["linear"]["total_messages"] == 0
+    assert "nothing to send" in tonari("plan", "--graph", path, "--ranks", "3").stdout
+
+
+def test_twenty_thousand_ranks_are_priced(rows, file):
+    path = file("large.txt.gz", edge_list((a, (a + 7 * k * k) % 20_000) for a in range(20_000) for k in range(1, 21)))
+    before = time.monotonic()
+    row = rows("--graph", path, "--algorithm", "linear")["linear"]
+    assert time.monotonic() - before < 20
+    assert row["proof"] == "too large to prove"
+    assert row["crossover_bytes"] == 0
+    assert (row["max_messages"], row["total_messages"]) == (20, 400_000)
+
+
+@needs_data
+def test_matrices_of_the_papers(rows):
+    """sparsine: 65.3 messages on average, 183 at most (512 ranks)."""
+    row = rows("--graph", str(DATA / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")["linear"]
+    assert (row["ranks"], row["total_messages"], row["max_messages"]) == (512, 33410, 183)
+    mesh = read_graph(str(DATA / "matrices/fe_pwt.graph.gz"))
+    assert (mesh.ranks, len(mesh.senders)) == (36519, 2 * 144794)
+    dealt = read_graph(str(DATA / "matrices/Andrews.mtx.gz"), 64)
+    assert dealt.ranks == 64 and not (dealt.senders == dealt.receivers).any()
+
+
+# For people --------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_readable_form(tonari, file):
+    done = tonari("plan", "--graph", file("p.txt", "0 1 8\n0 2 8\n0 1 16\n1 1 8\n4 0 8\n"))
+    assert done.returncode == 0, done.stderr
+    for words in ("5 on 5 nodes", "5; 1 from a rank to itself; 1 repeated; 1 ranks isolated", "0 to 2 other ranks", "It would choose", "linear: proven", "on rank 0"):
+        assert words in done.stdout
+    assert "recv from 4" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_larger_graphs_are_drawn_on_request(tonari, file):
+    path = file("p.txt", edge_list(random_pairs(40, 5, 2)))
+    assert "round 1" not in tonari("plan", "--graph", path).stdout
+    drawn = tonari("plan", "--graph", path, "--rank", "39", "--algorithm", "linear", "--full").stdout
+    assert "linear on rank 39" in drawn and "send to   " in drawn
+    assert max(map(len, drawn.splitlines())) <= 80
+
+
+def test_large_graphs_are_proven_on_request(tonari, file):
+    path = file("p.txt", edge_list((a, (a + k) % 2500) for a in range(2500) for k in (1, 7)))
+    assert "linear: too large to prove" in tonari("plan", "--graph", path, "--algorithm", "linear").stdout
+    assert "linear: proven" in tonari("plan", "--graph", path, "--algorithm", "linear", "--prove").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--graph", "{p}", "--algorithm", "torus"], "no algorithm 'torus' for graphs; choose one of linear"),
+        (["--graph", "{p}", "--algorithm", "node-aware"], "node-aware cannot be used here: "),
+        (["--graph", "{p}", "--rank", "9"], "no rank 9"),
+        (["--graph", "{p}", "--dims", "3x3"], "not with --graph"),
+        (["--graph", "{p}", "--bytes", "9223372036854775807"], "bytes"),
+        (["moore:2:1", "--graph", "{p}"], "either a pattern or --graph"),
+        (["moore:2:1", "--ranks", "4"], "go with --graph"),
+        (["--graph", "{p}", "--machine", "{p}"], "{p}"),
+        ([], "either a pattern or --graph"),
+    ],
+)
+def test_mistakes_get_one_sentence(tonari, file, arguments, words):
+    path = file("p.txt", "0 1\n0 1\n0 1\n")
+    done = tonari("plan", *(argument.format(p=path) for argument in arguments))
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert done.stderr.startswith("tonari: ") and len(done.stderr.splitlines()) == 1
+    assert words.format(p=path) in done.stderr
