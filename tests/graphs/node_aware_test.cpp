@@ -166,6 +166,22 @@ TEST(NodeAware, UnevenNodes) {
   EXPECT_EQ(relays[4].out, (std::vector<Hop>{{0, 5, {4, 0}}}));
 }
 
+// The first rank of each of 5 nodes has more to send than the other three, and gets more: still each stands for one other node.
+TEST(NodeAware, NobodyGetsMoreThanAFairShare) {
+  Edges edges;
+  for (int a = 0; a < 20; ++a)
+    for (int b = 0; b < 20; b += 4)
+      for (int k = 0; k < (a % 4 == 0 ? 4 : 1); ++k)
+        if (a / 4 != b / 4) edges.emplace_back(a, b + (k + a) % 4);
+  std::vector<Vertex> vertices = make(20, edges);
+  put_on_nodes(vertices, blocked_nodes(20, 4));
+  for (Collective collective : {Collective::alltoall, Collective::allgather}) {
+    const Result result = plan_ways(vertices, collective);
+    expect_economical(result, collective, 1);
+    EXPECT_EQ(count_crossings(vertices, result.ways.front()).most_messages, 1);
+  }
+}
+
 // Nothing can be gathered if only one rank of each node sends; two steps would be the same then.
 TEST(NodeAware, WaysThatAreTheSameAreNotRepeated) {
   std::vector<Vertex> vertices = make(12, star_out(12));
