@@ -8,7 +8,7 @@
 namespace tonari {
 
 std::span<const GraphAlgorithm> graph_algorithms() {
-  static const GraphAlgorithm table[] = {graph_linear, graph_colouring, graph_node_aware, graph_common_neighbourhood};
+  static const GraphAlgorithm table[] = {graph_linear, graph_colouring, graph_tree, graph_node_aware, graph_common_neighbourhood};
   return table;
 }
 

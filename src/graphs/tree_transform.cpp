@@ -79,7 +79,8 @@ class PaperShare final : public Share {
   Word term(Word m, Word s) const { return (m - s) / 2 - meanwhile_; }
   // With p_s's own block the bundle is not longer than an eager message.
   Word eager(Word x) const {
-    return alltoall_ && task_.block_bytes > 0 ? std::min(x, static_cast<Word>(static_cast<double>(task_.machine.eager) / task_.block_bytes) - 1) : x;
+    const bool limited = alltoall_ && task_.block_bytes > 0;
+    return limited ? std::min(x, bounded(std::floor(static_cast<double>(task_.machine.eager) / task_.block_bytes)) - 1) : x;
   }
   // Overheads that p_m saves against what the additional hops of blocks cost, in bytes and waiting.
   bool pays(const Case& move, Word x) const {
