@@ -111,6 +111,19 @@ TEST(MpiWorld, FastRanksDoNotDisturbSlowOnes) {
   }
 }
 
+// Every world counts its exchanges anew.
+TEST(MpiWorld, WorldsOneAfterTheOtherShareACommunicator) {
+  const OwnedComm comm(duplicate());
+  for (int number = 0; number < test::cases(400) + 20; ++number) {
+    MpiWorld world(comm.get());
+    if ((number + world_rank()) % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    for (int to = 0; to < world_size(); ++to) world.put(0, to, {number});
+    world.exchange();
+    ASSERT_EQ(world.mail(0).size(), static_cast<std::size_t>(world_size())) << number;
+    for (const Letter& letter : world.mail(0)) ASSERT_EQ(letter.words[0], number) << "from rank " << letter.from;
+  }
+}
+
 TEST(MpiWorld, NobodyWritesAnything) {
   const OwnedComm comm(duplicate());
   MpiWorld world(comm.get());
