@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/checked.hpp"
+#include "base/hash.hpp"
 
 namespace bench {
 using tonari::Collective;
@@ -49,18 +50,20 @@ std::size_t line_up(std::vector<Strided>& blocks, std::size_t gap) {
   return end;
 }
 
-Blocks alltoall_blocks(const tonari::Pattern& pattern, Operation operation, Layout layout, std::size_t bytes) {
+Blocks alltoall_blocks(const std::vector<std::size_t>& send, const std::vector<std::size_t>& recv, Layout layout) {
   Blocks blocks;
-  for (std::size_t i = 0; i < pattern.offsets.size(); ++i) {
-    const std::size_t size = operation.form == Form::regular ? bytes : irregular_size(bytes, pattern.dimensions, pattern.offsets[i]);
-    const Strided block = strided_block(size, layout == Layout::strided && i % 2 == 1);
-    blocks.send.push_back(block);
-    // What is a vector here arrives contiguous there and the other way round: the types of the two sides may differ.
-    blocks.recv.push_back(block.contiguous() ? block : Strided{0, block.bytes(), {}});
-  }
+  const auto strided = [&](std::size_t i) { return layout == Layout::strided && i % 2 == 1; };
+  for (std::size_t i = 0; i < send.size(); ++i) blocks.send.push_back(strided_block(send[i], strided(i)));
+  // What is a vector here arrives contiguous there: the types of the two sides may differ.
+  for (std::size_t i = 0; i < recv.size(); ++i) blocks.recv.push_back({0, strided_block(recv[i], strided(i)).bytes(), {}});
   blocks.send_bytes = line_up(blocks.send, 0);
   blocks.recv_bytes = line_up(blocks.recv, 0);
   return blocks;
+}
+
+std::size_t edge_size(std::size_t bytes, int from, std::uint32_t block) {
+  const std::uint64_t quarter = tonari::Hash().word(from).word(block).value() % 4 + 1;
+  return std::max<std::size_t>(1, bytes * quarter / 4);
 }
 
 Blocks allgather_blocks(std::size_t neighbors, Operation operation, Layout layout, std::size_t bytes) {
@@ -144,8 +147,21 @@ std::vector<std::size_t> Strided::offsets() const {
 
 Blocks place_blocks(const tonari::Pattern& pattern, Operation operation, Layout layout, std::size_t bytes) {
   if (layout == Layout::halo && !pattern.offsets.empty()) return halo_blocks(pattern, bytes);
-  if (operation.collective == Collective::alltoall) return alltoall_blocks(pattern, operation, layout, bytes);
-  return allgather_blocks(pattern.offsets.size(), operation, layout, bytes);
+  if (operation.collective == Collective::allgather) return allgather_blocks(pattern.offsets.size(), operation, layout, bytes);
+  std::vector<std::size_t> sizes;
+  for (const Vec& offset : pattern.offsets) sizes.push_back(operation.form == Form::regular ? bytes : irregular_size(bytes, pattern.dimensions, offset));
+  return alltoall_blocks(sizes, sizes, layout);
+}
+
+Blocks place_graph_blocks(const std::vector<tonari::Vertex>& graph, int rank, Operation operation, Layout layout, std::size_t bytes) {
+  if (layout != Layout::contiguous) tonari::fail(Errc::argument, "layouts other than contiguous are for grids");
+  const tonari::Vertex& v = graph[rank];
+  if (operation.collective == Collective::allgather) return allgather_blocks(v.sources.size(), operation, layout, bytes);
+  std::vector<std::size_t> send, recv;
+  const auto size = [&](int from, std::uint32_t block) { return operation.form == Form::regular ? bytes : edge_size(bytes, from, block); };
+  for (std::uint32_t i = 0; i < v.targets.size(); ++i) send.push_back(size(rank, i));
+  for (std::size_t j = 0; j < v.sources.size(); ++j) recv.push_back(size(v.sources[j], v.origins[j]));
+  return alltoall_blocks(send, recv, layout);
 }
 
 }  // namespace bench

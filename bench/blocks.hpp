@@ -6,6 +6,7 @@
 
 #include "operation.hpp"
 #include "topology/patterns.hpp"
+#include "topology/vertex.hpp"
 
 namespace bench {
 
@@ -37,5 +38,8 @@ struct Blocks {
 // m = bytes^(1 / (d - 1)), the side of a face.
 // Throws tonari::Error if the layout cannot be had for the pattern.
 Blocks place_blocks(const tonari::Pattern& pattern, Operation operation, Layout layout, std::size_t bytes);
+
+// The same for one rank of a graph. In alltoallv and alltoallw an edge's block has between a quarter of `bytes` and all of them. Only contiguous.
+Blocks place_graph_blocks(const std::vector<tonari::Vertex>& graph, int rank, Operation operation, Layout layout, std::size_t bytes);
 
 }  // namespace bench

@@ -8,6 +8,8 @@ namespace {
 
 const std::vector<std::string> usual{"auto",   "native", "native-nonblocking", "native-persistent", "irecv",
                                      "linear", "torus",  "torus-direct",       "additive-basis"};
+const std::vector<std::string> usual_on_graphs{"auto",   "native",    "native-nonblocking", "native-persistent", "irecv",
+                                               "linear", "colouring", "tree",               "node-aware",        "common-neighbourhood"};
 const std::vector<std::string> all{"auto",
                                    "native",
                                    "native-nonblocking",
@@ -54,7 +56,7 @@ Candidates::Candidates(const Place& place, const Options& options)
     : shared_(new Shared{make_graph(place), make_neighborhood(place), options.tune}), names_(options.algorithms), by_name_(true) {
   if (names_.empty() || names_ == std::vector<std::string>{"all"}) {
     by_name_ = false;
-    names_ = names_.empty() ? usual : all;
+    names_ = !place.graph.empty() ? usual_on_graphs : names_.empty() ? usual : all;
   }
 }
 

@@ -7,16 +7,17 @@ namespace {
 
 class Irecv : public Candidate {
  public:
-  explicit Irecv(const Workload& work) : w_(work), requests_(2 * work.neighbors()) {}
+  explicit Irecv(const Workload& work) : w_(work), requests_(work.place.sources.size() + work.place.targets.size()) {}
   void run() override {
-    for (int i = 0; i < n(); ++i) MPI_Irecv(recv(i), r_.counts[i], r_.types[i], w_.place.sources[i], i, w_.place.cart, &requests_[i]);
-    for (int i = 0; i < n(); ++i)
-      MPI_Isend(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart, &requests_[n() + i]);
-    MPI_Waitall(2 * n(), requests_.data(), MPI_STATUSES_IGNORE);
+    for (int j = 0; j < in(); ++j) MPI_Irecv(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j], w_.place.cart, &requests_[j]);
+    for (int i = 0; i < out(); ++i)
+      MPI_Isend(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart, &requests_[in() + i]);
+    MPI_Waitall(in() + out(), requests_.data(), MPI_STATUSES_IGNORE);
   }
 
  protected:
-  int n() const { return static_cast<int>(w_.neighbors()); }
+  int in() const { return static_cast<int>(w_.place.sources.size()); }
+  int out() const { return static_cast<int>(w_.place.targets.size()); }
   int at(int i) const { return s_.counts.size() == 1 ? 0 : i; }  // allgather has one block to send
   void* recv(int i) const { return static_cast<char*>(w_.recv()) + r_.offsets[i]; }
   const void* send(int i) const { return static_cast<const char*>(w_.send()) + s_.offsets[at(i)]; }
@@ -30,17 +31,17 @@ class Irecv : public Candidate {
 class IrecvPersistent : public Irecv {
  public:
   explicit IrecvPersistent(const Workload& work) : Irecv(work) {
-    for (int i = 0; i < n(); ++i) {
-      MPI_Recv_init(recv(i), r_.counts[i], r_.types[i], w_.place.sources[i], i, w_.place.cart, &requests_[i]);
-      MPI_Send_init(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart, &requests_[n() + i]);
-    }
+    for (int j = 0; j < in(); ++j)
+      MPI_Recv_init(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j], w_.place.cart, &requests_[j]);
+    for (int i = 0; i < out(); ++i)
+      MPI_Send_init(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart, &requests_[in() + i]);
   }
   ~IrecvPersistent() override {
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
   }
   void run() override {
-    MPI_Startall(2 * n(), requests_.data());
-    MPI_Waitall(2 * n(), requests_.data(), MPI_STATUSES_IGNORE);
+    MPI_Startall(in() + out(), requests_.data());
+    MPI_Waitall(in() + out(), requests_.data(), MPI_STATUSES_IGNORE);
   }
 };
 

@@ -4,6 +4,8 @@
 #include <mpi-ext.h>
 #endif
 
+#include <algorithm>
+
 #include "candidate.hpp"
 
 // Persistent collectives: MPI 4; Open MPI 5 has them although it calls itself MPI 3.1, Open MPI 4 has them under another name.
@@ -43,6 +45,7 @@ struct Call {
       some.offsets.push_back(all.offsets[i]);
       some.types.push_back(all.types[i]);
     }
+    if (some.counts.empty()) some = {{0}, {0}, {0}, {MPI_BYTE}};  // addresses of empty lists must still be valid
     return some;
   }
 };
@@ -96,7 +99,7 @@ MPI_Request persistent(const Call& c) {
 class Native : public Candidate {
  public:
   Native(const Workload& work, MPI_Comm graph) : call_(work, graph) {
-    if (call_.allgather && call_.form == Form::w) call_.send = repeated(call_.send, destinations(work.place));
+    if (call_.allgather && call_.form == Form::w) call_.send = repeated(call_.send, std::max<std::size_t>(1, destinations(work.place)));  // never empty: its address must be valid
   }
   void run() override { blocking(call_); }
   bool inside_mpi() const override { return true; }

@@ -8,15 +8,19 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "graph_patterns.hpp"
 
 namespace bench {
 using tonari::Errc;
 
 const char* const usage =
     "tonari_bench --pattern moore:3:1 [options], started by mpiexec\n"
+    "  patterns           moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2, a file of offsets; graphs: random:DENSITY, hotspot, hotspot-in,\n"
+    "                     scale-free:LINKS, clique:RANKS, each with an optional :SEED\n"
     "  --op NAME          alltoall (default), alltoallv, alltoallw, allgather, allgatherv, allgatherw\n"
     "  --bytes N,N,...    bytes of a block; the largest block in v and w forms (default 8)\n"
-    "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, each also with a channel\n"
+    "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on graphs auto, linear, colouring, tree,\n"
+    "                     node-aware, common-neighbourhood; tonari-native, tonari-irecv, each also with a channel\n"
     "                     (torus/p2p-typed); native, native-nonblocking, native-persistent, irecv, irecv-persistent; all\n"
     "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
     "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
@@ -115,6 +119,7 @@ Options parse_options(int argc, char** argv) {
   }
   if (optind < argc) tonari::fail(Errc::argument, "unexpected argument '", argv[optind], "'; --help lists the options");
   if (options.pattern.empty()) tonari::fail(Errc::argument, "--pattern is missing, for example --pattern moore:3:1");
+  if (layout_word.empty() && is_graph(options.pattern)) layout_word = "contiguous";
   options.layout = parse_layout(layout_word, options.operation);
   return options;
 }

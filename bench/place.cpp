@@ -1,6 +1,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "graph_patterns.hpp"
 #include "topology/grid.hpp"
 #include "workload.hpp"
 
@@ -27,8 +28,8 @@ std::vector<int> choose_dims(const Options& options, int dimensions, int ranks) 
 
 }  // namespace
 
-Place::Place(const Options& options) : pattern(tonari::parse_pattern(options.pattern)) {
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+void Place::stand_on_grid(const Options& options) {
+  pattern = tonari::parse_pattern(options.pattern);
   dims = choose_dims(options, pattern.dimensions, ranks);
   const std::vector<int> periods(dims.size(), !options.mesh);
   MPI_Cart_create(MPI_COMM_WORLD, pattern.dimensions, dims.data(), periods.data(), 0, &cart);
@@ -43,8 +44,24 @@ Place::Place(const Options& options) : pattern(tonari::parse_pattern(options.pat
     const int target = grid.rank_at(here + offset), source = grid.rank_at(here - offset);
     targets.push_back(target < 0 ? MPI_PROC_NULL : target);
     sources.push_back(source < 0 ? MPI_PROC_NULL : source);
+    origins.push_back(static_cast<int>(origins.size()));
     complete = complete && grid.fully_periodic();
     self = self || target == rank;
+  }
+}
+
+Place::Place(const Options& options) {
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (is_graph(options.pattern)) {
+    graph = make_graph(options.pattern, ranks);
+    MPI_Comm_dup(MPI_COMM_WORLD, &cart);
+    MPI_Comm_rank(cart, &rank);
+    const tonari::Vertex& mine = graph[rank];
+    targets = mine.targets;
+    sources = mine.sources;
+    origins.assign(mine.origins.begin(), mine.origins.end());
+  } else {
+    stand_on_grid(options);
   }
   int any = self;
   MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, cart);

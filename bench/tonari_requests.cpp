@@ -18,6 +18,11 @@ Keys::Keys(std::initializer_list<std::pair<const char*, std::string>> values) {
 
 tonari_neighborhood make_neighborhood(const Place& place) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  if (!place.graph.empty()) {
+    check(tonari_neighborhood_create_adjacent(place.cart, static_cast<int>(place.sources.size()), place.sources.data(), MPI_UNWEIGHTED,
+                                              static_cast<int>(place.targets.size()), place.targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
+    return near;
+  }
   check(tonari_neighborhood_create_cart(place.cart, static_cast<int>(place.targets.size()), place.flat.data(), MPI_INFO_NULL, &near));
   return near;
 }

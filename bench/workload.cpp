@@ -49,10 +49,16 @@ void free_types(Arguments& arguments) {
     if (type != MPI_BYTE) MPI_Type_free(&type);
 }
 
+// What the rank `of` of a place sends and receives.
+Blocks blocks_of(const Place& place, int of, const Options& options, std::size_t bytes) {
+  if (place.graph.empty()) return place_blocks(place.pattern, options.operation, options.layout, bytes);
+  return place_graph_blocks(place.graph, of, options.operation, options.layout, bytes);
+}
+
 }  // namespace
 
 Workload::Workload(const Place& where, const Options& options, std::size_t block_bytes)
-    : place(where), operation(options.operation), bytes(block_bytes), blocks_(place_blocks(where.pattern, options.operation, options.layout, block_bytes)) {
+    : place(where), operation(options.operation), bytes(block_bytes), blocks_(blocks_of(where, where.rank, options, block_bytes)) {
   send_ = allocate(blocks_.send_bytes);
   recv_ = blocks_.one_array ? send_ : allocate(blocks_.recv_bytes);
   send_arguments_ = make_arguments(blocks_.send);
@@ -60,11 +66,12 @@ Workload::Workload(const Place& where, const Options& options, std::size_t block
 
   initial(place.rank, expected_send_, initial_recv_);
   expected_recv_ = initial_recv_;
-  for (std::size_t i = 0; i < neighbors(); ++i) {
-    if (place.sources[i] == MPI_PROC_NULL) continue;
-    const auto from = blocks_.send[blocks_.send.size() == 1 ? 0 : i].offsets();
-    const auto to = blocks_.recv[i].offsets();
-    for (std::size_t k = 0; k < to.size(); ++k) expected_recv_[to[k]] = payload(place.sources[i], from.at(k));
+  for (std::size_t j = 0; j < place.sources.size(); ++j) {
+    if (place.sources[j] == MPI_PROC_NULL) continue;
+    const Blocks theirs = place.graph.empty() ? blocks_ : blocks_of(where, place.sources[j], options, block_bytes);
+    const auto from = theirs.send[theirs.send.size() == 1 ? 0 : place.origins[j]].offsets();
+    const auto to = blocks_.recv[j].offsets();
+    for (std::size_t k = 0; k < to.size(); ++k) expected_recv_[to[k]] = payload(place.sources[j], from.at(k));
   }
   if (!blocks_.one_array) initial_recv_ = {};
   poison();
@@ -98,7 +105,7 @@ void Workload::initial(int rank, std::vector<unsigned char>& send, std::vector<u
 
 std::size_t Workload::total_bytes() const {
   std::size_t total = 0;
-  for (std::size_t i = 0; i < neighbors(); ++i)
+  for (std::size_t i = 0; i < place.targets.size(); ++i)
     if (place.targets[i] != MPI_PROC_NULL) total += blocks_.send[blocks_.send.size() == 1 ? 0 : i].bytes();
   return total;
 }

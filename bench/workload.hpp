@@ -8,12 +8,13 @@
 
 #include "blocks.hpp"
 #include "options.hpp"
+#include "topology/vertex.hpp"
 
 namespace bench {
 
-// The grid of ranks and who talks to whom on it.
+// Who talks to whom: an isomorphic neighbourhood on a grid of ranks, or a graph.
 struct Place {
-  MPI_Comm cart = MPI_COMM_NULL;
+  MPI_Comm cart = MPI_COMM_NULL;  // for graphs without a topology
   int rank = 0;
   int ranks = 1;
   std::vector<int> dims;
@@ -21,6 +22,8 @@ struct Place {
   std::vector<int> flat;     // offsets as tonari_neighborhood_create_cart takes them
   std::vector<int> targets;  // rank or MPI_PROC_NULL, one per offset
   std::vector<int> sources;
+  std::vector<int> origins;  // receive block j is send block origins[j] of its source
+  std::vector<tonari::Vertex> graph;  // all ranks'; empty: a grid
 
   explicit Place(const Options& options);  // [collective]
   ~Place();
@@ -30,6 +33,7 @@ struct Place {
   bool sends_to_itself() const { return self; }
 
  private:
+  void stand_on_grid(const Options& options);
   bool complete = true;
   bool self = false;  // on any rank
 };
@@ -56,7 +60,6 @@ class Workload {
   void* recv() const { return recv_; }
   const Arguments& send_arguments() const { return send_arguments_; }
   const Arguments& recv_arguments() const { return recv_arguments_; }
-  std::size_t neighbors() const { return place.targets.size(); }
   std::size_t total_bytes() const;  // sent by this rank, all blocks
 
   void poison();         // payload into the send buffer, and something that no payload contains into the receive buffer

@@ -98,8 +98,11 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
   }
   regular = can_be_regular(arguments, shape);
   if (regular) {
-    send_block = send_types.empty() ? TypedBlock{0, 0, MPI_BYTE} : TypedBlock{0, arguments.send[0].count, send_types[0]};
-    recv_block = recv_types.empty() ? TypedBlock{0, 0, MPI_BYTE} : TypedBlock{0, arguments.recv[0].count, recv_types[0]};
+    // A side without blocks takes what the other one has: MPIs compare the two sizes, also where nothing is sent or nothing received.
+    const TypedBlock none{0, 0, MPI_BYTE};
+    recv_block = recv_types.empty() ? none : TypedBlock{0, arguments.recv[0].count, recv_types[0]};
+    send_block = send_types.empty() ? recv_block : TypedBlock{0, arguments.send[0].count, send_types[0]};
+    if (recv_types.empty()) recv_block = send_block;
   }
   // Addresses of empty lists must still be valid.
   send_counts.push_back(0), recv_counts.push_back(0), send_displacements.push_back(0), recv_displacements.push_back(0);

@@ -13,7 +13,8 @@ std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate, co
   Binding bound = binding;
   if (candidate.passing) bound.passing = *candidate.passing;
   P2pProgram program = candidate.channel.via == Via::typed ? compile_typed(plan, bound, arguments) : compile_packed(plan, bound, candidate.channel.segment);
-  return std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(), PlanExchange::Options{first_tag, !candidate.channel.immediate});
+  return std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(), 
+                                        PlanExchange::Options{first_tag, !candidate.channel.immediate, context.vertex().node_ranks});
 }
 
 }  // namespace tonari

@@ -12,7 +12,7 @@ constexpr Bytes small_unpack = 64 * 1024;
 }  // namespace
 
 PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options)
-    : program_(std::move(program)), comm_(std::move(comm)), options_(options) {
+    : program_(std::move(program)), comm_(std::move(comm)), options_(std::move(options)) {
   successor_begin_.push_back(0);
   for (OpId op = 0; op < plan.size(); ++op) {
     const auto next = plan.successors(op);
@@ -30,8 +30,10 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr
   make_requests();
 }
 
-// Receives that wait for nothing come first and are posted by one call. Then what else can start at once: sends first, copies last, so that
-// messages travel while blocks that stay at home are copied.
+bool PlanExchange::on_node(int peer) const { return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer); }
+
+// Receives that wait for nothing come first and are posted by one call. Then what else can start at once: sends to other nodes, sends on the node, which
+// keep the processor busy, and copies last, so that messages travel meanwhile (Hoefler and Schneider 2012, II-A3).
 void PlanExchange::order_transfers(const Plan& plan) {
   std::vector<Transfer> ordered;
   const auto take = [&](OpId op) {
@@ -49,8 +51,9 @@ void PlanExchange::order_transfers(const Plan& plan) {
       else initial_.push_back(op);
     }
   posted_at_once_ = {0, static_cast<std::uint32_t>(ordered.size())};
-  for (OpId op = 0; op < plan.size(); ++op)
-    if (at_once(op, Kind::send)) take(op), initial_.push_back(op);
+  for (bool near : {false, true})
+    for (OpId op = 0; op < plan.size(); ++op)
+      if (at_once(op, Kind::send) && on_node(plan[op].peer) == near) take(op), initial_.push_back(op);
   for (OpId op = 0; op < plan.size(); ++op)
     if (at_once(op, Kind::copy)) initial_.push_back(op);
   for (OpId op = 0; op < plan.size(); ++op)

@@ -18,6 +18,7 @@ class PlanExchange final : public Exchange {
   struct Options {
     int first_tag = 0;       // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
     bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
+    std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending, as far as they are known
   };
   PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options);
   ~PlanExchange() override;
@@ -34,6 +35,7 @@ class PlanExchange final : public Exchange {
  private:
   void make_requests();
   void order_transfers(const Plan& plan);
+  bool on_node(int peer) const;
   void start_ready();
   void start_operation(OpId op);
   void start_transfers(Range range);
