@@ -34,8 +34,8 @@ EdgeColours uncoloured_edges(World& world, std::span<const Vertex> vertices);
 // free at both ends, or none if there is none. Collective; about as many exchanges as the longest chain of edges that meet, in descending order.
 void colour_greedily(World& world, EdgeColours& edges, Colour palette);
 
-// Colours what colour_greedily left, by recolouring along alternating paths; palette is at least the maximum degree. True if all edges have a colour now. May
-// give up, but not before `patience` exchanges; leaves a valid colouring anyway. Collective.
+// Colours what colour_greedily left, by recolouring along alternating paths; palette is at least the maximum degree. True if all edges have a colour now. Gives
+// up after about `patience` exchanges, or earlier if that many will not do; what it leaves is a valid colouring of the other edges. Collective.
 bool recolour(World& world, EdgeColours& edges, Colour palette, int patience);
 
 }  // namespace tonari

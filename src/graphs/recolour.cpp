@@ -9,6 +9,8 @@
 // Receivers decide in odd steps and senders in even ones; whoever decides has been told of all that the other side changed before. A walk changes sides with
 // every hop, so that a hop costs one exchange. Walks that meet may spoil each other's pair of colours (then they choose another), not the colouring.
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "graphs/edge_colours.hpp"
@@ -30,8 +32,9 @@ class Recolouring {
     bool sender = true;
     for (std::size_t k = 0; k < sender_tokens_.size(); ++k) propose(k, sender);
     for (;;) {
-      if (world_.sum(tokens()) == 0) return true;
-      if (step_ >= patience) break;
+      const Word left = world_.sum(tokens());
+      if (left == 0) return true;
+      if (step_ >= patience || hopeless(left)) break;
       for (int i = 0; i < exchanges_per_check; ++i) {
         sender = !sender;
         take_turn(sender, true);
@@ -44,6 +47,7 @@ class Recolouring {
  private:
   static constexpr int exchanges_per_check = 8;
   static constexpr int first_rest = 64, rest_period = 16;
+  static constexpr Word many = 100;
   static constexpr std::size_t most_offers = 64;  // colours offered for an edge, besides the wish
 
   // An edge without a colour, at the end that is to offer colours for it. wish: first of all this one, if it is free here. back: the colour that the edge
@@ -63,6 +67,13 @@ class Recolouring {
     Word count = 0;
     for (std::size_t k = 0; k < sender_tokens_.size(); ++k) count += static_cast<Word>(sender_tokens_[k].size() + receiver_tokens_[k].size());
     return count;
+  }
+
+  // In a large graph without gaps a walk only ends where another one stands, and the fewer are left, the longer it takes.
+  bool hopeless(Word left) {
+    if (!std::has_single_bit(static_cast<unsigned>(step_)) || step_ < first_rest) return false;
+    const Word before = std::exchange(left_before_, left);
+    return step_ > first_rest && left > many && 2 * left > before;
   }
 
   // All letters of a step go from one side to the other, whose turn is next.
@@ -168,6 +179,7 @@ class Recolouring {
   Colour palette_;
   std::vector<std::vector<Token>> sender_tokens_, receiver_tokens_;
   int step_ = 0;
+  Word left_before_ = 0;       // tokens at half as many steps
   std::vector<Colour> fresh_;  // given in this step by the side that decides now
   std::vector<Word> words_;
 };

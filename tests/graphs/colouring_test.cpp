@@ -280,6 +280,7 @@ TEST(Colouring, TakesFewExchanges) {
   count("random targets 20000, degree 10", 20000, random_targets(20000, 10, random));
   count("torus 32 x 32", 1024, torus(32, 32));
   count("dense 128", 128, erdos_renyi(128, 0.8, random));
+  EXPECT_LE(count("permutations 20000, degree 8", 20000, permutations(20000, 8, random)), 250u) << "hopeless walks are given up early";
   EXPECT_LE(count("scale-free 5000", 5000, scale_free(5000, 5, random)), 400u);
   EXPECT_EQ(count("complete 200", 200, complete(200)), 1u);
   EXPECT_LE(count("star 5000 of 5002", 5002, star_out(5001)), 16u) << "a hub goes through its leaves in one step";
