@@ -63,9 +63,10 @@ Place::Place(const Options& options) {
   } else {
     stand_on_grid(options);
   }
-  int any = self;
-  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, cart);
-  self = any;
+  int most[] = {self, static_cast<int>(targets.size())};
+  MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, cart);
+  self = most[0];
+  neighbors = static_cast<std::size_t>(most[1]);
 }
 
 Place::~Place() {

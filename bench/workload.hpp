@@ -22,6 +22,7 @@ struct Place {
   std::vector<int> flat;     // offsets as tonari_neighborhood_create_cart takes them
   std::vector<int> targets;  // rank or MPI_PROC_NULL, one per offset
   std::vector<int> sources;
+  std::size_t neighbors = 0;  // the most that a rank sends to
   std::vector<int> origins;  // receive block j is send block origins[j] of its source
   std::vector<tonari::Vertex> graph;  // all ranks'; empty: a grid
 

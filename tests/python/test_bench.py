@@ -70,6 +70,25 @@ def test_every_operation_delivers(mpi: str, op: str, tmp_path: Path) -> None:
 
 
 @each_mpi
+@pytest.mark.parametrize("op", ["alltoall", "alltoallv", "allgather", "allgatherw"])
+def test_graphs_deliver(mpi: str, op: str, tmp_path: Path) -> None:
+    for pattern, most in {"random:0.6:3": None, "hotspot": 2, "hotspot-in": 1, "clique:2": 1}.items():
+        found = by_name(rows(tmp_path, pattern, "--op", op, "--bytes", "24", "--ranks", "3", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear"))
+        assert [row["verified"] for row in found.values()] == [True, True, True], pattern
+        assert found["linear"]["messages"] == found["irecv"]["messages"], pattern
+        if most is not None:
+            assert found["linear"]["messages"] == most, pattern
+
+
+@needs_build
+def test_graphs_that_make_no_sense(tmp_path: Path) -> None:
+    for pattern, words in {"random:1.5": "0 to 1", "random": "random:P", "clique:0": "from 1", "scale-free:x": "'x'"}.items():
+        done = run(tmp_path, pattern, "--rounds", "8")
+        assert done.returncode != 0
+        assert words in done.stderr, done.stderr
+
+
+@each_mpi
 def test_a_mesh_delivers(mpi: str, tmp_path: Path) -> None:
     found = rows(tmp_path, "moore:2:1", "--mesh", "--bytes", "24", "--mpi", mpi, "--algorithms", "native,irecv,torus")
     assert [row["verified"] for row in found] == [True, True, True]

@@ -1,4 +1,4 @@
-"""The experiments of the paper's section 4 and 6, small enough for two cores."""
+"""The experiments of the papers, small enough for two cores: table2 to fig5 of Traff et al. 2016, fig9 to fig11 of Hoefler and Schneider 2012."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ _SMALL = "1,8,64,512,2048"
 _AGAINST_NATIVE = "auto,native,native-persistent,irecv,torus,torus-direct"
 _THREE = "auto,linear,tonari-irecv,irecv,torus,torus-direct"
 
+_WIDE = "16,128,1024,8192,65536,1048576"
+# No algorithm that may not apply: one that is named and does not is an error. An empty list stands for all that do.
+_ON_GRAPHS = ""
+
 PRESETS: dict[str, list[Run]] = {
     # Table 2: making neighbourhoods and requests, d = 2..5, r = 1..3.
     "table2": [Run(f"moore:{d}:{r}", setup=True) for d in (2, 3, 4, 5) for r in (1, 2, 3)],
@@ -41,5 +45,14 @@ PRESETS: dict[str, list[Run]] = {
         Run(pattern, op, "1,8,64,512,4096", "auto,native,torus,torus-direct")
         for pattern in ("moore:3:3", "octant:3:3")
         for op in ("allgather", "alltoall")
+    ],
+    # Figure 9: a sparse all-to-all A(16 bytes, p) of varying density. Most interesting with --ranks 8 or 16.
+    "fig9": [Run(f"random:{density}", bytes="16", algorithms=_ON_GRAPHS) for density in ("0.1", "0.25", "0.5", "0.75", "1")],
+    # Figures 10 and 11: stencils in two and four dimensions.
+    "fig10": [Run("star:2:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
+    "fig11": [Run("star:4:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
+    # Graphs whose busiest rank decides.
+    "hotspots": [
+        Run(pattern, op, "8,512,8192,65536", _ON_GRAPHS) for pattern in ("hotspot", "hotspot-in", "scale-free:2", "clique:4") for op in ("alltoall", "allgather")
     ],
 }

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    pattern: Annotated[str, typer.Argument(help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets. Not with --preset.")] = "",
+    pattern: Annotated[str, typer.Argument(help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets; graphs: random:P, hotspot, hotspot-in, scale-free:K, clique:K. Not with --preset.")] = "",
     op: Annotated[str, typer.Option(metavar="OP", help="alltoall, alltoallv, alltoallw, allgather, allgatherv or allgatherw.")] = "alltoall",
     bytes: Annotated[str, typer.Option(metavar="N,N,...", help="Bytes of a block; in v and w forms of the largest one.")] = "",
     ranks: Annotated[int | None, typer.Option(min=1, max=65536, metavar="N", help="Processes; left out: 2, or as many as hosts.")] = None,
@@ -35,6 +35,7 @@ def bench(
         typer.Option(
             metavar="A,A,...",
             help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed;"
+            " on graphs linear, colouring, tree, node-aware, common-neighbourhood;"
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; or all.",
         ),
     ] = "",
