@@ -36,17 +36,27 @@ Proving proving_of(const std::string& proving) {
   fail(Errc::argument, "proofs are for small graphs, always or never, not '", proving, "'");
 }
 
-std::string draw(const GraphQuestion& question, const std::string& algorithm, const std::string& variant, int rank, std::size_t most_blocks) {
-  const int ranks = question.facts.ranks;
-  if (rank < 0 || rank >= ranks) fail(Errc::argument, "there is no rank ", rank, ": the graph has ranks 0 to ", ranks - 1);
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0, begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) widest = std::max(widest, end - begin);
+  return widest;
+}
+
+// With as many blocks named per message as fit.
+std::string draw(const GraphQuestion& question, const std::string& algorithm, const std::string& variant, int rank, std::size_t width) {
+  const Plan plan = make_plan(question, find_graph_algorithm(algorithm), variant, rank);
   PrintOptions options;
   options.bytes = [&](Slice) { return question.bytes; };
-  options.most_blocks = most_blocks;
-  options.peer = [width = std::to_string(ranks - 1).size()](int peer) {
+  options.peer = [digits = std::to_string(question.facts.ranks - 1).size()](int peer) {
     const std::string number = std::to_string(peer);
-    return std::string(width - number.size(), ' ') + number;
+    return std::string(digits - number.size(), ' ') + number;
   };
-  return print(make_plans(question, find_graph_algorithm(algorithm), variant)[static_cast<std::size_t>(rank)], options);
+  std::string text;
+  for (options.most_blocks = 4; options.most_blocks > 0; --options.most_blocks) {
+    text = print(plan, options);
+    if (widest_line(text) <= width) break;
+  }
+  return text;
 }
 
 void bind_answer(nb::module_& m) {
@@ -90,7 +100,7 @@ void bind_graphs(nb::module_& m) {
             return analyse(q, find_graph_algorithm(algorithm), proving_of(proving));
           },
           "algorithm"_a, "proving"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("draw", &draw, "algorithm"_a, "variant"_a, "rank"_a, "most_blocks"_a);
+      .def("draw", &draw, "algorithm"_a, "variant"_a, "rank"_a, "width"_a);
 }
 
 }  // namespace tonari

@@ -14,7 +14,7 @@
 namespace tonari {
 namespace {
 
-constexpr std::int64_t most_proven_ranks = 2000, most_proven_blocks = 500'000;  // a second or two
+constexpr std::int64_t most_proven_ranks = 2000, most_proven_blocks = 200'000;  // a second or two
 constexpr std::int64_t most_always_proven_blocks = 5'000'000;
 constexpr std::int64_t most_crossed_blocks = 20'000;  // a crossover takes some 60 simulations
 
@@ -153,18 +153,19 @@ std::vector<GraphAnswer> analyse(const GraphQuestion& question, const GraphAlgor
   if (const std::string reason = algorithm.applicable(question.facts, task_of(question)); !reason.empty())
     return {{algorithm.name, "", algorithm.summary, reason}};
   std::vector<Plan> reference;
-  if (&algorithm != &graph_linear && question.facts.edges <= most_crossed_blocks) reference = make_plans(question, graph_linear, "");
+  if (&algorithm != &graph_linear && question.facts.edges <= most_crossed_blocks) reference = emit_all(question, all_ways(question, graph_linear).front());
   std::vector<GraphAnswer> rows;
   for (const GraphWay& way : all_ways(question, algorithm)) rows.push_back(answer(question, algorithm, way, reference, proving));
   return rows;
 }
 
-std::vector<Plan> make_plans(const GraphQuestion& question, const GraphAlgorithm& algorithm, const std::string& variant) {
+Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm, const std::string& variant, int rank) {
+  if (rank < 0 || rank >= question.facts.ranks) fail(Errc::argument, "there is no rank ", rank, ": the graph has ranks 0 to ", question.facts.ranks - 1);
   if (const std::string reason = algorithm.applicable(question.facts, task_of(question)); !reason.empty())
     fail(Errc::algorithm, algorithm.name, " cannot be used here: ", reason);
   std::string names;
   for (const GraphWay& way : all_ways(question, algorithm)) {
-    if (way.variant == variant) return emit_all(question, way);
+    if (way.variant == variant) return emit(question.vertices[rank], question.collective, way.relays[rank], way.ports);
     names += (names.empty() ? "'" : ", '") + way.variant + "'";
   }
   fail(Errc::algorithm, algorithm.name, " has no variant '", variant, "' here, only ", names);

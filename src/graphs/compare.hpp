@@ -50,7 +50,7 @@ enum class Proving { never, small, always };
 // they are always to be proven, Errc::argument if that is too much for one process.
 std::vector<GraphAnswer> analyse(const GraphQuestion& question, const GraphAlgorithm& algorithm, Proving proving = Proving::small);
 
-// The plans of all ranks. Throws Errc::algorithm if the algorithm is not applicable or has no such variant.
-std::vector<Plan> make_plans(const GraphQuestion& question, const GraphAlgorithm& algorithm, const std::string& variant);
+// One rank's plan. Throws Errc::algorithm if the algorithm is not applicable or has no such variant, Errc::argument if there is no such rank.
+Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm, const std::string& variant, int rank);
 
 }  // namespace tonari

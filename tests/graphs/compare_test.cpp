@@ -84,7 +84,7 @@ TEST(Compare, EveryAlgorithmIsProvenOrSaysWhyNot) {
         if (!row.reason.empty()) continue;
         EXPECT_GE(row.rounds, row.traffic.stages) << row.algorithm;
         EXPECT_TRUE(row.crossover_bytes.has_value()) << row.algorithm;
-        EXPECT_EQ(make_plans(question, algorithm, row.variant).size(), 24u);
+        EXPECT_EQ(make_plan(question, algorithm, row.variant, 23).rank(), 23);
       }
     }
 }
@@ -97,9 +97,10 @@ TEST(Compare, LargeGraphsAreProvenOnRequestOnly) {
   EXPECT_FALSE(analyse(ask(2, {{0, 1}}), graph_linear, Proving::never)[0].proven);
 }
 
-TEST(Compare, UnknownVariantsAreListed) {
+TEST(Compare, UnknownVariantsAndRanksAreRefused) {
   const GraphQuestion question = ask(2, {{0, 1}});
-  EXPECT_EQ(test::error_of([&] { make_plans(question, graph_linear, "fast"); }).code(), Errc::algorithm);
+  EXPECT_EQ(test::error_of([&] { make_plan(question, graph_linear, "fast", 0); }).code(), Errc::algorithm);
+  EXPECT_EQ(test::error_of([&] { make_plan(question, graph_linear, "", 2); }).code(), Errc::argument);
 }
 
 TEST(Compare, AGraphWithoutEdgesTakesNoTime) {

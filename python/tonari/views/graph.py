@@ -110,13 +110,4 @@ def _proof(console: Console, report: GraphReport) -> None:
 def _drawing(console: Console, report: GraphReport, rank: int, full: bool) -> None:
     row = report.chosen
     console.print(f"\n[bold]{escape(_label(row))}[/] on rank {rank}; blocks: s to send, r received, t between")
-    print_lines(console, _narrow(report, row, rank).splitlines(), full)
-
-
-def _narrow(report: GraphReport, row: Any, rank: int) -> str:
-    """The drawing with as many blocks named per message as fit."""
-    for most_blocks in (4, 3, 2, 1):
-        text = report.question.draw(row.algorithm, row.variant, rank, most_blocks)
-        if max(map(len, text.splitlines()), default=0) <= WIDTH:
-            break
-    return text
+    print_lines(console, report.question.draw(row.algorithm, row.variant, rank, WIDTH).splitlines(), full)
