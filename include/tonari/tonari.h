@@ -53,7 +53,8 @@ enum {
   TONARI_ERR_MEMORY = 8,
   TONARI_ERR_MPI = 9,       /* an MPI call failed */
   TONARI_ERR_INTERNAL = 10,
-  TONARI_ERR_FILE = 11
+  TONARI_ERR_FILE = 11,
+  TONARI_ERR_PROMISE = 12   /* the program breaks a promise made by an info key */
 };
 
 typedef struct tonari_neighborhood_s* tonari_neighborhood;
@@ -73,7 +74,7 @@ TONARI_API const char* tonari_error_string(int code);
  *  s        number of neighbors, >= 0.
  *  offsets  s * d integers: C^0, C^1, ... one after the other. The same list on every rank (checked). Offsets may repeat, be zero, and be larger than
  *           the grid; along non-periodic dimensions a neighbor that does not exist is MPI_PROC_NULL: nothing is sent, the receive block is left alone.
- *  info     MPI_INFO_NULL, or keys that all requests on this neighborhood inherit (see tonari_alltoall_init).
+ *  info     MPI_INFO_NULL, or keys that all requests on this neighborhood inherit (see tonari_alltoall_init), and promises (see below).
  *  near     owned by the caller; tonari_neighborhood_free.
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH (names the first rank and offset that differ), OVERFLOW, MPI. */
 TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], MPI_Info info, tonari_neighborhood* near);
@@ -87,7 +88,7 @@ TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
  *                MPI_PROC_NULL (its block is not sent, or left alone) are fine. What one rank lists as a destination the other must list as a source, as
  *                often (checked; the sentence names both ranks).
  *  sourceweights, destweights
- *                MPI_UNWEIGHTED, or one weight per edge, not negative, the same at both ends.
+ *                MPI_UNWEIGHTED, or one weight per edge. Looked at with cdag_exact_byte_communications only: bytes, the same at both ends.
  *  info, near    as above.
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
 TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[], int outdegree,
@@ -97,6 +98,29 @@ TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, 
  * communicators two per dimension, first the neighbor at -1, then at +1; what is sent towards -1 arrives as the block from +1, also in periodic dimensions
  * of one or two ranks. Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
 TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info, tonari_neighborhood* near);
+
+/* Promises: keys in the info of a neighborhood (Hoefler and Schneider 2012, section II), "true" or "false" (default), the same on all ranks (checked). What a
+ * program promises is done ahead of time, and need not be asked again. Whoever breaks a promise gets TONARI_ERR_PROMISE, never wrong data.
+ *  (none)   The topology is known. Schedules, trees and colours are planned once and kept. A one-shot call asks all ranks once (one reduction of 256 bytes)
+ *           whether an exchange that was prepared before can be used again; otherwise it prepares one: a second question, and where the sizes of blocks differ
+ *           between ranks an exchange of sizes.
+ *  cdag_strict_communication
+ *           Communication goes along the edges of the topology only: no block is forwarded over a rank that is no neighbor, so that between others the MPI
+ *           needs neither connections nor eager buffers. Algorithms whose messages leave the edges are not used, and refused if they are asked for by name.
+ *           (Agreements among all ranks, where there are any, still take MPI's collectives.)
+ *  cdag_exact_byte_communications
+ *           The sizes are known: the weight of an edge is the number of bytes of every block that travels along it, in an all-to-all as in an allgather. Needs
+ *           weights, not negative, the same at both ends (checked: MISMATCH names both ranks and both weights); offsets, and Cartesian and graph communicators,
+ *           have none (ARGUMENT). Both collectives are planned and chosen when the neighborhood is made, forwarding ranks learn the sizes there, and no request or
+ *           call exchanges sizes. An allgather whose edges are promised different sizes cannot keep the promise. A call with other sizes fails on all ranks;
+ *           the sentence names rank, block, and both sizes.
+ *  cdag_static_buffers
+ *           The buffers are known: all calls of one operation (alltoall, alltoallv, ... each for itself) on this neighborhood have the same buffers, counts and
+ *           types. The first one, one-shot or init, binds them; they must stay as long as the neighborhood. Later one-shot calls of the operation make no
+ *           collective call and allocate nothing. A rank that comes with other arguments takes part with the bound ones, so that the others are not held up, and
+ *           returns PROMISE when the exchange is complete; no request is returned. An init with other arguments fails on all ranks. An exchange of an
+ *           operation must be complete before the next is called: who calls too early completes both and returns ACTIVE.
+ */
 
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *near to null. */
 TONARI_API int tonari_neighborhood_free(tonari_neighborhood* near);
@@ -127,7 +151,7 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
  *             tonari_ports     (TONARI_PORTS)      at most so many messages in each direction at a time; 0 (default): no limit
  *  request  owned by the caller; tonari_request_free.
- * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, MPI. */
+ * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, PROMISE, MPI. */
 TONARI_API int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                     tonari_neighborhood near, MPI_Info info, tonari_request* request);
 TONARI_API int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
@@ -145,8 +169,44 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
                                       const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near, MPI_Info info,
                                       tonari_request* request);
 
+/* ---- One-shot operations --------------------------------------------------------------------------------------------------------------------
+ *
+ * [collective] The same six as single calls, with the arguments of MPI_Neighbor_<operation> and MPI_Ineighbor_<operation>. The first form returns when the
+ * exchange is complete on this rank. The second, with i, returns a request that is started already: complete it with tonari_test or tonari_wait, then free it; it
+ * cannot be started again. Any number may be in flight; as in MPI, what one of them receives into is not to be touched by the others. Settings are those of
+ * the neighborhood and of the environment; tonari_tune auto and measure become: what was remembered, else the model. Nothing is measured.
+ * A neighborhood keeps the last 8 exchanges so prepared; a call that comes again with the same operation, buffers, counts, displacements, and types of the same
+ * layout runs one that no rank is using. For calls in a loop persistent requests are faster still, since they ask nobody.
+ * Errors: as init; PROMISE. Where the exchange itself fails (MPI) ranks differ. */
+TONARI_API int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                               tonari_neighborhood near);
+TONARI_API int tonari_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                tonari_neighborhood near, tonari_request* request);
+TONARI_API int tonari_alltoallv(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near);
+TONARI_API int tonari_ialltoallv(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                 const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                 tonari_neighborhood near, tonari_request* request);
+TONARI_API int tonari_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                                const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near);
+TONARI_API int tonari_ialltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                                 const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                 tonari_neighborhood near, tonari_request* request);
+TONARI_API int tonari_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                tonari_neighborhood near);
+TONARI_API int tonari_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 tonari_neighborhood near, tonari_request* request);
+TONARI_API int tonari_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                 const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near);
+TONARI_API int tonari_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                  const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, tonari_request* request);
+TONARI_API int tonari_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                 const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near);
+TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                  const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near, tonari_request* request);
+
 /* Starts the exchange; returns at once. Every rank of the neighborhood must start it. Allocates nothing, makes no collective call.
- * Errors: ARGUMENT (null), ACTIVE (already started), MPI. */
+ * Errors: ARGUMENT (null, or of a one-shot call), ACTIVE (already started), MPI. */
 TONARI_API int tonari_start(tonari_request request);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
  * Exchanges proceed in test and wait: a rank that combines messages may have to forward blocks of others, so every rank that started must go on to

@@ -8,23 +8,38 @@ using namespace tonari;
 
 namespace {
 
+void check_startable(const tonari_request_s& request, const std::string& which) {
+  if (request.once) fail(Errc::argument, which, " comes from a one-shot call and cannot be started again; make one with tonari_..._init for that");
+  if (request.active || request.prepared->running) fail(Errc::active, which, " is already started; complete it with tonari_wait or tonari_test first");
+}
+
 void start(tonari_request request) {
   if (!request) fail(Errc::argument, "the request is null");
-  if (request->active) fail(Errc::active, "the request is already started; complete it with tonari_wait or tonari_test first");
-  request->exchange->start();
+  check_startable(*request, "the request");
+  request->prepared->running = true;
+  request->prepared->exchange->start();
   request->active = true;
 }
 
+void complete(tonari_request_s& request) { request.active = request.prepared->running = false; }
+
 bool test(tonari_request request) {
   if (!request || !request->active) return true;
-  request->active = !request->exchange->test();
+  if (request->prepared->exchange->test()) complete(*request);
   return !request->active;
 }
 
 void wait(tonari_request request) {
   if (!request || !request->active) return;
-  request->exchange->wait();
-  request->active = false;
+  request->prepared->exchange->wait();
+  complete(*request);
+}
+
+// The next non-blocking call that runs this exchange takes the handle.
+void put_away(std::unique_ptr<tonari_request_s> handle) {
+  if (!handle->once) return;
+  const std::shared_ptr<Prepared> prepared = std::move(handle->prepared);
+  prepared->spare = std::move(handle);
 }
 
 void check_list(int n, const tonari_request* requests) {
@@ -53,7 +68,7 @@ extern "C" int tonari_startall(int n, const tonari_request requests[]) {
   return guarded([&] {
     check_list(n, requests);
     for (int k = 0; k < n; ++k) {  // all or none
-      if (requests[k] && requests[k]->active) fail(Errc::active, "request ", k, " is already started; complete it with tonari_wait or tonari_test first");
+      if (requests[k]) check_startable(*requests[k], text("request ", k));
       if (requests[k] && std::find(requests, requests + k, requests[k]) != requests + k) fail(Errc::active, "request ", k, " is in the list twice");
     }
     for (int k = 0; k < n; ++k)
@@ -76,22 +91,18 @@ extern "C" int tonari_request_free(tonari_request* request) {
   return guarded([&] {
     if (!request) fail(Errc::argument, "the address of the request is null");
     if (*request && (*request)->active) fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized && *request) (void)(*request)->exchange.release();  // its MPI objects are gone already
-    delete *request;
+    if (*request) put_away(std::unique_ptr<tonari_request_s>(*request));
     *request = TONARI_REQUEST_NULL;
   });
 }
 
-extern "C" const char* tonari_request_describe(tonari_request request) { return request ? request->description.c_str() : nullptr; }
+extern "C" const char* tonari_request_describe(tonari_request request) { return request ? request->prepared->description.c_str() : nullptr; }
 
 extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {
   return guarded([&] {
     if (!request || !info) fail(Errc::argument, request ? "the place for the information is null" : "the request is null");
-    *info = {request->algorithm.c_str(), request->variant.c_str(),  request->channel.c_str(), request->channel_detail.c_str(),
-             request->reason.c_str(),    request->predicted,        request->init,
-             request->measured,          request->exchange->messages(), request->rounds,
-             static_cast<MPI_Count>(request->exchange->bytes()), static_cast<MPI_Count>(request->exchange->scratch_bytes())};
+    const Prepared& p = *request->prepared;
+    *info = {p.algorithm.c_str(), p.variant.c_str(), p.channel.c_str(), p.channel_detail.c_str(), p.reason.c_str(), p.predicted, p.init, p.measured,
+             p.exchange->messages(), p.rounds, static_cast<MPI_Count>(p.exchange->bytes()), static_cast<MPI_Count>(p.exchange->scratch_bytes())};
   });
 }

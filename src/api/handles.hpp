@@ -1,22 +1,27 @@
 // What the opaque handles of tonari.h point to.
 #pragma once
 
+#include <array>
+#include <map>
 #include <memory>
 #include <string>
 
-#include "engine/context.hpp"
-#include "engine/exchange.hpp"
-#include "tonari/tonari.h"
+#include "api/bound_call.hpp"
+#include "api/prepared.hpp"
+#include "api/shelf.hpp"
+#include "engine/selector.hpp"
 
 struct tonari_neighborhood_s {
   std::shared_ptr<tonari::Context> context;
+  // For one-shot calls, the same on all ranks: what was chosen for problems of a kind, and what was prepared lately.
+  std::map<std::string, tonari::Choice> choices;
+  tonari::Shelf shelf;
+  // With cdag_static_buffers: what the first call of each operation bound.
+  std::array<tonari::BoundCall, tonari::operations> bound;
 };
 
 struct tonari_request_s {
-  std::shared_ptr<tonari::Context> context;  // outlives the neighborhood's handle
-  std::unique_ptr<tonari::Exchange> exchange;
+  std::shared_ptr<tonari::Prepared> prepared;
   bool active = false;
-  std::string description, algorithm, variant, channel, channel_detail, reason;
-  double predicted = 0, init = 0, measured = 0;
-  int rounds = 0;
+  bool once = false;  // of a non-blocking one-shot call: not to be started again
 };

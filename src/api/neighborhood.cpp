@@ -3,6 +3,7 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "api/promises.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -11,6 +12,12 @@
 
 namespace tonari {
 namespace {
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
 
 Grid read_grid(MPI_Comm cart) {
   int kind = MPI_UNDEFINED, d = 0;
@@ -82,7 +89,8 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
     Grid grid = read_grid(cart);
     std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
     near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
-    settings = read_settings(info, {});
+    settings = read_neighborhood_settings(info);
+    if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
   });
   const std::uint64_t words[] = {near ? near->fingerprint() : 0, settings.fingerprint()};
   const std::vector<bool> same = agree(cart, error, words);
@@ -101,15 +109,25 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, c
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new neighborhood is null");
     lists = read();
-    settings = read_settings(info, {});
+    settings = read_neighborhood_settings(info);
+    if (settings.exact_byte_communications) check_weights(lists, rank_in(comm));
   });
   const std::uint64_t words[] = {settings.fingerprint(), lists.grid.has_value()};
   const std::vector<bool> same = agree(comm, error, words);
   if (!same[0]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
   if (!same[1]) lists.grid.reset();
   auto handle = std::make_unique<tonari_neighborhood_s>();
-  handle->context = std::make_shared<Context>(comm, std::move(lists), settings);
+  handle->context = std::make_shared<Context>(comm, lists, settings);
+  if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
   return handle.release();
+}
+
+// Whether there are any. Of no edges there always are.
+bool read_weights(int degree, const int given[], std::vector<int>& weights) {
+  if (degree == 0) return true;
+  if (!given || given == MPI_UNWEIGHTED || given == MPI_WEIGHTS_EMPTY) return false;
+  weights.assign(given, given + degree);
+  return true;
 }
 
 // A graph over a Cartesian communicator may turn out to be isomorphic.
@@ -134,13 +152,13 @@ extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
 
 extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[], int outdegree,
                                                    const int destinations[], const int destweights[], MPI_Info info, tonari_neighborhood* near) {
-  (void)sourceweights, (void)destweights;
   return guarded([&] {
     if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
     const tonari_neighborhood made = create_graph(comm, info, near != nullptr, [&] {
       TopologyLists lists;
       lists.sources = read_ranks(comm, indegree, sources, "source");
       lists.targets = read_ranks(comm, outdegree, destinations, "destination");
+      lists.weighted = read_weights(indegree, sourceweights, lists.source_weights) && read_weights(outdegree, destweights, lists.target_weights);
       lists.grid = grid_below(comm);
       return lists;
     });

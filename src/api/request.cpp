@@ -1,8 +1,8 @@
 #include "api/request.hpp"
 
 #include <iomanip>
-#include <numeric>
 
+#include "api/promises.hpp"
 #include "api/settings.hpp"
 #include "api/sizes.hpp"
 #include "channels/mpi_error.hpp"
@@ -43,47 +43,74 @@ void check_addresses(const std::vector<Block>& blocks, const char* name) {
   }
 }
 
-struct Prepared {
+// What this rank brings.
+struct Mine {
+  Settings settings;
   Arguments arguments;
   Binding binding;
-  Settings settings;
+  std::array<bool, Shelf::places> matches{};  // of what lies on the shelf
 };
 
-// Everything that this rank can check by itself, then one agreement with the others.
-Problem agree_on_problem(Context& context, MPI_Info info, const std::function<Arguments()>& read, Prepared& mine) {
+// Everything that this rank can check by itself.
+void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info, Mine& mine) {
+  Context& context = *near.context;
+  mine.settings = read_settings(info, context.settings());
+  if (const BoundCall& bound = near.bound[call.operation()])
+    if (const auto broken = bound.difference(call, context.place())) throw *broken;
+  mine.arguments = call.read(context.place());
+  mine.binding = bind(mine.arguments);
+  check_addresses(mine.binding.send, "send");
+  check_addresses(mine.binding.recv, "receive");
+  if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
+  if (use == Use::once) mine.matches = near.shelf.idle_matches({call.collective, mine.settings.fingerprint(), mine.binding});
+  if (std::ranges::find(mine.matches, true) == mine.matches.end()) check_overlaps(mine.binding, context.vertex());  // those were checked
+}
+
+struct Agreed {
+  std::optional<std::size_t> shelved;  // what to use again
+  bool same_sizes = false;             // on all ranks and at both ends
+  bool contiguous = false;
+};
+
+// One agreement about everything: errors, what the program calls, sizes, and what can be used again.
+Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info, bool has_place, Mine& mine) {
+  Context& context = *near.context;
   SizePrint print{0, false};
   const std::optional<Error> error = caught([&] {
-    mine.settings = read_settings(info, context.settings());
-    mine.arguments = read();
-    mine.binding = bind(mine.arguments);
-    check_addresses(mine.binding.send, "send");
-    check_addresses(mine.binding.recv, "receive");
-    check_overlaps(mine.binding, context.vertex());
-    print = size_print(context.place(), mine.arguments.collective, mine.binding);
+    if (!has_place) fail(Errc::argument, "the place for the new request is null");
+    read(near, call, use, info, mine);
+    print = size_print(context.place(), call.collective, mine.binding);
   });
   const bool spread = !mine.binding.layouts.empty();
-  const std::uint64_t words[] = {static_cast<std::uint64_t>(mine.arguments.collective), mine.settings.fingerprint(), print.hash, spread,
-                                 static_cast<std::uint64_t>(mine.arguments.form)};
+  std::vector<std::uint64_t> words{static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), print.hash, spread,
+                                   static_cast<std::uint64_t>(call.form()), static_cast<std::uint64_t>(mine.arguments.form)};
+  const std::size_t first_place = words.size();
+  words.insert(words.end(), mine.matches.begin(), mine.matches.end());
   const std::vector<bool> same = agree(context.comm(), error, words);
   if (!same[0]) fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
-  if (!same[4]) mine.arguments.form = Form::w;  // it can express the others: MPI's own collective must be the same one on all ranks
-  Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, mine.arguments.collective, {}, same[3] && !spread};
-  problem.sizes.bytes = agree_on_sizes(context, problem.collective, mine.binding, same[2] && print.ends_match);
-  mine.binding.uniform = problem.sizes.bytes;
+  if (!same[2]) fail(Errc::mismatch, "some ranks make a persistent request where others make a one-shot call");
+  if (!same[5] && mine.settings.static_buffers)
+    fail(Errc::mismatch, "ranks call different forms (regular, v, w) of the operation; with cdag_static_buffers it must be one form on all ranks");
+  if (!same[6]) mine.arguments.form = Form::w;  // it can express the others: MPI's own collective must be the same one on all ranks
+  Agreed agreed{std::nullopt, same[3] && print.ends_match, same[4] && !spread};
+  for (std::size_t k = 0; k < Shelf::places && !agreed.shelved; ++k)
+    if (mine.matches[k] && same[first_place + k]) agreed.shelved = k;
+  return agreed;
+}
+
+Problem problem_of(Context& context, Collective collective, const Agreed& agreed, const Binding& binding) {
+  Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, {}, agreed.contiguous};
+  if (ExactSizes* exact = context.exact_sizes()) {
+    problem.sizes = exact->of(collective).sizes;
+    return problem;
+  }
+  problem.sizes.bytes = agree_on_sizes(context, collective, binding, agreed.same_sizes);
+  problem.sizes.average = average_size(context, problem.sizes.bytes, binding);
   return problem;
 }
 
-// The same on all ranks, also where block sizes differ.
-void set_average(Context& context, Problem& problem, const Binding& binding) {
-  std::vector<Bytes> bytes = problem.sizes.bytes;
-  if (bytes.empty())
-    for (const Block& b : binding.send) bytes.push_back(b.bytes);
-  problem.sizes.average = bytes.empty() ? 0 : std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size());
-  if (problem.sizes.bytes.empty()) check_mpi(MPI_Allreduce(MPI_IN_PLACE, &problem.sizes.average, 1, MPI_DOUBLE, MPI_MAX, context.comm()), "MPI_Allreduce");
-}
-
-void describe(tonari_request_s& request, const Choice& choice, const Problem& problem) {
+void describe(Prepared& request, const Choice& choice, const Problem& problem) {
   request.algorithm = choice.candidate.algorithm();
   request.variant = choice.candidate.variant();
   request.channel = choice.candidate.channel.name();
@@ -98,30 +125,64 @@ void describe(tonari_request_s& request, const Choice& choice, const Problem& pr
            request.exchange->messages(), " messages, ", request.exchange->bytes(), " bytes; holds ", request.exchange->scratch_bytes(), " bytes\n", choice.details);
 }
 
-}  // namespace
-
-tonari_request make_request(tonari_neighborhood near, MPI_Info info, const std::function<Arguments()>& read) {
-  const double start = MPI_Wtime();
-  Context& context = *near->context;
-  Prepared mine;
-  Problem problem = agree_on_problem(context, info, read, mine);
-  set_average(context, problem, mine.binding);
-  Choice choice = choose(context, problem, mine.settings, mine.arguments, mine.binding);
+std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice, const Problem& problem, Mine& mine) {
+  Context& context = *near.context;
   std::vector<Candidate> chosen{choice.candidate};
   learn_passing(context, chosen, problem, mine.settings, mine.binding);
   choice.candidate = chosen.front();
-  auto request = std::make_unique<tonari_request_s>();
-  request->context = near->context;
   const std::size_t tags = choice.candidate.scheme ? choice.candidate.scheme->tags() : 0;
   if (!choice.candidate.scheme) context.graph();
   context.reserve_tags(tags);
+  const auto prepared = std::make_shared<Prepared>();
   together(context.comm(), [&] {
-    request->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag());
-    describe(*request, choice, problem);
+    prepared->context = near.context;
+    prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag());
+    describe(*prepared, choice, problem);
   });
   context.take_tags(tags);
-  request->init = MPI_Wtime() - start;
-  return request.release();
+  return prepared;
+}
+
+// Who uses it again: all calls of the operation, if they were promised to be this one; else calls with the same arguments.
+void keep(tonari_neighborhood_s& near, const Call& call, Use use, Mine& mine, const std::shared_ptr<Prepared>& prepared) {
+  if (mine.settings.static_buffers) {
+    BoundCall& bound = near.bound[call.operation()];
+    together(near.context->comm(), [&] {
+      if (!bound) bound = BoundCall(call, near.context->place(), std::move(mine.binding), prepared);
+    });
+  } else if (use == Use::once) {
+    near.shelf.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)}, prepared);
+  }
+}
+
+}  // namespace
+
+Prepared::Prepared() = default;
+Prepared::~Prepared() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized) (void)exchange.release();  // its MPI objects are gone already
+}
+
+const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem, const Settings& settings) {
+  const std::string key = text(problem_key(problem, settings), "|", settings.fingerprint());
+  const auto known = near->choices.find(key);
+  return known != near->choices.end() ? known->second : near->choices[key] = choose_unmeasured(*near->context, problem, settings);
+}
+
+std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use, MPI_Info info, bool has_place) {
+  const double start = MPI_Wtime();
+  Mine mine;
+  const Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
+  if (agreed.shelved) return near->shelf.take(*agreed.shelved);
+  const Problem problem = problem_of(*near->context, call.collective, agreed, mine.binding);
+  mine.binding.uniform = problem.sizes.bytes;
+  const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)
+                                         : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
+  const std::shared_ptr<Prepared> prepared = make(*near, choice, problem, mine);
+  keep(*near, call, use, mine, prepared);
+  prepared->init = MPI_Wtime() - start;
+  return prepared;
 }
 
 }  // namespace tonari

@@ -1,14 +1,18 @@
-// Makes requests from normalised arguments.
+// Prepares exchanges for calls.
 #pragma once
 
-#include <functional>
-
+#include "api/call.hpp"
 #include "api/handles.hpp"
-#include "channels/arguments.hpp"
 
 namespace tonari {
 
-// Collective. read: brings the caller's arguments into normal form; may throw.
-tonari_request make_request(tonari_neighborhood near, MPI_Info info, const std::function<Arguments()>& read);
+enum class Use { persistent, once };
+
+// Collective. has_place: whether the program gave a place for the request; here, where all ranks learn of it. For use once it may be one that an earlier
+// call prepared, and nothing is measured. On a neighbourhood with promises a call that breaks one is an error (Errc::promise) on all ranks.
+std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use, MPI_Info info, bool has_place);
+
+// Collective where the neighbourhood has not seen such a problem yet. Measures nothing.
+const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem, const Settings& settings);
 
 }  // namespace tonari

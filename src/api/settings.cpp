@@ -13,13 +13,17 @@
 namespace tonari {
 namespace {
 
-std::optional<std::string> lookup(MPI_Info info, const char* key, const char* variable) {
-  if (const char* value = std::getenv(variable); value && *value) return value;
+std::optional<std::string> value_of(MPI_Info info, const char* key) {
   if (info == MPI_INFO_NULL) return std::nullopt;
   char value[256];
   int found = 0;
   check_mpi(MPI_Info_get(info, key, sizeof value - 1, value, &found), "MPI_Info_get");
   return found ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::optional<std::string> lookup(MPI_Info info, const char* key, const char* variable) {
+  if (const char* value = std::getenv(variable); value && *value) return value;
+  return value_of(info, key);
 }
 
 int parse_ports(const std::string& word) {
@@ -49,6 +53,13 @@ void check_channel(const std::string& name) {
     fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be auto, p2p-typed or p2p-packed");
 }
 
+// Not what an environment variable could say: it is a promise about the program.
+bool read_promise(MPI_Info info, const char* key) {
+  const std::string word = value_of(info, key).value_or("false");
+  if (word != "true" && word != "false") fail(Errc::argument, key, " is '", word, "'; it must be true or false");
+  return word == "true";
+}
+
 }  // namespace
 
 Settings read_settings(MPI_Info info, Settings settings) {
@@ -56,6 +67,14 @@ Settings read_settings(MPI_Info info, Settings settings) {
   if (const auto value = lookup(info, "tonari_channel", "TONARI_CHANNEL")) check_channel(settings.channel = *value);
   if (const auto value = lookup(info, "tonari_tune", "TONARI_TUNE")) settings.tune = parse_tune(*value);
   if (const auto value = lookup(info, "tonari_ports", "TONARI_PORTS")) settings.ports = parse_ports(*value);
+  return settings;
+}
+
+Settings read_neighborhood_settings(MPI_Info info) {
+  Settings settings = read_settings(info, {});
+  settings.strict_communication = read_promise(info, "cdag_strict_communication");
+  settings.exact_byte_communications = read_promise(info, "cdag_exact_byte_communications");
+  settings.static_buffers = read_promise(info, "cdag_static_buffers");
   return settings;
 }
 

@@ -10,4 +10,7 @@ namespace tonari {
 // Throws Errc::argument or Errc::algorithm with the key that is wrong.
 Settings read_settings(MPI_Info info, Settings inherited);
 
+// With what is promised of all exchanges on the neighborhood.
+Settings read_neighborhood_settings(MPI_Info info);
+
 }  // namespace tonari

@@ -1,6 +1,7 @@
 #include "api/sizes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "base/hash.hpp"
@@ -88,6 +89,8 @@ void for_blocks(const Vertex& vertex, Collective collective, const Binding& bind
 // Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at as one.
 bool by_number(const Place& place, Collective collective) { return place.near && collective == Collective::alltoall; }
 
+}  // namespace
+
 std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding) {
   const bool each = by_number(context.place(), collective);
   Bounds bounds(each ? binding.recv.size() : 1);
@@ -95,8 +98,6 @@ std::vector<Bytes> common_sizes(Context& context, Collective collective, const B
   bounds.reduce(context.comm());
   return bounds.common();
 }
-
-}  // namespace
 
 SizePrint size_print(const Place& place, Collective collective, const Binding& binding) {
   Hash hash;
@@ -126,6 +127,13 @@ std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const
   std::vector<Bytes> only;
   for_blocks(context.vertex(), collective, binding, [&](std::size_t, Bytes bytes) { only = {bytes}; });
   return only;
+}
+
+double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding) {
+  std::vector<Bytes> bytes = common.empty() ? sizes(binding.send) : common;
+  double average = bytes.empty() ? 0 : std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size());
+  if (common.empty()) check_mpi(MPI_Allreduce(MPI_IN_PLACE, &average, 1, MPI_DOUBLE, MPI_MAX, context.comm()), "MPI_Allreduce");
+  return average;
 }
 
 }  // namespace tonari

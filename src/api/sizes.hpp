@@ -13,6 +13,12 @@ namespace tonari {
 // rank were found equal to those of all ranks, and equal at both ends, so nothing has to be exchanged.
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding, bool quick);
 
+// Collective. The same for blocks whose two ends are known to agree.
+std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding);
+
+// Bytes per block, the same on all ranks; collective where sizes are not common.
+double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding);
+
 // A number that is equal on all ranks exactly if the sizes of all blocks are, and whether the sizes at both ends are.
 struct SizePrint {
   std::uint64_t hash;

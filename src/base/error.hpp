@@ -22,6 +22,7 @@ enum class Errc : int {
   mpi = 9,           // an MPI call failed
   internal = 10,
   file = 11,         // a file cannot be read, or says nonsense
+  promise = 12,      // what an info key promised does not hold
 };
 
 class Error : public std::runtime_error {

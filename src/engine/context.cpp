@@ -4,6 +4,7 @@
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
 #include "engine/mpi_world.hpp"
+#include "engine/strict_repertoire.hpp"
 #include "graphs/mirror.hpp"
 #include "select/graph_repertoire.hpp"
 #include "select/routed_repertoire.hpp"
@@ -24,7 +25,7 @@ Context::Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settin
     : comm_(duplicate(comm)), settings_(std::move(settings)) {
   look_around();
   place_ = place_in(near, rank_);
-  repertoire_ = std::make_unique<RoutedRepertoire>(std::move(near));
+  repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
 }
 
 Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
@@ -38,12 +39,12 @@ Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
   if (lists.grid) isomorphism = find_isomorphism(*world_, *lists.grid, std::span(&vertex, 1));
   if (isomorphism.empty()) {
     place_ = place_in_graph(*world_, std::move(vertex));
-    repertoire_ = std::make_unique<GraphRepertoire>(*world_, place_.vertex, place_.facts, [this] { return machine(); });
+    repertoire_ = as_promised(std::make_unique<GraphRepertoire>(*world_, place_.vertex, place_.facts, [this] { return machine(); }));
     return;
   }
   auto near = std::make_shared<const Neighborhood>(Neighborhood{*lists.grid, isomorphism.front().offsets});
   place_ = place_in(near, std::move(vertex), std::move(isomorphism.front()));
-  repertoire_ = std::make_unique<RoutedRepertoire>(std::move(near));
+  repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
 }
 
 void Context::look_around() {
@@ -53,6 +54,13 @@ void Context::look_around() {
   int found = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);  // attached to no other communicator
   if (found) most_tag_ = *static_cast<int*>(value);
+}
+
+std::unique_ptr<Repertoire> Context::as_promised(std::unique_ptr<Repertoire> repertoire) {
+  if (!settings_.strict_communication) return repertoire;
+  return std::make_unique<StrictRepertoire>(std::move(repertoire), place_.vertex, [this](std::span<int> numbers) {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT, MPI_MIN, comm()), "MPI_Allreduce");
+  });
 }
 
 void Context::reserve_tags(std::size_t count) {

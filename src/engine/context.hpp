@@ -9,6 +9,7 @@
 
 #include "channels/owned_comm.hpp"
 #include "cost/loggp.hpp"
+#include "engine/exact_sizes.hpp"
 #include "engine/place.hpp"
 #include "engine/read_topology.hpp"
 #include "select/candidates.hpp"
@@ -33,6 +34,11 @@ class Context {
   const Vertex& vertex() const { return place_.vertex; }
   Repertoire& repertoire() { return *repertoire_; }
   const Settings& settings() const { return settings_; }
+  World* world() { return world_.get(); }  // null if made from offsets
+
+  // Null: no sizes were promised.
+  ExactSizes* exact_sizes() { return exact_sizes_.get(); }
+  void promise(ExactSizes sizes) { exact_sizes_ = std::make_unique<ExactSizes>(std::move(sizes)); }
 
   // Makes sure that `count` tags from first_tag() on belong to no other exchange; where the communicator has none left, a duplicate takes its place.
   // Collective, in the same order on all ranks. They are free for trials until take_tags. Throws Errc::overflow if no communicator has so many.
@@ -47,6 +53,7 @@ class Context {
 
  private:
   void look_around();
+  std::unique_ptr<Repertoire> as_promised(std::unique_ptr<Repertoire> repertoire);
 
   std::shared_ptr<const OwnedComm> comm_;
   int rank_ = 0, ranks_ = 0;
@@ -54,6 +61,7 @@ class Context {
   std::unique_ptr<World> world_;                    // only on graphs
   Place place_;
   std::unique_ptr<Repertoire> repertoire_;
+  std::unique_ptr<ExactSizes> exact_sizes_;
   Settings settings_;
   std::int64_t next_tag_ = 0, most_tag_ = 32767;  // what MPI promises at least
   std::shared_ptr<const OwnedComm> graph_;

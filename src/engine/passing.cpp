@@ -59,10 +59,11 @@ Passing learn(Context& context, const Scheme& scheme, const Problem& problem, co
 }  // namespace
 
 void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings, const Binding& binding) {
-  std::map<const Scheme*, Passing> learnt;
+  std::map<std::tuple<std::string, std::string, int>, Passing> now;
+  auto& learnt = context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;  // the sizes will be the same again
   for (Candidate& c : candidates) {
     if (!c.scheme || c.passing) continue;
-    const auto [entry, fresh] = learnt.try_emplace(c.scheme.get());
+    const auto [entry, fresh] = learnt.try_emplace({c.algorithm(), c.variant(), settings.ports});
     if (fresh) entry->second = learn(context, *c.scheme, problem, settings, binding);
     c.passing = entry->second;
   }

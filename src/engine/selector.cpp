@@ -27,12 +27,8 @@ double budget(MPI_Comm comm, Tune tune) {
   return seconds;
 }
 
-// What wisdom depends on. Block sizes count by eighths of octaves: near an MPI's eager limit a few bytes decide.
 std::string wisdom_key(Context& context, const Problem& problem, const Settings& settings) {
-  const int size_class = problem.sizes.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
-  return text(context.machine_key(), "|", std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|", size_class, "|",
-              problem.contiguous ? "contiguous" : "spread", "|", problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel,
-              "|", settings.ports);
+  return text(context.machine_key(), "|", problem_key(problem, settings));
 }
 
 std::optional<Candidate> recall(Context& context, const std::string& key, const Problem& problem, const Settings& settings) {
@@ -113,20 +109,33 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 
 }  // namespace
 
+// Block sizes count by eighths of octaves: near an MPI's eager limit a few bytes decide.
+std::string problem_key(const Problem& problem, const Settings& settings) {
+  const int size_class = problem.sizes.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
+  return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|", size_class, "|", problem.contiguous ? "contiguous" : "spread", "|",
+              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel, "|", settings.ports,
+              settings.strict_communication ? "|strict" : "");
+}
+
+Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
+  if (settings.tune == Tune::automatic || settings.tune == Tune::measure) settings.tune = Tune::recall;
+  return choose(context, problem, settings, {}, {});
+}
+
 Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
   const bool native_ok = native_is_right(context.place().shape);
   if (settings.algorithm == "native" && !native_ok)
     fail(Errc::algorithm, "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose blocks where ranks send and receive different numbers of them");
   if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
   std::string key;
-  if (settings.tune == Tune::automatic) {
+  if (settings.tune == Tune::automatic || settings.tune == Tune::recall) {
     key = wisdom_key(context, problem, settings);
     if (const auto known = recall(context, key, problem, settings)) return {*known, "wisdom", "", 0};
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.scheme; });
   if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
-  if (settings.tune == Tune::model || context.ranks() == 1) {
+  if (settings.tune == Tune::model || settings.tune == Tune::recall || context.ranks() == 1) {
     Choice choice{candidates.front(), "model", "predicted:\n", 0};
     for (const Candidate& c : candidates) choice.details += text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
     return choice;

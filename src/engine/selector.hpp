@@ -22,6 +22,12 @@ struct Choice {
 // Collective. Everything but binding and arguments must be the same on all ranks. Throws the same error on all ranks.
 Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding);
 
+// The same from wisdom or by the model, for all arguments alike. Collective.
+Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings);
+
+// What the choice depends on, but for the machine.
+std::string problem_key(const Problem& problem, const Settings& settings);
+
 // Collective only if the candidate is native.
 std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate, const Settings& settings, const Arguments& arguments,
                                 const Binding& binding, int first_tag);

@@ -120,7 +120,8 @@ Tune parse_tune(const std::string& word) {
 }
 
 std::uint64_t Settings::fingerprint() const {
-  return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).value();
+  const std::uint64_t promises = strict_communication + 2 * exact_byte_communications + 4 * static_buffers;
+  return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).word(promises).value();
 }
 
 namespace {
@@ -197,7 +198,11 @@ Candidate fixed_rule(const Problem& problem, const Settings& settings) {
   if (wanted.algorithm == "auto") wanted.algorithm = combine ? "torus-direct" : "linear";
   if (wanted.algorithm == "native") return {nullptr, {Via::native}, 0};
   std::string reasons;
-  const std::vector<Candidate> all = schemes(problem, wanted, reasons);
+  std::vector<Candidate> all = schemes(problem, wanted, reasons);
+  if (all.empty() && settings.algorithm == "auto" && wanted.algorithm != "linear") {
+    wanted.algorithm = "linear";
+    all = schemes(problem, wanted, reasons);
+  }
   if (all.empty()) refuse(settings, reasons);
   return all.front();
 }

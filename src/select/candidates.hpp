@@ -35,7 +35,8 @@ struct Candidate {
   std::string label() const;
 };
 
-enum class Tune : std::uint8_t { automatic, off, model, measure };
+// recall: wisdom, else the model; what one-shot calls use instead of automatic and measure.
+enum class Tune : std::uint8_t { automatic, off, model, measure, recall };
 Tune parse_tune(const std::string& word);  // throws Errc::argument
 
 struct Settings {
@@ -43,6 +44,8 @@ struct Settings {
   std::string channel = "auto";
   Tune tune = Tune::automatic;
   int ports = 0;
+  // What the program promised of all exchanges on a neighbourhood (paper 002, §II).
+  bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
   std::uint64_t fingerprint() const;
 };
 

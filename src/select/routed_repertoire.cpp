@@ -47,10 +47,11 @@ std::vector<std::string> RoutedRepertoire::algorithms() const {
 std::vector<SchemePtr> RoutedRepertoire::schemes(const std::string& algorithm, Collective collective, double, std::string& reason) {
   const Algorithm& found = find_algorithm(algorithm);
   reason = found.applicable(*near_, collective);
-  std::vector<SchemePtr> all;
-  if (!reason.empty()) return all;
-  for (Schedule& schedule : found.schedules(near_, collective)) all.push_back(std::make_shared<const RoutedScheme>(std::move(schedule)));
-  return all;
+  if (!reason.empty()) return {};
+  const auto [entry, fresh] = planned_.try_emplace({algorithm, collective});
+  if (fresh)
+    for (Schedule& schedule : found.schedules(near_, collective)) entry->second.push_back(std::make_shared<const RoutedScheme>(std::move(schedule)));
+  return entry->second;
 }
 
 }  // namespace tonari

@@ -1,5 +1,8 @@
-// The algorithms for isomorphic neighbourhoods (planners/algorithm.hpp). Pure: nothing here is collective.
+// The algorithms for isomorphic neighbourhoods (planners/algorithm.hpp). Nothing here is collective. What was planned is kept.
 #pragma once
+
+#include <map>
+#include <utility>
 
 #include "planners/algorithm.hpp"
 #include "select/scheme.hpp"
@@ -14,6 +17,7 @@ class RoutedRepertoire final : public Repertoire {
 
  private:
   std::shared_ptr<const Neighborhood> near_;
+  std::map<std::pair<std::string, Collective>, std::vector<SchemePtr>> planned_;
 };
 
 }  // namespace tonari

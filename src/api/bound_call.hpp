@@ -1,0 +1,54 @@
+// A call that is promised to come again with the same buffers, counts and types (cdag_static_buffers).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/call.hpp"
+#include "base/error.hpp"
+
+namespace tonari {
+
+struct Prepared;
+
+class BoundCall {
+ public:
+  BoundCall() = default;
+  // binding: of the call. Throws Errc::mpi.
+  BoundCall(const Call& call, const Place& place, Binding binding, std::shared_ptr<Prepared> prepared);
+
+  explicit operator bool() const { return prepared_ != nullptr; }
+  Prepared& prepared() const { return *prepared_; }
+  const std::shared_ptr<Prepared>& shared() const { return prepared_; }
+
+  // What breaks the promise; nothing if the call is the one that was bound. Not collective. Allocates nothing if arrays hold the same numbers and the
+  // same datatypes; others are read and compared byte by byte.
+  std::optional<Error> difference(const Call& call, const Place& place) const;
+
+ private:
+  // A datatype as the program names it. The mark tells it from a later type that got the handle of a freed one.
+  struct NamedType {
+    MPI_Datatype type;
+    void* mark;  // null: predefined
+    bool is(MPI_Datatype other) const;
+  };
+  struct Side {
+    Side() = default;
+    Side(const Given& given, std::size_t blocks);
+    bool same(const Given& given) const;
+
+    Given given_;  // its arrays may be gone
+    std::vector<int> counts_;
+    std::vector<MPI_Aint> displacements_;
+    std::vector<NamedType> types_;
+  };
+  static NamedType named(MPI_Datatype type);
+  bool same_names(const Call& call) const { return send_.same(call.send) && recv_.same(call.recv); }
+
+  Side send_, recv_;
+  Binding binding_;
+  std::shared_ptr<Prepared> prepared_;
+};
+
+}  // namespace tonari

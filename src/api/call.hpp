@@ -1,0 +1,43 @@
+// The six operations as the program calls them, before anything is read.
+#pragma once
+
+#include "channels/arguments.hpp"
+#include "engine/place.hpp"
+
+namespace tonari {
+
+// One side of a call. What its form does not have stays empty.
+struct Given {
+  Form form = Form::regular;
+  const void* buffer = nullptr;
+  int count = 0;                            // regular
+  MPI_Datatype type = MPI_DATATYPE_NULL;    // regular and v
+  const int* counts = nullptr;              // v and w
+  const MPI_Aint* displacements = nullptr;  // v: in extents of the type, w: in bytes
+  const MPI_Datatype* types = nullptr;      // w
+};
+inline Given regular(const void* buffer, int count, MPI_Datatype type) { return {Form::regular, buffer, count, type}; }
+inline Given v_form(const void* buffer, const int counts[], const MPI_Aint displacements[], MPI_Datatype type) {
+  return {Form::v, buffer, 0, type, counts, displacements};
+}
+inline Given w_form(const void* buffer, const int counts[], const MPI_Aint displacements[], const MPI_Datatype types[]) {
+  return {Form::w, buffer, 0, MPI_DATATYPE_NULL, counts, displacements, types};
+}
+
+inline constexpr std::size_t operations = 6;
+
+struct Call {
+  Collective collective;
+  Given send, recv;
+
+  Form form() const { return recv.form; }  // an allgather has one block to send, in all forms
+  std::size_t operation() const { return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form()); }
+  const char* name() const;  // alltoall, ..., allgatherw
+  std::size_t blocks_sent(const Place& place) const { return collective == Collective::allgather ? 1 : as_given(place).targets.size(); }
+  std::size_t blocks_received(const Place& place) const { return as_given(place).sources.size(); }
+
+  // In normal form, blocks in the order of place.vertex. Throws Errc::argument, Errc::overflow, Errc::mpi.
+  Arguments read(const Place& place) const;
+};
+
+}  // namespace tonari

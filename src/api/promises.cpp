@@ -1,0 +1,123 @@
+#include "api/promises.hpp"
+
+#include <algorithm>
+
+#include "api/request.hpp"
+#include "api/sizes.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "engine/passing.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr const char* key = "cdag_exact_byte_communications";
+
+// Blocks of these sizes that lie nowhere.
+std::vector<Block> blocks_of(const std::vector<Bytes>& sizes) {
+  std::vector<Block> blocks;
+  for (Bytes bytes : sizes) blocks.push_back({nullptr, nullptr, bytes});
+  return blocks;
+}
+
+std::vector<Bytes> in_order(const std::vector<int>& weights, const std::vector<std::int32_t>& numbers) {
+  std::vector<Bytes> sizes;
+  for (std::int32_t number : numbers) sizes.push_back(number < 0 ? 0 : static_cast<Bytes>(weights[number]));
+  return sizes;
+}
+
+// From the program's order to that of place.vertex.
+BlockSizes in_our_order(const Place& place, const TopologyLists& lists) {
+  if (place.given) return {in_order(lists.target_weights, place.send_blocks), in_order(lists.source_weights, place.recv_blocks)};
+  return {{lists.target_weights.begin(), lists.target_weights.end()}, {lists.source_weights.begin(), lists.source_weights.end()}};
+}
+
+// The sizes of the edges that leave this rank and end somewhere.
+std::vector<Bytes> leaving(const Context& context, const BlockSizes& edges) {
+  std::vector<Bytes> sizes;
+  for (std::size_t i = 0; i < edges.send.size(); ++i)
+    if (context.vertex().targets[i] >= 0) sizes.push_back(edges.send[i]);
+  return sizes;
+}
+
+void compare_ends(Context& context, const TopologyLists& lists) {
+  const BlockSizes weights{{lists.target_weights.begin(), lists.target_weights.end()}, {lists.source_weights.begin(), lists.source_weights.end()}};
+  const Vertex& vertex = as_given(context.place());
+  std::optional<Error> error = compare_sizes(*context.world(), std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
+  if (error) error = Error(error->code(), text(key, ": by its weights ", error->what()));
+  agree(context.comm(), error);
+}
+
+bool everywhere(Context& context, bool here) {
+  int all = here;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, context.comm()), "MPI_Allreduce");
+  return all;
+}
+
+// Sizes, schemes, the choice, and the sizes of blocks that pass through.
+void plan_ahead(tonari_neighborhood near, Collective collective) {
+  Context& context = *near->context;
+  ExactSizes& exact = *context.exact_sizes();
+  ExactSizes::Known& known = exact.of(collective);
+  Binding binding;
+  binding.send = blocks_of(exact.edges.send);
+  binding.recv = blocks_of(exact.edges.recv);
+  if (collective == Collective::allgather) {
+    const std::vector<Bytes> sizes = leaving(context, exact.edges);
+    binding.send = blocks_of({sizes.empty() ? 0 : sizes.front()});
+    if (!everywhere(context, std::ranges::adjacent_find(sizes, std::ranges::not_equal_to()) == sizes.end())) return;
+  }
+  known.possible = true;
+  known.sizes.bytes = context.place().neighbors == 0 ? std::vector<Bytes>{0} : common_sizes(context, collective, binding);
+  known.sizes.average = average_size(context, known.sizes.bytes, binding);
+  binding.uniform = known.sizes.bytes;
+  for (bool contiguous : {true, false}) {  // it is not known yet how blocks lie
+    const Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, known.sizes, contiguous};
+    std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
+    if (!chosen.front().scheme) context.graph();
+    learn_passing(context, chosen, problem, context.settings(), binding);
+  }
+}
+
+}  // namespace
+
+void check_weights(const TopologyLists& lists, int rank) {
+  if (!lists.weighted)
+    fail(Errc::argument, key, " promises that weights are the bytes of every edge, but rank ", rank, " gives no weights; make the neighborhood with ",
+         "tonari_neighborhood_create_adjacent and weights, or from a distributed graph that has them");
+  const auto check = [&](const std::vector<int>& weights, const char* what) {
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      if (weights[i] < 0) fail(Errc::argument, "the weight of ", what, " ", i, " of rank ", rank, " is ", weights[i], "; with ", key, " weights are bytes and must not be negative");
+  };
+  check(lists.target_weights, "destination");
+  check(lists.source_weights, "source");
+}
+
+void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
+  Context& context = *near->context;
+  compare_ends(context, lists);
+  context.promise({in_our_order(context.place(), lists), {}});
+  for (Collective collective : {Collective::alltoall, Collective::allgather}) {
+    try {
+      plan_ahead(near, collective);
+    } catch (const Error& error) {
+      if (error.code() != Errc::algorithm) throw;  // the one asked for may not be for this collective; all ranks find out
+    }
+  }
+}
+
+void check_exact_sizes(Context& context, Collective collective, const Binding& binding) {
+  const Place& place = context.place();
+  const BlockSizes& promised = context.exact_sizes()->edges;
+  const auto check = [&](const char* side, std::size_t i, const std::vector<std::int32_t>& numbers, Bytes actual, Bytes expected) {
+    if (actual == expected) return;
+    fail(Errc::promise, side, " block ", place.given ? numbers[i] : static_cast<std::int32_t>(i), " of rank ", context.rank(), " has ", actual, " bytes, but ", key,
+         " promises ", expected, " for its edge");
+  };
+  for (std::size_t i = 0; i < promised.send.size(); ++i)
+    if (place.vertex.targets[i] >= 0) check("send", i, place.send_blocks, binding.send[collective == Collective::alltoall ? i : 0].bytes, promised.send[i]);
+  for (std::size_t j = 0; j < promised.recv.size(); ++j)
+    if (place.vertex.sources[j] >= 0) check("receive", j, place.recv_blocks, binding.recv[j].bytes, promised.recv[j]);
+}
+
+}  // namespace tonari

@@ -1,0 +1,41 @@
+#include "api/shelf.hpp"
+
+#include <algorithm>
+
+#include "api/handles.hpp"
+
+namespace tonari {
+namespace {
+
+bool same_block(const Block& a, const Block& b) {
+  if (a.bytes != b.bytes || (a.bytes > 0 && a.address != b.address) || !a.layout != !b.layout) return false;
+  return !a.layout || a.layout == b.layout || std::ranges::equal(a.layout->runs(), b.layout->runs());
+}
+
+}  // namespace
+
+bool same_blocks(const Binding& a, const Binding& b) {
+  return std::ranges::equal(a.send, b.send, same_block) && std::ranges::equal(a.recv, b.recv, same_block);
+}
+
+std::array<bool, Shelf::places> Shelf::idle_matches(const Key& key) const {
+  std::array<bool, places> matches{};
+  for (std::size_t k = 0; k < places; ++k) {
+    const Entry& e = entries_[k];
+    const bool idle = e.prepared && e.prepared.use_count() == 1 && !e.prepared->running;
+    matches[k] = idle && e.key.collective == key.collective && e.key.settings == key.settings && same_blocks(e.key.binding, key.binding);
+  }
+  return matches;
+}
+
+std::shared_ptr<Prepared> Shelf::take(std::size_t place) {
+  entries_[place].taken = ++now_;
+  return entries_[place].prepared;
+}
+
+void Shelf::put(Key key, std::shared_ptr<Prepared> prepared) {
+  Entry& oldest = *std::ranges::min_element(entries_, {}, &Entry::taken);
+  oldest = {std::move(key), std::move(prepared), ++now_};
+}
+
+}  // namespace tonari

@@ -1,0 +1,29 @@
+// Sizes that the program promised when it made the neighbourhood (cdag_exact_byte_communications).
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "graphs/mirror.hpp"
+#include "select/scheme.hpp"
+
+namespace tonari {
+
+struct ExactSizes {
+  BlockSizes edges;  // of this rank, in the order of Place::vertex
+  // Per collective; all ranks know the same.
+  struct Known {
+    bool possible = false;  // an allgather needs the same size on all edges that leave a rank
+    Sizes sizes;
+    // What learn_passing found, by algorithm, variant and ports.
+    std::map<std::tuple<std::string, std::string, int>, std::shared_ptr<const std::vector<Bytes>>> passing;
+  };
+  std::array<Known, 2> known;
+  Known& of(Collective collective) { return known[static_cast<std::size_t>(collective)]; }
+};
+
+}  // namespace tonari

@@ -1,0 +1,137 @@
+// Every level of persistence does more ahead of time: what one-shot calls and inits then still ask all ranks is counted at the MPI.
+#include "engine/counting.hpp"
+#include "support/once.hpp"
+#include "support/weighted_ring.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+class Levels : public testing::Test {
+ protected:
+  void TearDown() override { tonari_neighborhood_free(&near); }
+  void make(const char* exact, const char* fixed) {
+    const Info info{{"cdag_exact_byte_communications", exact}, {"cdag_static_buffers", fixed}, {"tonari_tune", "model"}};
+    near = ring.make(info);
+  }
+  template <class Work>
+  static Counts counted(Work work) {
+    arm();
+    const int code = work();
+    const Counts counts = disarm();
+    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    return counts;
+  }
+  Counts one_shot(WeightedRing::Data& d, int round) {
+    ring.fill(d, round);
+    const Counts counts = counted([&] { return alltoallv(d, near); });
+    ring.expect(d, round);
+    return counts;
+  }
+
+  WeightedRing ring;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+};
+
+TEST_F(Levels, Topology) {
+  make("false", "false");
+  auto d = ring.data(0), e = ring.data(0);
+  const Counts first = one_shot(d, 0), again = one_shot(d, 1), other = one_shot(e, 2);
+  EXPECT_EQ(again.collectives, 1) << "to agree on using the exchange again";
+  EXPECT_EQ(again.setups, 0) << again.first;
+  EXPECT_LT(other.collectives, first.collectives) << "the choice is remembered";
+  EXPECT_GT(other.collectives, 2) << "sizes are exchanged";
+}
+
+TEST_F(Levels, Sizes) {
+  make("true", "false");
+  auto d = ring.data(0), e = ring.data(0);
+  const Counts first = one_shot(d, 0), again = one_shot(d, 1), other = one_shot(e, 2);
+  EXPECT_EQ(first.collectives, 2) << "to agree on the arguments, and that the exchange could be built";
+  EXPECT_EQ(other.collectives, 2);
+  EXPECT_EQ(again.collectives, 1);
+  tonari_request request = TONARI_REQUEST_NULL;
+  const Counts init = counted([&] { return alltoallv_init(d, near, Info{{"tonari_tune", "off"}}, &request); });
+  EXPECT_EQ(init.collectives, 2) << "no sizes are exchanged";
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+}
+
+// Ranks that forward blocks have to learn their sizes; with the key that is done when the neighbourhood is made.
+TEST_F(Levels, SizesOfPassingBlocks) {
+  if (world_size() < 4) GTEST_SKIP() << "no rank has two neighbors";
+  const Nodes nodes("2");
+  for (const char* exact : {"false", "true"}) {
+    const Info info{{"cdag_exact_byte_communications", exact}, {"tonari_tune", "model"}, {"tonari_algorithm", "node-aware"}};
+    near = ring.make(info);
+    auto d = ring.data(0);
+    const Counts first = one_shot(d, 0);
+    EXPECT_TRUE(*exact == 't' ? first.collectives == 2 : first.collectives > 4) << first.collectives;
+    tonari_neighborhood_free(&near);
+  }
+}
+
+TEST_F(Levels, Buffers) {
+  for (const char* exact : {"false", "true"}) {
+    make(exact, "true");
+    auto d = ring.data(0);
+    EXPECT_GT(one_shot(d, 0).collectives, 0);
+    const Counts blocking = one_shot(d, 1);
+    EXPECT_EQ(blocking.collectives, 0) << blocking.first;
+    EXPECT_EQ(blocking.setups, 0) << blocking.first;
+    EXPECT_EQ(blocking.allocations, 0);
+    for (int round = 2; round < 4; ++round) {
+      tonari_request request = TONARI_REQUEST_NULL;
+      ring.fill(d, round);
+      const Counts counts = counted([&] { return ialltoallv(d, near, &request) | tonari_wait(request) | tonari_request_free(&request); });
+      ring.expect(d, round);
+      EXPECT_EQ(counts.collectives, 0) << counts.first;
+      EXPECT_EQ(counts.setups, 0) << counts.first;
+      EXPECT_TRUE(round == 2 || counts.allocations == 0) << "the handle is used again";
+    }
+    tonari_neighborhood_free(&near);
+  }
+}
+
+// Derived datatypes are recognised without being read.
+TEST_F(Levels, BuffersWithDatatypes) {
+  make("false", "true");
+  Topology t = torus_of_all(1);
+  std::vector<int> out(24), in(24, -1), ones(3, 1);
+  const std::vector<MPI_Aint> places{0, 16, 32};
+  MPI_Datatype type;
+  MPI_Type_vector(2, 1, 3, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  const std::vector<MPI_Datatype> types(3, type);
+  const auto call = [&] { return tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(), ones.data(), places.data(), types.data(), near); };
+  counted(call);
+  const Counts again = counted(call);
+  EXPECT_EQ(again.collectives, 0) << again.first;
+  EXPECT_EQ(again.setups, 0) << again.first;
+  EXPECT_EQ(again.allocations, 0);
+  MPI_Type_free(&type);
+}
+
+TEST_F(Levels, NothingIsLeftBehind) {
+  Live before;
+  for (int k = 0; k < 40; ++k) {
+    if (k == 10) before = live();
+    make(k % 2 ? "true" : "false", k % 3 ? "true" : "false");
+    auto d = ring.data(0), e = ring.data(1);
+    one_shot(d, 0);
+    if (k % 3 == 0) one_shot(e, 1);
+    tonari_request request = TONARI_REQUEST_NULL;
+    EXPECT_EQ(ialltoallv(d, near, &request), TONARI_SUCCESS) << tonari_last_error();
+    if (k % 2) tonari_neighborhood_free(&near);
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    tonari_neighborhood_free(&near);
+    if (mpi_spins() && ranks_are_slow() && k == 12) break;
+  }
+  const Live after = live();
+  EXPECT_EQ(after.datatypes, before.datatypes);
+  EXPECT_EQ(after.requests, before.requests);
+  EXPECT_EQ(after.communicators, before.communicators);
+  EXPECT_LT(after.pieces - before.pieces, 20);
+}
+
+}  // namespace
