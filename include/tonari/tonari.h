@@ -145,7 +145,8 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *           Init touches neither buffer.
  *  Send and receive blocks, and two receive blocks, must not overlap (checked); blocks of one array that interleave are fine.
  *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks (checked):
- *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, torus, torus-direct, additive-basis, joint-basis, native, irecv
+ *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
+ *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood
  *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed
  *             tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
  *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
