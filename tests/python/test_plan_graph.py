@@ -100,6 +100,13 @@ def test_a_symmetric_matrix_is_expanded_and_a_dense_one_read(file):
     symmetric = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n"
     assert edges(read_graph(file("s.mtx", symmetric))) == [(0, 1), (1, 0), (2, 2)]
     assert edges(read_graph(file("d.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n0\n1.5\n0\n"))) == [(0, 1)]
+    skew = read_graph(file("k.mtx", "%%MatrixMarket matrix array real skew-symmetric\n3 3\n-1\n0\n2e1\n"))
+    assert edges(skew) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert skew.weights.tolist() == [1, 1, 20, 20]
+    hermitian = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 4 0\n2 1 3 4\n"
+    assert read_graph(file("h.mtx", hermitian)).weights.tolist() == [4, 5, 5]
+    doubled = "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 3\n1 2 4\n"
+    assert read_graph(file("t.mtx", doubled)).weights.tolist() == [7]
 
 
 def test_rows_of_a_matrix_are_dealt_out(file):
@@ -129,7 +136,7 @@ def test_a_matrix_by_rows_equals_a_count_by_hand(file):
         ("p.txt", "# c\n\n0 1.5\n", "line 3: '1.5' is no whole number"),
         ("p.txt", "0 1\n0\n", "line 2: an edge is two numbers"),
         ("p.txt", "0 1 2 3\n", "line 1: an edge is two numbers"),
-        ("p.txt", "0 1\n1 0 8\n", "line 2: either all edges have a weight or none"),
+        ("p.txt", "0 1\n1 0 8\n", "line 2: an edge is two numbers"),
         ("p.txt", "0 1\n\n-1 0\n", "line 3: a rank must not be negative"),
         ("p.txt", "0 1 -8\n", "line 1: a weight must not be negative"),
         ("p.txt", "0 99999999999999999999\n", "line 1: '99999999999999999999' is no whole number"),
@@ -152,13 +159,22 @@ def test_a_matrix_by_rows_equals_a_count_by_hand(file):
         ("m.graph", "2 1 1\n2 5\n1 6\n", "is not the one that"),
         ("m.graph", "2 1 1\n2 0\n1 0\n", "line 2: the weight of the edge to 2 must be positive"),
         ("m.graph", "2 1 10\n-1 2\n1 1\n", "line 2: a vertex weight must not be negative"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n4 1 5\n", "line 4: row index out of bounds"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n", "truncated file"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 y\n", "line 3: invalid integer value"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n4 1 5\n", "line 4: there is no such row or column in a matrix of 3 x 3"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n", "should have 2 entries by its size, but has 1"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 y\n", "line 3: 'y' is no number"),
         ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 3 1\n1 2 5\n", "a matrix must be square"),
         ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n9000000000 9000000000 1\n1 2 5\n", "too much for this command"),
         ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n0 0 0\n", "no ranks"),
-        ("a.mtx", "3 3 1\n1 2 5\n", "line 1: not a Matrix Market file"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n% \u00e4\n3 3 1\n1 2 5 6", "line 4: an entry is 3 numbers here, not 4"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 5\0\n", "line 3: "),
+        ("a.mtx", "%%MatrixMarket matrix coordinate integer\n3 3 1\n1 2 5\n", "line 1: a Matrix Market file begins with"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate int general\n3 3 1\n1 2 5\n", "line 1: 'int' should be one of real, "),
+        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3\n1 2 5\n", "line 2: here should be rows, columns and entries"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 nan\n", "line 3: an entry must be finite"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1.5 1\n", "line 3: there is no such row or column"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 2 1\n2 1 5\n", "a matrix of 3 x 2 is symmetric"),
+        ("a.mtx", "%%MatrixMarket matrix array real general\n20000 20000\n1\n", "should have 400,000,000 entries"),
+        ("a.mtx", "3 3 1\n1 2 5\n", "line 1: a Matrix Market file begins with"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told(file, name, text, words):
