@@ -6,7 +6,7 @@
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string json_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -50,11 +50,11 @@ std::string microseconds(const Quartiles& q) { return numbers(std::array{q.q1 * 
 
 std::string plan_object(const tonari_request_info& plan, const std::string& description) {
   std::ostringstream out;
-  out << "{\"algorithm\": " << quoted(plan.algorithm) << ", \"variant\": " << quoted(plan.variant) << ", \"channel\": " << quoted(plan.channel)
-      << ", \"reason\": " << quoted(plan.reason) << ", \"messages\": " << plan.messages << ", \"rounds\": " << plan.rounds
+  out << "{\"algorithm\": " << json_string(plan.algorithm) << ", \"variant\": " << json_string(plan.variant) << ", \"channel\": " << json_string(plan.channel)
+      << ", \"reason\": " << json_string(plan.reason) << ", \"messages\": " << plan.messages << ", \"rounds\": " << plan.rounds
       << ", \"bytes\": " << plan.bytes << ", \"predicted_us\": " << plan.predicted_seconds * 1e6
       << ", \"measured_us\": " << plan.measured_seconds * 1e6 << ", \"init_ms\": " << plan.init_seconds * 1e3
-      << ", \"description\": " << quoted(description) << '}';
+      << ", \"description\": " << json_string(description) << '}';
   return out.str();
 }
 
@@ -90,7 +90,7 @@ Quartiles quartiles(const Domain& domain, Times times) {
 std::string json(const Report& r) {
   const Domain& domain = *r.domain;
   std::ostringstream out;
-  out << "{\"mpi\": " << quoted(mpi_version()) << ", \"ranks\": " << numbers(domain.ranks) << ", \"points\": " << domain.n
+  out << "{\"mpi\": " << json_string(mpi_version()) << ", \"ranks\": " << numbers(domain.ranks) << ", \"points\": " << domain.n
       << ", \"steps\": " << r.steps << ", \"native_us\": " << microseconds(r.native) << ", \"tonari_us\": " << microseconds(r.tonari)
       << ", \"ratio\": " << r.native.median / r.tonari.median << ", \"plan\": " << plan_object(r.plan, r.description)
       << ", \"error_native\": " << r.error_native << ", \"error_tonari\": " << r.error_tonari << ", \"error_limit\": " << r.error_limit
