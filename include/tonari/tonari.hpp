@@ -117,6 +117,16 @@ class Neighborhood {
                                               MPI_UNWEIGHTED, info, &near.handle_));
     return near;
   }
+  // With a weight per edge, as cdag_exact_byte_communications needs.
+  static Neighborhood adjacent(MPI_Comm comm, std::span<const int> sources, std::span<const int> sourceweights, std::span<const int> destinations,
+                               std::span<const int> destweights, MPI_Info info = MPI_INFO_NULL) {
+    Neighborhood near;
+    const bool fits = sources.size() == sourceweights.size() && destinations.size() == destweights.size();
+    // A negative count makes all ranks fail, not just this one.
+    check(tonari_neighborhood_create_adjacent(comm, fits ? whole(sources.size()) : -1, sources.data(), sourceweights.data(), whole(destinations.size()),
+                                              destinations.data(), destweights.data(), info, &near.handle_));
+    return near;
+  }
   // Of a communicator with a topology.
   static Neighborhood from_comm(MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
     Neighborhood near;
@@ -201,6 +211,76 @@ class Neighborhood {
                      std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
       return tonari_allgatherw_init(send, sendcount, sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_, info, out);
+    });
+  }
+
+  // One-shot calls: ..._once returns when the exchange is complete; i... returns a request that is started already.
+  template <class T>
+  void alltoall_once(std::span<const T> send, std::span<T> recv) const {
+    check(tonari_alltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), handle_));
+  }
+  template <class T>
+  Request ialltoall(std::span<const T> send, std::span<T> recv) const {
+    return made([&](tonari_request* out) {
+      return tonari_ialltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), handle_, out);
+    });
+  }
+  template <class T>
+  void allgather_once(std::span<const T> send, std::span<T> recv) const {
+    check(tonari_allgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), handle_));
+  }
+  template <class T>
+  Request iallgather(std::span<const T> send, std::span<T> recv) const {
+    return made([&](tonari_request* out) {
+      return tonari_iallgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), handle_, out);
+    });
+  }
+  void alltoallv_once(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype,
+                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype) const {
+    check(tonari_alltoallv(send, array(sendcounts, count()), array(senddispls, count()), sendtype,
+                           recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_));
+  }
+  Request ialltoallv(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype,
+                     void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype) const {
+    return made([&](tonari_request* out) {
+      return tonari_ialltoallv(send, array(sendcounts, count()), array(senddispls, count()), sendtype,
+                               recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_, out);
+    });
+  }
+  void alltoallw_once(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
+                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+    check(tonari_alltoallw(send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()),
+                           recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_));
+  }
+  Request ialltoallw(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
+                     void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+    return made([&](tonari_request* out) {
+      return tonari_ialltoallw(send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()),
+                               recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_, out);
+    });
+  }
+  void allgatherv_once(const void* send, int sendcount, MPI_Datatype sendtype,
+                       void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype) const {
+    check(tonari_allgatherv(send, sendcount, sendtype,
+                            recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_));
+  }
+  Request iallgatherv(const void* send, int sendcount, MPI_Datatype sendtype,
+                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype) const {
+    return made([&](tonari_request* out) {
+      return tonari_iallgatherv(send, sendcount, sendtype,
+                                recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_, out);
+    });
+  }
+  void allgatherw_once(const void* send, int sendcount, MPI_Datatype sendtype,
+                       void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+    check(tonari_allgatherw(send, sendcount, sendtype,
+                            recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_));
+  }
+  Request iallgatherw(const void* send, int sendcount, MPI_Datatype sendtype,
+                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+    return made([&](tonari_request* out) {
+      return tonari_iallgatherw(send, sendcount, sendtype,
+                                recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_, out);
     });
   }
 
