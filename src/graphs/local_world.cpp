@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -26,18 +27,19 @@ void LocalWorld::exchange() {
   receivers_.clear();
   delivered_words_.swap(words_);
   words_.clear();
-  std::stable_sort(posted_.begin(), posted_.end(), [](const Posted& a, const Posted& b) { return a.to != b.to ? a.to < b.to : a.from < b.from; });
-  delivered_.clear();
-  for (const Posted& p : posted_) {
-    const auto k = static_cast<std::size_t>(p.to);
-    if (count_[k] == 0) {
-      receivers_.push_back(k);
-      begin_[k] = delivered_.size();
-    }
-    ++count_[k];
-    delivered_.push_back({p.from, std::span(delivered_words_).subspan(p.begin, p.length)});
-  }
+  for (const Posted& p : posted_)
+    if (count_[p.to]++ == 0) receivers_.push_back(static_cast<std::size_t>(p.to));
+  std::sort(receivers_.begin(), receivers_.end());
+  std::size_t end = 0;
+  for (std::size_t k : receivers_) begin_[k] = std::exchange(end, end + std::exchange(count_[k], 0));
+  delivered_.resize(posted_.size());
+  for (const Posted& p : posted_) delivered_[begin_[p.to] + count_[p.to]++] = {p.from, std::span(delivered_words_).subspan(p.begin, p.length)};
   posted_.clear();
+  const auto by_sender = [](const Letter& a, const Letter& b) { return a.from < b.from; };
+  for (std::size_t k : receivers_) {
+    const auto mine = std::span(delivered_).subspan(begin_[k], count_[k]);
+    if (!std::is_sorted(mine.begin(), mine.end(), by_sender)) std::stable_sort(mine.begin(), mine.end(), by_sender);  // most planners write in that order
+  }
 }
 
 std::span<const Letter> LocalWorld::mail(std::size_t k) const { return std::span(delivered_).subspan(count_[k] ? begin_[k] : 0, count_[k]); }
