@@ -151,6 +151,8 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *             tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
  *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
  *             tonari_ports     (TONARI_PORTS)      at most so many messages in each direction at a time; 0 (default): no limit
+ *             tonari_progress  (TONARI_PROGRESS)   calls (default): in test and wait; thread: by a thread that the neighborhood's requests with this key share. It
+ *                                                  needs MPI_THREAD_MULTIPLE (ARGUMENT else), and ends with the last of them
  *  request  owned by the caller; tonari_request_free.
  * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, PROMISE, MPI. */
 TONARI_API int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
@@ -211,7 +213,7 @@ TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Dataty
 TONARI_API int tonari_start(tonari_request request);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
  * Exchanges proceed in test and wait: a rank that combines messages may have to forward blocks of others, so every rank that started must go on to
- * test or wait until completion. */
+ * test or wait until completion (with tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete). */
 TONARI_API int tonari_test(tonari_request request, int* flag);
 TONARI_API int tonari_wait(tonari_request request);
 /* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine. */

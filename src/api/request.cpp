@@ -137,6 +137,7 @@ std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice,
   together(context.comm(), [&] {
     prepared->context = near.context;
     prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag());
+    if (mine.settings.progress_thread) prepared->exchange = std::make_unique<DrivenExchange>(std::move(prepared->exchange), context.progress_thread());
     describe(*prepared, choice, problem);
   });
   context.take_tags(tags);

@@ -53,6 +53,15 @@ void check_channel(const std::string& name) {
     fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be auto, p2p-typed or p2p-packed");
 }
 
+bool parse_progress(const std::string& word) {
+  if (word != "calls" && word != "thread") fail(Errc::argument, "tonari_progress (TONARI_PROGRESS) is '", word, "'; it must be calls or thread");
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+  if (word == "thread" && provided < MPI_THREAD_MULTIPLE)
+    fail(Errc::argument, "tonari_progress (TONARI_PROGRESS) is 'thread', which needs MPI_THREAD_MULTIPLE; ask MPI_Init_thread for it, or leave progress to calls");
+  return word == "thread";
+}
+
 // Not what an environment variable could say: it is a promise about the program.
 bool read_promise(MPI_Info info, const char* key) {
   const std::string word = value_of(info, key).value_or("false");
@@ -67,6 +76,7 @@ Settings read_settings(MPI_Info info, Settings settings) {
   if (const auto value = lookup(info, "tonari_channel", "TONARI_CHANNEL")) check_channel(settings.channel = *value);
   if (const auto value = lookup(info, "tonari_tune", "TONARI_TUNE")) settings.tune = parse_tune(*value);
   if (const auto value = lookup(info, "tonari_ports", "TONARI_PORTS")) settings.ports = parse_ports(*value);
+  if (const auto value = lookup(info, "tonari_progress", "TONARI_PROGRESS")) settings.progress_thread = parse_progress(*value);
   return settings;
 }
 

@@ -71,6 +71,12 @@ void Context::reserve_tags(std::size_t count) {
   next_tag_ = 0;
 }
 
+std::shared_ptr<ProgressThread> Context::progress_thread() {
+  std::shared_ptr<ProgressThread> thread = progress_thread_.lock();
+  if (!thread) progress_thread_ = thread = std::make_shared<ProgressThread>();
+  return thread;
+}
+
 std::shared_ptr<const OwnedComm> Context::graph() {
   if (!graph_) graph_ = std::make_shared<const OwnedComm>(make_graph(comm_->get(), place_.vertex));
   return graph_;

@@ -11,6 +11,7 @@
 #include "cost/loggp.hpp"
 #include "engine/exact_sizes.hpp"
 #include "engine/place.hpp"
+#include "engine/progress.hpp"
 #include "engine/read_topology.hpp"
 #include "select/candidates.hpp"
 
@@ -46,6 +47,9 @@ class Context {
   int first_tag() const { return static_cast<int>(next_tag_); }
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
+  // The thread that drives exchanges of this neighbourhood; it lives as long as someone holds it. Not collective.
+  std::shared_ptr<ProgressThread> progress_thread();
+
   // Collective at the first call each.
   std::shared_ptr<const OwnedComm> graph();
   const std::string& machine_key();
@@ -62,6 +66,7 @@ class Context {
   Place place_;
   std::unique_ptr<Repertoire> repertoire_;
   std::unique_ptr<ExactSizes> exact_sizes_;
+  std::weak_ptr<ProgressThread> progress_thread_;
   Settings settings_;
   std::int64_t next_tag_ = 0, most_tag_ = 32767;  // what MPI promises at least
   std::shared_ptr<const OwnedComm> graph_;

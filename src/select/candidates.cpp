@@ -120,8 +120,8 @@ Tune parse_tune(const std::string& word) {
 }
 
 std::uint64_t Settings::fingerprint() const {
-  const std::uint64_t promises = strict_communication + 2 * exact_byte_communications + 4 * static_buffers;
-  return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).word(promises).value();
+  const std::uint64_t flags = strict_communication + 2 * exact_byte_communications + 4 * static_buffers + 8 * progress_thread;
+  return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).word(flags).value();
 }
 
 namespace {

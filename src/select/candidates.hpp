@@ -44,6 +44,7 @@ struct Settings {
   std::string channel = "auto";
   Tune tune = Tune::automatic;
   int ports = 0;
+  bool progress_thread = false;
   // What the program promised of all exchanges on a neighbourhood (paper 002, §II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
   std::uint64_t fingerprint() const;

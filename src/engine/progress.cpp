@@ -1,0 +1,115 @@
+#include "engine/progress.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace tonari {
+namespace {
+
+// After so many rounds in which nothing was completed the thread sleeps between rounds: the program may need the core to compute.
+constexpr int patient_rounds = 200;
+constexpr std::chrono::microseconds nap{20};
+
+}  // namespace
+
+ProgressThread::ProgressThread() : thread_([this] { run(); }) {}
+
+ProgressThread::~ProgressThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  comes_.notify_one();
+  thread_.join();
+}
+
+void ProgressThread::drive(Job& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    job.error = nullptr;
+    job.done = false;
+    job.next = std::exchange(handed_over_, &job);
+  }
+  comes_.notify_one();
+}
+
+bool ProgressThread::done(const Job& job) {
+  const std::lock_guard lock(mutex_);
+  return job.done;
+}
+
+void ProgressThread::wait(const Job& job) {
+  std::unique_lock lock(mutex_);
+  goes_.wait(lock, [&] { return job.done; });
+}
+
+// Sleeps only if nothing is driven.
+void ProgressThread::take_new() {
+  std::unique_lock lock(mutex_);
+  if (!driven_) comes_.wait(lock, [&] { return stop_ || handed_over_; });
+  while (handed_over_) {
+    Job* job = handed_over_;
+    handed_over_ = job->next;
+    job->next = std::exchange(driven_, job);
+  }
+}
+
+void ProgressThread::finish(Job& job, std::exception_ptr error) {
+  {
+    const std::lock_guard lock(mutex_);
+    job.error = std::move(error);
+    job.done = true;  // from here on it may be gone
+  }
+  goes_.notify_all();
+}
+
+// Whether any was completed.
+bool ProgressThread::step_all() {
+  bool any = false;
+  for (Job** link = &driven_; *link;) {
+    Job& job = **link;
+    std::exception_ptr error;
+    bool complete = true;
+    try {
+      complete = job.exchange->test();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (complete) *link = job.next, finish(job, std::move(error)), any = true;
+    else link = &job.next;
+  }
+  return any;
+}
+
+void ProgressThread::run() {
+  for (int idle = 0;;) {
+    take_new();
+    if (!driven_) return;  // stop
+    if (step_all()) idle = 0;
+    else if (idle < patient_rounds) ++idle, std::this_thread::yield();
+    else std::this_thread::sleep_for(nap);
+  }
+}
+
+void DrivenExchange::start() {
+  exchange_->start();
+  job_.exchange = exchange_.get();
+  thread_->drive(job_);
+}
+
+bool DrivenExchange::test() {
+  if (!thread_->done(job_)) return false;
+  rethrow();
+  return true;
+}
+
+void DrivenExchange::wait() {
+  thread_->wait(job_);
+  rethrow();
+}
+
+void DrivenExchange::rethrow() const {
+  if (job_.error) std::rethrow_exception(job_.error);
+}
+
+}  // namespace tonari

@@ -1,0 +1,72 @@
+// A thread that drives exchanges while the program computes.
+//
+// Whose an exchange is: the program's thread starts it and hands it over; from then on the progress thread alone touches it, until it hands it back by `done`,
+// set under the mutex. So nothing of an exchange itself needs to be atomic.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "engine/exchange.hpp"
+
+namespace tonari {
+
+// Exists as long as someone holds it. Needs MPI_THREAD_MULTIPLE. Destroyed only when nothing is being driven.
+class ProgressThread {
+ public:
+  struct Job {
+    Exchange* exchange = nullptr;
+    std::exception_ptr error;  // what test threw
+    bool done = true;
+    Job* next = nullptr;
+  };
+
+  ProgressThread();
+  ~ProgressThread();
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+  // The exchange was started. The job must stay where it is until it is done. Allocates nothing.
+  void drive(Job& job);
+  bool done(const Job& job);
+  void wait(const Job& job);
+
+ private:
+  void run();
+  void take_new();
+  bool step_all();
+  void finish(Job& job, std::exception_ptr error);
+
+  std::mutex mutex_;
+  std::condition_variable comes_, goes_;
+  Job* handed_over_ = nullptr;  // guarded, like `done` of all jobs and stop_
+  bool stop_ = false;
+  Job* driven_ = nullptr;       // the thread's own
+  std::thread thread_;          // last: it sees the rest complete
+};
+
+// Another exchange, driven by the thread from start to completion.
+class DrivenExchange final : public Exchange {
+ public:
+  DrivenExchange(std::unique_ptr<Exchange> exchange, std::shared_ptr<ProgressThread> thread) : exchange_(std::move(exchange)), thread_(std::move(thread)) {}
+  ~DrivenExchange() override { thread_->wait(job_); }
+
+  void start() override;
+  bool test() override;
+  void wait() override;
+  int messages() const override { return exchange_->messages(); }
+  Bytes bytes() const override { return exchange_->bytes(); }
+  std::size_t scratch_bytes() const override { return exchange_->scratch_bytes(); }
+
+ private:
+  void rethrow() const;
+
+  std::unique_ptr<Exchange> exchange_;
+  std::shared_ptr<ProgressThread> thread_;
+  ProgressThread::Job job_;
+};
+
+}  // namespace tonari

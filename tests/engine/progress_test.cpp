@@ -1,0 +1,180 @@
+// The progress thread: exchanges complete while the program does something else, errors come back, and the thread is there only as long as it is asked for.
+#include "engine/progress.hpp"
+
+#include <atomic>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "engine/counting.hpp"
+#include "support/once.hpp"
+
+namespace {
+
+using namespace tonari::test;
+using tonari::DrivenExchange;
+using tonari::ProgressThread;
+
+// ---- Without MPI
+
+// Complete after so many tests.
+class Slow final : public tonari::Exchange {
+ public:
+  Slow(int tests, bool fails = false) : tests_(tests), fails_(fails) {}
+  void start() override { left_ = tests_; }
+  bool test() override {
+    if (left_ > 0) --left_;
+    if (left_ == 0 && fails_) tonari::fail(tonari::Errc::mpi, "it failed");
+    return left_ == 0;
+  }
+  void wait() override { ADD_FAILURE() << "the thread tests"; }
+  int messages() const override { return 1; }
+  tonari::Bytes bytes() const override { return 2; }
+  std::size_t scratch_bytes() const override { return 3; }
+
+ private:
+  int tests_, left_ = 0;  // not atomic: handed over
+  bool fails_;
+};
+
+TEST(ProgressThread, DrivesSeveralAgainAndAgain) {
+  const auto thread = std::make_shared<ProgressThread>();
+  std::vector<std::unique_ptr<DrivenExchange>> all;
+  for (int k = 0; k < 5; ++k) all.push_back(std::make_unique<DrivenExchange>(std::make_unique<Slow>(1 + 40 * k), thread));
+  for (int round = 0; round < 200; ++round) {
+    for (auto& exchange : all) exchange->start();
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      DrivenExchange& exchange = *all[(k + static_cast<std::size_t>(round)) % all.size()];
+      if (round % 2) exchange.wait();
+      while (!exchange.test()) std::this_thread::yield();
+    }
+  }
+  EXPECT_EQ(all[0]->messages(), 1);
+  EXPECT_EQ(all[0]->bytes(), 2u);
+  EXPECT_EQ(all[0]->scratch_bytes(), 3u);
+}
+
+TEST(ProgressThread, ErrorsComeBack) {
+  const auto thread = std::make_shared<ProgressThread>();
+  DrivenExchange good(std::make_unique<Slow>(50), thread), bad(std::make_unique<Slow>(20, true), thread);
+  good.start(), bad.start();
+  EXPECT_THROW(bad.wait(), tonari::Error);
+  EXPECT_THROW(bad.test(), tonari::Error);
+  good.wait();
+}
+
+TEST(ProgressThread, WhoeverGoesWaits) {
+  const auto thread = std::make_shared<ProgressThread>();
+  for (int k = 0; k < 50; ++k) {
+    DrivenExchange exchange(std::make_unique<Slow>(30), thread);
+    exchange.start();
+  }
+}
+
+// ---- With MPI
+
+int threads() { return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator())); }
+
+class ProgressByThread : public testing::Test {
+ protected:
+  void SetUp() override {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
+    t = torus_of_all(1);
+    t.offsets = {1, 2, -2};
+    const MPI_Comm cart = make_cart(t);
+    near = make(cart, "calls");
+    driven = make(cart, "thread");
+    MPI_Comm comm = cart;
+    MPI_Comm_free(&comm);
+  }
+  void TearDown() override {
+    tonari_neighborhood_free(&near);
+    tonari_neighborhood_free(&driven);
+  }
+  tonari_neighborhood make(MPI_Comm cart, const char* progress) {
+    const Info info{{"tonari_progress", progress}, {"tonari_tune", "off"}, {"tonari_algorithm", "torus"}};
+    tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
+    EXPECT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &made), TONARI_SUCCESS) << tonari_last_error();
+    return made;
+  }
+  Topology t;
+  int rank = world_rank();
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL, driven = TONARI_NEIGHBORHOOD_NULL;
+};
+
+// Each rank in turn waits for the others, in MPI, before it looks at its request; they wait for blocks that it has to forward.
+TEST_F(ProgressByThread, BlocksAreForwardedWhileTheProgramIsElsewhere) {
+  Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS) << tonari_last_error();
+  for (int round = 0; round < world_size(); ++round) {
+    b.prepare(rank, round);
+    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+    const int code = rank == round ? TONARI_SUCCESS : tonari_wait(request);
+    EXPECT_EQ(code, TONARI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int done = 0; !done;) EXPECT_EQ(tonari_test(request, &done), TONARI_SUCCESS);
+    EXPECT_EQ(b.wrong(t, rank, round), "");
+  }
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+}
+
+TEST_F(ProgressByThread, IsThereOnlyWhileItIsAskedFor) {
+  const int before = threads();
+  Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1), c = random_buffers(Operation::allgather, t.count(), 8, 2);
+  tonari_request plain = TONARI_REQUEST_NULL, first = TONARI_REQUEST_NULL, second = TONARI_REQUEST_NULL;
+  ASSERT_EQ(init(b.op, b.out, b.in, near, MPI_INFO_NULL, &plain), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(threads(), before);
+  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &first), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(init(c.op, c.out, c.in, driven, MPI_INFO_NULL, &second), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(threads(), before + 1) << "one for both";
+  EXPECT_EQ(tonari_request_free(&first), TONARI_SUCCESS);
+  EXPECT_EQ(threads(), before + 1);
+  EXPECT_EQ(tonari_request_free(&second), TONARI_SUCCESS);
+  EXPECT_EQ(threads(), before);
+  EXPECT_EQ(tonari_request_free(&plain), TONARI_SUCCESS);
+}
+
+TEST_F(ProgressByThread, StartToWaitAllocatesNothing) {
+  Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS) << tonari_last_error();
+  for (int round = 0; round < 3; ++round) {
+    b.prepare(rank, round);
+    arm();
+    const int codes = tonari_start(request) | tonari_wait(request);
+    const Counts counts = disarm();
+    EXPECT_EQ(codes, TONARI_SUCCESS);
+    EXPECT_EQ(counts.collectives, 0) << counts.first;
+    EXPECT_EQ(counts.allocations, 0);
+    EXPECT_EQ(b.wrong(t, rank, round), "");
+  }
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+}
+
+TEST_F(ProgressByThread, OneShotCallsToo) {
+  std::vector<Buffers> all;
+  std::vector<tonari_request> requests(4, TONARI_REQUEST_NULL);
+  for (int k = 0; k < 4; ++k) all.push_back(random_buffers(k % 2 ? Operation::allgather : Operation::alltoallv, t.count(), 16, k));
+  for (int round = 0; round < 2; ++round) {
+    for (int k = 0; k < 4; ++k) {
+      all[k].prepare(rank, round);
+      EXPECT_EQ(icall(all[k].op, all[k].out, all[k].in, driven, &requests[k]), TONARI_SUCCESS) << tonari_last_error();
+    }
+    EXPECT_EQ(tonari_waitall(4, requests.data()), TONARI_SUCCESS);
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_EQ(all[k].wrong(t, rank, round), "");
+      EXPECT_EQ(tonari_request_free(&requests[k]), TONARI_SUCCESS);
+    }
+  }
+}
+
+TEST_F(ProgressByThread, OtherWordsAreAnError) {
+  Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
+  tonari_request request = TONARI_REQUEST_NULL;
+  EXPECT_EQ(init(b.op, b.out, b.in, near, Info{{"tonari_progress", "magic"}}, &request), TONARI_ERR_ARGUMENT);
+  EXPECT_NE(std::string(tonari_last_error()).find("it must be calls or thread"), std::string::npos) << tonari_last_error();
+}
+
+}  // namespace
