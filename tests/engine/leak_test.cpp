@@ -1,6 +1,6 @@
 // What is created and freed again and again leaves nothing behind: no datatype, request, communicator, or memory.
 #include "engine/counting.hpp"
-#include "support/oracle.hpp"
+#include "support/graph_exchange.hpp"
 
 namespace {
 
@@ -102,6 +102,93 @@ TEST_F(Leaks, RequestsThatOutliveTheirNeighborhoodFreeIt) {
     tonari_neighborhood_free(&near);
     EXPECT_EQ(tonari_request_free(&made), TONARI_SUCCESS);
   });
+}
+
+// ---- Graphs
+
+class LeaksOfGraphs : public Leaks {
+ protected:
+  void SetUp() override {
+    Leaks::SetUp();
+    if (mpi_spins() && world_size() > 3) GTEST_SKIP() << "what is left behind does not depend on how many ranks wait for each other";
+    rank = world_rank();
+    Edges edges = all_pairs(world_size());
+    for (int r = 0; r < world_size(); ++r) edges.emplace_back(r, r), edges.emplace_back(r, 0);
+    graph = make_graph(world_size(), edges);
+    Random random(4);  // sizes differ, so that those of passing blocks have to be learnt
+    for (Operation op : {Operation::alltoallv, Operation::allgatherw}) buffers.push_back(make_buffers(random, graph, rank, op, {4, 9, false, true, 5}));
+    Nodes::set("1,2");
+  }
+  tonari_neighborhood graph_neighborhood() {
+    tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
+    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &made), TONARI_SUCCESS) << tonari_last_error();
+    return made;
+  }
+  void graph_request(tonari_neighborhood made, int k, bool keeps_neighborhood = true) {
+    static const char* const names[] = {"linear", "colouring", "irecv", "node-aware", "tree", "common-neighbourhood", "torus"};
+    const Info info{{"tonari_algorithm", names[k % 7]}, {"tonari_channel", k % 4 < 2 ? "p2p-typed" : "p2p-packed"}, {"tonari_tune", "off"}};
+    Buffers& b = buffers[k % 3 > 0];
+    tonari_request request = TONARI_REQUEST_NULL;
+    const int code = init(b.op, b.out, b.in, made, info, &request);
+    if (!keeps_neighborhood) {
+      EXPECT_EQ(tonari_neighborhood_free(&made), TONARI_SUCCESS);
+    }
+    EXPECT_TRUE(code == TONARI_SUCCESS || (code == TONARI_ERR_ALGORITHM && k % 7 != 0 && k % 7 != 2)) << tonari_last_error();
+    if (code != TONARI_SUCCESS) return;
+    b.prepare(rank, k);
+    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_EQ(b.wrong(graph, rank, k), "");
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  }
+
+  Graph graph;
+  std::vector<Buffers> buffers;
+  Nodes nodes;
+};
+
+TEST_F(LeaksOfGraphs, RequestsMadeAndFreed) {
+  tonari_neighborhood made = graph_neighborhood();
+  for (int k = 0; k < std::min(21, cases(500)); ++k) graph_request(made, k);  // plans are kept by the neighbourhood: all are made now
+  expect_nothing_left(cases(200), [&](int k) { graph_request(made, k); });
+  tonari_neighborhood_free(&made);
+}
+
+TEST_F(LeaksOfGraphs, NeighborhoodsMadeAndFreed) {
+  expect_nothing_left(cases(100), [&](int k) {
+    tonari_neighborhood made = graph_neighborhood();
+    if (k % 2 == 0) graph_request(made, k / 2);
+    tonari_neighborhood_free(&made);
+    tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &made);
+    tonari_neighborhood_free(&made);
+  });
+}
+
+TEST_F(LeaksOfGraphs, FailedCalls) {
+  tonari_neighborhood made = graph_neighborhood();
+  // Sizes at both ends differ, which is found out by an exchange.
+  Random random(4);
+  Buffers wrong = make_buffers(random, graph, rank, Operation::alltoallv, {4, 9, false, true, 5 + static_cast<unsigned>(rank)});
+  expect_nothing_left(cases(100), [&](int k) {
+    Lists lists = graph.of[rank];
+    if (k % 2) lists.targets[0] = world_size();  // out of range
+    else if (rank == 0) lists.targets.push_back(world_size() - 1);  // not expected
+    tonari_neighborhood none = TONARI_NEIGHBORHOOD_NULL;
+    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, lists, MPI_INFO_NULL, &none), k % 2 ? TONARI_ERR_ARGUMENT : TONARI_ERR_MISMATCH);
+    EXPECT_EQ(tonari_neighborhood_create_from_comm(MPI_COMM_WORLD, MPI_INFO_NULL, &none), TONARI_ERR_TOPOLOGY);
+    Nodes::set("none");
+    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &none), TONARI_ERR_ARGUMENT);
+    Nodes::set("1,2");
+    tonari_request request = TONARI_REQUEST_NULL;
+    const Info info{{"tonari_tune", "off"}};
+    EXPECT_EQ(init(wrong.op, wrong.out, wrong.in, made, info, &request) == TONARI_SUCCESS, world_size() == 1);
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  });
+  tonari_neighborhood_free(&made);
+}
+
+TEST_F(LeaksOfGraphs, RequestsThatOutliveTheirNeighborhoodFreeIt) {
+  expect_nothing_left(cases(50), [&](int k) { graph_request(graph_neighborhood(), k, false); });
 }
 
 }  // namespace

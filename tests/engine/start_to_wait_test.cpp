@@ -1,6 +1,6 @@
 // From start to wait: nothing is allocated, no collective is called, nothing is set up, and as many messages leave as the request says.
 #include "engine/counting.hpp"
-#include "support/oracle.hpp"
+#include "support/graph_exchange.hpp"
 
 namespace {
 
@@ -45,11 +45,6 @@ class StartToWait : public testing::Test {
     return sent;
   }
 
-  int rank = 0;
-  Topology t;
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-
- private:
   static long counted_exchange(tonari_request request, bool by_test) {
     int flag = 0, codes = 0;
     arm();
@@ -63,6 +58,10 @@ class StartToWait : public testing::Test {
     EXPECT_EQ(counts.allocations, 0);
     return counts.sends;
   }
+
+  int rank = 0;
+  Topology t;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
 };
 
 constexpr const char* algorithms[] = {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "irecv"};
@@ -117,6 +116,73 @@ TEST_F(StartToWait, AllBlocksForOneRankTravelInOneMessage) {
     EXPECT_EQ(messages(Operation::alltoall, 8, "torus", channel), 3);
     EXPECT_EQ(messages(Operation::allgather, 8, "torus", channel), 3);
     EXPECT_EQ(messages(Operation::alltoall, 8, "irecv", channel), 26);
+  }
+}
+
+class StartToWaitOnGraphs : public StartToWait {
+ protected:
+  void SetUp() override {
+    if (mpi_spins() && world_size() > 3) GTEST_SKIP() << "slow where ranks that spin outnumber the cores; the same as on three ranks";
+  }
+  void open_graph(const Edges& edges) {
+    rank = world_rank();
+    graph = make_graph(world_size(), edges);
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  }
+
+  // -1 if the algorithm does not apply.
+  long messages(Operation op, bool by_rank, const std::string& algorithm, const std::string& channel) {
+    SCOPED_TRACE(std::string(name(op)) + (by_rank ? " of many sizes by " : " by ") + algorithm + " over " + channel);
+    const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
+    Random random(1);
+    Buffers b = make_buffers(random, graph, rank, op, {8, 40, !by_rank, by_rank, 3});
+    tonari_request request = TONARI_REQUEST_NULL;
+    const int code = init(op, b.out, b.in, near, info, &request);
+    if (code == TONARI_ERR_ALGORITHM) return -1;
+    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    if (code != TONARI_SUCCESS) return -1;
+    long sent = 0;
+    for (int round = 0; round < 2; ++round) {
+      b.prepare(rank, round);
+      sent = counted_exchange(request, round == 1);
+      EXPECT_EQ(b.wrong(graph, rank, round), "");
+    }
+    tonari_request_info about;
+    EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+    EXPECT_EQ(sent, about.messages);
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    return sent;
+  }
+
+  Graph graph;
+  Nodes nodes;
+};
+
+TEST_F(StartToWaitOnGraphs, AllocatesNothingAndCallsNoCollective) {
+  Nodes::set("2,1");
+  open_graph(all_pairs(world_size()));
+  for (const char* algorithm : {"linear", "colouring", "tree", "node-aware", "common-neighbourhood", "irecv"})
+    for (const char* channel : channels)
+      for (Operation op : {Operation::alltoallw, Operation::allgatherv}) {
+        if (mpi_spins() && world_size() > 2 && (op == Operation::alltoallw) == (channel == channels[0])) continue;
+        const long sent = messages(op, true, algorithm, channel);
+        EXPECT_TRUE(sent >= 0 || (std::string(algorithm) != "linear" && std::string(algorithm) != "irecv")) << "does not apply";
+      }
+}
+
+TEST_F(StartToWaitOnGraphs, OneMessagePerPairOfRanks) {
+  // Three blocks to the next rank, one to itself.
+  Edges edges;
+  for (int r = 0; r < world_size(); ++r) {
+    edges.insert(edges.end(), 3, {r, (r + 1) % world_size()});
+    edges.emplace_back(r, r);
+  }
+  open_graph(edges);
+  const int others = world_size() > 1;
+  for (const char* channel : channels) {
+    EXPECT_EQ(messages(Operation::allgather, false, "linear", channel), others);
+    EXPECT_EQ(messages(Operation::alltoall, false, "linear", channel), others);
+    EXPECT_EQ(messages(Operation::alltoall, false, "irecv", channel), 3 * others);
   }
 }
 

@@ -49,6 +49,7 @@ struct Topology {
   }
   int target(int rank, int i) const { return neighbor(rank, i, 1); }
   int source(int rank, int i) const { return neighbor(rank, i, -1); }
+  int origin(int, int i) const { return i; }  // which of its blocks that one sends
 };
 
 inline MPI_Comm make_cart(const Topology& t) {
@@ -355,11 +356,13 @@ struct Buffers {
   }
 
   // Empty if everything is where it must be, else what is not.
-  std::string wrong(const Topology& t, int rank, int round) const {
+  // t: says which block of which rank each receive block is.
+  template <class Senders>
+  std::string wrong(const Senders& t, int rank, int round) const {
     if (out.memory != sent) return "the send buffer was changed";
     std::vector<Byte> want(in.memory.size(), poison);
     for (std::size_t i = 0; i < in.blocks.size(); ++i)
-      if (const int source = t.source(rank, static_cast<int>(i)); source >= 0) write_block(want, in.blocks[i], source, gathers(op) ? 0 : static_cast<int>(i), round);
+      if (const int source = t.source(rank, static_cast<int>(i)); source >= 0) write_block(want, in.blocks[i], source, gathers(op) ? 0 : t.origin(rank, static_cast<int>(i)), round);
     if (want == in.memory) return "";
     const auto at = std::mismatch(want.begin(), want.end(), in.memory.begin()).first - want.begin();
     for (std::size_t i = 0; i < in.blocks.size(); ++i)
