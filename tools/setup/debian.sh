@@ -30,6 +30,18 @@ as_root() {
 
 apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@"; }
 
+# The packages that there are here: one unknown name (openmpi-bin on an Ubuntu without "universe") would make apt-get refuse all.
+available() { # packages...
+    local package
+    for package in "$@"; do
+        if [[ $(LC_ALL=C apt-cache policy "$package") == *'Candidate: '[!\(]* ]]; then
+            echo "$package"
+        else
+            warn "the package sources of this machine have no $package."
+        fi
+    done
+}
+
 # Whatever fails here is not the end: what is still missing afterwards comes from PyPI.
 debian_install() { # needs...
     local need packages
@@ -41,7 +53,10 @@ debian_install() { # needs...
         return 0
     }
     step "reading the package lists" apt_get update || warn "the package lists may be old"
-    # shellcheck disable=SC2086 # a list of words
+    # shellcheck disable=SC2086 # lists of words
+    packages=$(available $packages | xargs)
+    [ -n "$packages" ] || return 0
+    # shellcheck disable=SC2086
     step "apt-get install" apt_get install -y --no-install-recommends $packages ||
         warn "apt-get failed: what is missing is now looked for on PyPI."
 }
