@@ -42,6 +42,8 @@ void put_away(std::unique_ptr<tonari_request_s> handle) {
   prepared->spare = std::move(handle);
 }
 
+bool proceeds_by_itself(tonari_request request) { return request && request->active && request->prepared->exchange->proceeds_by_itself(); }
+
 void check_list(int n, const tonari_request* requests) {
   if (n < 0) fail(Errc::argument, "the number of requests is ", n, "; it must not be negative");
   if (n > 0 && !requests) fail(Errc::argument, "the list of requests is null");
@@ -82,8 +84,9 @@ extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
     if (n == 1) return wait(requests[0]);
     for (bool all = false; !all;) {
       all = true;
-      for (int k = 0; k < n; ++k) all = test(requests[k]) && all;
+      for (int k = 0; k < n; ++k) all = (proceeds_by_itself(requests[k]) || test(requests[k])) && all;
     }
+    for (int k = 0; k < n; ++k) wait(requests[k]);
   });
 }
 

@@ -62,7 +62,7 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   check_addresses(mine.binding.send, "send");
   check_addresses(mine.binding.recv, "receive");
   if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
-  if (use == Use::once) mine.matches = near.shelf.idle_matches({call.collective, mine.settings.fingerprint(), mine.binding});
+  if (use == Use::once) mine.matches = near.shelf.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
   if (std::ranges::find(mine.matches, true) == mine.matches.end()) check_overlaps(mine.binding, context.vertex());  // those were checked
 }
 
@@ -148,9 +148,10 @@ std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice,
 void keep(tonari_neighborhood_s& near, const Call& call, Use use, Mine& mine, const std::shared_ptr<Prepared>& prepared) {
   if (mine.settings.static_buffers) {
     BoundCall& bound = near.bound[call.operation()];
-    together(near.context->comm(), [&] {
-      if (!bound) bound = BoundCall(call, near.context->place(), std::move(mine.binding), prepared);
-    });
+    if (bound) return;
+    BoundCall first;
+    together(near.context->comm(), [&] { first = BoundCall(call, near.context->place(), std::move(mine.binding), prepared); });
+    bound = std::move(first);  // on all ranks or on none: it decides who asks the others
   } else if (use == Use::once) {
     near.shelf.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)}, prepared);
   }

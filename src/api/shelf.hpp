@@ -27,7 +27,7 @@ class Shelf {
   };
 
   // Of each place, whether what lies there was prepared for this and is not in use on this rank.
-  std::array<bool, places> idle_matches(const Key& key) const;
+  std::array<bool, places> idle_matches(Collective collective, std::uint64_t settings, const Binding& binding) const;
   // All ranks take from the same place.
   std::shared_ptr<Prepared> take(std::size_t place);
   // In the place of what was not taken for longest. Who still uses that keeps it.

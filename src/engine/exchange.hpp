@@ -15,6 +15,8 @@ class Exchange {
   virtual bool test() = 0;
   virtual void wait() = 0;
 
+  virtual bool proceeds_by_itself() const { return false; }  // needs no test to proceed
+
   virtual int messages() const = 0;          // this rank sends per exchange
   virtual Bytes bytes() const = 0;           // this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;

@@ -33,14 +33,9 @@ void ProgressThread::drive(Job& job) {
   comes_.notify_one();
 }
 
-bool ProgressThread::done(const Job& job) {
-  const std::lock_guard lock(mutex_);
-  return job.done;
-}
-
 void ProgressThread::wait(const Job& job) {
   std::unique_lock lock(mutex_);
-  goes_.wait(lock, [&] { return job.done; });
+  goes_.wait(lock, [&] { return job.done.load(); });
 }
 
 // Sleeps only if nothing is driven.
@@ -56,7 +51,7 @@ void ProgressThread::take_new() {
 
 void ProgressThread::finish(Job& job, std::exception_ptr error) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);  // who waits either sees it or is woken
     job.error = std::move(error);
     job.done = true;  // from here on it may be gone
   }
@@ -98,7 +93,7 @@ void DrivenExchange::start() {
 }
 
 bool DrivenExchange::test() {
-  if (!thread_->done(job_)) return false;
+  if (!job_.done) return false;
   rethrow();
   return true;
 }

@@ -1,9 +1,10 @@
 // A thread that drives exchanges while the program computes.
 //
-// Whose an exchange is: the program's thread starts it and hands it over; from then on the progress thread alone touches it, until it hands it back by `done`,
-// set under the mutex. So nothing of an exchange itself needs to be atomic.
+// Whose an exchange is: the program's thread starts it and hands it over, under the mutex; from then on the progress thread alone touches it, until it hands it
+// back by `done`. So nothing of an exchange itself needs to be atomic.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -20,7 +21,7 @@ class ProgressThread {
   struct Job {
     Exchange* exchange = nullptr;
     std::exception_ptr error;  // what test threw
-    bool done = true;
+    std::atomic<bool> done = true;
     Job* next = nullptr;
   };
 
@@ -31,7 +32,6 @@ class ProgressThread {
 
   // The exchange was started. The job must stay where it is until it is done. Allocates nothing.
   void drive(Job& job);
-  bool done(const Job& job);
   void wait(const Job& job);
 
  private:
@@ -42,7 +42,7 @@ class ProgressThread {
 
   std::mutex mutex_;
   std::condition_variable comes_, goes_;
-  Job* handed_over_ = nullptr;  // guarded, like `done` of all jobs and stop_
+  Job* handed_over_ = nullptr;  // guarded, like stop_
   bool stop_ = false;
   Job* driven_ = nullptr;       // the thread's own
   std::thread thread_;          // last: it sees the rest complete
@@ -57,6 +57,7 @@ class DrivenExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  bool proceeds_by_itself() const override { return true; }
   int messages() const override { return exchange_->messages(); }
   Bytes bytes() const override { return exchange_->bytes(); }
   std::size_t scratch_bytes() const override { return exchange_->scratch_bytes(); }
