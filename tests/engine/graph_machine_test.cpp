@@ -66,4 +66,23 @@ TEST_F(OnANetwork, HotSpot) {
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
+// All candidates run against each other, native compared with ours, and the winner is remembered: every step is collective.
+TEST_F(OnANetwork, Measured) {
+  if (ranks_are_slow()) GTEST_SKIP() << "measuring takes long where ranks outnumber the cores";
+  setenv("TONARI_TUNE_SECONDS", "0.01", 1);
+  Random common(29);
+  for (int k = 0; k < 6; ++k) {
+    SCOPED_TRACE(k);
+    Nodes::set(k % 2 ? "1,2" : "");
+    Graph graph = random_graph(common, world_size());
+    tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    const Operation op = all_operations[k];
+    for (const char* tune : {"measure", "auto"})
+      exchange(near, graph, op, {4, 30, form(op) == 0, form(op) != 0, 8}, {"auto", "auto", tune}, Applies::always, common);
+    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  }
+  unsetenv("TONARI_TUNE_SECONDS");
+}
+
 }  // namespace
