@@ -7,7 +7,7 @@ namespace bench {
 
 namespace {
 
-std::string quoted(const std::string& value) {
+std::string json_string(const std::string& value) {
   std::string out = "\"";
   for (const char c : value) {
     if (c == '"' || c == '\\') out += '\\';
@@ -24,7 +24,7 @@ std::string quoted(const std::string& value) {
 
 }  // namespace
 
-Row& Row::text(const char* key, const std::string& value) { return fields_.emplace_back(key, quoted(value)), *this; }
+Row& Row::text(const char* key, const std::string& value) { return fields_.emplace_back(key, json_string(value)), *this; }
 
 Row& Row::number(const char* key, double value) {
   if (!std::isfinite(value)) return null(key);
@@ -43,7 +43,7 @@ std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows) {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     out << (r ? ",\n {" : "\n {");
     for (std::size_t f = 0; f < rows[r].fields_.size(); ++f)
-      out << (f ? ", " : "") << quoted(rows[r].fields_[f].first) << ": " << rows[r].fields_[f].second;
+      out << (f ? ", " : "") << json_string(rows[r].fields_[f].first) << ": " << rows[r].fields_[f].second;
     out << "}";
   }
   return out << "\n]\n";

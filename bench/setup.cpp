@@ -32,13 +32,13 @@ std::vector<int> existing(const std::vector<int>& ranks) {
 std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
   const std::vector<int> sources = existing(place.sources), targets = existing(place.targets);
   const auto free = [&graph] { MPI_Comm_free(&graph); };
-  const auto adjacent = [&place, &graph, sources, targets] {
-    MPI_Dist_graph_create_adjacent(place.cart, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
+  const auto adjacent = [&graph, sources, targets] {
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
                                    targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   };
   const auto general = [&place, &graph, targets] {
     const int degree = static_cast<int>(targets.size());
-    MPI_Dist_graph_create(place.cart, 1, &place.rank, &degree, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &place.rank, &degree, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   };
   return {{"MPI_Dist_graph_create_adjacent", "", "", [] {}, adjacent, free, 1 << 30}, {"MPI_Dist_graph_create", "", "", [] {}, general, free, 1 << 30}};
 }

@@ -5,9 +5,21 @@
 #include <set>
 
 #include "channels/mpi_error.hpp"
+#include "channels/owned_comm.hpp"
 #include "channels/quirks.hpp"
 
 namespace tonari {
+
+namespace {
+
+// The same ranks in the same order without a topology, where a graph would inherit it.
+MPI_Comm without_topology(MPI_Comm comm) {
+  MPI_Comm plain = MPI_COMM_NULL;
+  if (TONARI_QUIRK_GRAPH_KEEPS_TOPOLOGY) check_mpi(MPI_Comm_split(comm, 0, 0, &plain), "MPI_Comm_split");
+  return plain;
+}
+
+}  // namespace
 
 MPI_Comm make_graph(MPI_Comm comm, const Vertex& vertex) {
   MPI_Comm graph = MPI_COMM_NULL;
@@ -17,6 +29,8 @@ MPI_Comm make_graph(MPI_Comm comm, const Vertex& vertex) {
   // Empty lists still need valid addresses for MPI_UNWEIGHTED's sake on some MPIs.
   const int in = static_cast<int>(sources.size()), out = static_cast<int>(targets.size());
   sources.push_back(0), targets.push_back(0);
+  const OwnedComm plain(without_topology(comm));
+  if (plain.get() != MPI_COMM_NULL) comm = plain.get();
   check_mpi(MPI_Dist_graph_create_adjacent(comm, in, sources.data(), MPI_UNWEIGHTED, out, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
             "MPI_Dist_graph_create_adjacent");
   return graph;

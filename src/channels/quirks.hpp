@@ -45,3 +45,11 @@
 #else
 #define TONARI_QUIRK_BYTES_ONLY 0
 #endif
+
+// Open MPI 5.0 (seen in 5.0.7 and 5.0.11, not in 4.1.4): a distributed graph made of a Cartesian communicator keeps the grid's mark. MPI_Topo_test
+// says MPI_CART, and the neighbourhood collectives read lists of a length that is not theirs (open-mpi/ompi issue 14438).
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+#define TONARI_QUIRK_GRAPH_KEEPS_TOPOLOGY 1
+#else
+#define TONARI_QUIRK_GRAPH_KEEPS_TOPOLOGY 0
+#endif

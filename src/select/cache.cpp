@@ -213,7 +213,7 @@ bool read_number(const std::string& word, Number& value) {
 }
 
 // A word as a sentence may quote it.
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   std::string shown(word.substr(0, 40));
   for (char& c : shown)
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
@@ -238,7 +238,7 @@ std::vector<std::string> words(const std::string& text) {
 std::string set(LogGP& machine, const std::string& name, const std::string& value) {
   if (name == "eager") {
     const bool good = read_number(value, machine.eager) && machine.eager >= 1 && machine.eager <= longest_eager;
-    return good ? "" : text("eager is ", quoted(value), "; it must be a whole number of bytes from 1 to ", longest_eager);
+    return good ? "" : text("eager is ", in_quotes(value), "; it must be a whole number of bytes from 1 to ", longest_eager);
   }
   for (const Parameter& parameter : parameters) {
     if (name != parameter.name) continue;
@@ -246,9 +246,9 @@ std::string set(LogGP& machine, const std::string& name, const std::string& valu
     double& time = machine.*parameter.time;
     const bool good = read_number(value, time) && std::isfinite(time) && time < longest_time && (time > 0 || (may_be_zero && time == 0));
     if (good) return "";
-    return text(name, " is ", quoted(value), "; it must be a time in seconds, ", may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
+    return text(name, " is ", in_quotes(value), "; it must be a time in seconds, ", may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
   }
-  return text(quoted(name), " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, eager and rendezvous");
+  return text(in_quotes(name), " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, eager and rendezvous");
 }
 
 // Returns what is wrong with the text, or nothing.
@@ -256,7 +256,7 @@ std::string parse_machine(const std::string& source, LogGP& machine) {
   const std::vector<std::string> list = words(source);
   std::unordered_set<std::string> given;
   for (std::size_t k = 0; k < list.size(); k += 2) {
-    if (k + 1 == list.size()) return quoted(list[k]) + " has no value; write name=value, for example L=1e-6";
+    if (k + 1 == list.size()) return in_quotes(list[k]) + " has no value; write name=value, for example L=1e-6";
     if (std::string wrong = set(machine, list[k], list[k + 1]); !wrong.empty()) return wrong;
     if (!given.insert(list[k]).second) return list[k] + " is given twice";
   }
