@@ -324,7 +324,7 @@ TEST_F(Strict, ForwardingOverOthersIsRefused) {
 // Rank 0 sends to all; the first rank of a node hands its block on to the others there, which the graph has no edges for.
 TEST_F(Strict, GraphsAreFilteredToo) {
   if (world_size() < 3) GTEST_SKIP() << "for nodes of two ranks";
-  const Nodes nodes("1,2");
+  const MadeUpNodes nodes("1,2");
   const int ranks = world_size(), rank = world_rank();
   const int zero[] = {0}, mine = 10 + rank;
   std::vector<int> others(static_cast<std::size_t>(ranks) - 1);

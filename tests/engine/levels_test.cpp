@@ -59,7 +59,7 @@ TEST_F(Levels, Sizes) {
 // Ranks that forward blocks have to learn their sizes; with the key that is done when the neighbourhood is made.
 TEST_F(Levels, SizesOfPassingBlocks) {
   if (world_size() < 4) GTEST_SKIP() << "no rank has two neighbors";
-  const Nodes nodes("2");
+  const MadeUpNodes nodes("2");
   for (const char* exact : {"false", "true"}) {
     const Info info{{"cdag_exact_byte_communications", exact}, {"tonari_tune", "model"}, {"tonari_algorithm", "node-aware"}};
     near = ring.make(info);

@@ -8,12 +8,12 @@
 namespace tonari::test {
 
 // Makes up nodes while it lives: TONARI_NODES.
-class Nodes {
+class MadeUpNodes {
  public:
-  explicit Nodes(const char* text) { setenv("TONARI_NODES", text, 1); }
-  ~Nodes() { unsetenv("TONARI_NODES"); }
-  Nodes(const Nodes&) = delete;
-  Nodes& operator=(const Nodes&) = delete;
+  explicit MadeUpNodes(const char* text) { setenv("TONARI_NODES", text, 1); }
+  ~MadeUpNodes() { unsetenv("TONARI_NODES"); }
+  MadeUpNodes(const MadeUpNodes&) = delete;
+  MadeUpNodes& operator=(const MadeUpNodes&) = delete;
 };
 
 struct WeightedRing {
