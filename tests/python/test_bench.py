@@ -98,9 +98,10 @@ def test_a_mesh_delivers(mpi: str, tmp_path: Path) -> None:
 def test_messages_are_counted(mpi: str, tmp_path: Path) -> None:
     """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six blocks go to others and two to the rank itself."""
     ring = by_name(rows(tmp_path, "moore:1:1", "--ranks", "3", "--mpi", mpi, "--algorithms", "native,irecv,irecv-persistent,tonari-irecv,linear"))
-    assert {name: row["messages"] for name, row in ring.items()} == {
-        "native": 2, "irecv": 2, "irecv-persistent": 2, "tonari-irecv": 2, "linear": 2,
-    }  # fmt: skip
+    native = ring.pop("native")
+    hidden = not native["mpi_version"].startswith("4.")  # the wheels of Open MPI 5 and MPICH 5 do not show what their collectives send
+    assert native["messages"] == 2 or (hidden and native["messages"] is None)
+    assert {name: row["messages"] for name, row in ring.items()} == {"irecv": 2, "irecv-persistent": 2, "tonari-irecv": 2, "linear": 2}
     wrapped = by_name(
         rows(tmp_path, "moore:2:1", "--ranks", "3", "--dims", "3x1", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear/p2p-packed")
     )
