@@ -3,6 +3,7 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "engine/in_flight.hpp"
 
 using namespace tonari;
 
@@ -19,19 +20,23 @@ void start(tonari_request request) {
   request->prepared->running = true;
   request->prepared->exchange->start();
   request->active = true;
+  enlist(*request->prepared->exchange);
 }
 
-void complete(tonari_request_s& request) { request.active = request.prepared->running = false; }
+void complete(tonari_request_s& request) {
+  discharge(*request.prepared->exchange);
+  request.active = request.prepared->running = false;
+}
 
 bool test(tonari_request request) {
   if (!request || !request->active) return true;
-  if (request->prepared->exchange->test()) complete(*request);
+  if (test_enlisted(*request->prepared->exchange)) complete(*request);
   return !request->active;
 }
 
 void wait(tonari_request request) {
   if (!request || !request->active) return;
-  request->prepared->exchange->wait();
+  wait_and_drive(*request->prepared->exchange);
   complete(*request);
 }
 

@@ -92,7 +92,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
     settings = read_neighborhood_settings(info);
     if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
   });
-  const std::uint64_t words[] = {near ? near->fingerprint() : 0, settings.fingerprint()};
+  const Ballot words[] = {near ? near->fingerprint() : 0, settings.fingerprint()};
   const std::vector<bool> same = agree(cart, error, words);
   if (!same[0]) explain_difference(cart, *near);
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
@@ -112,7 +112,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, c
     settings = read_neighborhood_settings(info);
     if (settings.exact_byte_communications) check_weights(lists, rank_in(comm));
   });
-  const std::uint64_t words[] = {settings.fingerprint(), lists.grid.has_value()};
+  const Ballot words[] = {settings.fingerprint(), lists.grid.has_value()};
   const std::vector<bool> same = agree(comm, error, words);
   if (!same[0]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
   if (!same[1]) lists.grid.reset();

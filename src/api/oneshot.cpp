@@ -2,6 +2,7 @@
 #include "api/guard.hpp"
 #include "api/request.hpp"
 #include "engine/agree.hpp"
+#include "engine/in_flight.hpp"
 
 using namespace tonari;
 
@@ -10,7 +11,7 @@ namespace {
 void run(Prepared& prepared) {
   prepared.running = true;
   prepared.exchange->start();
-  prepared.exchange->wait();
+  wait_and_drive(*prepared.exchange);
   prepared.running = false;
 }
 
@@ -21,7 +22,7 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
   std::optional<Error> broken = bound.difference(call, near.context->place());
   if (!has_place) broken = Error(Errc::argument, "the place for the new request is null");
   if (prepared.running) {
-    prepared.exchange->wait();
+    wait_and_drive(*prepared.exchange);
     broken = Error(Errc::active, text("an exchange of ", call.name(), " was still in flight when the next began; with cdag_static_buffers both write the same "
                                       "buffers, so complete one first (both are complete now)"));
   }
@@ -50,6 +51,7 @@ int started(tonari_neighborhood near, tonari_request* request, const Call& call)
     if (!handle) handle = std::make_unique<tonari_request_s>();
     prepared->running = true;
     prepared->exchange->start();
+    enlist(*prepared->exchange);
     handle->active = handle->once = true;
     handle->prepared = std::move(prepared);
     *request = handle.release();

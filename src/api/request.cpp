@@ -82,7 +82,7 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
     print = size_print(context.place(), call.collective, mine.binding);
   });
   const bool spread = !mine.binding.layouts.empty();
-  std::vector<std::uint64_t> words{static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), print.hash, spread,
+  std::vector<Ballot> words{static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), print.hash, spread,
                                    static_cast<std::uint64_t>(call.form()), static_cast<std::uint64_t>(mine.arguments.form)};
   const std::size_t first_place = words.size();
   words.insert(words.end(), mine.matches.begin(), mine.matches.end());

@@ -92,7 +92,7 @@ NativeShape native_shape(const Neighborhood& near) {
   return {complete, repeats(near), complete || symmetric(near)};
 }
 
-bool native_is_right(const NativeShape& shape) { return !TONARI_QUIRK_MPICH_4_NEIGHBORS || shape.balanced; }
+bool native_is_right(const NativeShape& shape) { return shape.in_order && (!TONARI_QUIRK_MPICH_4_NEIGHBORS || shape.balanced); }
 
 NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape)
     : collective(arguments.collective), sendbuf(arguments.sendbuf), recvbuf(arguments.recvbuf) {

@@ -19,6 +19,7 @@ struct NativeShape {
   bool complete = true;   // all neighbours of all ranks exist
   bool repeats = false;   // some rank sends several blocks to one
   bool balanced = true;   // every rank sends as many blocks as it receives
+  bool in_order = true;   // of several blocks between two ranks the k-th that is sent is the k-th that is received
 };
 NativeShape native_shape(const Neighborhood& near);  // pure
 

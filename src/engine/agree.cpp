@@ -4,20 +4,36 @@
 #include <new>
 
 #include "channels/mpi_error.hpp"
+#include "engine/in_flight.hpp"
 
 namespace tonari {
 
-std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const std::uint64_t> words) {
+namespace {
+
+void maximum(MPI_Comm comm, std::vector<std::uint64_t>& values) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX, comm, &request), "MPI_Iallreduce");
+  std::optional<Error> error;  // of an exchange in flight: its own test or wait will report it, too
+  for (int done = !any_in_flight(); !done;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!done && !error) error = caught([] { drive_all(); });
+  }
+  check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+}  // namespace
+
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   // The maximum of v and of ~v are complements of each other only if v is the same everywhere. The first word finds the lowest failing rank.
   std::vector<std::uint64_t> values{local ? static_cast<std::uint64_t>(size - rank) : 0};
-  for (std::uint64_t word : words) {
-    values.push_back(word);
-    values.push_back(~word);
+  for (const Ballot& b : ballots) {
+    values.push_back(b.abstains ? 0 : b.value);
+    values.push_back(b.abstains ? 0 : ~b.value);
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  maximum(comm, values);
   if (values[0] > 0) {
     const int failed = size - static_cast<int>(values[0]);
     int code = local ? static_cast<int>(local->code()) : 0;
@@ -30,7 +46,7 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::s
     throw Error(static_cast<Errc>(code), sentence);
   }
   std::vector<bool> same;
-  for (std::size_t k = 0; k < words.size(); ++k) same.push_back(values[1 + 2 * k] == ~values[2 + 2 * k]);
+  for (std::size_t k = 0; k < ballots.size(); ++k) same.push_back(values[1 + 2 * k] == ~values[2 + 2 * k]);
   return same;
 }
 

@@ -14,9 +14,18 @@
 
 namespace tonari {
 
+// What ranks should have the same value of. Those that abstain go with all others; if all do, it counts as different.
+struct Ballot {
+  Ballot(std::uint64_t v) : value(v) {}
+  Ballot(std::uint64_t v, bool abstain) : value(v), abstains(abstain) {}
+  std::uint64_t value;
+  bool abstains = false;
+};
+
 // Collective. If `local` holds an error on some rank, throws the error of the lowest such rank on all ranks.
-// Otherwise returns, for every word, whether it has the same value on all ranks. One MPI_Allreduce if all is well.
-std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const std::uint64_t> words = {});
+// Otherwise returns, for every ballot, whether it has the same value on all ranks. One MPI_Iallreduce if all is well; while it lasts the exchanges in flight are
+// driven on (engine/in_flight.hpp), so calls that begin with an agreement may be made between start and completion of others.
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots = {});
 
 // Collective: runs `work` and agrees on how it went. std::bad_alloc becomes Errc::memory.
 void together(MPI_Comm comm, const std::function<void()>& work);

@@ -177,7 +177,7 @@ std::string machine_key(MPI_Comm comm) {
   check_mpi(MPI_Get_library_version(version, &length), "MPI_Get_library_version");
   check_mpi(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
   MPI_Comm_size(comm, &ranks);
-  const std::uint64_t here = Hash().bytes(host).value();
+  const Ballot here = Hash().bytes(host).value();
   const bool one_node = agree(comm, std::nullopt, std::span(&here, 1))[0];
   std::string key = text(host, "|", ranks, " ranks|", one_node ? "one node|" : "several nodes|", std::hex, tuning_environment(), std::dec, "|", version);
   for (char& c : key)

@@ -1,6 +1,7 @@
 #include "engine/place.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/hash.hpp"
@@ -24,6 +25,8 @@ Place place_in(std::shared_ptr<const Neighborhood> near, int rank) {
 
 Place place_in(std::shared_ptr<const Neighborhood> near, Vertex given, Isomorphism isomorphism) {
   Place place = place_in(std::move(near), given.rank);
+  place.vertex.node = given.node;
+  place.vertex.node_ranks = given.node_ranks;
   place.send_blocks = std::move(isomorphism.send_blocks);
   place.recv_blocks = std::move(isomorphism.recv_blocks);
   place.given = std::move(given);
@@ -48,17 +51,29 @@ bool repeats(const std::vector<std::int32_t>& peers) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
+// Cartesian communicators of more dimensions than a grid can have stay graphs; there two blocks from one rank may come crosswise.
+bool crosswise(const Vertex& v) {
+  std::map<std::int32_t, std::uint32_t> last;
+  for (std::size_t j = 0; j < v.sources.size(); ++j) {
+    if (v.sources[j] < 0) continue;
+    const auto [entry, first] = last.try_emplace(v.sources[j], v.origins[j]);
+    if (!first && v.origins[j] < entry->second) return true;
+    entry->second = v.origins[j];
+  }
+  return false;
+}
+
 }  // namespace
 
 Place place_in_graph(World& world, Vertex vertex) {
   Place place;
   const std::size_t out = existing(vertex.targets), in = existing(vertex.sources);
   const bool complete = out == vertex.targets.size() && in == vertex.sources.size();
-  Word words[] = {!complete, repeats(vertex.targets), out != in, static_cast<Word>(std::max(vertex.targets.size(), vertex.sources.size()))};
+  Word words[] = {!complete, repeats(vertex.targets), out != in, crosswise(vertex), static_cast<Word>(std::max(vertex.targets.size(), vertex.sources.size()))};
   world.max(words);
-  place.shape = {words[0] == 0, words[1] != 0, words[2] == 0};
-  place.neighbors = static_cast<std::size_t>(words[3]);
-  place.fingerprint = static_cast<std::uint64_t>(world.sum(static_cast<Word>(print_of(vertex) >> 8)));  // room for the sum of all
+  place.shape = {words[0] == 0, words[1] != 0, words[2] == 0, words[3] == 0};
+  place.neighbors = static_cast<std::size_t>(words[4]);
+  place.fingerprint = static_cast<std::uint64_t>(world.sum(static_cast<Word>(print_of(vertex) >> 24)));  // room for the sum of many
   place.facts = gather_facts(world, std::span(&vertex, 1));
   place.vertex = std::move(vertex);
   return place;

@@ -19,6 +19,7 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr
     successors_.insert(successors_.end(), next.begin(), next.end());
     successor_begin_.push_back(static_cast<std::uint32_t>(successors_.size()));
     predecessors_.push_back(plan.predecessor_count(op));
+    is_copy_.push_back(plan[op].kind == Kind::copy);
     if (program_.steps[op].after.size() > 0) unpacking_.push_back(op);
   }
   independent_ = successors_.empty();
@@ -119,12 +120,14 @@ void PlanExchange::complete(OpId op) {
     if (--waiting_[successors_[k]] == 0) ready_.push_back(successors_[k]);
 }
 
+// In the order in which they became ready (what planners mean by the order of messages), but messages before copies.
 void PlanExchange::start_ready() {
-  while (!ready_.empty()) {
-    const OpId op = ready_.back();
-    ready_.pop_back();
-    start_operation(op);
+  for (std::size_t next = 0; next < ready_.size();) {
+    const auto message = std::find_if(ready_.begin() + static_cast<std::ptrdiff_t>(next), ready_.end(), [&](OpId op) { return !is_copy_[op]; });
+    if (message != ready_.end()) std::rotate(ready_.begin() + static_cast<std::ptrdiff_t>(next), message, message + 1);
+    start_operation(ready_[next++]);
   }
+  ready_.clear();
 }
 
 void PlanExchange::complete_transfer(int index) {

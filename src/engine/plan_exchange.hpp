@@ -55,6 +55,7 @@ class PlanExchange final : public Exchange {
   std::vector<std::uint32_t> predecessors_, waiting_;
   std::vector<std::uint32_t> outstanding_;
   std::vector<OpId> initial_, ready_, unpacking_;
+  std::vector<bool> is_copy_;
   std::size_t not_started_ = 0, not_complete_ = 0;
   bool independent_ = false;  // no operation waits for another
   bool unpack_at_end_ = false;

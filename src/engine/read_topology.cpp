@@ -131,7 +131,7 @@ NodeMembers read_node(MPI_Comm comm) {
   const std::optional<Error> error = caught([&] {
     if (emulated) members = node_from_text(text, "TONARI_NODES", size_of(comm), rank_in(comm));
   });
-  const std::uint64_t words[] = {emulated ? Hash().bytes(text).value() : 0};
+  const Ballot words[] = {emulated ? Hash().bytes(text).value() : 0};
   if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
   return emulated ? members : read_shared_node(comm);
 }

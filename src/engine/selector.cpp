@@ -15,6 +15,7 @@ namespace tonari {
 namespace {
 
 constexpr double close = 1.3;   // who is so near to the best gets a second look
+constexpr double hopeful = 3, short_exchange = 5e-6;  // the same for the immediate form of an exchange of at most so many seconds
 constexpr std::size_t most_finalists = 8;
 constexpr double most_scratch = 256 << 20;  // bytes that candidates may hold together on one rank while they are measured
 
@@ -66,18 +67,27 @@ std::vector<Candidate> affordable(const std::vector<Candidate>& candidates, cons
   return chosen;
 }
 
+// Those in front, each also in its immediate form. Starting persistent requests costs some MPIs more than it saves, which decides short exchanges: there the
+// immediate forms of others get a chance, too.
+std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Settings& settings) {
+  std::vector<Candidate> finalists;
+  for (const Timing& t : first) {
+    const bool in_front = t.seconds <= close * first[0].seconds;
+    const bool may_be = t.seconds < short_exchange && t.seconds <= hopeful * first[0].seconds;
+    if (t.wrong || !(in_front || may_be) || finalists.size() >= most_finalists) continue;
+    if (in_front) finalists.push_back(t.candidate);
+    if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv") finalists.push_back(*other);
+  }
+  return finalists;
+}
+
 // First all candidates on persistent requests, then those in front once more, also without.
 Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, std::string& details) {
   const double seconds = budget(context.comm(), settings.tune);
   const std::vector<Timing> first = time_candidates(context, candidates, settings, shadow, seconds / 2);
   details = "measured:\n";
   add_lines(details, first);
-  std::vector<Candidate> finalists;
-  for (const Timing& t : first) {
-    if (t.wrong || t.seconds > close * first[0].seconds || finalists.size() >= most_finalists) continue;
-    finalists.push_back(t.candidate);
-    if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv") finalists.push_back(*other);
-  }
+  const std::vector<Candidate> finalists = finalists_of(first, settings);
   if (finalists.size() == 1) return first[0];
   const std::vector<Timing> last = time_candidates(context, finalists, settings, shadow, seconds / 2);
   details += "those in front once more, also with Isend and Irecv instead of persistent requests:\n";
@@ -125,7 +135,7 @@ Choice choose_unmeasured(Context& context, const Problem& problem, Settings sett
 Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
   const bool native_ok = native_is_right(context.place().shape);
   if (settings.algorithm == "native" && !native_ok)
-    fail(Errc::algorithm, "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose blocks where ranks send and receive different numbers of them");
+    fail(Errc::algorithm, "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose or exchange blocks on such a neighborhood");
   if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
   std::string key;
   if (settings.tune == Tune::automatic || settings.tune == Tune::recall) {

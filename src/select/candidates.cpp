@@ -4,7 +4,6 @@
 #include <set>
 #include <cstdlib>
 #include <sstream>
-#include <tuple>
 
 #include "base/hash.hpp"
 
@@ -70,10 +69,10 @@ std::vector<Candidate> schemes(const Problem& problem, const Settings& settings,
   fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
 }
 
-// Plans with equal rounds, messages and hops do nearly the same; the first one stays.
+// The first of those that do the same stays.
 void drop_twins(std::vector<Candidate>& all) {
-  std::set<std::tuple<std::size_t, std::size_t, std::size_t>> seen;
-  std::erase_if(all, [&](const Candidate& c) { return !seen.emplace(c.scheme->rounds(), c.scheme->messages(), c.scheme->hops()).second; });
+  std::set<std::uint64_t> seen;
+  std::erase_if(all, [&](const Candidate& c) { return !seen.insert(c.scheme->likeness()).second; });
 }
 
 void sort_by_price(std::vector<Candidate>& all) {

@@ -3,20 +3,22 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 namespace tonari {
 namespace {
 
 class GraphScheme final : public Scheme {
  public:
-  GraphScheme(const char* algorithm, GraphWay& way, const Vertex& vertex, Collective collective, const Traffic& traffic)
+  GraphScheme(const char* algorithm, GraphWay& way, const Vertex& vertex, Collective collective, const Traffic& traffic, std::uint64_t likeness)
       : Scheme(algorithm, way.variant), vertex_(vertex), collective_(collective), relay_(std::move(way.relays.front())), ports_(way.ports),
-        traffic_(traffic) {}
+        traffic_(traffic), likeness_(likeness) {}
 
   std::size_t rounds() const override { return static_cast<std::size_t>(ports_ > 0 ? traffic_.stages : std::max(traffic_.most_out, traffic_.most_in)); }
   std::size_t messages() const override { return static_cast<std::size_t>(traffic_.most_out); }
   std::size_t hops() const override { return static_cast<std::size_t>(traffic_.most_blocks_out); }
   std::size_t tags() const override { return static_cast<std::size_t>(traffic_.stages); }
+  std::uint64_t likeness() const override { return likeness_; }
 
   Plan plan(int rank, EmitOptions options) const override {
     if (rank != vertex_.rank) fail(Errc::internal, "rank ", vertex_.rank, " was asked for the plan of rank ", rank);
@@ -46,7 +48,19 @@ class GraphScheme final : public Scheme {
   Relay relay_;
   int ports_;
   Traffic traffic_;
+  std::uint64_t likeness_;
 };
+
+// Equal only if all ranks have the same hops in the same order: where a planner finds nothing to do, it does what linear does. Collective.
+std::uint64_t likeness_of(World& world, const GraphWay& way, std::int32_t rank) {
+  Hash hash;
+  hash.word(rank).word(way.ports);
+  for (const std::vector<Hop>* hops : {&way.relays.front().out, &way.relays.front().in}) {
+    hash.word(hops->size());
+    for (const Hop& hop : *hops) hash.word(hop.stage).word(hop.peer).word(hop.block.origin).word(hop.block.block);
+  }
+  return static_cast<std::uint64_t>(world.sum(static_cast<Word>(hash.value() >> 24)));  // room for the sum of many
+}
 
 }  // namespace
 
@@ -62,7 +76,8 @@ GraphRepertoire::Planned GraphRepertoire::plan(const GraphAlgorithm& algorithm, 
   if (!planned.reason.empty()) return planned;
   for (GraphWay& way : algorithm.ways(world_, std::span(&vertex_, 1), facts_, task)) {
     const Traffic traffic = gather_traffic(world_, way);
-    planned.schemes.push_back(std::make_shared<const GraphScheme>(algorithm.name, way, vertex_, task.collective, traffic));
+    const std::uint64_t likeness = likeness_of(world_, way, vertex_.rank);
+    planned.schemes.push_back(std::make_shared<const GraphScheme>(algorithm.name, way, vertex_, task.collective, traffic, likeness));
   }
   return planned;
 }
@@ -70,11 +85,15 @@ GraphRepertoire::Planned GraphRepertoire::plan(const GraphAlgorithm& algorithm, 
 std::vector<SchemePtr> GraphRepertoire::schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) {
   const GraphAlgorithm& found = find_graph_algorithm(algorithm);
   const int size_class = block_bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(block_bytes)));
-  const auto [entry, fresh] = planned_.try_emplace({algorithm, collective, size_class});
-  // linear looks at no machine: it must not be the reason to measure one
-  if (fresh) entry->second = plan(found, {collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()});
-  reason = entry->second.reason;
-  return entry->second.schemes;
+  const std::tuple key(algorithm, collective, size_class);
+  auto known = planned_.find(key);
+  if (known == planned_.end()) {
+    // linear looks at no machine: it must not be the reason to measure one
+    Planned fresh = plan(found, {collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()});
+    known = planned_.emplace(key, std::move(fresh)).first;
+  }
+  reason = known->second.reason;
+  return known->second.schemes;
 }
 
 }  // namespace tonari

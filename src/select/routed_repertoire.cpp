@@ -1,5 +1,7 @@
 #include "select/routed_repertoire.hpp"
 
+#include "base/hash.hpp"
+
 namespace tonari {
 namespace {
 
@@ -20,6 +22,8 @@ class RoutedScheme final : public Scheme {
   std::size_t messages() const override { return schedule_.rounds(); }
   std::size_t hops() const override { return schedule_.hops(); }
   std::size_t tags() const override { return schedule_.rounds(); }
+  // Equally many rounds and hops: on the usual patterns the same steps, or others that cost the same.
+  std::uint64_t likeness() const override { return Hash().word(schedule_.rounds()).word(schedule_.hops()).value(); }
   Plan plan(int rank, EmitOptions options) const override { return schedule_.plan(rank, options); }
 
   double price(const Sizes& sizes, const LogGP& machine, ChannelCost channel) const override {

@@ -29,6 +29,7 @@ class Scheme {
   virtual std::size_t messages() const = 0;  // sent by the busiest rank
   virtual std::size_t hops() const = 0;      // blocks sent by the busiest rank in an all-to-all
   virtual std::size_t tags() const = 0;      // plans use tags from 0 to below this
+  virtual std::uint64_t likeness() const = 0;  // equal for schemes of one repertoire that do the same, or nearly
   virtual Plan plan(int rank, EmitOptions options) const = 0;  // graphs: of this process's rank
   virtual double price(const Sizes& sizes, const LogGP& machine, ChannelCost channel) const = 0;  // seconds
 
