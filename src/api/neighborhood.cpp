@@ -13,28 +13,14 @@
 namespace tonari {
 namespace {
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-Grid read_grid(MPI_Comm cart) {
+Grid require_grid(MPI_Comm cart) {
   int kind = MPI_UNDEFINED, d = 0;
   check_mpi(MPI_Topo_test(cart, &kind), "MPI_Topo_test");
   if (kind != MPI_CART) fail(Errc::topology, "the communicator has no Cartesian topology; make one with MPI_Cart_create");
+  std::optional<Grid> grid = read_grid(cart);
+  if (grid) return *std::move(grid);
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
-  if (d < 1 || d > max_dimensions) fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; tonari takes 1 to ", max_dimensions);
-  int sizes[max_dimensions], periods[max_dimensions], coordinates[max_dimensions];
-  check_mpi(MPI_Cart_get(cart, d, sizes, periods, coordinates), "MPI_Cart_get");
-  bool periodic[max_dimensions];
-  std::copy(periods, periods + d, periodic);
-  Grid grid(std::span<const int>(sizes, d), std::span<const bool>(periodic, d));
-  int rank = 0;
-  MPI_Comm_rank(cart, &rank);
-  for (int j = 0; j < d; ++j)
-    if (grid.coordinates(rank)[j] != coordinates[j]) fail(Errc::topology, "the Cartesian topology does not number its ranks in row-major order");
-  return grid;
+  fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; tonari takes 1 to ", max_dimensions);
 }
 
 std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
@@ -56,8 +42,7 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   std::vector<int> first(static_cast<std::size_t>(s) * max_dimensions);
   for (std::size_t i = 0; i < std::min<std::size_t>(s, near.offsets.size()); ++i) std::copy(near.offsets[i].begin(), near.offsets[i].end(), &first[i * max_dimensions]);
   check_mpi(MPI_Bcast(first.data(), s * max_dimensions, MPI_INT, 0, comm), "MPI_Bcast");
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   const auto shown = [&](const int* v) {
     std::string list = "(";
     for (int j = 0; j < d; ++j) list += (j ? "," : "") + std::to_string(v[j]);
@@ -74,19 +59,13 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
-void require_intra(MPI_Comm comm) {
-  int inter = 0;
-  check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
-  if (inter) fail(Errc::topology, "an intercommunicator has no Cartesian or graph topology; use a communicator of one group");
-}
-
 tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info, bool has_place) {
-  require_intra(cart);  // all ranks know
+  require_one_group(cart);  // all ranks know
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new neighborhood is null");
-    Grid grid = read_grid(cart);
+    Grid grid = require_grid(cart);
     std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
     near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
     settings = read_neighborhood_settings(info);
@@ -103,7 +82,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
 
 // Collective. read: this rank's lists; may throw.
 tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, const std::function<TopologyLists()>& read) {
-  require_intra(comm);  // all ranks know
+  require_one_group(comm);  // all ranks know
   TopologyLists lists;
   Settings settings;
   const std::optional<Error> error = caught([&] {
@@ -134,7 +113,7 @@ bool read_weights(int degree, const int given[], std::vector<int>& weights) {
 std::optional<Grid> grid_below(MPI_Comm comm) {
   int kind = MPI_UNDEFINED;
   check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
-  return kind == MPI_CART ? read_topology(comm).grid : std::nullopt;
+  return kind == MPI_CART ? read_grid(comm) : std::nullopt;
 }
 
 }  // namespace

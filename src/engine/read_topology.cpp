@@ -9,15 +9,6 @@
 #include "engine/agree.hpp"
 
 namespace tonari {
-namespace {
-
-std::int32_t from_mpi(int rank) { return rank == MPI_PROC_NULL ? -1 : rank; }
-
-std::vector<std::int32_t> from_mpi(std::vector<int> ranks, int count) {
-  ranks.resize(static_cast<std::size_t>(count));
-  for (int& rank : ranks) rank = from_mpi(rank);
-  return ranks;
-}
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -25,13 +16,9 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-std::optional<Grid> read_grid(MPI_Comm cart, int d) {
+std::optional<Grid> read_grid(MPI_Comm cart) {
+  int d = 0;
+  check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
   if (d < 1 || d > max_dimensions) return std::nullopt;
   int sizes[max_dimensions], periods[max_dimensions], coordinates[max_dimensions];
   check_mpi(MPI_Cart_get(cart, d, sizes, periods, coordinates), "MPI_Cart_get");
@@ -43,12 +30,34 @@ std::optional<Grid> read_grid(MPI_Comm cart, int d) {
   return grid;
 }
 
+void require_one_group(MPI_Comm comm) {
+  int between_groups = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
+  if (between_groups) fail(Errc::topology, "an intercommunicator has no Cartesian or graph topology; use a communicator of one group");
+}
+
+namespace {
+
+std::int32_t from_mpi(int rank) { return rank == MPI_PROC_NULL ? -1 : rank; }
+
+std::vector<std::int32_t> from_mpi(std::vector<int> ranks, int count) {
+  ranks.resize(static_cast<std::size_t>(count));
+  for (int& rank : ranks) rank = from_mpi(rank);
+  return ranks;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
 // Per dimension first the neighbour in the negative direction, then the one in the positive direction. Block 2j goes down and arrives from above, in block 2j+1.
 TopologyLists read_cartesian(MPI_Comm cart) {
   int d = 0;
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
   TopologyLists lists;
-  lists.grid = read_grid(cart, d);
+  lists.grid = read_grid(cart);
   for (int j = 0; j < d; ++j) {
     int below = MPI_PROC_NULL, above = MPI_PROC_NULL;
     check_mpi(MPI_Cart_shift(cart, j, 1, &below, &above), "MPI_Cart_shift");
@@ -104,9 +113,7 @@ NodeMembers read_shared_node(MPI_Comm comm) {
 }  // namespace
 
 TopologyLists read_topology(MPI_Comm comm) {
-  int between_groups = 0, kind = MPI_UNDEFINED;
-  check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
-  if (between_groups) fail(Errc::topology, "an intercommunicator has no topology; give a communicator made with MPI_Cart_create or MPI_Dist_graph_create_adjacent");
+  int kind = MPI_UNDEFINED;
   check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
   if (kind == MPI_CART) return read_cartesian(comm);
   if (kind == MPI_GRAPH) return read_graph(comm);

@@ -23,8 +23,16 @@ struct TopologyLists {
   std::optional<Grid> grid;  // Cartesian with 1 to 8 dimensions
 };
 
-// Not collective. Throws Errc::topology if there is no topology to read.
+int rank_in(MPI_Comm comm);
+
+// Throws Errc::topology for an intercommunicator: on all ranks, since all know.
+void require_one_group(MPI_Comm comm);
+
+// Not collective. comm: of one group. Throws Errc::topology if there is no topology to read.
 TopologyLists read_topology(MPI_Comm comm);
+
+// Of a communicator with a Cartesian topology; nothing if that has not 1 to 8 dimensions. Not collective.
+std::optional<Grid> read_grid(MPI_Comm cart);
 
 // A list of ranks as a program gives it, with MPI_PROC_NULL as -1. what: "source", "destination". Throws Errc::argument if the list is null or an entry is no rank.
 std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what);
