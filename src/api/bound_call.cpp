@@ -72,7 +72,10 @@ BoundCall::BoundCall(const Call& call, const Place& place, Binding binding, std:
 std::optional<Error> BoundCall::difference(const Call& call, const Place& place) const {
   if (same_names(call)) return std::nullopt;
   return caught([&] {
-    if (same_blocks(bind(call.read(place)), binding_)) return;
+    Arguments arguments = call.read(place);
+    Binding binding = bind(arguments);
+    leave_out_missing(place.vertex, arguments, binding);
+    if (same_blocks(binding, binding_)) return;
     fail(Errc::promise, "rank ", place.vertex.rank, " gives ", call.name(), " other buffers, counts or types than its first call on this neighborhood did; ",
          "cdag_static_buffers promises the same for all, and those of the first call were used");
   });

@@ -1,5 +1,7 @@
 #include "api/call.hpp"
 
+#include <algorithm>
+
 #include "channels/mpi_error.hpp"
 
 namespace tonari {
@@ -59,7 +61,7 @@ struct Side {
 // The blocks in the order of the neighbourhood that was recognised. Blocks that the program does not have are empty.
 std::vector<TypedBlock> reordered(const std::vector<TypedBlock>& blocks, const std::vector<std::int32_t>& numbers) {
   std::vector<TypedBlock> ours;
-  for (std::int32_t number : numbers) ours.push_back(number < 0 ? TypedBlock{0, 0, MPI_BYTE} : blocks[number]);
+  for (std::int32_t number : numbers) ours.push_back(number < 0 ? TypedBlock{} : blocks[number]);
   return ours;
 }
 
@@ -83,6 +85,8 @@ std::vector<TypedBlock> read_side(const Side& side, const Given& given) {
   return side.w(given.counts, given.displacements, given.types);
 }
 
+bool exists(std::int32_t peer) { return peer >= 0; }
+
 }  // namespace
 
 const char* Call::name() const {
@@ -95,6 +99,15 @@ Arguments Call::read(const Place& place) const {
   void* into = const_cast<void*>(recv.buffer);
   return in_our_order(place, {collective, form(), send.buffer, into, read_side({"send", send.buffer, blocks_sent(place)}, send),
                               read_side({"receive", recv.buffer, blocks_received(place)}, recv)});
+}
+
+void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding) {
+  for (std::size_t i = 0; i < binding.send.size(); ++i) {
+    const bool sent = arguments.collective == Collective::alltoall ? exists(vertex.targets[i]) : std::ranges::any_of(vertex.targets, exists);
+    if (!sent) arguments.send[i] = {}, binding.send[i] = {};
+  }
+  for (std::size_t j = 0; j < binding.recv.size(); ++j)
+    if (!exists(vertex.sources[j])) arguments.recv[j] = {}, binding.recv[j] = {};
 }
 
 }  // namespace tonari

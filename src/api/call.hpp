@@ -40,4 +40,7 @@ struct Call {
   Arguments read(const Place& place) const;
 };
 
+// Blocks that no edge leads to or from become empty: nobody may look at the memory that a program gives for them. binding: of the arguments.
+void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding);
+
 }  // namespace tonari

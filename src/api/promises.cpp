@@ -109,15 +109,15 @@ void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
 void check_exact_sizes(Context& context, Collective collective, const Binding& binding) {
   const Place& place = context.place();
   const BlockSizes& promised = context.exact_sizes()->edges;
-  const auto check = [&](const char* side, std::size_t i, const std::vector<std::int32_t>& numbers, Bytes actual, Bytes expected) {
+  const auto check = [&](Buffer side, std::size_t i, Bytes actual, Bytes expected) {
     if (actual == expected) return;
-    fail(Errc::promise, side, " block ", place.given ? numbers[i] : static_cast<std::int32_t>(i), " of rank ", context.rank(), " has ", actual, " bytes, but ", key,
-         " promises ", expected, " for its edge");
+    fail(Errc::promise, side == Buffer::send ? "send" : "receive", " block ", given_number(place, side, i), " of rank ", context.rank(), " has ", actual,
+         " bytes, but ", key, " promises ", expected, " for its edge");
   };
   for (std::size_t i = 0; i < promised.send.size(); ++i)
-    if (place.vertex.targets[i] >= 0) check("send", i, place.send_blocks, binding.send[collective == Collective::alltoall ? i : 0].bytes, promised.send[i]);
+    if (place.vertex.targets[i] >= 0) check(Buffer::send, i, binding.send[collective == Collective::alltoall ? i : 0].bytes, promised.send[i]);
   for (std::size_t j = 0; j < promised.recv.size(); ++j)
-    if (place.vertex.sources[j] >= 0) check("receive", j, place.recv_blocks, binding.recv[j].bytes, promised.recv[j]);
+    if (place.vertex.sources[j] >= 0) check(Buffer::recv, j, binding.recv[j].bytes, promised.recv[j]);
 }
 
 }  // namespace tonari

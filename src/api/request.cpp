@@ -15,31 +15,41 @@ namespace {
 
 std::string block_name(const Placed& block) { return text(block.written ? "receive block " : "send block ", block.block); }
 
-void check_overlaps(const Binding& binding, const Vertex& vertex) {
+// By the program's numbers. An allgather has one block to send.
+std::size_t number(const Place& place, Collective collective, Buffer side, std::size_t i) {
+  return side == Buffer::send && collective == Collective::allgather ? 0 : given_number(place, side, i);
+}
+
+void check_overlaps(const Place& place, Collective collective, const Binding& binding) {
   std::vector<Placed> placed;
   std::vector<Layout> whole(binding.send.size() + binding.recv.size());
-  const auto add = [&](const Block& b, std::size_t i, bool written) {
-    if (b.bytes == 0) return;
-    Layout& bytes = whole[placed.size()];
-    if (!b.layout) bytes.add(0, b.bytes);
-    placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes, static_cast<std::uint32_t>(i), written});
+  const auto add = [&](const std::vector<Block>& blocks, Buffer side) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Block& b = blocks[i];
+      if (b.bytes == 0) continue;
+      Layout& bytes = whole[placed.size()];
+      if (!b.layout) bytes.add(0, b.bytes);
+      const auto named = static_cast<std::uint32_t>(number(place, collective, side, i));
+      placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes, named, side == Buffer::recv});
+    }
   };
-  for (std::size_t i = 0; i < binding.send.size(); ++i) add(binding.send[i], i, false);
-  for (std::size_t i = 0; i < binding.recv.size(); ++i)
-    if (vertex.sources[i] >= 0) add(binding.recv[i], i, true);
+  add(binding.send, Buffer::send);
+  add(binding.recv, Buffer::recv);
   Overlap overlap;
   if (!find_overlap(placed, overlap)) return;
-  fail(Errc::buffers, "on rank ", vertex.rank, " ", block_name(placed[overlap.first]), " and ", block_name(placed[overlap.second]),
+  fail(Errc::buffers, "on rank ", place.vertex.rank, " ", block_name(placed[overlap.first]), " and ", block_name(placed[overlap.second]),
        " overlap; a receive block must share no byte with another block");
 }
 
 // Addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
-void check_addresses(const std::vector<Block>& blocks, const char* name) {
+void check_addresses(const Place& place, Collective collective, const std::vector<Block>& blocks, Buffer side) {
   constexpr std::uintptr_t first_page = 4096;
+  const char* const name = side == Buffer::send ? "send" : "receive";
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Block& b = blocks[i];
     const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) + (b.layout ? b.layout->span().first : 0);
-    if (b.bytes > 0 && first < first_page) fail(Errc::argument, name, " block ", i, " has ", b.bytes, " bytes, but the ", name, " buffer is null");
+    if (b.bytes > 0 && first < first_page)
+      fail(Errc::argument, name, " block ", number(place, collective, side, i), " has ", b.bytes, " bytes, but the ", name, " buffer is null");
   }
 }
 
@@ -48,6 +58,7 @@ struct Mine {
   Settings settings;
   Arguments arguments;
   Binding binding;
+  SizePrint sizes;
   std::array<bool, Shelf::places> matches{};  // of what lies on the shelf
 };
 
@@ -57,55 +68,62 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   mine.settings = read_settings(info, context.settings());
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.place())) throw *broken;
-  mine.arguments = call.read(context.place());
+  const Place& place = context.place();
+  mine.arguments = call.read(place);
   mine.binding = bind(mine.arguments);
-  check_addresses(mine.binding.send, "send");
-  check_addresses(mine.binding.recv, "receive");
+  mine.sizes = SizePrint(place, call.collective, mine.binding);
+  leave_out_missing(place.vertex, mine.arguments, mine.binding);
+  check_addresses(place, call.collective, mine.binding.send, Buffer::send);
+  check_addresses(place, call.collective, mine.binding.recv, Buffer::recv);
   if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
   if (use == Use::once) mine.matches = near.shelf.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
-  if (std::ranges::find(mine.matches, true) == mine.matches.end()) check_overlaps(mine.binding, context.vertex());  // those were checked
+  if (std::ranges::find(mine.matches, true) == mine.matches.end()) check_overlaps(place, call.collective, mine.binding);  // those were checked
+}
+
+bool spread(const Binding& binding) {
+  const auto has_layout = [](const Block& block) { return block.layout != nullptr; };
+  return std::ranges::any_of(binding.send, has_layout) || std::ranges::any_of(binding.recv, has_layout);
 }
 
 struct Agreed {
   std::optional<std::size_t> shelved;  // what to use again
-  bool same_sizes = false;             // on all ranks and at both ends
+  std::vector<Bytes> sizes;            // empty: not known yet
   bool contiguous = false;
 };
 
 // One agreement about everything: errors, what the program calls, sizes, and what can be used again.
 Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info, bool has_place, Mine& mine) {
   Context& context = *near.context;
-  SizePrint print{0, false};
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     read(near, call, use, info, mine);
-    print = size_print(context.place(), call.collective, mine.binding);
   });
-  const bool spread = !mine.binding.layouts.empty();
-  std::vector<Ballot> words{static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), print.hash, spread,
-                                   static_cast<std::uint64_t>(call.form()), static_cast<std::uint64_t>(mine.arguments.form)};
-  const std::size_t first_place = words.size();
-  words.insert(words.end(), mine.matches.begin(), mine.matches.end());
-  const std::vector<bool> same = agree(context.comm(), error, words);
+  const auto [one_size, by_number] = mine.sizes.ballots();
+  std::vector<Ballot> ballots{static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), one_size, by_number,
+                              spread(mine.binding), static_cast<std::uint64_t>(call.form()), static_cast<std::uint64_t>(mine.arguments.form)};
+  const std::size_t first_place = ballots.size();
+  ballots.insert(ballots.end(), mine.matches.begin(), mine.matches.end());
+  std::vector<std::uint64_t> said;
+  const std::vector<bool> same = agree(context.comm(), error, ballots, &said);
   if (!same[0]) fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
   if (!same[2]) fail(Errc::mismatch, "some ranks make a persistent request where others make a one-shot call");
-  if (!same[5] && mine.settings.static_buffers)
+  if (!same[6] && mine.settings.static_buffers)
     fail(Errc::mismatch, "ranks call different forms (regular, v, w) of the operation; with cdag_static_buffers it must be one form on all ranks");
-  if (!same[6]) mine.arguments.form = Form::w;  // it can express the others: MPI's own collective must be the same one on all ranks
-  Agreed agreed{std::nullopt, same[3] && print.ends_match, same[4] && !spread};
+  if (!same[7]) mine.arguments.form = Form::w;  // it can express the others: MPI's own collective must be the same one on all ranks
+  Agreed agreed{std::nullopt, mine.sizes.common({same[3], same[4]}, {said[3], said[4]}), same[5] && !spread(mine.binding)};
   for (std::size_t k = 0; k < Shelf::places && !agreed.shelved; ++k)
     if (mine.matches[k] && same[first_place + k]) agreed.shelved = k;
   return agreed;
 }
 
-Problem problem_of(Context& context, Collective collective, const Agreed& agreed, const Binding& binding) {
+Problem problem_of(Context& context, Collective collective, Agreed& agreed, const Binding& binding) {
   Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, {}, agreed.contiguous};
   if (ExactSizes* exact = context.exact_sizes()) {
     problem.sizes = exact->of(collective).sizes;
     return problem;
   }
-  problem.sizes.bytes = agree_on_sizes(context, collective, binding, agreed.same_sizes);
+  problem.sizes.bytes = agree_on_sizes(context, collective, binding, std::move(agreed.sizes));
   problem.sizes.average = average_size(context, problem.sizes.bytes, binding);
   return problem;
 }
@@ -175,7 +193,7 @@ const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use, MPI_Info info, bool has_place) {
   const double start = MPI_Wtime();
   Mine mine;
-  const Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
+  Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
   if (agreed.shelved) return near->shelf.take(*agreed.shelved);
   const Problem problem = problem_of(*near->context, call.collective, agreed, mine.binding);
   mine.binding.uniform = problem.sizes.bytes;

@@ -48,8 +48,8 @@ void check_ends(Context& context, Collective collective, const Binding& binding)
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       const int source = context.vertex().sources[i];
       if (source >= 0 && theirs[i] != binding.recv[i].bytes)
-        fail(Errc::mismatch, "block ", i, " from rank ", source, " to rank ", context.rank(), " has ", theirs[i], " bytes at the sender and ", binding.recv[i].bytes,
-             " at the receiver; both must be the same");
+        fail(Errc::mismatch, "block ", given_number(context.place(), Buffer::recv, i), " from rank ", source, " to rank ", context.rank(), " has ", theirs[i],
+             " bytes at the sender and ", binding.recv[i].bytes, " at the receiver; both must be the same");
     }
   });
 }
@@ -99,34 +99,40 @@ std::vector<Bytes> common_sizes(Context& context, Collective collective, const B
   return bounds.common();
 }
 
-SizePrint size_print(const Place& place, Collective collective, const Binding& binding) {
-  Hash hash;
-  bool match = true;
-  if (place.near) {
-    for (const Block& b : binding.send) hash.word(b.bytes);
-    for (std::size_t i = 0; i < binding.recv.size(); ++i) {
-      hash.word(binding.recv[i].bytes);
-      match = match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
-    }
-  } else {
-    std::optional<Bytes> only;
-    for_blocks(place.vertex, collective, binding, [&](std::size_t, Bytes bytes) { match = match && bytes == only.value_or(bytes), only = bytes; });
-    match = match && only;  // a rank without edges cannot tell
-    hash.word(only.value_or(0));
-  }
-  return {hash.word(match).value(), match};
+namespace {
+
+constexpr std::uint64_t different = ~std::uint64_t{0};  // no size of a block
+
+// The size of all blocks of this rank; a rank without edges goes with any.
+Ballot one_size(const Vertex& vertex, Collective collective, const Binding& binding) {
+  std::optional<std::uint64_t> size;
+  for_blocks(vertex, collective, binding, [&](std::size_t, Bytes bytes) { size = size.value_or(bytes) == bytes ? bytes : different; });
+  return {size.value_or(0), !size};
 }
 
-std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding, bool quick) {
+}  // namespace
+
+SizePrint::SizePrint(const Place& place, Collective collective, const Binding& binding) : one_size_(one_size(place.vertex, collective, binding)) {
+  if (!place.near) return;
+  if (by_number(place, collective)) entries_ = place.near->offsets.size();
+  bool ends_match = true;
+  for (std::size_t i = 0; i < binding.recv.size(); ++i) ends_match = ends_match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
+  if (ends_match) listed_ = sizes(binding.send);
+  Hash hash;
+  for (Bytes bytes : listed_) hash.word(bytes);
+  by_number_ = hash.word(ends_match).value();
+}
+
+std::vector<Bytes> SizePrint::common(std::array<bool, count> same, std::array<std::uint64_t, count> said) const {
+  if (same[0] && said[0] != different) return std::vector<Bytes>(entries_, said[0]);
+  return same[1] ? listed_ : std::vector<Bytes>{};
+}
+
+std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding, std::vector<Bytes> found) {
   if (context.place().neighbors == 0) return {0};  // no block, so none of unknown size
-  if (!quick) {
-    check_ends(context, collective, binding);
-    return common_sizes(context, collective, binding);
-  }
-  if (context.place().near) return sizes(binding.send);
-  std::vector<Bytes> only;
-  for_blocks(context.vertex(), collective, binding, [&](std::size_t, Bytes bytes) { only = {bytes}; });
-  return only;
+  if (!found.empty()) return found;
+  check_ends(context, collective, binding);
+  return common_sizes(context, collective, binding);
 }
 
 double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding) {

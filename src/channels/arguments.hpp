@@ -17,16 +17,16 @@ namespace tonari {
 enum class Form : std::uint8_t { regular, v, w };
 
 struct TypedBlock {
-  MPI_Aint displacement;  // bytes from the buffer's address
-  int count;
-  MPI_Datatype type;
+  MPI_Aint displacement = 0;  // bytes from the buffer's address
+  int count = 0;
+  MPI_Datatype type = MPI_BYTE;
 };
 
 struct Arguments {
-  Collective collective;
-  Form form;
-  const void* sendbuf;
-  void* recvbuf;
+  Collective collective = Collective::alltoall;
+  Form form = Form::regular;
+  const void* sendbuf = nullptr;
+  void* recvbuf = nullptr;
   std::vector<TypedBlock> send;  // all-to-all: a block for each target; allgather: one
   std::vector<TypedBlock> recv;  // a block from each source
 };

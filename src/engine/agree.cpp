@@ -23,7 +23,8 @@ void maximum(MPI_Comm comm, std::vector<std::uint64_t>& values) {
 
 }  // namespace
 
-std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots) {
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots,
+                        std::vector<std::uint64_t>* said) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
@@ -46,7 +47,10 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::s
     throw Error(static_cast<Errc>(code), sentence);
   }
   std::vector<bool> same;
-  for (std::size_t k = 0; k < ballots.size(); ++k) same.push_back(values[1 + 2 * k] == ~values[2 + 2 * k]);
+  for (std::size_t k = 0; k < ballots.size(); ++k) {
+    same.push_back(values[1 + 2 * k] == ~values[2 + 2 * k]);
+    if (said) said->push_back(values[1 + 2 * k]);
+  }
   return same;
 }
 

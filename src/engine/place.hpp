@@ -29,6 +29,12 @@ struct Place {
 
 inline const Vertex& as_given(const Place& place) { return place.given ? *place.given : place.vertex; }
 
+// The program's number of send or receive block i, which exists.
+inline std::size_t given_number(const Place& place, Buffer side, std::size_t i) {
+  if (!place.given) return i;
+  return static_cast<std::size_t>(side == Buffer::send ? place.send_blocks[i] : place.recv_blocks[i]);
+}
+
 // Pure.
 Place place_in(std::shared_ptr<const Neighborhood> near, int rank);
 // Pure. given: this rank's vertex of the graph that is the neighbourhood; isomorphism: this rank's.

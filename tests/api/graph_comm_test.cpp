@@ -105,6 +105,32 @@ TEST_F(FromComm, DistributedGraphsWithRepeatedEdges) {
   }
 }
 
+// Recognised as offsets, blocks lie in another order than the program's; errors name them by the program's numbers.
+TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
+  const int ranks = world_size(), rank = world_rank(), last = ranks - 1;
+  if (ranks < 3) GTEST_SKIP() << "both blocks come from one rank";
+  MPI_Comm ring = make_cart(torus_of_all(1));
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_EQ(tonari_neighborhood_create_from_comm(ring, MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  MPI_Comm_free(&ring);
+  int out[8] = {}, in[8] = {};
+  const int two[] = {2, 2}, odd[] = {3, 2};
+  const MPI_Aint ours[] = {reinterpret_cast<MPI_Aint>(out), reinterpret_cast<MPI_Aint>(out + 4)};
+  const MPI_Aint theirs[] = {reinterpret_cast<MPI_Aint>(in), reinterpret_cast<MPI_Aint>(in + 4)};
+  const MPI_Aint nowhere[] = {0, theirs[1]}, overlapping[] = {ours[0], theirs[1]};
+  const MPI_Datatype ints[] = {MPI_INT, MPI_INT};
+  const auto refused = [&](int code, const int* received, const MPI_Aint* into, const std::string& words) {
+    const bool errs = rank == last;
+    EXPECT_EQ(tonari_alltoallw(MPI_BOTTOM, two, ours, ints, MPI_BOTTOM, errs ? received : two, errs ? into : theirs, ints, near), code);
+    const std::string sentence = tonari_last_error();
+    EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
+  };
+  refused(TONARI_ERR_MISMATCH, odd, theirs, "block 0 from rank " + std::to_string(last - 1) + " to rank " + std::to_string(last));
+  refused(TONARI_ERR_ARGUMENT, two, nowhere, "receive block 0 has 8 bytes, but the receive buffer is null");
+  refused(TONARI_ERR_BUFFERS, two, overlapping, "send block 0 and receive block 0 overlap");
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+}
+
 // ---- Lists over a grid
 
 class OverAGrid : public GraphExchange {

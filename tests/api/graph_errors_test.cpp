@@ -219,6 +219,43 @@ TEST_F(GraphOperationErrors, OneCallsAllToAllTheOtherAllGather) {
   expect_usable(near);
 }
 
+// A star whose other ranks send to nobody; the last rank has no neighbour but MPI_PROC_NULL, twice. What they give for such blocks is not looked at.
+TEST_F(GraphErrors, BlocksWithoutAnEdgeMayLieAnywhere) {
+  if (ranks < 3) GTEST_SKIP() << "needs a rank beside an edge";
+  Lists star;
+  if (rank == 0)
+    for (int r = 1; r < last; ++r) star.targets.push_back(r);
+  else if (rank < last) star.sources = {0};
+  else star.sources = star.targets = {-1, -1};
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, star, MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  std::vector<int> out(2 * ranks, 7);
+  int memory[2] = {-1, -1};
+  setenv("TONARI_TUNE_SECONDS", "0.02", 1);
+  for (const auto& [algorithm, tune] : {std::pair("linear", "off"), std::pair("native", "off"), std::pair("auto", "measure")}) {
+    if (algorithm == std::string("native") && native_loses_blocks()) continue;
+    SCOPED_TRACE(algorithm);
+    const Info info{{"tonari_algorithm", algorithm}, {"tonari_tune", tune}};
+    for (bool gathers : {false, true}) {
+      const auto init = gathers ? tonari_allgather_init : tonari_alltoall_init;
+      int* const into = rank > 0 && rank < last ? memory : nullptr;
+      for (int* lonely : {static_cast<int*>(nullptr), memory}) {  // the same memory for all blocks would overlap
+        memory[0] = memory[1] = -1;
+        tonari_request request = TONARI_REQUEST_NULL;
+        ASSERT_EQ(init(rank == 0 ? out.data() : rank == last ? lonely : nullptr, 2, MPI_INT, rank == last ? lonely : into, 2, MPI_INT, near, info, &request),
+                  TONARI_SUCCESS)
+            << tonari_last_error();
+        EXPECT_EQ(tonari_start(request) | tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+        for (int element : memory) EXPECT_EQ(element, into ? 7 : -1);
+        EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+      }
+    }
+  }
+  unsetenv("TONARI_TUNE_SECONDS");
+  EXPECT_EQ(tonari_allgather(rank == 0 ? out.data() : nullptr, 2, MPI_INT, rank == last ? nullptr : memory, 2, MPI_INT, near), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+}
+
 TEST_F(GraphOperationErrors, ReceiveBlocksThatOverlap) {
   tonari_request request = TONARI_REQUEST_NULL;
   if (rank == last) into[1] = into[0] + 1;

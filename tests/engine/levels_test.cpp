@@ -92,6 +92,74 @@ TEST_F(Levels, Buffers) {
   }
 }
 
+// Where all blocks that travel have one size, one agreement is enough to see it: also with ranks that have no edges, and at the borders of a mesh, where blocks
+// are missing.
+class EqualSizes : public Levels {
+ protected:
+  void SetUp() override {
+    if (world_size() < 3) GTEST_SKIP() << "needs a rank beside an edge";
+  }
+  void expect_no_exchange(bool gathers) {
+    std::vector<int> out(64, world_rank()), in(64, -1);
+    const Info info{{"tonari_tune", "off"}, {"tonari_algorithm", "linear"}};
+    tonari_request request = TONARI_REQUEST_NULL;
+    const auto init = gathers ? tonari_allgather_init : tonari_alltoall_init;
+    long sends = counted([&] { return init(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, near, info, &request); }).sends;
+    MPI_Allreduce(MPI_IN_PLACE, &sends, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_EQ(sends, 0) << "sizes are exchanged";
+    const std::string text = tonari_request_describe(request);
+    EXPECT_NE(text.find(" 8 bytes per block\n"), std::string::npos) << text;
+    EXPECT_EQ(tonari_start(request) | tonari_wait(request), TONARI_SUCCESS);
+    int received = 0;
+    tonari_neighborhood_degrees(near, &received, nullptr);
+    std::vector<int> sources(received);
+    tonari_neighborhood_ranks(near, nullptr, sources.data());
+    for (int k = 0; k < 64; ++k) {
+      const int source = k / 2 < received ? sources[k / 2] : MPI_PROC_NULL;
+      EXPECT_EQ(in[k], source == MPI_PROC_NULL ? -1 : source) << "element " << k;
+    }
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  }
+};
+
+TEST_F(EqualSizes, WithARankThatHasNoEdges) {
+  const int rank = world_rank(), lonely = world_size() - 1, centre = 0;
+  std::vector<int> others;
+  for (int r = 1; r < lonely; ++r) others.push_back(r);
+  const int in = rank != centre && rank != lonely, out = rank == centre ? lonely - 1 : 0;
+  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, in, &centre, MPI_UNWEIGHTED, out, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
+  for (bool gathers : {false, true}) expect_no_exchange(gathers);
+}
+
+TEST_F(EqualSizes, OnAMesh) {
+  for (int d : {1, 2}) {
+    Topology mesh = torus_of_all(d);
+    mesh.periods.assign(d, 0);
+    MPI_Comm cart = make_cart(mesh);
+    ASSERT_EQ(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    MPI_Comm_free(&cart);
+    for (bool gathers : {false, true}) expect_no_exchange(gathers);
+    tonari_neighborhood_free(&near);
+  }
+}
+
+// One size on each rank is not one size on all, and ranks that abstain must not hide it.
+TEST_F(EqualSizes, AnAgreementIsNotJumpedTo) {
+  const int rank = world_rank(), ranks = world_size(), next = (rank + 1) % (ranks - 1), before = (rank + ranks - 2) % (ranks - 1);
+  const int edges = rank < ranks - 1;  // a ring, and the last rank
+  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, edges, &before, MPI_UNWEIGHTED, edges, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, &near), TONARI_SUCCESS)
+      << tonari_last_error();
+  std::vector<int> out(ranks, rank), in(ranks, -1);
+  const MPI_Aint place = 0;
+  const int sent = 1 + rank, received = 1 + before;
+  EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &received, &place, MPI_INT, near), TONARI_SUCCESS) << tonari_last_error();
+  for (int k = 0; k < ranks; ++k) EXPECT_EQ(in[k], edges && k < received ? before : -1);
+  const int wrong = rank == 0 ? received - 1 : received;
+  EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &wrong, &place, MPI_INT, near), TONARI_ERR_MISMATCH);
+}
+
 // Derived datatypes are recognised without being read.
 TEST_F(Levels, BuffersWithDatatypes) {
   make("false", "true");
