@@ -17,7 +17,8 @@
  *    handle itself is null on some ranks only, those return at once and cannot tell the others.)
  *  - Output parameters are written on success only. Handles are null (TONARI_*_NULL) after they were freed.
  *  - A neighborhood and its requests may be used by one thread at a time; different requests may be driven by different threads if MPI was
- *    initialised with MPI_THREAD_MULTIPLE. [collective] calls on one neighborhood must not run concurrently.
+ *    initialised with MPI_THREAD_MULTIPLE. [collective] calls on one neighborhood must not run concurrently. Requests of one-shot calls are completed
+ *    and freed by the thread that makes the calls on their neighborhood, which keeps account of them.
  *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives: counts in elements of the type, displacements of v forms in
  *    elements (extents) of the type and of w forms in bytes. tonari does not keep pointers to the arrays passed to init calls, only to the
  *    buffers themselves. Datatypes may be freed after init.
@@ -101,18 +102,20 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
 
 /* Promises: keys in the info of a neighborhood (Hoefler and Schneider 2012, section II), "true" or "false" (default), the same on all ranks (checked). What a
  * program promises is done ahead of time, and need not be asked again. Whoever breaks a promise gets TONARI_ERR_PROMISE, never wrong data.
- *  (none)   The topology is known. Schedules, trees and colours are planned once and kept. A one-shot call asks all ranks once (one reduction of 256 bytes)
- *           whether an exchange that was prepared before can be used again; otherwise it prepares one: a second question, and where the sizes of blocks differ
- *           between ranks an exchange of sizes.
+ *  (none)   The topology is known. Schedules, trees and colours are planned once and kept. A one-shot call asks all ranks once (one reduction of about
+ *           250 bytes) whether an exchange that was prepared before can be used again; otherwise it prepares one: a second question, and where not all
+ *           blocks have one size, nor the same by number on all ranks of a grid, an exchange of sizes.
  *  cdag_strict_communication
  *           Communication goes along the edges of the topology only: no block is forwarded over a rank that is no neighbor, so that between others the MPI
  *           needs neither connections nor eager buffers. Algorithms whose messages leave the edges are not used, and refused if they are asked for by name.
- *           (Agreements among all ranks, where there are any, still take MPI's collectives.)
+ *           (Agreements among all ranks, where there are any, still take MPI's collectives; and while the neighborhood is made, planning may ask ranks
+ *           that are no neighbors. No exchange does.)
  *  cdag_exact_byte_communications
  *           The sizes are known: the weight of an edge is the number of bytes of every block that travels along it, in an all-to-all as in an allgather. Needs
  *           weights, not negative, the same at both ends (checked: MISMATCH names both ranks and both weights); offsets, and Cartesian and graph communicators,
- *           have none (ARGUMENT). Both collectives are planned and chosen when the neighborhood is made, forwarding ranks learn the sizes there, and no request or
- *           call exchanges sizes. An allgather whose edges are promised different sizes cannot keep the promise. A call with other sizes fails on all ranks;
+ *           have none (ARGUMENT). Both collectives are planned and chosen when the neighborhood is made, and forwarding ranks learn the sizes there for what
+ *           was chosen: one-shot calls exchange no sizes. Nor do requests, but that those that measure (tonari_tune auto and measure) let forwarding ranks
+ *           learn the sizes for every other candidate, once on each neighborhood. An allgather whose edges are promised different sizes cannot keep the promise. A call with other sizes fails on all ranks;
  *           the sentence names rank, block, and both sizes.
  *  cdag_static_buffers
  *           The buffers are known: all calls of one operation (alltoall, alltoallv, ... each for itself) on this neighborhood have the same buffers, counts and

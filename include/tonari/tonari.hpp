@@ -107,14 +107,15 @@ class Neighborhood {
     const bool whole = offsets.size() % d == 0 && offsets.size() / d <= std::numeric_limits<int>::max();
     // A negative count makes all ranks fail, not just this one.
     const int code = tonari_neighborhood_create_cart(cart, whole ? static_cast<int>(offsets.size() / d) : -1, offsets.data(), info, &handle_);
-    if (!whole) throw Failure(TONARI_ERR_ARGUMENT, std::to_string(offsets.size()) + " integers are no list of offsets in " + std::to_string(d) + " dimensions");
+    if (!whole)
+      throw Failure(TONARI_ERR_ARGUMENT, std::to_string(offsets.size()) + " integers are no list of offsets in " + std::to_string(d) + " dimensions");
     check(code);
   }
   // Any directed graph; both ends of an edge list it.
   static Neighborhood adjacent(MPI_Comm comm, std::span<const int> sources, std::span<const int> destinations, MPI_Info info = MPI_INFO_NULL) {
     Neighborhood near;
-    check(tonari_neighborhood_create_adjacent(comm, whole(sources.size()), sources.data(), MPI_UNWEIGHTED, whole(destinations.size()), destinations.data(),
-                                              MPI_UNWEIGHTED, info, &near.handle_));
+    check(tonari_neighborhood_create_adjacent(comm, whole(sources.size()), sources.data(), MPI_UNWEIGHTED, whole(destinations.size()),
+                                              destinations.data(), MPI_UNWEIGHTED, info, &near.handle_));
     return near;
   }
   // With a weight per edge, as cdag_exact_byte_communications needs.
@@ -123,8 +124,8 @@ class Neighborhood {
     Neighborhood near;
     const bool fits = sources.size() == sourceweights.size() && destinations.size() == destweights.size();
     // A negative count makes all ranks fail, not just this one.
-    check(tonari_neighborhood_create_adjacent(comm, fits ? whole(sources.size()) : -1, sources.data(), sourceweights.data(), whole(destinations.size()),
-                                              destinations.data(), destweights.data(), info, &near.handle_));
+    check(tonari_neighborhood_create_adjacent(comm, fits ? whole(sources.size()) : -1, sources.data(), sourceweights.data(),
+                                              whole(destinations.size()), destinations.data(), destweights.data(), info, &near.handle_));
     return near;
   }
   // Of a communicator with a topology.
@@ -189,40 +190,45 @@ class Neighborhood {
                     std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype,
                     MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_alltoallv_init(send, array(sendcounts, count()), array(senddispls, count()), sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_,
-                                   info, out);
+      return tonari_alltoallv_init(send, array(sendcounts, count()), array(senddispls, count()), sendtype, recv,
+                                   array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_, info, out);
     });
   }
   Request allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, std::span<const int> recvcounts,
                      std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_allgatherv_init(send, sendcount, sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_, info, out);
+      return tonari_allgatherv_init(send, sendcount, sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype,
+                                    handle_, info, out);
     });
   }
   Request alltoallw(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
                     void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes,
                     MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_alltoallw_init(send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()), recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
-                                   array(recvtypes, sources_count()), handle_, info, out);
+      return tonari_alltoallw_init(send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()), recv,
+                                   array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_,
+                                   info, out);
     });
   }
   Request allgatherw(const void* send, int sendcount, MPI_Datatype sendtype, void* recv, std::span<const int> recvcounts,
                      std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_allgatherw_init(send, sendcount, sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_, info, out);
+      return tonari_allgatherw_init(send, sendcount, sendtype, recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
+                                    array(recvtypes, sources_count()), handle_, info, out);
     });
   }
 
   // One-shot calls: ..._once returns when the exchange is complete; i... returns a request that is started already.
   template <class T>
   void alltoall_once(std::span<const T> send, std::span<T> recv) const {
-    check(tonari_alltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), handle_));
+    check(tonari_alltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(),
+                          handle_));
   }
   template <class T>
   Request ialltoall(std::span<const T> send, std::span<T> recv) const {
     return made([&](tonari_request* out) {
-      return tonari_ialltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), handle_, out);
+      return tonari_ialltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()),
+                              mpi_type<T>(), handle_, out);
     });
   }
   template <class T>
@@ -232,7 +238,8 @@ class Neighborhood {
   template <class T>
   Request iallgather(std::span<const T> send, std::span<T> recv) const {
     return made([&](tonari_request* out) {
-      return tonari_iallgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()), mpi_type<T>(), handle_, out);
+      return tonari_iallgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(), block(recv.size(), sources_count()),
+                               mpi_type<T>(), handle_, out);
     });
   }
   void alltoallv_once(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype,
@@ -247,16 +254,21 @@ class Neighborhood {
                                recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), recvtype, handle_, out);
     });
   }
-  void alltoallw_once(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
-                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+  void alltoallw_once(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
+                      std::span<const MPI_Datatype> sendtypes,
+                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+                      std::span<const MPI_Datatype> recvtypes) const {
     check(tonari_alltoallw(send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()),
-                           recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_));
+                           recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
+                           array(recvtypes, sources_count()), handle_));
   }
   Request ialltoallw(const void* send, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
-                     void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+                     void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+                     std::span<const MPI_Datatype> recvtypes) const {
     return made([&](tonari_request* out) {
       return tonari_ialltoallw(send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()),
-                               recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_, out);
+                               recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
+                               array(recvtypes, sources_count()), handle_, out);
     });
   }
   void allgatherv_once(const void* send, int sendcount, MPI_Datatype sendtype,
@@ -272,15 +284,19 @@ class Neighborhood {
     });
   }
   void allgatherw_once(const void* send, int sendcount, MPI_Datatype sendtype,
-                       void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+                       void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+                       std::span<const MPI_Datatype> recvtypes) const {
     check(tonari_allgatherw(send, sendcount, sendtype,
-                            recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_));
+                            recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
+                            array(recvtypes, sources_count()), handle_));
   }
   Request iallgatherw(const void* send, int sendcount, MPI_Datatype sendtype,
-                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes) const {
+                      void* recv, std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+                      std::span<const MPI_Datatype> recvtypes) const {
     return made([&](tonari_request* out) {
       return tonari_iallgatherw(send, sendcount, sendtype,
-                                recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()), array(recvtypes, sources_count()), handle_, out);
+                                recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
+                                array(recvtypes, sources_count()), handle_, out);
     });
   }
 
