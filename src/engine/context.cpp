@@ -58,9 +58,7 @@ void Context::look_around() {
 
 std::unique_ptr<Repertoire> Context::as_promised(std::unique_ptr<Repertoire> repertoire) {
   if (!settings_.strict_communication) return repertoire;
-  return std::make_unique<StrictRepertoire>(std::move(repertoire), place_.vertex, [this](std::span<int> numbers) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT, MPI_MIN, comm()), "MPI_Allreduce");
-  });
+  return std::make_unique<StrictRepertoire>(std::move(repertoire), place_.vertex, [this] { return comm(); });
 }
 
 void Context::reserve_tags(std::size_t count) {

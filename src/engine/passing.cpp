@@ -12,6 +12,7 @@ namespace tonari {
 namespace {
 
 using Passing = std::shared_ptr<const std::vector<Bytes>>;
+using Key = std::tuple<std::string, std::string, int>;  // as in ExactSizes
 
 std::vector<Block> blocks_of_eight(std::uint64_t* words, std::size_t count) {
   std::vector<Block> blocks;
@@ -40,33 +41,56 @@ std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const 
   return {theirs.begin() + static_cast<std::ptrdiff_t>(binding.recv.size()), theirs.end()};
 }
 
-bool any_rank(Context& context, bool mine) {
-  int any = mine;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, context.comm()), "MPI_Allreduce");
-  return any;
+// A scheme of which nothing is known yet, and its scratch blocks.
+struct Unknown {
+  Key key;
+  const Scheme* scheme;
+  std::vector<std::uint32_t> like = {};  // here
+  bool anywhere = false;                 // whether any rank has some
+};
+
+// Collective: every rank makes its own plans, and if one cannot, all throw.
+void look_at_plans(Context& context, std::vector<Unknown>& schemes, const Settings& settings) {
+  std::vector<Ballot> some(schemes.size(), 0);
+  const std::optional<Error> error = caught([&] {
+    for (std::size_t k = 0; k < schemes.size(); ++k) {
+      const Plan plan = schemes[k].scheme->plan(context.rank(), {Storage::separate, settings.ports});
+      schemes[k].like.assign(plan.scratch_like().begin(), plan.scratch_like().end());
+      some[k] = !schemes[k].like.empty();
+    }
+  });
+  const std::vector<bool> same = agree(context.comm(), error, some);
+  for (std::size_t k = 0; k < schemes.size(); ++k) schemes[k].anywhere = some[k].value || !same[k];
 }
 
-Passing learn(Context& context, const Scheme& scheme, const Problem& problem, const Settings& settings, const Binding& binding) {
-  const Plan plan = scheme.plan(context.rank(), {Storage::separate, settings.ports});
-  const auto like = plan.scratch_like();
-  const bool is_foreign = std::find(like.begin(), like.end(), foreign) != like.end();
-  if (!problem.sizes.bytes.empty())
+Passing learn(Context& context, const Unknown& unknown, const Problem& problem, const Settings& settings, const Binding& binding) {
+  const std::vector<std::uint32_t>& like = unknown.like;
+  if (!problem.sizes.bytes.empty()) {
+    const bool is_foreign = std::find(like.begin(), like.end(), foreign) != like.end();
     return is_foreign ? std::make_shared<const std::vector<Bytes>>(like.size(), problem.sizes.bytes.front()) : nullptr;
-  if (!any_rank(context, !like.empty())) return nullptr;
-  return std::make_shared<const std::vector<Bytes>>(run_with_sizes(context, scheme, settings, binding));
+  }
+  if (!unknown.anywhere) return nullptr;
+  return std::make_shared<const std::vector<Bytes>>(run_with_sizes(context, *unknown.scheme, settings, binding));
 }
 
 }  // namespace
 
 void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings, const Binding& binding) {
-  std::map<std::tuple<std::string, std::string, int>, Passing> now;
+  std::map<Key, Passing> now;
   auto& learnt = context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;  // the sizes will be the same again
-  for (Candidate& c : candidates) {
-    if (!c.scheme || c.passing) continue;
-    const auto [entry, fresh] = learnt.try_emplace({c.algorithm(), c.variant(), settings.ports});
-    if (fresh) entry->second = learn(context, *c.scheme, problem, settings, binding);
-    c.passing = entry->second;
+  const auto key = [&](const Candidate& c) { return Key{c.algorithm(), c.variant(), settings.ports}; };
+  const auto asked = [](const Candidate& c) { return c.scheme && !c.passing; };
+  std::vector<Unknown> unknown;
+  for (const Candidate& c : candidates)
+    if (asked(c) && !learnt.contains(key(c)) && std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& u) { return u.key == key(c); }))
+      unknown.push_back({key(c), c.scheme.get()});
+  if (!unknown.empty()) look_at_plans(context, unknown, settings);
+  for (const Unknown& u : unknown) {
+    Passing passing = learn(context, u, problem, settings, binding);
+    learnt.emplace(u.key, std::move(passing));
   }
+  for (Candidate& c : candidates)
+    if (asked(c)) c.passing = learnt.at(key(c));
 }
 
 Plan plan_of(const Candidate& candidate, const Settings& settings, int rank) {

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "engine/agree.hpp"
+
 namespace tonari {
 namespace {
 
@@ -14,27 +16,26 @@ bool follows_edges(const Plan& plan, const Vertex& vertex) {
 
 }  // namespace
 
-// Each rank looks at its own plan only, whatever algorithm made it.
-std::vector<int> StrictRepertoire::follow_edges(const std::vector<SchemePtr>& schemes) {
-  std::vector<int> fine;
-  bool all_known = true;
-  for (const SchemePtr& scheme : schemes) {
-    const auto known = known_.find(scheme);
-    all_known = all_known && known != known_.end();
-    fine.push_back(known != known_.end() ? known->second : follows_edges(scheme->plan(vertex_.rank, {Storage::separate, 0}), vertex_));
-  }
-  if (all_known) return fine;  // on all ranks: they ask for the same
-  all_(fine);
-  for (std::size_t k = 0; k < schemes.size(); ++k) known_[schemes[k]] = fine[k];
-  return fine;
+// Each rank looks at its own plans only, whatever algorithm made them; a scheme is fine if all ranks find it fine. All ranks know the same schemes.
+void StrictRepertoire::look_at(const std::vector<SchemePtr>& schemes) {
+  std::vector<SchemePtr> fresh;
+  for (const SchemePtr& scheme : schemes)
+    if (!known_.contains(scheme)) fresh.push_back(scheme);
+  if (fresh.empty()) return;
+  std::vector<Ballot> fine(fresh.size(), 0);
+  const std::optional<Error> error = caught([&] {
+    for (std::size_t k = 0; k < fresh.size(); ++k) fine[k] = follows_edges(fresh[k]->plan(vertex_.rank, {Storage::separate, 0}), vertex_);
+  });
+  const std::vector<bool> same = agree(comm_(), error, fine);
+  for (std::size_t k = 0; k < fresh.size(); ++k) known_[fresh[k]] = fine[k].value && same[k];
 }
 
 std::vector<SchemePtr> StrictRepertoire::schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) {
   const std::vector<SchemePtr> all = inner_->schemes(algorithm, collective, block_bytes, reason);
-  const std::vector<int> fine = follow_edges(all);
+  look_at(all);
   std::vector<SchemePtr> kept;
-  for (std::size_t k = 0; k < all.size(); ++k)
-    if (fine[k]) kept.push_back(all[k]);
+  for (const SchemePtr& scheme : all)
+    if (known_.at(scheme)) kept.push_back(scheme);
   if (kept.empty() && !all.empty()) reason = "it sends to ranks that are no neighbors, which cdag_strict_communication rules out";
   return kept;
 }

@@ -2,6 +2,9 @@
 // command line (LocalWorld), one with MPI. A planner is written once for both: it loops over the ranks that are here, puts letters for others,
 // calls exchange() and reads what came. It must not look at anything of a rank that is not that rank's own or came by letter, and its result must
 // not depend on how the ranks are spread over processes.
+//
+// A planner that throws on one rank leaves the others waiting for it, in their next exchange or reduction, for ever. So what may be wrong with a graph is
+// found out before one plans, and a planner throws only where all ranks do alike: because of what all know, or after a reduction that tells all of them.
 #pragma once
 
 #include <cstdint>

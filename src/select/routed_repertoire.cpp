@@ -52,10 +52,11 @@ std::vector<SchemePtr> RoutedRepertoire::schemes(const std::string& algorithm, C
   const Algorithm& found = find_algorithm(algorithm);
   reason = found.applicable(*near_, collective);
   if (!reason.empty()) return {};
-  const auto [entry, fresh] = planned_.try_emplace({algorithm, collective});
-  if (fresh)
-    for (Schedule& schedule : found.schedules(near_, collective)) entry->second.push_back(std::make_shared<const RoutedScheme>(std::move(schedule)));
-  return entry->second;
+  const std::pair key(algorithm, collective);
+  if (const auto known = planned_.find(key); known != planned_.end()) return known->second;
+  std::vector<SchemePtr> all;
+  for (Schedule& schedule : found.schedules(near_, collective)) all.push_back(std::make_shared<const RoutedScheme>(std::move(schedule)));
+  return planned_.emplace(key, std::move(all)).first->second;
 }
 
 }  // namespace tonari

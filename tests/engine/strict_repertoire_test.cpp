@@ -1,0 +1,58 @@
+#include "engine/strict_repertoire.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "graphs/relay.hpp"
+#include "support/oracle.hpp"
+
+namespace tonari {
+namespace {
+
+// A scheme that cannot make its plan on one rank, and makes empty ones elsewhere.
+class FailsOnOneRank final : public Scheme {
+ public:
+  explicit FailsOnOneRank(int rank) : Scheme("broken", ""), rank_(rank) {}
+  std::size_t rounds() const override { return 0; }
+  std::size_t messages() const override { return 0; }
+  std::size_t hops() const override { return 0; }
+  std::size_t tags() const override { return 0; }
+  Plan plan(int rank, EmitOptions options) const override {
+    if (rank == rank_) fail(Errc::memory, "rank ", rank, " has no room for its plan");
+    return emit({.rank = rank, .node_ranks = {rank}}, Collective::alltoall, {}, options.ports);
+  }
+  std::uint64_t likeness() const override { return 0; }
+  double price(const Sizes&, const LogGP&, ChannelCost) const override { return 0; }
+
+ private:
+  int rank_;
+};
+
+class OneScheme final : public Repertoire {
+ public:
+  explicit OneScheme(int failing) : scheme_(std::make_shared<FailsOnOneRank>(failing)) {}
+  std::vector<std::string> algorithms() const override { return {"broken"}; }
+  std::vector<SchemePtr> schemes(const std::string&, Collective, double, std::string&) override { return {scheme_}; }
+
+ private:
+  SchemePtr scheme_;
+};
+
+TEST(StrictRepertoire, APlanThatFailsOnOneRankFailsOnAll) {
+  const int rank = test::world_rank(), last = test::world_size() - 1;
+  const Vertex vertex{.rank = rank, .node_ranks = {rank}};
+  std::string reason;
+  StrictRepertoire broken(std::make_unique<OneScheme>(last), vertex, [] { return MPI_COMM_WORLD; });
+  for (int again = 0; again < 2; ++again) try {
+      broken.schemes("broken", Collective::alltoall, 8, reason);
+      ADD_FAILURE() << "on rank " << rank;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::memory);
+      EXPECT_EQ(std::string(error.what()), text("rank ", last, " has no room for its plan"));
+    }
+  StrictRepertoire whole(std::make_unique<OneScheme>(-1), vertex, [] { return MPI_COMM_WORLD; });
+  EXPECT_EQ(whole.schemes("broken", Collective::alltoall, 8, reason).size(), 1u);
+}
+
+}  // namespace
+}  // namespace tonari
