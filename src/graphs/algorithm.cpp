@@ -41,17 +41,19 @@ std::int64_t message_count(const std::vector<Hop>& hops) {
 }  // namespace
 
 GraphFacts gather_facts(World& world, std::span<const Vertex> vertices) {
-  Word most[] = {0, 0, 0}, total[] = {0, 0};
+  Word most[] = {0, 0, 0}, total[] = {0, 0, 0};
   for (const Vertex& v : vertices) {
-    most[0] = std::max<Word>(most[0], distinct_others(v.targets, v.rank));
+    const Word out = distinct_others(v.targets, v.rank);
+    most[0] = std::max(most[0], out);
     most[1] = std::max<Word>(most[1], distinct_others(v.sources, v.rank));
     most[2] = std::max<Word>(most[2], static_cast<Word>(v.node_ranks.size()));
     total[0] += std::count_if(v.targets.begin(), v.targets.end(), [&](std::int32_t t) { return t >= 0 && t != v.rank; });
     total[1] += v.node == v.rank;
+    total[2] += out;
   }
   world.max(most);
   world.sum(total);
-  return {world.ranks(), static_cast<int>(total[1]), static_cast<int>(most[2]), total[0], most[0], most[1]};
+  return {world.ranks(), static_cast<int>(total[1]), static_cast<int>(most[2]), total[0], most[0], most[1], total[2]};
 }
 
 Traffic gather_traffic(World& world, const GraphWay& way) {

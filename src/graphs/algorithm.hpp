@@ -20,6 +20,7 @@ struct GraphFacts {
   std::int64_t edges = 0;      // between different ranks, repeats included
   std::int64_t most_out = 0;   // distinct other ranks that one rank sends to
   std::int64_t most_in = 0;    // ... receives from
+  std::int64_t pairs = 0;      // of different ranks, sender and receiver, each once
   std::int64_t degree() const { return std::max(most_out, most_in); }
 };
 

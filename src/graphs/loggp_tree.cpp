@@ -10,6 +10,7 @@
 #include "graphs/loggp_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tonari {
 
@@ -64,10 +65,14 @@ LogGPTree::Branch LogGPTree::branch(std::int64_t n, std::int64_t most, bool rece
   return search(n, most, receiver, delay);
 }
 
-std::int64_t LogGPTree::least(std::int64_t most) {
-  for (std::int64_t n = 2; n <= most; ++n)
-    if (time(n) < direct(n) * (1 - 1e-9)) return n;
-  return 0;
+// Up to the least n every T is direct, D(n) = (n-1) S(1) + A(1), so that a helper that takes x over pays if
+//
+//   A(x+1) + D(x) < D(n)      n > x + A(x+1) / S(1), the least of which is that for x = 1
+//   S(x+1) + D(n-1-x) < D(n)  S(x+1) < (x+1) S(1), for every x > 0 or else not for x = 1: then o counts for one block but not for two, and less for more
+std::int64_t LogGPTree::least(std::int64_t most) const {
+  if (!(step(2) < 2 * step(1))) return 0;
+  const double n = std::floor((1 + arrival(2) / step(1)) * (1 + 1e-9)) + 1;
+  return n <= static_cast<double>(most) ? static_cast<std::int64_t>(n) : 0;
 }
 
 }  // namespace tonari

@@ -27,8 +27,11 @@ class LogGPTree {
   // x is at most `most`. receiver: whether the helper is itself one of the n; delay: seconds for which it is busy after the message arrived.
   Branch branch(std::int64_t n, std::int64_t most, bool receiver, double delay);
 
-  // The least n for which a helper pays; 0 if there is none up to `most`.
-  std::int64_t least(std::int64_t most);
+  // The least n for which a helper pays; 0 if there is none up to `most`. All ranks may ask: nothing is remembered for it.
+  std::int64_t least(std::int64_t most) const;
+
+  // Numbers remembered: as many as the largest n that was asked for.
+  std::size_t remembered() const { return time_.size() - 1; }
 
  private:
   struct Sides {

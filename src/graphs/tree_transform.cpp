@@ -285,7 +285,7 @@ class Transformation {
 
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (facts.most_out <= t) return "no rank sends to more than 2 others";
-  if (facts.edges == facts.ranks * facts.most_out) return "all ranks send to equally many others";
+  if (facts.pairs == facts.ranks * facts.most_out) return "all ranks send to equally many others";
   if (task.collective == Collective::alltoall && forwarding(task) >= std::max(task.machine.o, task.machine.g))
     return "blocks are so large that passing them on costs more than the overhead of a message";
   const bool paper = PaperShare(task).promising(facts.most_out, 0), balanced = BalancedShare(task, facts.most_out).promising(facts.most_out, 0);

@@ -40,6 +40,41 @@ TEST(LogGPTree, IsFlatWhereLatencyRules) {
   EXPECT_EQ(tree.least(1000), 104) << "from then on the last message would arrive later than one that the first receiver passes on";
 }
 
+// The formula against the table of all T(n), from which it follows. All ranks ask for it, so it must not cost what the table does.
+TEST(LogGPTree, LeastIsWhereATableFirstFallsBelowDirect) {
+  int found = 0, none = 0;
+  for (Collective collective : {Collective::alltoall, Collective::allgather})
+    for (double bytes : {0.0, 1.0, 8.0, 700.0, 40000.0})
+      for (double L : {0.0, 0.5, 1.3, 17.0, 60.0})
+        for (double g : {0.0, 0.3, 2.0})
+          for (double G : {0.0, 0.001, 0.01}) {
+            LogGP m = machine(L, 1, G);
+            m.g = g, m.copy_block = 0.1, m.copy_byte = 0.0005, m.eager = 1000, m.rendezvous = 3;
+            LogGPTree table(collective, m, bytes);
+            std::int64_t first = 0;
+            for (std::int64_t n = 2; n <= 400 && first == 0; ++n)
+              if (table.time(n) < table.direct(n) * (1 - 1e-9)) first = n;
+            const LogGPTree tree(collective, m, bytes);
+            EXPECT_EQ(tree.least(400), first) << name(collective) << " bytes " << bytes << " L " << L << " g " << g << " G " << G;
+            if (first > 0) {
+              EXPECT_EQ(tree.least(first), first);
+              EXPECT_EQ(tree.least(first - 1), 0);
+            }
+            EXPECT_EQ(tree.remembered(), 0u);
+            ++(first ? found : none);
+          }
+  EXPECT_GT(found, 100);
+  EXPECT_GT(none, 10);
+}
+
+TEST(LogGPTree, RemembersNoMoreThanItWasAskedFor) {
+  LogGPTree tree(Collective::allgather, machine(2, 1, 0), 1);
+  EXPECT_GT(tree.least(100000), 0);
+  EXPECT_EQ(tree.remembered(), 0u) << "a leaf of a large hub asks only for this";
+  tree.branch(40, 40, true, 0);
+  EXPECT_EQ(tree.remembered(), 40u);
+}
+
 // Against all splits instead of the crossing, which in an all-to-all is one to within the bytes of a block.
 TEST(LogGPTree, FindsTheBestSplit) {
   for (Collective collective : {Collective::alltoall, Collective::allgather})

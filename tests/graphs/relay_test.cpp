@@ -72,6 +72,7 @@ TEST(GraphFacts, CountDistinctOthers) {
   LocalWorld world(4);
   const GraphFacts facts = gather_facts(world, make(4, {{0, 1}, {0, 1}, {0, 0}, {0, 2}, {3, 2}}, {3, 1}));
   EXPECT_EQ(facts.edges, 4);
+  EXPECT_EQ(facts.pairs, 3);
   EXPECT_EQ(facts.most_out, 2);
   EXPECT_EQ(facts.most_in, 2);
   EXPECT_EQ(facts.nodes, 2);

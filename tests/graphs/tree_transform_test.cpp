@@ -265,6 +265,10 @@ TEST(Tree, StaysAwayWhereNothingCanBeGained) {
   EXPECT_NE(reason(star_out(16), {Collective::alltoall, 8, infiniband(1, 1e-6)}), "") << "a second of latency";
   EXPECT_EQ(reason(star_out(16), small), "");
   EXPECT_EQ(reason(star_out(16), {Collective::allgather, 65536, infiniband()}), "");
+  Edges repeated;  // as many edges as if all ranks sent to all others
+  for (int k = 0; k < 16; ++k)
+    for (const auto& edge : star_out(16)) repeated.push_back(edge);
+  EXPECT_EQ(reason(repeated, small), "") << "a hot spot with many blocks for everyone";
 }
 
 // Whatever the size of blocks: dear detours are not taken. 1 %: rounded terms and copies that the terms do not know.
