@@ -63,6 +63,20 @@ Edges scale_free(int ranks, int links, std::mt19937& random) {
   return edges;
 }
 
+Edges cliques(int ranks, int size) {
+  Edges edges;
+  for (int a = 0; a < ranks; ++a)
+    for (int b = a - a % size; b < std::min(ranks, a - a % size + size); ++b)
+      if (a != b) edges.emplace_back(a, b);
+  return edges;
+}
+
+Edges hot_spot(int ranks, bool sends) {
+  Edges edges;
+  for (int r = 1; r < ranks; ++r) edges.emplace_back(sends ? 0 : r, sends ? r : 0);
+  return edges;
+}
+
 Edges make_edges(const std::string& pattern, int ranks) {
   const Name name = split(pattern);
   const bool has_number = name.kind == "random" || name.kind == "scale-free" || name.kind == "clique";
@@ -71,14 +85,8 @@ Edges make_edges(const std::string& pattern, int ranks) {
   std::mt19937 random(name.words.size() > has_number ? parse(pattern, name.words.back(), 0u, ~0u) : 1u);
   if (name.kind == "random") return random_edges(ranks, parse(pattern, name.words[0], 0.0, 1.0), random);
   if (name.kind == "scale-free") return scale_free(ranks, parse(pattern, name.words[0], 1, 1 << 20), random);
-  Edges edges;
-  for (int a = 0; a < ranks; ++a)
-    for (int b = 0; b < ranks; ++b) {
-      const bool is = name.kind == "clique" ? a / parse(pattern, name.words[0], 1, 1 << 20) == b / parse(pattern, name.words[0], 1, 1 << 20)
-                                            : (name.kind == "hotspot" ? a : b) == 0;
-      if (a != b && is) edges.emplace_back(a, b);
-    }
-  return edges;
+  if (name.kind == "clique") return cliques(ranks, parse(pattern, name.words[0], 1, 1 << 20));
+  return hot_spot(ranks, name.kind == "hotspot");
 }
 
 }  // namespace
