@@ -118,7 +118,10 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
     send_block = send_types.empty() ? recv_block : TypedBlock{0, arguments.send[0].count, send_types[0]};
     if (recv_types.empty()) recv_block = send_block;
   }
-  // Addresses of empty lists must still be valid.
+  // Addresses of empty lists must still be valid, and some MPIs want buffers where there are counts.
+  static char nothing;
+  if (!sendbuf && send_types.empty()) sendbuf = &nothing;
+  if (!recvbuf && recv_types.empty()) recvbuf = &nothing;
   send_counts.push_back(0), recv_counts.push_back(0), send_displacements.push_back(0), recv_displacements.push_back(0);
   send_types.push_back(MPI_BYTE), recv_types.push_back(MPI_BYTE);
 }
