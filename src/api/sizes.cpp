@@ -60,7 +60,7 @@ class Bounds {
   explicit Bounds(std::size_t count) : count_(count), words_(2 * count, 0) {}
   void add(std::size_t i, Bytes bytes) {
     words_[i] = std::max<std::uint64_t>(words_[i], bytes);
-    words_[count_ + i] = std::max<std::uint64_t>(words_[count_ + i], ~bytes);  // the complement of the minimum
+    words_[count_ + i] = std::max<std::uint64_t>(words_[count_ + i], largest_ballot - bytes);  // for the minimum
   }
   void reduce(MPI_Comm comm) {
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), checked_cast<int>(words_.size(), "number of blocks"), MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
@@ -68,7 +68,7 @@ class Bounds {
   // The sizes; empty if some size is not the same everywhere. A block that no rank has is empty.
   std::vector<Bytes> common() const {
     for (std::size_t i = 0; i < count_; ++i)
-      if (words_[count_ + i] != 0 && words_[i] != ~words_[count_ + i]) return {};
+      if (words_[count_ + i] != 0 && words_[i] + words_[count_ + i] != largest_ballot) return {};
     return {words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(count_)};
   }
 
@@ -101,7 +101,7 @@ std::vector<Bytes> common_sizes(Context& context, Collective collective, const B
 
 namespace {
 
-constexpr std::uint64_t different = ~std::uint64_t{0};  // no size of a block
+constexpr std::uint64_t different = largest_ballot;  // no size of a block
 
 // The size of all blocks of this rank; a rank without edges goes with any.
 Ballot one_size(const Vertex& vertex, Collective collective, const Binding& binding) {

@@ -28,11 +28,12 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::s
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  // The maximum of v and of ~v are complements of each other only if v is the same everywhere. The first word finds the lowest failing rank.
+  // The maximum of v and that of largest - v add up to largest only if v is the same everywhere. The first word finds the lowest failing rank.
   std::vector<std::uint64_t> values{local ? static_cast<std::uint64_t>(size - rank) : 0};
   for (const Ballot& b : ballots) {
-    values.push_back(b.abstains ? 0 : b.value);
-    values.push_back(b.abstains ? 0 : ~b.value);
+    const std::uint64_t value = b.value & largest_ballot;
+    values.push_back(b.abstains ? 0 : value);
+    values.push_back(b.abstains ? 0 : largest_ballot - value);
   }
   maximum(comm, values);
   if (values[0] > 0) {
@@ -48,7 +49,7 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::s
   }
   std::vector<bool> same;
   for (std::size_t k = 0; k < ballots.size(); ++k) {
-    same.push_back(values[1 + 2 * k] == ~values[2 + 2 * k]);
+    same.push_back(values[1 + 2 * k] + values[2 + 2 * k] == largest_ballot);
     if (said) said->push_back(values[1 + 2 * k]);
   }
   return same;

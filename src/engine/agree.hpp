@@ -14,6 +14,9 @@
 
 namespace tonari {
 
+// The largest value that ranks can compare; of larger ones the two highest bits are lost. MPICH 4.0.2 takes the maximum of MPI_UINT64_T as if it had a sign.
+inline constexpr std::uint64_t largest_ballot = (std::uint64_t{1} << 62) - 1;
+
 // What ranks should have the same value of. Those that abstain go with all others; if all do, it counts as different.
 struct Ballot {
   Ballot(std::uint64_t v) : value(v) {}

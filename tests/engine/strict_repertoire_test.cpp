@@ -9,6 +9,13 @@
 namespace tonari {
 namespace {
 
+Vertex alone(int rank) {
+  Vertex vertex;
+  vertex.rank = vertex.node = rank;
+  vertex.node_ranks = {rank};
+  return vertex;
+}
+
 // A scheme that cannot make its plan on one rank, and makes empty ones elsewhere.
 class FailsOnOneRank final : public Scheme {
  public:
@@ -19,7 +26,7 @@ class FailsOnOneRank final : public Scheme {
   std::size_t tags() const override { return 0; }
   Plan plan(int rank, EmitOptions options) const override {
     if (rank == rank_) fail(Errc::memory, "rank ", rank, " has no room for its plan");
-    return emit({.rank = rank, .node_ranks = {rank}}, Collective::alltoall, {}, options.ports);
+    return emit(alone(rank), Collective::alltoall, {}, options.ports);
   }
   std::uint64_t likeness() const override { return 0; }
   double price(const Sizes&, const LogGP&, ChannelCost) const override { return 0; }
@@ -40,7 +47,7 @@ class OneScheme final : public Repertoire {
 
 TEST(StrictRepertoire, APlanThatFailsOnOneRankFailsOnAll) {
   const int rank = test::world_rank(), last = test::world_size() - 1;
-  const Vertex vertex{.rank = rank, .node_ranks = {rank}};
+  const Vertex vertex = alone(rank);
   std::string reason;
   StrictRepertoire broken(std::make_unique<OneScheme>(last), vertex, [] { return MPI_COMM_WORLD; });
   for (int again = 0; again < 2; ++again) try {
