@@ -92,8 +92,8 @@ TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
  *                MPI_UNWEIGHTED, or one weight per edge. Looked at with cdag_exact_byte_communications only: bytes, the same at both ends.
  *  info, near    as above.
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
-TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[], int outdegree,
-                                                   const int destinations[], const int destweights[], MPI_Info info, tonari_neighborhood* near);
+TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int* sourceweights, int outdegree,
+                                                   const int destinations[], const int* destweights, MPI_Info info, tonari_neighborhood* near);
 
 /* [collective] The neighborhood of a communicator with a Cartesian, graph or distributed-graph topology, blocks in the order of MPI 4.1, 8.6: on Cartesian
  * communicators two per dimension, first the neighbor at -1, then at +1; what is sent towards -1 arrives as the block from +1, also in periodic dimensions

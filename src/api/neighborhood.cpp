@@ -129,8 +129,8 @@ extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
   });
 }
 
-extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[], int outdegree,
-                                                   const int destinations[], const int destweights[], MPI_Info info, tonari_neighborhood* near) {
+extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int* sourceweights, int outdegree,
+                                                   const int destinations[], const int* destweights, MPI_Info info, tonari_neighborhood* near) {
   return guarded([&] {
     if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
     const tonari_neighborhood made = create_graph(comm, info, near != nullptr, [&] {
