@@ -79,7 +79,7 @@ Answer answer(const Question& question, const Algorithm& algorithm, const Priced
   Answer row = count_plan(question, algorithm, candidate.schedule,
                           question.rank == centre ? plan : candidate.schedule.plan(question.rank, question.emit));
   row.predicted = candidate.predicted;
-  if (row.algorithm != linear_algorithm.name) row.crossover_bytes = crossover_bytes(plan, reference, question.collective, question.machine);
+  if (row.algorithm != linear_algorithm.name) row.crossover_bytes = crossover_bytes(plan, reference, question.machine);
   return row;
 }
 

@@ -40,7 +40,8 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   int s = static_cast<int>(near.offsets.size());
   check_mpi(MPI_Bcast(&s, 1, MPI_INT, 0, comm), "MPI_Bcast");
   std::vector<int> first(static_cast<std::size_t>(s) * max_dimensions);
-  for (std::size_t i = 0; i < std::min<std::size_t>(s, near.offsets.size()); ++i) std::copy(near.offsets[i].begin(), near.offsets[i].end(), &first[i * max_dimensions]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(s, near.offsets.size()); ++i)
+    std::copy(near.offsets[i].begin(), near.offsets[i].end(), &first[i * max_dimensions]);
   check_mpi(MPI_Bcast(first.data(), s * max_dimensions, MPI_INT, 0, comm), "MPI_Bcast");
   const int rank = rank_in(comm);
   const auto shown = [&](const int* v) {
@@ -53,8 +54,8 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
       fail(Errc::mismatch, "rank ", rank, " gave ", near.offsets.size(), " offsets, rank 0 gave ", s, "; all ranks must give the same list in the same order");
     for (int i = 0; i < s; ++i)
       if (!std::equal(near.offsets[i].begin(), near.offsets[i].end(), &first[static_cast<std::size_t>(i) * max_dimensions]))
-        fail(Errc::mismatch, "offset ", i, " is ", shown(near.offsets[i].data()), " on rank ", rank, ", but ", shown(&first[static_cast<std::size_t>(i) * max_dimensions]),
-             " on rank 0; all ranks must give the same list in the same order");
+        fail(Errc::mismatch, "offset ", i, " is ", shown(near.offsets[i].data()), " on rank ", rank, ", but ",
+             shown(&first[static_cast<std::size_t>(i) * max_dimensions]), " on rank 0; all ranks must give the same list in the same order");
   });
   fail(Errc::mismatch, "ranks disagree about the grid");
 }

@@ -76,7 +76,8 @@ extern "C" int tonari_alltoallv(const void* sendbuf, const int sendcounts[], con
 }
 
 extern "C" int tonari_ialltoallv(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
-                                 const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, tonari_request* request) {
+                                 const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near,
+                                 tonari_request* request) {
   return started(near, request, {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype), v_form(recvbuf, recvcounts, recvdispls, recvtype)});
 }
 
@@ -86,7 +87,8 @@ extern "C" int tonari_alltoallw(const void* sendbuf, const int sendcounts[], con
 }
 
 extern "C" int tonari_ialltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
-                                 const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near, tonari_request* request) {
+                                 const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near,
+                                 tonari_request* request) {
   return started(near, request, {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes), w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
 }
 

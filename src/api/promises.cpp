@@ -87,7 +87,9 @@ void check_weights(const TopologyLists& lists, int rank) {
          "tonari_neighborhood_create_adjacent and weights, or from a distributed graph that has them");
   const auto check = [&](const std::vector<int>& weights, const char* what) {
     for (std::size_t i = 0; i < weights.size(); ++i)
-      if (weights[i] < 0) fail(Errc::argument, "the weight of ", what, " ", i, " of rank ", rank, " is ", weights[i], "; with ", key, " weights are bytes and must not be negative");
+      if (weights[i] < 0)
+        fail(Errc::argument, "the weight of ", what, " ", i, " of rank ", rank, " is ", weights[i], "; with ", key,
+             " weights are bytes and must not be negative");
   };
   check(lists.target_weights, "destination");
   check(lists.source_weights, "source");

@@ -58,7 +58,8 @@ bool parse_progress(const std::string& word) {
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
   if (word == "thread" && provided < MPI_THREAD_MULTIPLE)
-    fail(Errc::argument, "tonari_progress (TONARI_PROGRESS) is 'thread', which needs MPI_THREAD_MULTIPLE; ask MPI_Init_thread for it, or leave progress to calls");
+    fail(Errc::argument,
+         "tonari_progress (TONARI_PROGRESS) is 'thread', which needs MPI_THREAD_MULTIPLE; ask MPI_Init_thread for it, or leave progress to calls");
   return word == "thread";
 }
 

@@ -10,9 +10,9 @@
 
 namespace tonari {
 
-// Collective. The size of every block, the same on all ranks that send or receive it (allgathers and graphs: one entry, for all blocks); empty if ranks differ but
-// every block's two ends agree. Throws Errc::mismatch (naming receiver, block, sender and both sizes) on all ranks if two ends disagree.
-// found: what SizePrint::common says; if it is not empty, nothing has to be exchanged.
+// Collective. The size of every block, the same on all ranks that send or receive it (allgathers and graphs: one entry, for all blocks); empty if ranks differ
+// but every block's two ends agree. Throws Errc::mismatch (naming receiver, block, sender and both sizes) on all ranks if two ends disagree. found: what
+// SizePrint::common says; if it is not empty, nothing has to be exchanged.
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding, std::vector<Bytes> found);
 
 // Collective. The same for blocks whose two ends are known to agree.

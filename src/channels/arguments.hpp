@@ -41,8 +41,8 @@ struct Block {
 // Where a plan's blocks lie on this rank, and how long they are.
 struct Binding {
   std::vector<Block> send, recv;
-  // Sizes of the blocks that pass through. passing: of each scratch block of the plan to be bound. If empty: scratch block k has the size uniform[scratch_like[k]],
-  // since block i has the same size on all ranks that have it (allgather: one entry).
+  // Sizes of the blocks that pass through. passing: of each scratch block of the plan to be bound. If empty: scratch block k has the size
+  // uniform[scratch_like[k]], since block i has the same size on all ranks that have it (allgather: one entry).
   std::vector<Bytes> uniform, passing;
   std::vector<std::shared_ptr<const Layout>> layouts;
 

@@ -46,6 +46,9 @@
 #define TONARI_QUIRK_BYTES_ONLY 0
 #endif
 
+// MPICH 4.0.2: MPI_MAX of MPI_UINT64_T compares as if the highest bit were a sign. Words that ranks compare stay below 2^62 on every MPI
+// (engine/agree.hpp), so this needs no switch.
+
 // Open MPI 5.0 (seen in 5.0.7 and 5.0.11, not in 4.1.4): a distributed graph made of a Cartesian communicator keeps the grid's mark. MPI_Topo_test
 // says MPI_CART, and the neighbourhood collectives read lists of a length that is not theirs (open-mpi/ompi issue 14438).
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5

@@ -367,7 +367,7 @@ double estimate(const Schedule& schedule, double block_bytes, const LogGP& machi
   return std::max(processor, network) + levels * (machine.L + (waits ? machine.rendezvous : 0)) + std::min(processor, network) * levels / rounds;
 }
 
-std::int64_t crossover_bytes(const Plan& plan, const Plan& reference, Collective, const LogGP& machine) {
+std::int64_t crossover_bytes(const Plan& plan, const Plan& reference, const LogGP& machine) {
   return crossover_bytes({&plan, 1}, {&reference, 1}, machine);
 }
 

@@ -42,7 +42,7 @@ double estimate(const Schedule& schedule, double block_bytes, const LogGP& machi
 // The block size in bytes from which `plan` is predicted to be no longer faster than `reference` (usually linear), packed and all blocks of one size;
 // 0: never faster; -1: always faster (up to 1 GiB). Assumes that it stays so from there on: of several crossovers (around the eager size) it finds
 // one of the first, looking at powers of two and then between. plan, reference: one interior rank's plans of the same collective.
-std::int64_t crossover_bytes(const Plan& plan, const Plan& reference, Collective collective, const LogGP& machine);
+std::int64_t crossover_bytes(const Plan& plan, const Plan& reference, const LogGP& machine);
 // The same of plans of all ranks, or of one each that stands for all, as in simulate.
 std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference, const LogGP& machine);
 

@@ -26,9 +26,9 @@ struct Ballot {
 };
 
 // Collective. If `local` holds an error on some rank, throws the error of the lowest such rank on all ranks.
-// Otherwise returns, for every ballot, whether it has the same value on all ranks. One MPI_Iallreduce if all is well; while it lasts the exchanges in flight are
-// driven on (engine/in_flight.hpp), so calls that begin with an agreement may be made between start and completion of others.
-// values: what the ballots say where they are the same, also for ranks that abstained.
+// Otherwise returns, for every ballot, whether it has the same value on all ranks. One MPI_Iallreduce if all is well; while it lasts the exchanges in flight
+// are driven on (engine/in_flight.hpp), so calls that begin with an agreement may be made between start and completion of others. values: what the ballots say
+// where they are the same, also for ranks that abstained.
 std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots = {},
                         std::vector<std::uint64_t>* values = nullptr);
 

@@ -9,7 +9,8 @@
 
 namespace tonari {
 
-// Names what measurements depend on: MPI and version, host of rank 0, number of ranks, whether they share one node, and the variables that tune the MPI. Collective; the same on all ranks.
+// Names what measurements depend on: MPI and version, host of rank 0, number of ranks, whether they share one node, and the variables that tune the MPI.
+// Collective; the same on all ranks.
 std::string machine_key(MPI_Comm comm);
 
 // Ping-pongs and bursts between rank 0 and the last rank while the others wait, in about half a second. Collective; the same on all ranks.

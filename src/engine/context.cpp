@@ -63,7 +63,8 @@ std::unique_ptr<Repertoire> Context::as_promised(std::unique_ptr<Repertoire> rep
 
 void Context::reserve_tags(std::size_t count) {
   const auto needed = static_cast<std::int64_t>(count);
-  if (needed - 1 > most_tag_) fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", most_tag_ + 1, "; choose an algorithm that combines messages");
+  if (needed - 1 > most_tag_)
+    fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", most_tag_ + 1, "; choose an algorithm that combines messages");
   if (next_tag_ + needed - 1 <= most_tag_) return;
   comm_ = duplicate(comm_->get());  // exchanges that use the old one keep it
   next_tag_ = 0;

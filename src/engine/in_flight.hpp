@@ -1,5 +1,5 @@
-// The exchanges of this process that were started and are not complete. While a rank waits, in an agreement or for one of them, it drives all of them on: others may
-// need the blocks that pass through it before they can come to where it waits. That is MPI's rule of progress for its own requests.
+// The exchanges of this process that were started and are not complete. While a rank waits, in an agreement or for one of them, it drives all of them on:
+// others may need the blocks that pass through it before they can come to where it waits. That is MPI's rule of progress for its own requests.
 //
 // With MPI_THREAD_MULTIPLE any thread may come by here; then one mutex is held while exchanges that are enlisted are tested.
 #pragma once

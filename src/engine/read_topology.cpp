@@ -52,7 +52,8 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-// Per dimension first the neighbour in the negative direction, then the one in the positive direction. Block 2j goes down and arrives from above, in block 2j+1.
+// Per dimension first the neighbour in the negative direction, then the one in the positive direction. Block 2j goes down and arrives from above, in block
+// 2j+1.
 TopologyLists read_cartesian(MPI_Comm cart) {
   int d = 0;
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
@@ -118,7 +119,9 @@ TopologyLists read_topology(MPI_Comm comm) {
   if (kind == MPI_CART) return read_cartesian(comm);
   if (kind == MPI_GRAPH) return read_graph(comm);
   if (kind == MPI_DIST_GRAPH) return read_distributed_graph(comm);
-  fail(Errc::topology, "the communicator has no topology; make one with MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create_adjacent, or give lists of sources and destinations");
+  fail(Errc::topology,
+       "the communicator has no topology; make one with MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create_adjacent, or give lists of sources and "
+       "destinations");
 }
 
 std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what) {
@@ -127,7 +130,8 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
   const int ranks = size_of(comm);
   for (int i = 0; i < count; ++i)
     if (list[i] != MPI_PROC_NULL && (list[i] < 0 || list[i] >= ranks))
-      fail(Errc::argument, what, " ", i, " of rank ", rank_in(comm), " is ", list[i], "; ranks go from 0 to ", ranks - 1, ", and MPI_PROC_NULL stands for none");
+      fail(Errc::argument, what, " ", i, " of rank ", rank_in(comm), " is ", list[i], "; ranks go from 0 to ", ranks - 1,
+           ", and MPI_PROC_NULL stands for none");
   return from_mpi(std::vector<int>(list, list + count), count);
 }
 

@@ -34,11 +34,12 @@ TopologyLists read_topology(MPI_Comm comm);
 // Of a communicator with a Cartesian topology; nothing if that has not 1 to 8 dimensions. Not collective.
 std::optional<Grid> read_grid(MPI_Comm cart);
 
-// A list of ranks as a program gives it, with MPI_PROC_NULL as -1. what: "source", "destination". Throws Errc::argument if the list is null or an entry is no rank.
+// A list of ranks as a program gives it, with MPI_PROC_NULL as -1. what: "source", "destination". Throws Errc::argument if the list is null or an entry is no
+// rank.
 std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what);
 
-// The node of the calling rank, as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests; node_from_text in topology/nodes.hpp
-// describes it). Collective; throws on all ranks if the variable makes no sense or differs between them.
+// The node of the calling rank, as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests; node_from_text in
+// topology/nodes.hpp describes it). Collective; throws on all ranks if the variable makes no sense or differs between them.
 NodeMembers read_node(MPI_Comm comm);
 
 }  // namespace tonari

@@ -140,7 +140,8 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
   std::string key;
   if (settings.tune == Tune::automatic || settings.tune == Tune::recall) {
     key = wisdom_key(context, problem, settings);
-    if (const auto known = recall(context, key, problem, settings)) return {*known, "wisdom", "", 0};
+    const auto known = recall(context, key, problem, settings);
+    if (known && (known->scheme || native_ok)) return {*known, "wisdom", "", 0};
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.scheme; });

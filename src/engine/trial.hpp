@@ -38,8 +38,8 @@ struct Timing {
   bool finished = false;   // was not dropped for being slow
 };
 
-// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least three rounds), without those that fall far behind. The same result on all ranks, best first.
-// Native collectives are compared with what the first plan of ours delivers, because some MPIs deliver wrong blocks.
+// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least three rounds), without those that fall far behind. The same
+// result on all ranks, best first. Native collectives are compared with what the first plan of ours delivers, because some MPIs deliver wrong blocks.
 std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, double budget);
 
 }  // namespace tonari

@@ -94,7 +94,8 @@ bool to_be_proven(const GraphQuestion& question, const Traffic& traffic, Proving
 void prove_all(const GraphQuestion& question, std::span<const Plan> plans, const GraphAnswer& row) {
   const auto bytes = [](BlockId block) { return 1 + Hash().word(block.origin).word(block.block).value() % 7; };
   const Proof proof = prove(plans, expected_delivery(question.vertices, question.collective, bytes));
-  if (!proof) fail(Errc::internal, "the plans of ", row.algorithm, row.variant.empty() ? "" : " " + row.variant, " are wrong: ", proof.what, "; please report this");
+  if (!proof)
+    fail(Errc::internal, "the plans of ", row.algorithm, row.variant.empty() ? "" : " " + row.variant, " are wrong: ", proof.what, "; please report this");
 }
 
 GraphAnswer answer(const GraphQuestion& question, const GraphAlgorithm& algorithm, const GraphWay& way, std::span<const Plan> reference, Proving proving) {

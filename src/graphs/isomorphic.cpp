@@ -125,7 +125,8 @@ std::vector<std::size_t> common_order(World& world, std::size_t size, const std:
   return order;
 }
 
-// A neighbour lists what it sends here in the order of the pattern, so the n-th of its blocks in its own order goes with the n-th offset that leads here from it.
+// A neighbour lists what it sends here in the order of the pattern, so the n-th of its blocks in its own order goes with the n-th offset that leads here from
+// it.
 std::vector<std::int32_t> recv_blocks(const Grid& grid, const Vertex& vertex, const std::vector<Vec>& offsets) {
   const ByPeer by_source(vertex.sources);
   for (const ByPeer::Group& group : by_source.groups())

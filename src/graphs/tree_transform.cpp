@@ -21,8 +21,8 @@
 //              per helper.
 //   Bytes      All-to-all: blocks that take a detour are sent and copied twice. They move only where that costs less than the overheads it saves.
 //   Neighbours The paper takes the globally idlest rank. An allgather that is passed on by a rank that wants the block itself costs no block more, so
-//              p_m asks its receivers (up to 32 at a time), too, and takes the one with the most gain, if that is at least half the gain of p_s; "balanced" does so in both
-//              collectives. A rank grants one asker per iteration. With p_s the volume grows by one block, else not at all.
+//              p_m asks its receivers (up to 32 at a time), too, and takes the one with the most gain, if that is at least half the gain of p_s; "balanced"
+//              does so in both collectives. A rank grants one asker per iteration. With p_s the volume grows by one block, else not at all.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,8 +1,8 @@
 #include "select/candidates.hpp"
 
 #include <algorithm>
-#include <set>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "base/hash.hpp"
@@ -10,9 +10,8 @@
 namespace tonari {
 namespace {
 
-constexpr double hopeless = 8;                       // times the best prediction: not worth a measurement
-constexpr Bytes small_block = 1024;                  // what the fixed rule combines
-
+constexpr double hopeless = 8;       // times the best prediction: not worth a measurement
+constexpr Bytes small_block = 1024;  // what the fixed rule combines
 
 std::vector<std::string> split(const std::string& label) {
   std::vector<std::string> words;
@@ -136,7 +135,8 @@ std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& 
     all.push_back(other);
   };
   add({Via::typed});
-  const double message = problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / std::max<double>(1, static_cast<double>(candidate.scheme->messages()));
+  const double message =
+      problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / std::max<double>(1, static_cast<double>(candidate.scheme->messages()));
   if (message > static_cast<double>(machine.eager)) add({Via::packed, false, machine.eager});
   return all;
 }

@@ -60,9 +60,9 @@ struct Problem {
   bool contiguous = true;  // all blocks are
 };
 
-// All algorithms of the repertoire (or the one asked for) in their variants, over all channels (or the one asked for), best prediction first. Left out: schemes that
-// would do the same as an earlier one, hopeless ones, all but the two best variants of an algorithm. Throws Errc::algorithm if nothing is
-// left, with the reason. As all functions here that ask the repertoire: collective on graphs.
+// All algorithms of the repertoire (or the one asked for) in their variants, over all channels (or the one asked for), best prediction first. Left out: schemes
+// that would do the same as an earlier one, hopeless ones, all but the two best variants of an algorithm. Throws Errc::algorithm if nothing is left, with the
+// reason. As all functions here that ask the repertoire: collective on graphs.
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings, const LogGP& machine);
 
 // The same with Isend and Irecv instead of persistent requests; nothing if it is that already or native.

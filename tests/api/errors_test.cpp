@@ -185,7 +185,8 @@ TEST_F(OperationErrors, NullNeighborhoodAndNullPlace) {
   tonari_neighborhood none = TONARI_NEIGHBORHOOD_NULL;
   EXPECT_EQ(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, none, MPI_INFO_NULL, &request), TONARI_ERR_ARGUMENT);
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, MPI_INFO_NULL, rank == last ? nullptr : &out), TONARI_ERR_ARGUMENT, {"null"});
+  expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, MPI_INFO_NULL, rank == last ? nullptr : &out), TONARI_ERR_ARGUMENT,
+                    {"null"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
@@ -200,11 +201,14 @@ TEST_F(OperationErrors, NullBuffersAndArrays) {
   const MPI_Aint at[4] = {0, 4, 8, 12};
   const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoallw_init(send, errs ? nullptr : counts, at, types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT, {"send counts"});
+  expect_everywhere(tonari_alltoallw_init(send, errs ? nullptr : counts, at, types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT,
+                    {"send counts"});
   expect_everywhere(tonari_alltoallw_init(send, counts, at, types, recv, counts, errs ? nullptr : at, types, near, quick, &out), TONARI_ERR_ARGUMENT,
                     {"receive displacements"});
-  expect_everywhere(tonari_alltoallw_init(send, counts, at, errs ? nullptr : types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT, {"send types"});
-  expect_everywhere(tonari_allgatherv_init(send, 1, MPI_INT, recv, errs ? nullptr : counts, at, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT, {"receive counts"});
+  expect_everywhere(tonari_alltoallw_init(send, counts, at, errs ? nullptr : types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT,
+                    {"send types"});
+  expect_everywhere(tonari_allgatherv_init(send, 1, MPI_INT, recv, errs ? nullptr : counts, at, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT,
+                    {"receive counts"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
@@ -220,7 +224,8 @@ TEST_F(OperationErrors, NegativeCountsAndNullTypes) {
   expect_everywhere(tonari_alltoall_init(send, 1, errs ? MPI_DATATYPE_NULL : MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT, {"send type"});
   const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT}, hole[4] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT, MPI_INT};
   const MPI_Aint bytes[4] = {0, 4, 8, 12};
-  expect_everywhere(tonari_allgatherw_init(send, 1, MPI_INT, recv, counts, bytes, errs ? hole : types, near, quick, &out), TONARI_ERR_ARGUMENT, {"receive type 1"});
+  expect_everywhere(tonari_allgatherw_init(send, 1, MPI_INT, recv, counts, bytes, errs ? hole : types, near, quick, &out), TONARI_ERR_ARGUMENT,
+                    {"receive type 1"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
@@ -240,11 +245,13 @@ TEST_F(OperationErrors, Overflow) {
   MPI_Type_create_resized(MPI_INT, 0, PTRDIFF_MAX / 2 - 3, &wide);
   MPI_Type_commit(&wide);
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoall_init(send, errs ? 1000 : 1, errs ? wide : MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+  expect_everywhere(tonari_alltoall_init(send, errs ? 1000 : 1, errs ? wide : MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW,
+                    {"does not fit"});
   expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, errs ? wide : MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
   const int counts[4] = {1, 1, 1, 1};
   const MPI_Aint at[4] = {0, 1, 2, 3}, far[4] = {0, 1, 2, PTRDIFF_MAX / 2};
-  expect_everywhere(tonari_alltoallv_init(send, counts, errs ? far : at, MPI_INT, recv, counts, at, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+  expect_everywhere(tonari_alltoallv_init(send, counts, errs ? far : at, MPI_INT, recv, counts, at, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW,
+                    {"does not fit"});
   MPI_Type_free(&wide);
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
@@ -297,7 +304,8 @@ class Overlaps : public Errors {
 
 TEST_F(Overlaps, SendAndReceive) {
   const bool errs = rank == last;
-  expect_everywhere(alltoall(send, 2, errs ? send + 6 : recv, 2, quick), TONARI_ERR_BUFFERS, {"rank " + std::to_string(last), "send block 3", "receive block 0", "overlap"});
+  expect_everywhere(alltoall(send, 2, errs ? send + 6 : recv, 2, quick), TONARI_ERR_BUFFERS,
+                    {"rank " + std::to_string(last), "send block 3", "receive block 0", "overlap"});
   expect_everywhere(v(evens, errs ? touching : odds, send), TONARI_ERR_BUFFERS, {"send block 3", "receive block 3"});
   expect_usable();
 }
@@ -355,7 +363,8 @@ TEST_F(SettingsErrors, UnknownValuesNameTheKnownOnes) {
   const std::initializer_list<std::string> names = {"tonari_algorithm", "TONARI_ALGORITHM", "quantum", "auto",          "linear", "torus",
                                                     "torus-direct",     "additive-basis",   "joint-basis", "native", "irecv"};
   expect_refused("tonari_algorithm", "TONARI_ALGORITHM", "quantum", TONARI_ERR_ALGORITHM, names);
-  expect_refused("tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT, {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed"});
+  expect_refused("tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT,
+                 {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed"});
   expect_refused("tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT, {"tonari_tune", "TONARI_TUNE", "loud", "auto", "off", "model", "measure"});
   expect_usable();
 }

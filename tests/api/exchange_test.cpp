@@ -117,7 +117,8 @@ class Algorithm : public testing::TestWithParam<const char*> {
     std::ostringstream label;
     label << name(op) << ' ' << t.name << " on ";
     for (int j = 0; j < t.dimensions(); ++j) label << t.dims[j] << (t.periods[j] ? "p " : "m ");
-    label << GetParam() << ' ' << channel << ' ' << tune << " ports " << ports << ", blocks of " << sizes.quantum << " * " << sizes.most << (sizes.by_rank ? " by rank" : "");
+    label << GetParam() << ' ' << channel << ' ' << tune << " ports " << ports << ", blocks of " << sizes.quantum << " * " << sizes.most
+          << (sizes.by_rank ? " by rank" : "");
     SCOPED_TRACE(label.str());
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);

@@ -252,7 +252,8 @@ TEST_F(GraphErrors, BlocksWithoutAnEdgeMayLieAnywhere) {
     }
   }
   unsetenv("TONARI_TUNE_SECONDS");
-  EXPECT_EQ(tonari_allgather(rank == 0 ? out.data() : nullptr, 2, MPI_INT, rank == last ? nullptr : memory, 2, MPI_INT, near), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_allgather(rank == 0 ? out.data() : nullptr, 2, MPI_INT, rank == last ? nullptr : memory, 2, MPI_INT, near), TONARI_SUCCESS)
+      << tonari_last_error();
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 

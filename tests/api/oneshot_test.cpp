@@ -1,5 +1,5 @@
-// One-shot calls: they deliver, blocking or not, with the same arguments again, with others, with datatypes that are gone, several in flight; and wrong ones fail
-// on all ranks alike.
+// One-shot calls: they deliver, blocking or not, with the same arguments again, with others, with datatypes that are gone, several in flight; and wrong ones
+// fail on all ranks alike.
 #include <cstring>
 
 #include "support/once.hpp"

@@ -88,7 +88,8 @@ TEST_F(ExactSizes, NegativeWeightsAndNone) {
     EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, ring.rank == 0 ? none : in, exact, &near), TONARI_ERR_ARGUMENT);
     EXPECT_TRUE(contains(sentence(), "rank 0 gives no weights")) << sentence();
   }
-  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 0, nullptr, MPI_UNWEIGHTED, 0, nullptr, MPI_WEIGHTS_EMPTY, exact, &near), TONARI_SUCCESS) << sentence();
+  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 0, nullptr, MPI_UNWEIGHTED, 0, nullptr, MPI_WEIGHTS_EMPTY, exact, &near), TONARI_SUCCESS)
+      << sentence();
 }
 
 TEST_F(ExactSizes, WeightsOfADistributedGraph) {
@@ -303,7 +304,8 @@ class Strict : public testing::Test {
 
 TEST_F(Strict, SidesOfASquareAreNeighbors) {
   t.offsets = box(2, -1, 1);
-  for (const char* algorithm : {"torus", "torus-direct", "linear", "irecv", "auto"}) EXPECT_EQ(try_algorithm(algorithm), TONARI_SUCCESS) << algorithm << sentence();
+  for (const char* algorithm : {"torus", "torus-direct", "linear", "irecv", "auto"})
+    EXPECT_EQ(try_algorithm(algorithm), TONARI_SUCCESS) << algorithm << sentence();
   EXPECT_EQ(try_algorithm("auto", "off"), TONARI_SUCCESS);
   EXPECT_EQ(chosen, "torus-direct");
 }
@@ -332,7 +334,8 @@ TEST_F(Strict, GraphsAreFilteredToo) {
   for (const bool strict : {false, true}) {
     const Info info{{"cdag_strict_communication", strict ? "true" : "false"}, {"tonari_algorithm", "node-aware"}, {"tonari_tune", "off"}};
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, rank > 0, zero, MPI_UNWEIGHTED, rank > 0 ? 0 : ranks - 1, others.data(), MPI_UNWEIGHTED, info, &near),
+    ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, rank > 0, zero, MPI_UNWEIGHTED, rank > 0 ? 0 : ranks - 1, others.data(), MPI_UNWEIGHTED, info,
+                                                  &near),
               TONARI_SUCCESS)
         << sentence();
     int got = -1;

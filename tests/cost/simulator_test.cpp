@@ -346,7 +346,7 @@ TEST(Crossover, IsWhereTheOrderChanges) {
     const Plan linear = all[0].plan(0);
     for (const Schedule& schedule : all) {
       const Plan plan = schedule.plan(0);
-      const std::int64_t size = crossover_bytes(plan, linear, Collective::alltoall, machine);
+      const std::int64_t size = crossover_bytes(plan, linear, machine);
       const auto faster = [&](std::int64_t bytes) {
         return simulate({&plan, 1}, blocks_of(bytes), machine) < simulate({&linear, 1}, blocks_of(bytes), machine);
       };
@@ -365,10 +365,10 @@ TEST(Crossover, IsWhereTheOrderChanges) {
 TEST(Crossover, NeverAndAlways) {
   const std::vector<Schedule> all = schedules(near("moore:3:1", 9), Collective::alltoall);
   const Plan linear = all[0].plan(0), torus = all[1].plan(0);
-  EXPECT_EQ(crossover_bytes(linear, linear, Collective::alltoall, {}), 0) << "never faster than itself";
+  EXPECT_EQ(crossover_bytes(linear, linear, LogGP{}), 0) << "never faster than itself";
   LogGP free_copies;  // no bandwidth to lose
   free_copies.G = free_copies.copy_byte = 1e-30;
-  EXPECT_EQ(crossover_bytes(torus, linear, Collective::alltoall, free_copies), -1);
+  EXPECT_EQ(crossover_bytes(torus, linear, free_copies), -1);
 }
 
 }  // namespace

@@ -203,7 +203,8 @@ static void note_contents(MPI_Datatype type, const MPI_Datatype types[]) {
     existing.datatypes += combiner != MPI_COMBINER_NAMED;
   }
 }
-SETUP(Type_get_contents, (MPI_Datatype type, int ni, int na, int nt, int i[], MPI_Aint a[], MPI_Datatype t[]), (type, ni, na, nt, i, a, t), note_contents(type, t))
+SETUP(Type_get_contents, (MPI_Datatype type, int ni, int na, int nt, int i[], MPI_Aint a[], MPI_Datatype t[]), (type, ni, na, nt, i, a, t),
+      note_contents(type, t))
 #if MPI_VERSION >= 4
 SETUP(Type_get_contents_c,
       (MPI_Datatype type, MPI_Count ni, MPI_Count na, MPI_Count nl, MPI_Count nt, int i[], MPI_Aint a[], MPI_Count l[], MPI_Datatype t[]),

@@ -149,7 +149,8 @@ TEST_F(EqualSizes, OnAMesh) {
 TEST_F(EqualSizes, AnAgreementIsNotJumpedTo) {
   const int rank = world_rank(), ranks = world_size(), next = (rank + 1) % (ranks - 1), before = (rank + ranks - 2) % (ranks - 1);
   const int edges = rank < ranks - 1;  // a ring, and the last rank
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, edges, &before, MPI_UNWEIGHTED, edges, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, &near), TONARI_SUCCESS)
+  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, edges, &before, MPI_UNWEIGHTED, edges, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
       << tonari_last_error();
   std::vector<int> out(ranks, rank), in(ranks, -1);
   const MPI_Aint place = 0;
@@ -170,7 +171,9 @@ TEST_F(Levels, BuffersWithDatatypes) {
   MPI_Type_vector(2, 1, 3, MPI_INT, &type);
   MPI_Type_commit(&type);
   const std::vector<MPI_Datatype> types(3, type);
-  const auto call = [&] { return tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(), ones.data(), places.data(), types.data(), near); };
+  const auto call = [&] {
+    return tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(), ones.data(), places.data(), types.data(), near);
+  };
   counted(call);
   const Counts again = counted(call);
   EXPECT_EQ(again.collectives, 0) << again.first;

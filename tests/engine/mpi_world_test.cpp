@@ -202,7 +202,8 @@ TEST(MpiWorld, IsomorphismsAsInOneProcess) {
       if (spoilt) edges.emplace_back(world_size() / 2, world_size() / 2);
       const std::vector<Vertex> all = graphs::make(world_size(), edges);
       LocalWorld local(world_size());
-      const std::vector<Isomorphism> expected = find_isomorphism(local, near.grid, all), found = find_isomorphism(world, near.grid, std::span(&all[world_rank()], 1));
+      const std::vector<Isomorphism> expected = find_isomorphism(local, near.grid, all),
+                                     found = find_isomorphism(world, near.grid, std::span(&all[world_rank()], 1));
       ASSERT_EQ(found.empty(), expected.empty());
       EXPECT_EQ(found.empty(), spoilt && world_size() > 1);
       if (found.empty()) continue;
@@ -222,7 +223,8 @@ TEST(MpiWorld, AllRanksGetTheSentenceOfTheLowest) {
   for (Vertex& v : all) v.origins.clear();
   const Error error = test::error_of([&] { agree(comm.get(), mirror(world, std::span(&all[world_rank()], 1))); });
   EXPECT_EQ(error.code(), Errc::mismatch);
-  const std::string start = last == 0 ? "rank 0 sends 3 blocks to rank 0, but rank 0 expects none" : text("rank ", last, " sends 2 blocks to rank 0, but rank 0 expects 1");
+  const std::string start =
+      last == 0 ? "rank 0 sends 3 blocks to rank 0, but rank 0 expects none" : text("rank ", last, " sends 2 blocks to rank 0, but rank 0 expects 1");
   EXPECT_EQ(std::string(error.what()).substr(0, start.size()), start);
 }
 

@@ -6,6 +6,7 @@
 
 #include "channels/owned_comm.hpp"
 #include "engine/mpi_world.hpp"
+#include "engine/place.hpp"
 #include "graphs/graphs.hpp"
 #include "graphs/mirror.hpp"
 #include "support/errors.hpp"
@@ -25,6 +26,24 @@ MPI_Comm duplicate() {
 }
 
 Vertex vertex_of(const TopologyLists& lists) { return {world_rank(), lists.targets, lists.sources, lists.origins, world_rank(), {world_rank()}}; }
+
+// ---- what wisdom is kept under
+
+// Two ranks with two edges each way; `origins`: which of the other's blocks comes first.
+std::vector<Place> pair_of_ranks(std::vector<std::uint32_t> origins) {
+  std::vector<Place> places;
+  for (std::int32_t rank : {0, 1}) {
+    LocalWorld alone(1);
+    const std::int32_t other = 1 - rank;
+    places.push_back(place_in_graph(alone, {rank, {other, other}, {other, other}, origins, rank, {rank}}));
+  }
+  return places;
+}
+
+TEST(Fingerprint, TellsWhetherBlocksComeCrosswise) {
+  const std::vector<Place> straight = pair_of_ranks({0, 1}), crosswise = pair_of_ranks({1, 0});
+  for (int rank : {0, 1}) EXPECT_NE(straight[rank].fingerprint, crosswise[rank].fingerprint);
+}
 
 // ---- Cartesian
 

@@ -22,11 +22,11 @@ class StartToWait : public testing::Test {
     return {op, regular_side(random, Style::plain, gathers(op) ? 1 : t.count(), bytes), regular_side(random, Style::plain, t.count(), bytes), {}};
   }
 
-  // Messages one exchange sends from here, counted at the MPI; -1 if the algorithm does not apply.
-  long messages(Operation op, int bytes, const std::string& algorithm, const std::string& channel) {
-    SCOPED_TRACE(std::string(name(op)) + " of " + std::to_string(bytes) + " bytes by " + algorithm + " over " + channel);
+  // Messages one exchange of b sends from here, counted at the MPI; -1 if the algorithm does not apply. `where`: the Topology or Graph that says whose blocks
+  // are right.
+  template <typename Where>
+  long counted(Operation op, Buffers b, const Where& where, const std::string& algorithm, const std::string& channel) {
     const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
-    Buffers b = plain(op, bytes);
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);
     if (code == TONARI_ERR_ALGORITHM) return -1;
@@ -36,13 +36,18 @@ class StartToWait : public testing::Test {
     for (int round = 0; round < 2; ++round) {
       b.prepare(rank, round);
       sent = counted_exchange(request, round == 1);
-      EXPECT_EQ(b.wrong(t, rank, round), "");
+      EXPECT_EQ(b.wrong(where, rank, round), "");
     }
     tonari_request_info about;
     EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
     EXPECT_EQ(sent, about.messages);
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     return sent;
+  }
+
+  long messages(Operation op, int bytes, const std::string& algorithm, const std::string& channel) {
+    SCOPED_TRACE(std::string(name(op)) + " of " + std::to_string(bytes) + " bytes by " + algorithm + " over " + channel);
+    return counted(op, plain(op, bytes), t, algorithm, channel);
   }
 
   static long counted_exchange(tonari_request request, bool by_test) {
@@ -130,28 +135,10 @@ class StartToWaitOnGraphs : public StartToWait {
     ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
   }
 
-  // -1 if the algorithm does not apply.
   long messages(Operation op, bool by_rank, const std::string& algorithm, const std::string& channel) {
     SCOPED_TRACE(std::string(name(op)) + (by_rank ? " of many sizes by " : " by ") + algorithm + " over " + channel);
-    const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
     Random random(1);
-    Buffers b = make_buffers(random, graph, rank, op, {8, 40, !by_rank, by_rank, 3});
-    tonari_request request = TONARI_REQUEST_NULL;
-    const int code = init(op, b.out, b.in, near, info, &request);
-    if (code == TONARI_ERR_ALGORITHM) return -1;
-    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
-    if (code != TONARI_SUCCESS) return -1;
-    long sent = 0;
-    for (int round = 0; round < 2; ++round) {
-      b.prepare(rank, round);
-      sent = counted_exchange(request, round == 1);
-      EXPECT_EQ(b.wrong(graph, rank, round), "");
-    }
-    tonari_request_info about;
-    EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
-    EXPECT_EQ(sent, about.messages);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-    return sent;
+    return counted(op, make_buffers(random, graph, rank, op, {8, 40, !by_rank, by_rank, 3}), graph, algorithm, channel);
   }
 
   Graph graph;

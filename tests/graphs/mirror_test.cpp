@@ -137,8 +137,8 @@ TEST(CompareSizes, AnyDifferenceIsNamed) {
     ASSERT_TRUE(error) << seed;
     EXPECT_EQ(error->code(), Errc::mismatch);
     const std::string block = collective == Collective::alltoall ? text("send block ", v.origins[j]) : "its block";
-    EXPECT_EQ(error->what(), text("rank ", v.sources[j], " sends ", right, " bytes (", block, ") to rank ", v.rank, ", but rank ", v.rank, " expects ", right + 1,
-                                  " bytes (receive block ", j, "); give both ends the same size"));
+    EXPECT_EQ(error->what(), text("rank ", v.sources[j], " sends ", right, " bytes (", block, ") to rank ", v.rank, ", but rank ", v.rank, " expects ",
+                                  right + 1, " bytes (receive block ", j, "); give both ends the same size"));
   }
   EXPECT_GT(changed, 100);
 }

@@ -1,7 +1,7 @@
 #include <set>
 
 #include "graphs/graphs.hpp"
-#include "graphs/split_world.hpp"
+#include "graphs/spread.hpp"
 
 namespace tonari {
 namespace {
@@ -223,22 +223,8 @@ TEST(NodeAware, DoesNotDependOnProcesses) {
   std::mt19937 random(21);
   for (unsigned seed = 0; seed < 60; ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, 24);
-    const int processes = 1 + static_cast<int>(random() % 4);
-    std::vector<int> process_of(vertices.size());
-    for (int& p : process_of) p = static_cast<int>(random() % processes);
     const GraphTask task{random() % 2 ? Collective::alltoall : Collective::allgather, 8, {}};
-    const std::vector<GraphWay> together = plan_ways(vertices, task.collective).ways;
-    run_split(processes, process_of, [&](World& world) {
-      std::vector<Vertex> own;
-      for (std::int32_t rank : world.here()) own.push_back(vertices[rank]);
-      const std::vector<GraphWay> ways = graph_node_aware.ways(world, own, gather_facts(world, own), task);
-      ASSERT_EQ(ways.size(), together.size());
-      for (std::size_t w = 0; w < ways.size(); ++w)
-        for (std::size_t k = 0; k < own.size(); ++k) {
-          EXPECT_EQ(ways[w].relays[k].out, together[w].relays[own[k].rank].out);
-          EXPECT_EQ(ways[w].relays[k].in, together[w].relays[own[k].rank].in);
-        }
-    });
+    expect_same_however_spread(graph_node_aware, vertices, task, random);
   }
 }
 

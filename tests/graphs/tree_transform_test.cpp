@@ -6,7 +6,7 @@
 
 #include "cost/simulator.hpp"
 #include "graphs/graphs.hpp"
-#include "graphs/split_world.hpp"
+#include "graphs/spread.hpp"
 
 namespace tonari {
 namespace {
@@ -135,21 +135,7 @@ TEST(Tree, HopsAreTheSameHoweverRanksAreSpread) {
   for (int round = 0; round < 24; ++round) {
     const std::vector<Vertex> vertices = round % 2 ? several_hot_spots(30 + 5 * round, 4, random) : make(150, scale_free(150, 3, random));
     const GraphTask task{both[round / 2 % 2], 8, round % 3 ? close_by() : infiniband()};
-    const std::vector<GraphWay> together = tree(vertices, task);
-    const int processes = 1 + static_cast<int>(random() % 5);
-    std::vector<int> process_of;
-    for (std::size_t r = 0; r < vertices.size(); ++r) process_of.push_back(static_cast<int>(random() % processes));
-    run_split(processes, process_of, [&](World& world) {
-      std::vector<Vertex> own;
-      for (std::int32_t rank : world.here()) own.push_back(vertices[rank]);
-      const std::vector<GraphWay> ways = graph_tree.ways(world, own, gather_facts(world, own), task);
-      ASSERT_EQ(ways.size(), together.size());
-      for (std::size_t w = 0; w < ways.size(); ++w)
-        for (std::size_t k = 0; k < own.size(); ++k) {
-          EXPECT_EQ(ways[w].relays[k].out, together[w].relays[own[k].rank].out) << ways[w].variant;
-          EXPECT_EQ(ways[w].relays[k].in, together[w].relays[own[k].rank].in) << ways[w].variant;
-        }
-    });
+    expect_same_however_spread(graph_tree, vertices, task, random);
   }
 }
 

@@ -172,7 +172,8 @@ TEST(Basis, IsNoLargerThanTheSmallestByBruteForce) {
     for (SumRule rule : {integers, mesh, ring(11), ring(13)}) {
       const std::vector<Axis> axes = front(wanted, rule);
       expect_front(axes, wanted, rule);
-      EXPECT_FALSE(smaller_exists(axes.front().lengths.size(), wanted, rule)) << axes.front().lengths.size() << " for " << show(wanted) << "modulus " << rule.modulus << " one sign " << rule.one_sign;
+      EXPECT_FALSE(smaller_exists(axes.front().lengths.size(), wanted, rule))
+          << axes.front().lengths.size() << " for " << show(wanted) << "modulus " << rule.modulus << " one sign " << rule.one_sign;
     }
   }
 }

@@ -362,14 +362,15 @@ struct Buffers {
     if (out.memory != sent) return "the send buffer was changed";
     std::vector<Byte> want(in.memory.size(), poison);
     for (std::size_t i = 0; i < in.blocks.size(); ++i)
-      if (const int source = t.source(rank, static_cast<int>(i)); source >= 0) write_block(want, in.blocks[i], source, gathers(op) ? 0 : t.origin(rank, static_cast<int>(i)), round);
+      if (const int source = t.source(rank, static_cast<int>(i)); source >= 0)
+        write_block(want, in.blocks[i], source, gathers(op) ? 0 : t.origin(rank, static_cast<int>(i)), round);
     if (want == in.memory) return "";
     const auto at = std::mismatch(want.begin(), want.end(), in.memory.begin()).first - want.begin();
     for (std::size_t i = 0; i < in.blocks.size(); ++i)
       for (const Piece& p : in.blocks[i])
         if (at >= p.at && at < p.at + static_cast<std::ptrdiff_t>(p.length))
-          return "receive block " + std::to_string(i) + " (from " + std::to_string(t.source(rank, static_cast<int>(i))) + ") is wrong at byte " + std::to_string(at - p.at) +
-                 " of a piece of " + std::to_string(p.length);
+          return "receive block " + std::to_string(i) + " (from " + std::to_string(t.source(rank, static_cast<int>(i))) + ") is wrong at byte " +
+                 std::to_string(at - p.at) + " of a piece of " + std::to_string(p.length);
     return "a byte outside of all blocks was written, at " + std::to_string(at - Side::front) + " from the receive buffer";
   }
 };

@@ -72,11 +72,12 @@ inline int alltoallv(WeightedRing::Data& d, tonari_neighborhood near) {
   return tonari_alltoallv(d.out.data(), d.out_counts.data(), d.places.data(), MPI_INT, d.in.data(), d.in_counts.data(), d.places.data(), MPI_INT, near);
 }
 inline int ialltoallv(WeightedRing::Data& d, tonari_neighborhood near, tonari_request* request) {
-  return tonari_ialltoallv(d.out.data(), d.out_counts.data(), d.places.data(), MPI_INT, d.in.data(), d.in_counts.data(), d.places.data(), MPI_INT, near, request);
+  return tonari_ialltoallv(d.out.data(), d.out_counts.data(), d.places.data(), MPI_INT, d.in.data(), d.in_counts.data(), d.places.data(), MPI_INT, near,
+                           request);
 }
 inline int alltoallv_init(WeightedRing::Data& d, tonari_neighborhood near, MPI_Info info, tonari_request* request) {
-  return tonari_alltoallv_init(d.out.data(), d.out_counts.data(), d.places.data(), MPI_INT, d.in.data(), d.in_counts.data(), d.places.data(), MPI_INT, near, info,
-                               request);
+  return tonari_alltoallv_init(d.out.data(), d.out_counts.data(), d.places.data(), MPI_INT, d.in.data(), d.in_counts.data(), d.places.data(), MPI_INT, near,
+                               info, request);
 }
 inline int allgatherv(WeightedRing::Data& d, tonari_neighborhood near) {
   return tonari_allgatherv(d.out.data(), d.out_counts[0], MPI_INT, d.in.data(), d.in_counts.data(), d.places.data(), MPI_INT, near);

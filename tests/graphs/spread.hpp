@@ -1,0 +1,29 @@
+// A planner's result must not depend on how the ranks are spread over processes.
+#pragma once
+
+#include "graphs/graphs.hpp"
+#include "graphs/split_world.hpp"
+
+namespace tonari::graphs {
+
+// Plans once with all ranks together and once with the ranks dealt to a few processes at random: the same hops in the same order.
+inline void expect_same_however_spread(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices, const GraphTask& task, std::mt19937& random) {
+  LocalWorld all(static_cast<int>(vertices.size()));
+  const std::vector<GraphWay> together = algorithm.ways(all, vertices, gather_facts(all, vertices), task);
+  const int processes = 1 + static_cast<int>(random() % 5);
+  std::vector<int> process_of(vertices.size());
+  for (int& p : process_of) p = static_cast<int>(random() % processes);
+  run_split(processes, process_of, [&](World& world) {
+    std::vector<Vertex> own;
+    for (std::int32_t rank : world.here()) own.push_back(vertices[rank]);
+    const std::vector<GraphWay> ways = algorithm.ways(world, own, gather_facts(world, own), task);
+    ASSERT_EQ(ways.size(), together.size());
+    for (std::size_t w = 0; w < ways.size(); ++w)
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        EXPECT_EQ(ways[w].relays[k].out, together[w].relays[own[k].rank].out) << ways[w].variant;
+        EXPECT_EQ(ways[w].relays[k].in, together[w].relays[own[k].rank].in) << ways[w].variant;
+      }
+  });
+}
+
+}  // namespace tonari::graphs
