@@ -99,7 +99,8 @@ MPI_Request persistent(const Call& c) {
 class Native : public Candidate {
  public:
   Native(const Workload& work, MPI_Comm graph) : call_(work, graph) {
-    if (call_.allgather && call_.form == Form::w) call_.send = repeated(call_.send, std::max<std::size_t>(1, destinations(work.place)));  // never empty: its address must be valid
+    if (call_.allgather && call_.form == Form::w)
+      call_.send = repeated(call_.send, std::max<std::size_t>(1, destinations(work.place)));  // never empty: its address must be valid
   }
   void run() override { blocking(call_); }
   bool inside_mpi() const override { return true; }

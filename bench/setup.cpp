@@ -117,8 +117,8 @@ Outcome time_setup(const Place& place, const Options& options) {
   tonari_request request = TONARI_REQUEST_NULL;
 
   std::vector<Object> objects = graphs(place, graph);
-  objects.push_back({place.graph.empty() ? "tonari_neighborhood_create_cart" : "tonari_neighborhood_create_adjacent", "", "", [] {}, [&] { near = make_neighborhood(place); },
-                     [&] { tonari_neighborhood_free(&near); }, 1 << 30});
+  objects.push_back({place.graph.empty() ? "tonari_neighborhood_create_cart" : "tonari_neighborhood_create_adjacent", "", "", [] {},
+                     [&] { near = make_neighborhood(place); }, [&] { tonari_neighborhood_free(&near); }, 1 << 30});
   for (Object& object : inits({place, work, near, request})) objects.push_back(std::move(object));
   for (const Object& object : objects) {
     try {
