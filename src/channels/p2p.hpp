@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "channels/arguments.hpp"
-#include "channels/memory.hpp"
+#include "memory/memory.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_type.hpp"
 #include "copy/moves.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "channels/mpi_error.hpp"
-#include "channels/memory.hpp"
+#include "memory/memory.hpp"
 #include "base/hash.hpp"
 #include "copy/moves.hpp"
 #include "engine/agree.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "channels/memory.hpp"
+#include "memory/memory.hpp"
 #include "engine/selector.hpp"
 
 namespace tonari {

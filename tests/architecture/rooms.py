@@ -4,7 +4,7 @@ from pathlib import Path
 
 FLOORS = [
     ["base"],
-    ["topology", "plan", "copy"],
+    ["topology", "plan", "copy", "memory"],
     ["planners"],
     ["cost"],
     ["graphs"],
@@ -13,7 +13,7 @@ FLOORS = [
     ["engine"],
     ["api"],
 ]
-CORE = {"base", "topology", "plan", "copy", "planners", "cost", "graphs", "select"}
+CORE = {"base", "topology", "plan", "copy", "memory", "planners", "cost", "graphs", "select"}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

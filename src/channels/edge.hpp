@@ -1,0 +1,45 @@
+// One message of a plan over a channel that is not MPI point to point: shared memory, one-sided. The engine packs and unpacks (the moves are made by the
+// compiler, from where the edge says that its messages lie); the edge knows when that may happen and lets the other side know.
+//
+// A message travels in one or more parts, one after the other. Messages of successive exchanges alternate between two places (parity), so that a sender needs
+// not wait for the receiver's start. None of these functions blocks, allocates or calls a collective.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/checked.hpp"
+
+namespace tonari {
+
+// Where a part of a message lies while it is packed or unpacked.
+struct Landing {
+  Bytes begin = 0, end = 0;                 // its bytes of the message
+  std::array<std::byte*, 2> at{};           // where `begin` lies, for either parity; null: the edge moves the bytes itself
+  std::byte* tail = nullptr;                // the last tail_bytes of the part lie here instead (a word that is stored last)
+  Bytes tail_bytes = 0;
+};
+
+class OutEdge {
+ public:
+  virtual ~OutEdge() = default;
+  virtual const std::vector<Landing>& landings() const = 0;  // do not change while the edge lives
+
+  virtual bool may_write(std::size_t part, int parity) = 0;  // the place is free
+  virtual void written(std::size_t part, int parity) = 0;    // the part is packed: let it go
+  virtual bool sent(int parity) = 0;                         // the message no longer needs anything here; asked after the last part was written
+};
+
+class InEdge {
+ public:
+  virtual ~InEdge() = default;
+  virtual const std::vector<Landing>& landings() const = 0;
+
+  virtual void expect(int parity) { (void)parity; }          // an exchange has started here
+  virtual bool arrived(std::size_t part, int parity) = 0;    // and can be unpacked; asked in the order of parts
+  virtual void taken(std::size_t part, int parity) = 0;      // unpacked: the place is free again
+};
+
+}  // namespace tonari

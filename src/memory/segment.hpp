@@ -1,0 +1,50 @@
+// A piece of memory that processes of one user on one node share. It has no name that could be left behind: it ends with the last process that has it mapped,
+// however that process ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tonari {
+
+// How another process finds a segment. Trivially copyable: it is sent as bytes.
+struct SegmentName {
+  std::int64_t process = 0;   // who has it open
+  std::int32_t descriptor = -1;
+
+  std::uint64_t bytes = 0;
+  std::uint64_t number = 0;   // random; the segment's first word
+};
+
+class Segment {
+ public:
+  Segment() = default;
+  Segment(Segment&& other) noexcept;
+  Segment& operator=(Segment&& other) noexcept;
+  ~Segment();
+
+  static constexpr std::size_t reserved = 64;  // bytes at the start that belong to the segment itself
+
+  // `bytes` zeroed bytes that only this user can read, besides the reserved ones; all of them are backed by memory now, so that no later touch can fail. Throws
+  // Errc::memory with how much was needed, what was in the way, and what to change.
+  static Segment create(std::size_t bytes);
+  // Maps what another process made. Throws Errc::memory if that cannot be done (another user, another container, the process has ended) or if it is not what the
+  // name says: the content comes from a stranger.
+  static Segment attach(const SegmentName& name);
+
+  SegmentName name() const;
+  // Everybody who should has attached: nobody else can.
+  void close_door();
+
+  std::byte* data() const { return data_ ? data_ + reserved : nullptr; }  // aligned to 64 bytes; the first byte after the reserved ones
+  std::size_t bytes() const { return bytes_; }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0, mapped_ = 0;
+  int descriptor_ = -1;
+};
+
+}  // namespace tonari

@@ -1,0 +1,45 @@
+// Waiting for memory to change, as it suits the machine: spin while every rank has a core, yield and later sleep where ranks outnumber cores.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace tonari {
+
+// The processors that this process may run on, as bits.
+using Cpus = std::array<std::uint64_t, 16>;
+Cpus allowed_cpus();
+
+struct WaitPolicy {
+  bool crowded = false;     // ranks outnumber cores: who spins keeps others from working
+  double look_after = 10;   // seconds of waiting after which to see whether somebody has died; then again each time
+};
+
+// all: the processors that any rank of the node may run on.
+bool is_crowded(int ranks, const Cpus& all);
+
+// One wait, from the first look that found nothing on.
+class Wait {
+ public:
+  explicit Wait(const WaitPolicy& policy) : policy_(policy) {}
+
+  enum class Then : std::uint8_t {
+    look,      // look again
+    progress,  // let the MPI proceed, too, then look again
+    check,     // see whether those that are waited for live, then look again
+  };
+  // After a look that found nothing. Spins for a moment, gives the core away, or sleeps: at most a sixteenth of what was waited so far, and at most 0.2 ms.
+  // No system call in the first `patient` calls unless it is crowded. Allocates nothing.
+  Then idle();
+  // Something was found: the next idle() begins anew.
+  void reset() { *this = Wait(policy_); }
+
+  static constexpr int patient = 256;
+
+ private:
+  WaitPolicy policy_;
+  std::uint32_t calls_ = 0;
+  double since_ = 0, checked_ = 0;  // steady clock; 0: not looked at yet
+};
+
+}  // namespace tonari
