@@ -21,7 +21,8 @@ class Watch {
 
  private:
   std::int64_t process_ = 0;
-  int descriptor_ = -1;
+  int descriptor_ = -1;      // of the process (pidfd); where the system has none:
+  std::uint64_t began_ = 0;  // when it began
 };
 
 // A piece of some process's memory.

@@ -39,7 +39,8 @@ class Wait {
  private:
   WaitPolicy policy_;
   std::uint32_t calls_ = 0;
-  double since_ = 0, checked_ = 0;  // steady clock; 0: not looked at yet
+  bool sleeps_ = false;             // has waited so long that a system call no longer matters
+  double since_ = 0, checked_ = 0;  // steady clock, from the first time that it was looked at
 };
 
 }  // namespace tonari

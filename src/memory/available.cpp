@@ -1,0 +1,90 @@
+#include "memory/available.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+namespace tonari {
+namespace {
+
+constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+// The number behind a word of a file of lines "word number ...".
+std::optional<std::uint64_t> number_of(const std::string& file, std::string_view wanted) {
+  std::ifstream in(file);
+  std::string line, word;
+  while (std::getline(in, line)) {
+    std::istringstream words(line);
+    std::uint64_t number = 0;
+    if (words >> word && word == wanted && words >> number) return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> only_number(const std::string& file) {
+  std::uint64_t number = 0;
+  if (std::ifstream in(file); in >> number) return number;
+  return std::nullopt;  // no such file, or "max"
+}
+
+// What the two versions of control groups call the same things.
+struct Names {
+  const char *mount, *limit, *used, *inactive, *active;
+};
+constexpr Names version_1{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", "total_active_file"};
+constexpr Names version_2{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
+
+// Pages of files count as used, but the kernel drops them when the group needs room.
+std::uint64_t left_in(const std::string& group, const Names& names) {
+  const auto limit = only_number(group + "/" + names.limit), used = only_number(group + "/" + names.used);
+  if (!limit || !used) return unlimited;
+  const std::string statistics = group + "/memory.stat";
+  const std::uint64_t files = number_of(statistics, names.inactive).value_or(0) + number_of(statistics, names.active).value_or(0);
+  const std::uint64_t held = *used - std::min(*used, files);
+  return *limit - std::min(*limit, held);
+}
+
+// A group lies within its parents, and each has a limit. Inside a container the path may not exist: then only the mount, the container's own group, speaks.
+std::uint64_t left_along(const std::string& root, std::string path, const Names& names) {
+  std::uint64_t left = left_in(root + names.mount, names);
+  while (path.size() > 1) {
+    left = std::min(left, left_in(root + names.mount + path, names));
+    path.resize(path.rfind('/'));
+  }
+  return left;
+}
+
+bool lists(std::string_view controllers, std::string_view wanted) {
+  for (std::size_t at = 0; at <= controllers.size();) {
+    const std::size_t end = std::min(controllers.find(',', at), controllers.size());
+    if (controllers.substr(at, end - at) == wanted) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// Lines "number:controllers:/path"; version 2 has one line, without controllers.
+std::uint64_t left_in_groups(const std::string& root) {
+  std::uint64_t left = unlimited;
+  std::ifstream groups(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':'), second = line.find(":/", first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
+    if (controllers.empty()) left = std::min(left, left_along(root, path, version_2));
+    else if (lists(controllers, "memory")) left = std::min(left, left_along(root, path, version_1));
+  }
+  return left;
+}
+
+}  // namespace
+
+std::uint64_t available_memory(const std::string& root) {
+  const auto kib = number_of(root + "/proc/meminfo", "MemAvailable:");
+  return std::min(kib && *kib < unlimited / 1024 ? *kib * 1024 : unlimited, left_in_groups(root));
+}
+
+}  // namespace tonari

@@ -1,0 +1,89 @@
+#include "memory/wait.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <vector>
+
+namespace tonari {
+namespace {
+
+constexpr double spin_at_most = 0.02, spin_when_crowded = 0.002;  // seconds
+constexpr double sleep_at_most = 0.0002, part_to_sleep = 1. / 16;
+constexpr std::uint32_t first_looks = 16;                         // when crowded: what comes at once is not worth a system call
+constexpr std::uint32_t round = 64, crowded_round = 8;            // calls from one progress to the next: those of the latter take far longer
+
+// Tells the core that this is a loop of looks: the other thread on it gets more of it, and leaving the loop costs less.
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  asm volatile("yield" ::: "memory");
+#elif defined(__powerpc64__)
+  asm volatile("or 27,27,27" ::: "memory");
+#else
+  asm volatile("" ::: "memory");
+#endif
+}
+
+double now() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+void sleep_for(double seconds) {
+  const timespec t{0, static_cast<long>(seconds * 1e9)};
+  ::nanosleep(&t, nullptr);  // a signal may end it early
+}
+
+}  // namespace
+
+Cpus allowed_cpus() {
+  Cpus cpus{};
+  // The system refuses a mask that is too short for the machine.
+  for (std::size_t words = cpus.size(); words <= 4096; words *= 2) {
+    std::vector<std::uint64_t> mask(words);
+    if (::sched_getaffinity(0, words * sizeof(std::uint64_t), reinterpret_cast<cpu_set_t*>(mask.data())) == 0) {
+      // Larger machines fold: then there may seem to be fewer processors than there are, but never none.
+      for (std::size_t i = 0; i < words; ++i) cpus[i % cpus.size()] |= mask[i];
+      break;
+    }
+    if (errno != EINVAL) break;
+  }
+  return cpus;
+}
+
+bool is_crowded(int ranks, const Cpus& all) {
+  int processors = 0;
+  for (std::uint64_t word : all) processors += std::popcount(word);
+  return ranks > processors;
+}
+
+Wait::Then Wait::idle() {
+  const std::uint32_t call = ++calls_;
+  relax();
+  if (call <= (policy_.crowded ? first_looks : patient)) return Then::look;
+
+  const bool may_block = policy_.crowded || sleeps_;
+  const std::uint32_t turn = call % (may_block ? crowded_round : round);
+  if (turn == 0) return Then::progress;
+  if (!may_block && turn != round / 2) return Then::look;  // the clock costs as much as several looks
+
+  const double time = now();
+  if (since_ == 0) since_ = checked_ = time;
+  const double waited = time - since_;
+  sleeps_ = waited > (policy_.crowded ? spin_when_crowded : spin_at_most);
+  if (time - checked_ >= policy_.look_after) {
+    checked_ = time;
+    return Then::check;
+  }
+  if (sleeps_) sleep_for(std::min(waited * part_to_sleep, sleep_at_most));
+  else if (policy_.crowded) ::sched_yield();
+  return Then::look;
+}
+
+}  // namespace tonari

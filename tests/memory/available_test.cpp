@@ -1,0 +1,81 @@
+#include "memory/available.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace tonari {
+namespace {
+
+// A made-up /proc and /sys.
+class Available : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "tonari-available-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root = name;
+    write("/proc/meminfo", "MemTotal: 9000 kB\nMemFree: 5 kB\nMemAvailable:   8000 kB\n");
+  }
+  void TearDown() override { std::filesystem::remove_all(root); }
+  void write(const std::string& name, const std::string& content) {
+    std::filesystem::create_directories(std::filesystem::path(root + name).parent_path());
+    std::ofstream(root + name) << content;
+  }
+
+  std::string root;
+};
+
+constexpr std::uint64_t machine = 8000 * 1024;
+
+TEST_F(Available, TheMachineAlone) {
+  EXPECT_EQ(available_memory(root), machine);
+  write("/proc/self/cgroup", "0::/\n");
+  EXPECT_EQ(available_memory(root), machine);
+}
+
+TEST_F(Available, WhatTheKernelDoesNotSayIsNoLimit) { EXPECT_EQ(available_memory(root + "/nowhere"), std::numeric_limits<std::uint64_t>::max()); }
+
+TEST_F(Available, AGroupAndItsParents) {
+  write("/proc/self/cgroup", "0::/job/step\n");
+  write("/sys/fs/cgroup/job/step/memory.max", "max\n");
+  write("/sys/fs/cgroup/job/step/memory.current", "500\n");
+  EXPECT_EQ(available_memory(root), machine);
+  write("/sys/fs/cgroup/job/memory.max", "6000\n");
+  write("/sys/fs/cgroup/job/memory.current", "2000\n");
+  EXPECT_EQ(available_memory(root), 4000u);
+  write("/sys/fs/cgroup/job/memory.stat", "anon 100\nfile 1900\ninactive_file 1000\nactive_file 300\n");  // 1300 can be dropped
+  EXPECT_EQ(available_memory(root), 5300u);
+  write("/sys/fs/cgroup/job/step/memory.max", "1000\n");
+  EXPECT_EQ(available_memory(root), 500u);
+  write("/sys/fs/cgroup/job/step/memory.current", "1001\n");
+  EXPECT_EQ(available_memory(root), 0u);
+}
+
+TEST_F(Available, VersionOneBesideOthers) {
+  write("/proc/self/cgroup", "4:cpu,cpuacct:/elsewhere\n3:memory_not:/elsewhere\n2:hugetlb,memory:/job\n1:name=systemd:/\n0::/\n");
+  write("/sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "1\n");
+  write("/sys/fs/cgroup/memory/elsewhere/memory.usage_in_bytes", "0\n");
+  write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "6000\n");
+  write("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1000\n");
+  write("/sys/fs/cgroup/memory/job/memory.stat", "inactive_file 5\ntotal_inactive_file 400\ntotal_active_file 0\n");
+  EXPECT_EQ(available_memory(root), 5400u);
+}
+
+// In a container the mount is the job's own group, whatever the path says.
+TEST_F(Available, APathThatIsNotThere) {
+  write("/proc/self/cgroup", "0::/../outside\n");
+  write("/sys/fs/cgroup/memory.max", "700\n");
+  write("/sys/fs/cgroup/memory.current", "100\n");
+  EXPECT_EQ(available_memory(root), 600u);
+}
+
+TEST(AvailableHere, IsPlausible) {
+  EXPECT_GT(available_memory(), std::uint64_t{1} << 20);
+  EXPECT_LT(available_memory(), std::uint64_t{1} << 56);
+}
+
+}  // namespace
+}  // namespace tonari

@@ -1,0 +1,435 @@
+#include "memory/segment.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "memory/child.hpp"
+#include "support/errors.hpp"
+
+namespace tonari {
+namespace {
+
+using test::Child;
+using test::error_of;
+using test::Line;
+
+static_assert(std::is_trivially_copyable_v<SegmentName>);
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;  // maps terabytes, and memory of its own now and then
+#else
+constexpr bool sanitized = false;
+#endif
+
+// What this process holds of the system: open descriptors, and mappings of segments.
+struct Held {
+  std::size_t descriptors = 0, mappings = 0;
+  friend bool operator==(const Held&, const Held&) = default;
+  friend void PrintTo(const Held& held, std::ostream* out) { *out << held.descriptors << " descriptors, " << held.mappings << " mappings"; }
+};
+
+Held held() {
+  Held now;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++now.descriptors;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) now.mappings += line.find("(deleted)") != std::string::npos;
+  return now;
+}
+
+char letter(std::size_t i, int salt) { return static_cast<char>(i * 31 + i / 251 + static_cast<std::size_t>(salt)); }
+
+void fill(const Segment& segment, int salt) {
+  for (std::size_t i = 0; i < segment.bytes(); ++i) segment.data()[i] = static_cast<std::byte>(letter(i, salt));
+}
+
+std::size_t wrong(const Segment& segment, int salt) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < segment.bytes(); ++i) wrong += segment.data()[i] != static_cast<std::byte>(letter(i, salt));
+  return wrong;
+}
+
+void expect_sentence(const Error& error, const std::vector<std::string>& parts) {
+  EXPECT_EQ(error.code(), Errc::memory) << error.what();
+  for (const std::string& part : parts) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what() << "\nlacks " << part;
+}
+
+// create(bytes) throws a sentence with these parts, and leaves nothing.
+void expect_refused(std::size_t bytes, const std::vector<std::string>& parts) {
+  const Held before = held();
+  const Error error = error_of([&] { Segment::create(bytes); });
+  expect_sentence(error, parts);
+  expect_sentence(error, {"TONARI_CHANNEL=p2p-packed"});
+  EXPECT_EQ(held(), before);
+}
+
+void expect_unattachable(const SegmentName& name, const std::vector<std::string>& parts) {
+  const Held before = held();
+  const Error error = error_of([&] { Segment::attach(name); });
+  expect_sentence(error, parts);
+  expect_sentence(error, {"TONARI_CHANNEL=p2p-packed"});
+  EXPECT_EQ(held(), before);
+}
+
+TEST(Segment, IsZeroedAlignedAndItsOwn) {
+  const Held before = held();
+  {
+    for (std::size_t bytes : {0, 1, 63, 64, 65, 4095, 4096, 100'000}) {
+      const Segment segment = Segment::create(bytes);
+      ASSERT_TRUE(segment);
+      EXPECT_EQ(segment.bytes(), bytes);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(segment.data()) % 64, 0u);
+      for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(segment.data()[i], std::byte{0});
+      const SegmentName name = segment.name();
+      fill(segment, 1);
+      EXPECT_EQ(wrong(segment, 1), 0u);
+      EXPECT_EQ(segment.name().number, name.number) << "what belongs to the segment itself is out of the user's way";
+    }
+    EXPECT_NE(Segment::create(10).name().number, Segment::create(10).name().number);
+  }
+  EXPECT_EQ(held(), before);
+}
+
+TEST(Segment, MovesAndEnds) {
+  const Held before = held();
+  {
+    Segment a = Segment::create(1000), b = Segment::create(2000);
+    const Held both = held();
+    EXPECT_EQ(both.descriptors, before.descriptors + 2);
+    EXPECT_EQ(both.mappings, before.mappings + 2);
+    std::byte* const at = b.data();
+    a = std::move(b);
+    EXPECT_EQ(a.data(), at);
+    EXPECT_EQ(a.bytes(), 2000u);
+    EXPECT_FALSE(b);
+    EXPECT_EQ(held().mappings, before.mappings + 1);
+    Segment& itself = a;
+    a = std::move(itself);
+    EXPECT_EQ(a.data(), at);
+    Segment c = std::move(a);
+    a = Segment();
+    fill(c, 2);
+    c.close_door();
+    c.close_door();
+    EXPECT_EQ(held().descriptors, before.descriptors);
+    EXPECT_EQ(wrong(c, 2), 0u) << "a closed door does not end it";
+  }
+  EXPECT_EQ(held(), before);
+}
+
+// Nothing is left to be done when it is first used: neither memory nor an entry of the page table.
+TEST(Segment, FirstTouchesTakeNoPageFault) {
+  const std::size_t pages = 4096;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const Segment made = Segment::create(pages * page), attached = Segment::attach(made.name());
+  for (const Segment* segment : {&made, &attached}) {
+    rusage before{}, after{};
+    getrusage(RUSAGE_SELF, &before);
+    for (std::size_t i = 0; i < pages; ++i) segment->data()[i * page] = std::byte{1};
+    getrusage(RUSAGE_SELF, &after);
+    EXPECT_LT(after.ru_minflt - before.ru_minflt, static_cast<long>(pages / 16));
+  }
+}
+
+// ---- sharing
+
+TEST(Segment, CarriesBothWays) {
+  Child child([](Line& line) {
+    const Held before = held();
+    {
+      const Segment segment = Segment::attach(line.hear<SegmentName>());
+      EXPECT_EQ(segment.bytes(), 100'000u);
+      EXPECT_EQ(wrong(segment, 3), 0u);
+      EXPECT_EQ(held().descriptors, before.descriptors) << "who attached needs no descriptor";
+      EXPECT_EQ(segment.name().descriptor, -1);
+      fill(segment, 4);
+      line.tell('r');
+      line.hear();
+    }
+    EXPECT_EQ(held(), before);
+  });
+  const Segment segment = Segment::create(100'000);
+  fill(segment, 3);
+  child.line().tell(segment.name());
+  child.line().hear();
+  EXPECT_EQ(wrong(segment, 4), 0u);
+  child.line().tell('e');
+  child.finish();
+}
+
+TEST(Segment, LivesOnWhereItIsMapped) {
+  Child owner([](Line& line) {
+    const Segment segment = Segment::create(5000);
+    fill(segment, 5);
+    line.tell(segment.name());
+    line.hear();
+  });
+  const Segment segment = Segment::attach(owner.line().hear<SegmentName>());
+  owner.kill();
+  EXPECT_EQ(wrong(segment, 5), 0u);
+  fill(segment, 6);
+  EXPECT_EQ(wrong(segment, 6), 0u);
+}
+
+TEST(Segment, CannotBeFoundAfterItsOwnerOrItsDoor) {
+  Child owner([](Line& line) {
+    Segment segment = Segment::create(5000);
+    line.tell(segment.name());
+    line.hear();
+    segment.close_door();
+    EXPECT_EQ(segment.name().descriptor, -1);
+    line.tell('c');
+    line.hear();
+  });
+  const SegmentName name = owner.line().hear<SegmentName>();
+  EXPECT_TRUE(Segment::attach(name));
+  owner.line().tell('c');
+  owner.line().hear();
+  expect_unattachable(name, {"5000 bytes", std::to_string(name.process), "ended"});
+  owner.kill();
+  expect_unattachable(name, {"5000 bytes", std::to_string(name.process), "ended"});
+}
+
+TEST(Segment, AnotherIsNotTakenForIt) {
+  const Segment segment = Segment::create(5000), other = Segment::create(5000), larger = Segment::create(50'000);
+  const SegmentName right = segment.name();
+  EXPECT_TRUE(Segment::attach(right));
+  auto with = [&](auto member, auto value) {
+    SegmentName name = right;
+    name.*member = value;
+    return name;
+  };
+  expect_unattachable(with(&SegmentName::number, right.number + 1), {"another segment"});
+  expect_unattachable(with(&SegmentName::descriptor, other.name().descriptor), {"another segment"});
+  expect_unattachable(with(&SegmentName::descriptor, larger.name().descriptor), {"bytes instead of"});
+  expect_unattachable(with(&SegmentName::bytes, 50'000), {"bytes instead of"});
+  expect_unattachable(with(&SegmentName::bytes, std::numeric_limits<std::uint64_t>::max()), {"makes no sense"});
+  expect_unattachable(with(&SegmentName::descriptor, -1), {"makes no sense"});
+  expect_unattachable(with(&SegmentName::descriptor, 100'000), {"does not exist"});
+  expect_unattachable(with(&SegmentName::process, 0), {"makes no sense"});
+  expect_unattachable(with(&SegmentName::process, std::int64_t{1} << 40), {"does not exist"});
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  expect_unattachable(with(&SegmentName::descriptor, ends[0]), {"is no memory"});
+  close(ends[0]), close(ends[1]);
+  Child stranger([&](Line& line) { line.hear(); });  // it has inherited the descriptor, and so the very same file
+  EXPECT_TRUE(Segment::attach(with(&SegmentName::process, stranger.process())));
+}
+
+// Another user neither sees the number nor opens the file; a file that was given away is not believed either.
+TEST(Segment, IsForOneUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const Segment segment = Segment::create(5000);
+  struct stat about {};
+  ASSERT_EQ(fstat(segment.name().descriptor, &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0600u);
+  Child other([&](Line&) {
+    const SegmentName name = segment.name();
+    ASSERT_EQ(setresuid(65534, 65534, 65534), 0);
+    expect_unattachable(name, {"cannot be opened"});
+  });
+  other.finish();
+  ASSERT_EQ(fchown(segment.name().descriptor, 65534, 65534), 0);
+  expect_unattachable(segment.name(), {"another user"});
+}
+
+TEST(Segment, NobodyTakesItsPagesAway) {
+  const Segment segment = Segment::create(50'000);
+  EXPECT_EQ(ftruncate(segment.name().descriptor, 0), -1);
+  EXPECT_EQ(errno, EPERM);
+  fill(segment, 7);
+  EXPECT_EQ(wrong(segment, 7), 0u);
+}
+
+// ---- limits: each in a process of its own
+
+template <class Work>
+void in_a_child(Work work) {
+  Child([&](Line&) { work(); }).finish();
+}
+
+TEST(SegmentLimits, MoreThanAnybodyHas) {
+  expect_refused(std::numeric_limits<std::size_t>::max(), {std::to_string(std::numeric_limits<std::size_t>::max())});
+  expect_refused(std::numeric_limits<std::ptrdiff_t>::max(), {"no process"});
+  expect_refused((std::size_t{1} << 50) - Segment::reserved, {std::to_string(std::size_t{1} << 50) + " bytes", "are left"});
+}
+
+TEST(SegmentLimits, FileSize) {
+  in_a_child([] {
+    const rlimit limit{1 << 20, 1 << 20};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    expect_refused(1 << 20, {"1048576 bytes", "RLIMIT_FSIZE", "ulimit -f"});  // and no SIGXFSZ
+    EXPECT_TRUE(Segment::create((1 << 20) - Segment::reserved));
+  });
+}
+
+TEST(SegmentLimits, Descriptors) {
+  in_a_child([] {
+    const Segment there = Segment::create(100);
+    const rlimit limit{0, 0};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    expect_sentence(error_of([] { Segment::create(100); }), {"bytes", "open files", "TONARI_CHANNEL=p2p-packed"});
+    expect_sentence(error_of([&] { Segment::attach(there.name()); }), {"open files", "TONARI_CHANNEL=p2p-packed"});
+  });
+}
+
+TEST(SegmentLimits, AddressSpace) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer needs more address space than this test leaves";
+  in_a_child([] {
+    const Segment there = Segment::create(64 << 20);
+    const rlimit limit{32 << 20, 32 << 20};  // less than is mapped already: nothing can be added
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    expect_refused(64 << 20, {"cannot be mapped", "ulimit -v"});
+    expect_unattachable(there.name(), {"ulimit -v"});
+  });
+}
+
+// A signal all the time: the system gives up its work each time, and has to come to an end nevertheless.
+TEST(SegmentLimits, Signals) {
+  in_a_child([] {
+    struct sigaction ignore {};
+    ignore.sa_handler = [](int) {};
+    ASSERT_EQ(sigaction(SIGALRM, &ignore, nullptr), 0);
+    const itimerval often{{0, 1000}, {0, 1000}};
+    ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+    for (int k = 0; k < 5; ++k) EXPECT_TRUE(Segment::create(48 << 20));
+  });
+}
+
+TEST(SegmentLimits, NoMemoryFiles) {
+  for (const int error : {ENOSYS, EPERM}) {
+    in_a_child([&] {
+      const Segment before = Segment::create(100);
+      if (!test::refuse(SYS_memfd_create, error)) GTEST_SKIP() << "no seccomp";
+      ASSERT_EQ(syscall(SYS_memfd_create, "x", 0), -1);
+      const Segment segment = Segment::create(10'000);
+      fill(segment, 8);
+      EXPECT_EQ(wrong(Segment::attach(segment.name()), 8), 0u);
+    });
+  }
+}
+
+// ---- TONARI_SHM_DIR
+
+// A directory of its own, which must be empty at the end.
+class SegmentInDirectory : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = "/dev/shm/tonari-test-XXXXXX";
+    if (!mkdtemp(name.data())) GTEST_SKIP() << "no directory in /dev/shm";
+    directory = name;
+    setenv("TONARI_SHM_DIR", directory.c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("TONARI_SHM_DIR");
+    if (directory.empty()) return;
+    EXPECT_EQ(rmdir(directory.c_str()), 0) << "something was left in " << directory;
+  }
+  bool empty() const { return std::filesystem::directory_iterator(directory) == std::filesystem::directory_iterator(); }
+
+  std::string directory;
+};
+
+TEST_F(SegmentInDirectory, HasNoNameThere) {
+  const Held before = held();
+  {
+    Child child([](Line& line) {
+      const Segment segment = Segment::attach(line.hear<SegmentName>());
+      EXPECT_EQ(wrong(segment, 9), 0u);
+      fill(segment, 10);
+    });
+    const Segment segment = Segment::create(100'000);
+    EXPECT_TRUE(empty());
+    const std::string file = "/proc/self/fd/" + std::to_string(segment.name().descriptor);
+    EXPECT_EQ(std::filesystem::read_symlink(file).string().rfind(directory, 0), 0u) << "the file is not where it was wanted";
+    EXPECT_NE(linkat(AT_FDCWD, file.c_str(), AT_FDCWD, (directory + "/name").c_str(), AT_SYMLINK_FOLLOW), 0) << "it can be given a name";
+    fill(segment, 9);
+    child.line().tell(segment.name());
+    child.finish();
+    EXPECT_EQ(wrong(segment, 10), 0u);
+  }
+  EXPECT_EQ(held(), before);
+}
+
+TEST_F(SegmentInDirectory, LeavesNothingWhenKilled) {
+  Child owner([](Line& line) {
+    const Segment segment = Segment::create(100'000);
+    line.tell(segment.name());
+    line.hear();
+  });
+  const SegmentName name = owner.line().hear<SegmentName>();
+  EXPECT_TRUE(Segment::attach(name));
+  owner.kill();
+  EXPECT_TRUE(empty());
+  expect_unattachable(name, {"ended"});
+}
+
+TEST_F(SegmentInDirectory, ThatCannotBeUsed) {
+  setenv("TONARI_SHM_DIR", (directory + "/nowhere").c_str(), 1);
+  expect_refused(1000, {directory + "/nowhere", "TONARI_SHM_DIR"});
+  setenv("TONARI_SHM_DIR", "/proc", 1);
+  expect_refused(1000, {"/proc", "TONARI_SHM_DIR"});
+  setenv("TONARI_SHM_DIR", "", 1);  // as if it were not set
+  EXPECT_TRUE(Segment::create(1000));
+}
+
+std::uint64_t free_bytes(const std::string& directory) {
+  struct statvfs room {};
+  EXPECT_EQ(statvfs(directory.c_str(), &room), 0);
+  return std::uint64_t{room.f_bavail} * room.f_frsize;
+}
+
+// A tmpfs of 256 KiB that only this child sees.
+TEST_F(SegmentInDirectory, ThatIsTooSmall) {
+  Child child([&](Line& line) {
+    const bool mounted = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=256k") == 0;
+    line.tell(mounted);
+    if (!mounted) return;
+    const std::uint64_t room = free_bytes(directory);
+    expect_refused((1 << 20) - Segment::reserved, {"1048576 bytes", directory + " has " + std::to_string(room) + " bytes free", "make " + directory + " larger"});
+    EXPECT_EQ(free_bytes(directory), room);
+    {
+      const Segment segment = Segment::create(100'000);
+      EXPECT_LT(free_bytes(directory), room);
+      expect_refused(200'000, {std::to_string(free_bytes(directory)) + " bytes free"});
+      fill(segment, 11);
+      EXPECT_EQ(wrong(Segment::attach(segment.name()), 11), 0u);
+    }
+    EXPECT_EQ(free_bytes(directory), room);
+
+    Child owner([](Line& to_parent) {
+      const Segment segment = Segment::create(200'000);
+      to_parent.tell('m');
+      to_parent.hear();
+    });
+    owner.line().hear();
+    EXPECT_LT(free_bytes(directory), room);
+    owner.kill();
+    EXPECT_EQ(free_bytes(directory), room) << "memory of a killed process";
+  });
+  const bool mounted = child.line().hear<bool>();
+  child.finish();
+  if (!mounted) GTEST_SKIP() << "a file system cannot be mounted here";
+}
+
+}  // namespace
+}  // namespace tonari

@@ -1,0 +1,199 @@
+#include "memory/wait.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "memory/child.hpp"
+
+namespace tonari {
+namespace {
+
+using Then = Wait::Then;
+
+double seconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// Waits for nothing for so long; what idle() said and what the process did meanwhile.
+struct Waited {
+  long calls = 0, progress = 0, checks = 0;
+  std::vector<double> check_times;
+  double wall = 0, cpu = 0;
+};
+
+Waited wait_for(Wait& wait, double time) {
+  Waited waited;
+  const double start = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  while ((waited.wall = seconds(CLOCK_MONOTONIC) - start) < time) {
+    ++waited.calls;
+    switch (wait.idle()) {
+      case Then::look: break;
+      case Then::progress: ++waited.progress; break;
+      case Then::check: ++waited.checks, waited.check_times.push_back(seconds(CLOCK_MONOTONIC) - start); break;
+    }
+  }
+  waited.cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  return waited;
+}
+
+TEST(Wait, PatientAtFirst) {
+  for (int again = 0; again < 2; ++again) {
+    Wait wait({});
+    for (int k = 0; k < Wait::patient; ++k) ASSERT_EQ(wait.idle(), Then::look) << k;
+    long progress = 0;
+    for (int k = 0; k < 640; ++k) progress += wait.idle() == Then::progress;
+    EXPECT_EQ(progress, 10) << "every 64th call";
+    wait.reset();
+    for (int k = 0; k < Wait::patient; ++k) ASSERT_EQ(wait.idle(), Then::look) << "after a reset, " << k;
+  }
+}
+
+TEST(Wait, LetsTheMpiProceedOftenWhenCrowded) {
+  Wait wait({true, 10});
+  long progress = 0;
+  for (int k = 0; k < 816; ++k) progress += wait.idle() == Then::progress;
+  EXPECT_GE(progress, 95);
+  EXPECT_LE(progress, 102);
+}
+
+// A first look, and any in the patient phase, makes no system call: in this process each would be deadly.
+TEST(Wait, NoSystemCallWhilePatient) {
+  test::Child child([](test::Line&) {
+    Wait wait({});
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(3);  // all but read, write and exit kill
+    for (int k = 0; k < Wait::patient; ++k) wait.idle();
+    syscall(SYS_exit, 0);
+  });
+  const int status = child.wait();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 3) GTEST_SKIP() << "no seccomp";
+  EXPECT_EQ(status, 0);
+}
+
+// Somebody else on the only core gets it at once, not when the waiting one's time is up.
+TEST(Wait, GivesTheCoreAwayWhenCrowded) {
+  test::Child child([](test::Line&) {
+    cpu_set_t before, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+      if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    constexpr int turns = 2000;
+    std::atomic<int> turn{0};
+    auto play = [&](int me) {
+      Wait wait({true, 10});
+      for (int k = me; k < turns; k += 2) {
+        wait.reset();
+        while (turn.load() != k) wait.idle();
+        turn.store(k + 1);
+      }
+    };
+    const double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    std::thread other(play, 1);
+    play(0);
+    other.join();
+    EXPECT_EQ(turn.load(), turns);
+    EXPECT_LT(seconds(CLOCK_PROCESS_CPUTIME_ID) - start, turns * 0.0003) << "who spins until its time slice is over takes more";
+  });
+  child.finish();
+}
+
+TEST(Wait, SleepsAfterAWhile) {
+  for (const bool crowded : {false, true}) {
+    Wait wait({crowded, 10});
+    wait_for(wait, 0.1);
+    const Waited waited = wait_for(wait, 0.3);
+    EXPECT_LT(waited.cpu, 0.5 * waited.wall) << "crowded: " << crowded;
+    EXPECT_GT(waited.calls, 0.3 / 0.002) << "each sleep is short";
+    EXPECT_GT(waited.progress, waited.calls / 10);
+    EXPECT_EQ(waited.checks, 0);
+  }
+}
+
+// While waiting has been short so is each sleep; the median of many, because anything may hold up a single one.
+TEST(Wait, SleepsArePartOfTheWaitSoFar) {
+  for (const bool crowded : {false, true}) {
+    Wait wait({crowded, 10});
+    const double start = seconds(CLOCK_MONOTONIC);
+    std::vector<double> early, late;
+    for (double before = start, after; before < start + 0.3; before = after) {
+      wait.idle();
+      after = seconds(CLOCK_MONOTONIC);
+      (before < start + 0.0015 ? early : late).push_back(after - before);
+    }
+    ASSERT_FALSE(early.empty());
+    std::nth_element(early.begin(), early.begin() + early.size() / 2, early.end());
+    EXPECT_LT(early[early.size() / 2], 0.0001) << "no sleep yet";
+    std::nth_element(late.begin(), late.begin() + late.size() / 2, late.end());
+    EXPECT_LT(late[late.size() / 2], 0.001) << "0.2 ms and what the system adds";
+  }
+}
+
+TEST(Wait, ChecksAgainAndAgain) {
+  for (const bool crowded : {false, true}) {
+    Wait wait({crowded, 0.1});
+    const Waited waited = wait_for(wait, 0.45);
+    ASSERT_GE(waited.checks, 2) << "crowded: " << crowded;
+    EXPECT_LE(waited.checks, 4);
+    double last = 0;
+    for (double time : waited.check_times) {
+      EXPECT_GE(time - last, 0.099);
+      last = time;
+    }
+    wait.reset();
+    EXPECT_EQ(wait_for(wait, 0.05).checks, 0) << "a new wait has its own time";
+  }
+}
+
+// Nobody who wants to check all the time keeps the MPI from proceeding.
+TEST(Wait, ChecksLeaveRoomForProgress) {
+  for (const bool crowded : {false, true}) {
+    Wait wait({crowded, 0});
+    const Waited waited = wait_for(wait, 0.05);
+    EXPECT_GT(waited.checks, 0);
+    EXPECT_GT(waited.progress, 0);
+  }
+}
+
+TEST(Crowded, RanksAndProcessors) {
+  Cpus all{};
+  EXPECT_TRUE(is_crowded(1, all)) << "nothing is known";
+  all[0] = 0b1011, all[15] = std::uint64_t{1} << 63;
+  EXPECT_FALSE(is_crowded(1, all));
+  EXPECT_FALSE(is_crowded(4, all));
+  EXPECT_TRUE(is_crowded(5, all));
+}
+
+TEST(Crowded, AllowedCpusAreTheSystems) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) GTEST_SKIP() << "more than 1024 processors";
+  auto expect_same = [&] {
+    const Cpus cpus = allowed_cpus();
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) ASSERT_EQ(cpus[cpu / 64] >> (cpu % 64) & 1, CPU_ISSET(cpu, &set) ? 1u : 0u) << cpu;
+  };
+  expect_same();
+  std::thread([&] {  // whose affinity is its own
+    int last = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) last = cpu;
+    CPU_ZERO(&set);
+    CPU_SET(last, &set);
+    ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+    expect_same();
+    EXPECT_FALSE(is_crowded(1, allowed_cpus()));
+    EXPECT_TRUE(is_crowded(2, allowed_cpus()));
+  }).join();
+}
+
+}  // namespace
+}  // namespace tonari
