@@ -13,6 +13,9 @@ class Candidate {
  public:
   virtual ~Candidate() = default;
   virtual void run() = 0;  // the whole exchange, from start to completion
+  // [local] Before and after an exchange that is verified.
+  virtual void prepare(Workload& work) { work.poison(); }
+  virtual bool correct(const Workload& work) const { return work.correct(); }
   // What a table says about it.
   virtual std::string channel() const { return "mpi"; }
   virtual std::string chosen() const { return ""; }  // by auto: algorithm, variant and channel
@@ -44,7 +47,9 @@ class Candidates {
 // The makers, one file each.
 bool is_native(const std::string& name);
 bool is_irecv(const std::string& name);
+bool is_floor(const std::string& name);
 std::unique_ptr<Candidate> make_native(const std::string& name, const Workload& work, MPI_Comm graph);  // null: not in this MPI
 std::unique_ptr<Candidate> make_irecv(const std::string& name, const Workload& work);
+std::unique_ptr<Candidate> make_floor(const Workload& work);  // [collective] null: the ranks share no memory
 
 }  // namespace bench

@@ -7,9 +7,9 @@ using tonari::Errc;
 namespace {
 
 const std::vector<std::string> usual{"auto",   "native", "native-nonblocking", "native-persistent", "irecv",
-                                     "linear", "torus",  "torus-direct",       "additive-basis"};
+                                     "linear", "torus",  "torus-direct",       "additive-basis",    "floor"};
 const std::vector<std::string> usual_on_graphs{"auto",   "native",    "native-nonblocking", "native-persistent", "irecv",
-                                               "linear", "colouring", "tree",               "node-aware",        "common-neighbourhood"};
+                                               "linear", "colouring", "tree",               "node-aware",        "common-neighbourhood", "floor"};
 const std::vector<std::string> all{"auto",
                                    "native",
                                    "native-nonblocking",
@@ -27,7 +27,8 @@ const std::vector<std::string> all{"auto",
                                    "additive-basis/p2p-packed",
                                    "additive-basis/p2p-typed",
                                    "joint-basis/p2p-packed",
-                                   "joint-basis/p2p-typed"};
+                                   "joint-basis/p2p-typed",
+                                   "floor"};
 
 std::vector<int> existing(const std::vector<int>& ranks) {
   std::vector<int> some;
@@ -68,6 +69,11 @@ Candidates::~Candidates() {
 
 std::unique_ptr<Candidate> Candidates::make(const std::string& name, const Workload& work) {
   if (is_irecv(name)) return make_irecv(name, work);
+  if (is_floor(name)) {
+    auto candidate = make_floor(work);
+    if (!candidate && by_name_) tonari::fail(Errc::algorithm, "the floor is of ranks on one node that may share memory, and these do not: leave out ", name);
+    return candidate;
+  }
   if (is_native(name)) {
     auto candidate = make_native(name, work, shared_->graph);
     if (!candidate && by_name_) tonari::fail(Errc::algorithm, "this MPI has no persistent neighborhood collectives: leave out ", name);

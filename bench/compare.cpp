@@ -36,10 +36,10 @@ long most(long mine, MPI_Comm comm) {
 bool verify(Candidate& candidate, Workload& work) {
   int good = 1;
   for (int again = 0; again < 2; ++again) {  // a request must also work the second time
-    work.poison();
+    candidate.prepare(work);
     MPI_Barrier(work.place.cart);
     candidate.run();
-    good = good && work.correct();
+    good = good && candidate.correct(work);
   }
   MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, work.place.cart);
   return good;
@@ -81,14 +81,19 @@ void time_entries(std::vector<Entry>& entries, const Options& options, const Pla
   for (std::size_t i = 0; i < entries.size(); ++i) entries[i].seconds = timing.seconds[i];
 }
 
+double median_of(const std::vector<Entry>& entries, const char* name) {
+  for (const Entry& each : entries)
+    if (each.name == name) return each.seconds.median;
+  return 0;
+}
+
 void add_times(Row& row, const Entry& entry, const std::vector<Entry>& entries, const Timing& timing, const Quiet& quiet) {
   const Spread& s = entry.seconds;
   row.number("median_us", s.median * 1e6).number("q1_us", s.q1 * 1e6).number("q3_us", s.q3 * 1e6).number("min_us", s.least * 1e6);
   row.number("init_us", entry.init_seconds * 1e6).whole("rounds", timing.rounds).whole("batch", timing.batch);
-  double native = 0;
-  for (const Entry& each : entries)
-    if (each.name == "native") native = each.seconds.median;
-  native > 0 ? row.number("ratio_native", native / s.median) : row.null("ratio_native");
+  const double native = median_of(entries, "native"), least = median_of(entries, "floor");
+  native > 0 && !is_floor(entry.name) ? row.number("ratio_native", native / s.median) : row.null("ratio_native");
+  least > 0 ? row.number("floor_ratio", s.median / least) : row.null("floor_ratio");
   row.number("pingpong_us", quiet.before.median * 1e6).number("pingpong_p90_us", quiet.before.p90 * 1e6);
   row.number("pingpong_after_us", quiet.after.median * 1e6).number("pingpong_after_p90_us", quiet.after.p90 * 1e6);
   row.flag("disturbed", quiet.disturbed());

@@ -21,7 +21,7 @@ const char* const usage =
     "  --bytes N,N,...    bytes of a block; the largest block in v and w forms (default 8)\n"
     "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on graphs auto, linear, colouring, tree,\n"
     "                     node-aware, common-neighbourhood; tonari-native, tonari-irecv, each also with a channel\n"
-    "                     (torus/p2p-typed); native, native-nonblocking, native-persistent, irecv, irecv-persistent; all\n"
+    "                     (torus/p2p-typed); native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; all\n"
     "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
     "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
     "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"

@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
+from tonari.benchmark import plot as plotting
+from tonari.benchmark.summary import add_ratio_spread, fastest
+from tonari.views import bench as view
+
 CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
 FIELDS = {
     *("pattern", "op", "ranks", "mpi", "bytes", "algorithm", "channel", "median_us", "q1_us", "q3_us", "messages", "verified"),
-    *("chosen", "reason", "init_us", "rounds", "batch", "mpi_version", "dims", "ratio_native", "disturbed", "repeat", "ratio_spread"),
+    *("chosen", "reason", "init_us", "rounds", "batch", "mpi_version", "dims", "ratio_native", "floor_ratio", "disturbed", "repeat", "ratio_spread"),
 }
 
 
@@ -60,6 +64,88 @@ def test_rows_have_the_promised_fields(mpi: str, tmp_path: Path) -> None:
         assert not any(isinstance(value, (dict, list)) for value in row.values())
     assert {(row["algorithm"], row["channel"]) for row in found if "/" in row["requested"]} == {("torus", "p2p-typed"), ("linear", "p2p-packed")}
     assert all(row["ratio_native"] == 1 for row in found if row["algorithm"] == "native")
+    assert all(row["floor_ratio"] is None for row in found)
+
+
+@each_mpi
+@pytest.mark.parametrize("ranks", ["1", "2", "4"])
+@pytest.mark.parametrize("op", ["alltoall", "allgather", "alltoallw"])
+def test_the_floor_stands_beside_the_others(mpi: str, ranks: str, op: str, tmp_path: Path) -> None:
+    """It copies what the ranks put there and sends no message; the others are multiples of it, it is none of native."""
+    found = rows(tmp_path, "moore:2:1", "--op", op, "--bytes", "24,4096", "--ranks", ranks, "--mpi", mpi, "--algorithms", "native,irecv,floor")
+    for size in (24, 4096):
+        floor = by_name([row for row in found if row["bytes"] == size])["floor"]
+        assert (floor["algorithm"], floor["channel"], floor["messages"], floor["verified"]) == ("floor", "hardware", 0, True)
+        assert 0 < floor["q1_us"] <= floor["median_us"] <= floor["q3_us"]
+        assert (floor["floor_ratio"], floor["ratio_native"]) == (1, None)
+        for row in found:
+            if row["bytes"] == size:
+                assert row["floor_ratio"] == pytest.approx(row["median_us"] / floor["median_us"], rel=1e-4)
+
+
+@each_mpi
+def test_the_floor_is_among_the_usual_candidates(mpi: str, tmp_path: Path) -> None:
+    """Also on graphs, where two ranks may give each other unequal amounts, or one of them nothing."""
+    for arguments in (["moore:1:1"], ["hotspot", "--ranks", "3"], ["random:0.5:2", "--op", "alltoallv", "--bytes", "500", "--ranks", "4"]):
+        found = rows(tmp_path, *arguments, "--mpi", mpi, "--tune", "model")
+        assert found[-1]["requested"] == "floor"
+        assert found[-1]["verified"] is True
+        assert all(row["floor_ratio"] > 0 for row in found)
+
+
+def made_up(requested: str, median_us: float, **fields: Any) -> dict[str, Any]:
+    row = {
+        "pattern": "moore:2:1", "op": "alltoall", "ranks": 2, "hosts": 0, "mpi": "openmpi", "mpi_version": "4.1.4", "dims": "2x1", "mesh": False,
+        "neighbors": 8, "bytes": 8, "requested": requested, "algorithm": requested, "channel": "mpi", "chosen": "", "reason": "", "messages": 8,
+        "median_us": median_us, "q1_us": median_us, "q3_us": median_us, "rounds": 200, "repeat": 0, "ratio_native": 2 / median_us,
+        "floor_ratio": median_us / 0.25, "verified": True, "disturbed": False,
+    }  # fmt: skip
+    return row | fields
+
+
+FLOOR = made_up("floor", 0.25, channel="hardware", messages=0, ratio_native=None)
+
+
+def test_the_floor_is_never_the_best() -> None:
+    found = [made_up("auto", 0.5), made_up("native", 2.0), FLOOR, made_up("auto", 8.0, bytes=64), FLOOR | {"bytes": 64}, FLOOR | {"bytes": 512}]
+    assert fastest(found) == {8: 0.5, 64: 8.0}
+    add_ratio_spread(found)
+    assert FLOOR["ratio_spread"] is None
+
+
+def test_the_table_shows_multiples_of_the_floor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    found = [
+        made_up("auto", 0.5, bytes=32768),
+        made_up("native-nonblocking", 1234.5, bytes=32768, q1_us=1111.1, q3_us=2222.2),
+        made_up("native", 2.0, bytes=32768, verified=False),
+        made_up("additive-basis", 1.0, bytes=32768, channel="p2p-packed", floor_ratio=None),
+        FLOOR | {"bytes": 32768},
+    ]
+    add_ratio_spread(found)
+    view.show(found)
+    shown = capsys.readouterr().out.splitlines()
+    assert max(map(len, shown)) <= 80
+    table = {line.removeprefix("32.0 KiB").split()[0]: line.split() for line in shown[1 : 2 + len(found)]}
+    assert shown[1].split()[-4:] == ["vs", "native", "x", "floor"]
+    assert table["auto"][-3:] == ["4.00", "x", "2.00"]
+    assert table["native-nonblocking"][-1] == "4938"
+    assert table["native"][-2:] == ["WRONG", "8.00"]
+    assert table["additive-basis"][-2:] == ["2.00", "x"]
+    assert table["floor"][-2:] == ["0", "1.00"]
+
+
+def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
+    from matplotlib.figure import Figure
+
+    axis = Figure().subplots()
+    found = [row | {"bytes": size} for size in (8, 64) for row in (made_up("auto", 0.5), made_up("irecv", 1.0), FLOOR)]
+    plotting._panel(axis, "", found)
+    lines = {line.get_label(): line for line in axis.get_lines()}
+    assert set(lines) == {"auto", "irecv", "floor"}
+    assert (lines["floor"].get_linestyle(), lines["floor"].get_marker()) == ("--", "None")
+    assert lines["floor"].get_linewidth() < min(lines["auto"].get_linewidth(), lines["irecv"].get_linewidth())
+    assert len(axis.collections) == 2  # bands of quartiles: the floor has none
 
 
 @each_mpi
@@ -122,11 +208,11 @@ def test_wrong_data_of_the_native_collective_is_reported(tmp_path: Path) -> None
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = ["--bytes", "8,64", "--rounds", "8", "--max-time", "2", "--algorithms", "auto,native,irecv", "--repeat", "2"]
+    options = ["--bytes", "8,64", "--rounds", "8", "--max-time", "2", "--algorithms", "auto,native,irecv,floor", "--repeat", "2"]
     done = run(tmp_path, "moore:2:1", *options, "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
     assert "moore:2:1 alltoall: 8 neighbours" in done.stdout
-    assert "auto at 64 B" in done.stdout
+    assert "auto at 64 B" in done.stdout and "x floor" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert sorted({row["repeat"] for row in json.loads(file.read_text())}) == [0, 1]
     assert all(name in plot.read_text() for name in ("<svg", "</svg>"))
@@ -185,5 +271,7 @@ def test_hosts_come_and_go(tmp_path: Path) -> None:
         pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
     subprocess.run(["ip", "netns", "del", "tonari-test"], check=True)
     found = by_name(rows(tmp_path, "moore:1:1", "--hosts", "3", "--algorithms", "irecv,torus", "--mpi", "openmpi"))
+    named = run(tmp_path, "moore:1:1", "--hosts", "3", "--algorithms", "irecv,floor", "--mpi", "openmpi")
+    assert named.returncode != 0 and "on one node" in named.stderr  # no memory is shared between hosts
     assert {name: (row["verified"], row["messages"], row["hosts"]) for name, row in found.items()} == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
     assert subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout == before.stdout

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tonari.benchmark.summary import panels, series
+from tonari.benchmark.summary import FLOOR, panels, series
 from tonari.errors import ARGUMENT, Error
 
 SUFFIXES = {".png", ".svg", ".pdf"}
@@ -48,6 +48,9 @@ def _where(row: dict[str, Any]) -> str:
 def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> None:
     for label, points in series(rows).items():
         sizes = [point["bytes"] for point in points]
+        if label == FLOOR:  # a line to compare with: no points, no band, no colour of an algorithm
+            axis.plot(sizes, [point["median_us"] for point in points], label=label, color="grey", linewidth=0.8, linestyle="--", zorder=1)
+            continue
         style = {"linewidth": 1.6, "color": "black", "linestyle": "--", "zorder": 5} if label == "auto" else {"linewidth": 1.4}
         (line,) = axis.plot(sizes, [point["median_us"] for point in points], marker="o", markersize=3, label=label, **style)
         axis.fill_between(sizes, [p["q1_us"] for p in points], [p["q3_us"] for p in points], alpha=0.2, color=line.get_color(), linewidth=0)

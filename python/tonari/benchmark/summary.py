@@ -10,6 +10,9 @@ from typing import Any
 Row = dict[str, Any]
 
 
+FLOOR = "floor"  # not an algorithm, and never the best of them: what the hardware allows
+
+
 def label(row: Row) -> str:
     """The algorithm as it was asked for, with its channel if that was asked for too."""
     return str(row["requested"])
@@ -43,6 +46,15 @@ def typical(rows: Iterable[Row]) -> list[Row]:
     for row in rows:
         groups.setdefault((row["pattern"], row["op"], row["bytes"], label(row)), []).append(row)
     return [sorted(group, key=lambda row: row["median_us"])[(len(group) - 1) // 2] for group in groups.values()]
+
+
+def fastest(rows: Iterable[Row]) -> dict[int, float]:
+    """By block size the least median of all that deliver the blocks."""
+    best: dict[int, float] = {}
+    for row in rows:
+        if label(row) != FLOOR:
+            best[row["bytes"]] = min(row["median_us"], best.get(row["bytes"], row["median_us"]))
+    return best
 
 
 def add_ratio_spread(rows: list[Row]) -> None:

@@ -36,7 +36,7 @@ def bench(
             metavar="A,A,...",
             help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed;"
             " on graphs linear, colouring, tree, node-aware, common-neighbourhood;"
-            " native, native-nonblocking, native-persistent, irecv, irecv-persistent; or all.",
+            " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; or all.",
         ),
     ] = "",
     dims: Annotated[str, typer.Option(metavar="3x3x3", help="The grid of ranks; left out: as MPI_Dims_create likes it.")] = "",

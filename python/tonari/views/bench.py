@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tonari import output
-from tonari.benchmark.summary import label, panels, typical
+from tonari.benchmark.summary import FLOOR, fastest, label, panels, typical
 
 Row = dict[str, Any]
 
@@ -52,13 +52,12 @@ def _table(rows: list[Row]) -> Table:
     table.add_column("block", justify="right", no_wrap=True)
     table.add_column("algorithm", no_wrap=True)
     table.add_column("channel", no_wrap=True)
-    for name in ("time", "quartiles", "msgs", "vs native"):
+    for name in ("time", "quartiles", "msgs", "vs native", "x floor"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("right")
-    fastest = {size: min(r["median_us"] for r in rows if r["bytes"] == size) for size in {r["bytes"] for r in rows}}
+    best = fastest(rows)
     before = None
     for row in rows:
-        style = "bold" if row["median_us"] == fastest[row["bytes"]] else None
+        style = "dim" if label(row) == FLOOR else "bold" if row["median_us"] == best.get(row["bytes"]) else None
         table.add_row(output.size(row["bytes"]) if row["bytes"] != before else "", *_cells(row), style=style)
         before = row["bytes"]
     return table
@@ -67,26 +66,27 @@ def _table(rows: list[Row]) -> Table:
 def _cells(row: Row) -> list[str]:
     messages = "" if row["messages"] is None else f"{row['messages']:,}"
     ratio = "" if row["ratio_native"] is None else f"{row['ratio_native']:.2f} x"
+    floor = "" if row["floor_ratio"] is None else f"{row['floor_ratio']:.2f}" if row["floor_ratio"] < 100 else f"{row['floor_ratio']:.0f}"
     return [
         row["algorithm"],
         row["channel"],
         _time(row["median_us"]),
         _range(row),
         messages,
-        ratio,
-        "yes" if row["verified"] else "[red]NO[/]",
+        ratio if row["verified"] else "[red]WRONG[/]",
+        floor,
     ]
 
 
 def _time(microseconds: float) -> str:
-    return f"{microseconds:.2f} µs" if microseconds < 10 else output.time(microseconds)
+    return f"{microseconds:.2f} µs" if microseconds < 10 else f"{microseconds:.0f} µs" if 1e3 <= microseconds < 1e4 else output.time(microseconds)
 
 
 def _range(row: Row) -> str:
     """Quartiles, in the unit of the median."""
     unit = 1 if row["median_us"] < 1e4 else 1e3 if row["median_us"] < 1e7 else 1e6
     values = (row["q1_us"] / unit, row["q3_us"] / unit)
-    return "–".join(f"{value:.0f}" if value >= 1000 else f"{value:.3g}" for value in values)
+    return "–".join(f"{value:.0f}" if value >= 1000 else f"{value:.2f}" if value < 1 else f"{value:.3g}" for value in values)
 
 
 def _notes(console: Console, rows: list[Row]) -> None:
