@@ -24,6 +24,8 @@
 namespace tonari {
 namespace {
 
+constexpr const char* another_directory = "let TONARI_SHM_DIR name a directory in memory (tmpfs)";
+
 std::string reason(int error) { return std::generic_category().message(error); }
 
 // what: the obstacle; remedy: what would remove it.
@@ -64,7 +66,7 @@ int memory_file() {
 // O_EXCL: it can never be given a name.
 int nameless_file_in(const std::string& directory, std::uint64_t bytes) {
   const int file = ::open(directory.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (file < 0) cannot_share(bytes, "no file can be made in " + directory + " (" + reason(errno) + ")", "let TONARI_SHM_DIR name a directory in memory (tmpfs)");
+  if (file < 0) cannot_share(bytes, "no file can be made in " + directory + " (" + reason(errno) + ")", another_directory);
   return file;
 }
 
@@ -93,7 +95,7 @@ int fill(int file, std::size_t bytes) {
   if (directory.empty()) cannot_share(needed, "memory is short (" + reason(error) + ")", "run fewer ranks on this node");
   struct statvfs room {};
   if ((error != ENOSPC && error != EDQUOT) || ::ftruncate(file, 0) != 0 || ::fstatvfs(file, &room) != 0)
-    cannot_share(needed, directory + " does not take them (" + reason(error) + ")", "let TONARI_SHM_DIR name a directory in memory (tmpfs)");
+    cannot_share(needed, directory + " does not take them (" + reason(error) + ")", another_directory);
   const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
   cannot_share(needed, text(directory, " has ", free, " bytes free (", reason(error), ")"), "make ", directory, " larger");
 }
@@ -125,7 +127,8 @@ void check(const SegmentName& name, int file, std::size_t mapped) {
   struct stat found {};
   if (::fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) cannot_attach(name, "its descriptor ", name.descriptor, " is no memory");
   if (found.st_uid != ::geteuid()) cannot_attach(name, "it belongs to another user");
-  if (static_cast<std::uint64_t>(found.st_size) != mapped) cannot_attach(name, "its descriptor ", name.descriptor, " has ", found.st_size, " bytes instead of ", mapped);
+  if (static_cast<std::uint64_t>(found.st_size) != mapped)
+    cannot_attach(name, "its descriptor ", name.descriptor, " has ", found.st_size, " bytes instead of ", mapped);
   std::uint64_t number = 0;
   if (::pread(file, &number, sizeof number, 0) != sizeof number || number != name.number)
     cannot_attach(name, "its descriptor ", name.descriptor, " is another segment than the one meant: it has ended, or runs in another container");
@@ -170,7 +173,7 @@ Segment Segment::create(std::size_t bytes) {
   std::string directory = wanted_directory();
   if (directory.empty() && (made.descriptor_ = memory_file()) < 0) directory = "/dev/shm";  // an old kernel, or a container that forbids memory files
   if (!directory.empty()) made.descriptor_ = nameless_file_in(directory, made.mapped_);
-  if (::fchmod(made.descriptor_, 0600) != 0) cannot_share(bytes, "its owner cannot be made its only reader (" + reason(errno) + ")", "try another TONARI_SHM_DIR");
+  if (::fchmod(made.descriptor_, 0600) != 0) cannot_share(bytes, "others could read them (" + reason(errno) + ")", another_directory);
   if (const int error = fill(made.descriptor_, made.mapped_)) cannot_fill(error, made.descriptor_, made.mapped_, directory);
   // From here on nobody can take pages away. Files in a directory have no seals: there we trust our own user.
   if (directory.empty()) ::fcntl(made.descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);

@@ -96,7 +96,7 @@ TEST(Segment, IsZeroedAlignedAndItsOwn) {
       const Segment segment = Segment::create(bytes);
       ASSERT_TRUE(segment);
       EXPECT_EQ(segment.bytes(), bytes);
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(segment.data()) % 64, 0u);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(segment.data()) % Segment::reserved, 0u);
       for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(segment.data()[i], std::byte{0});
       const SegmentName name = segment.name();
       fill(segment, 1);
@@ -137,6 +137,7 @@ TEST(Segment, MovesAndEnds) {
 
 // Nothing is left to be done when it is first used: neither memory nor an entry of the page table.
 TEST(Segment, FirstTouchesTakeNoPageFault) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer has pages of its own for ours";
   const std::size_t pages = 4096;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const Segment made = Segment::create(pages * page), attached = Segment::attach(made.name());
@@ -145,7 +146,7 @@ TEST(Segment, FirstTouchesTakeNoPageFault) {
     getrusage(RUSAGE_SELF, &before);
     for (std::size_t i = 0; i < pages; ++i) segment->data()[i * page] = std::byte{1};
     getrusage(RUSAGE_SELF, &after);
-    EXPECT_LT(after.ru_minflt - before.ru_minflt, static_cast<long>(pages / 16));
+    EXPECT_LT(after.ru_minflt - before.ru_minflt, static_cast<long>(pages / 64));
   }
 }
 
@@ -253,7 +254,7 @@ TEST(Segment, IsForOneUser) {
 
 TEST(Segment, NobodyTakesItsPagesAway) {
   const Segment segment = Segment::create(50'000);
-  EXPECT_EQ(ftruncate(segment.name().descriptor, 0), -1);
+  ASSERT_EQ(ftruncate(segment.name().descriptor, 0), -1);
   EXPECT_EQ(errno, EPERM);
   fill(segment, 7);
   EXPECT_EQ(wrong(segment, 7), 0u);
@@ -302,7 +303,7 @@ TEST(SegmentLimits, AddressSpace) {
   });
 }
 
-// A signal all the time: the system gives up its work each time, and has to come to an end nevertheless.
+// A signal all the time: older kernels give up their work each time, and have to come to an end nevertheless.
 TEST(SegmentLimits, Signals) {
   in_a_child([] {
     struct sigaction ignore {};
@@ -397,20 +398,21 @@ std::uint64_t free_bytes(const std::string& directory) {
   return std::uint64_t{room.f_bavail} * room.f_frsize;
 }
 
-// A tmpfs of 256 KiB that only this child sees.
+// A tmpfs of 20 MiB that only this child sees: room for a part of what is wanted, which is given back.
 TEST_F(SegmentInDirectory, ThatIsTooSmall) {
   Child child([&](Line& line) {
     const bool mounted = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-                         mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=256k") == 0;
+                         mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=20m") == 0;
     line.tell(mounted);
     if (!mounted) return;
     const std::uint64_t room = free_bytes(directory);
-    expect_refused((1 << 20) - Segment::reserved, {"1048576 bytes", directory + " has " + std::to_string(room) + " bytes free", "make " + directory + " larger"});
+    expect_refused((64 << 20) - Segment::reserved,
+                   {"67108864 bytes", directory + " has " + std::to_string(room) + " bytes free", "make " + directory + " larger"});
     EXPECT_EQ(free_bytes(directory), room);
     {
       const Segment segment = Segment::create(100'000);
       EXPECT_LT(free_bytes(directory), room);
-      expect_refused(200'000, {std::to_string(free_bytes(directory)) + " bytes free"});
+      expect_refused(20 << 20, {std::to_string(free_bytes(directory)) + " bytes free"});
       fill(segment, 11);
       EXPECT_EQ(wrong(Segment::attach(segment.name()), 11), 0u);
     }
