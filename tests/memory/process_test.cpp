@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -87,6 +90,33 @@ TEST(Watch, OnAKernelWithoutDescriptorsOfProcesses) {
     });
     child.finish();
   }
+}
+
+// The system can be told which number comes next.
+void watch_a_number_that_is_used_again() {
+  Child first(listen);
+  const Watch watch(first.process());
+  first.kill();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));  // longer than a tick of the clock by which beginnings are told
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    if (!(std::ofstream("/proc/sys/kernel/ns_last_pid") << first.process() - 1 << std::flush)) break;
+    Child second(listen);
+    if (second.process() != first.process()) continue;
+    EXPECT_TRUE(watch.ended()) << "it is another one";
+    EXPECT_FALSE(Watch(second.process()).ended());
+    return;
+  }
+  GTEST_SKIP() << "numbers cannot be chosen here";
+}
+
+TEST(Watch, ANumberThatIsUsedAgain) { watch_a_number_that_is_used_again(); }
+
+TEST(Watch, ANumberThatIsUsedAgainOnAnOldKernel) {
+  Child child([&](Line&) {
+    if (!test::refuse(SYS_pidfd_open, ENOSYS)) GTEST_SKIP() << "no seccomp";
+    watch_a_number_that_is_used_again();
+  });
+  child.finish();
 }
 
 // ---- read_process
@@ -198,29 +228,44 @@ TEST_F(Reading, AddressesThatAreNotThere) {
   EXPECT_EQ(munmap(area, 3 * page), 0);
 }
 
-// More than one system call moves: 2 GiB and a little, of one page that is mapped again and again.
+// A little memory that is mapped again and again, as if it were much.
+class Repeated {
+ public:
+  static constexpr std::size_t window = std::size_t{1} << 26, bytes = 33 * window;
+
+  Repeated() {
+    const int file = memfd_create("window", MFD_CLOEXEC);
+    EXPECT_EQ(ftruncate(file, window), 0);
+    at_ = static_cast<unsigned char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    for (std::size_t at = 0; at < bytes; at += window) EXPECT_NE(mmap(at_ + at, window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0), MAP_FAILED);
+    close(file);
+  }
+  Repeated(const Repeated&) = delete;
+  ~Repeated() { munmap(at_, bytes); }
+  unsigned char& operator[](std::size_t i) { return at_[i]; }
+  std::uint64_t address(std::size_t i) const { return reinterpret_cast<std::uintptr_t>(at_ + i); }
+
+ private:
+  unsigned char* at_;
+};
+
+// The system stops a little before 2 GiB, in the middle of pieces on both sides; then comes another piece.
 TEST_F(Reading, MoreThanTwoGibibytes) {
   if (sizeof(void*) < 8) GTEST_SKIP() << "no room";
-  constexpr std::size_t window = std::size_t{1} << 26, windows = 33, shift = 12'345;
-  const int file = memfd_create("window", 0);
-  ASSERT_EQ(ftruncate(file, window), 0);
-  auto* const area = static_cast<unsigned char*>(mmap(nullptr, windows * window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  ASSERT_NE(area, MAP_FAILED);
-  for (std::size_t k = 0; k < windows; ++k)
-    ASSERT_NE(mmap(area + k * window, window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0), MAP_FAILED);
-  for (std::size_t i = 0; i < window; ++i) area[i] = static_cast<unsigned char>(i * 7 + i / 1021);
+  constexpr std::size_t much = (std::size_t{1} << 31) + 100, shift = 12'345;
+  auto letter = [](std::size_t i) { return static_cast<unsigned char>(i * 7 + i / 1021); };
+  Repeated source, target;
+  for (std::size_t i = 0; i < Repeated::window; ++i) source[i] = letter(i);
   Child child(listen);
-  // Onto itself, so that any byte that goes astray spoils the pattern.
-  const auto at = reinterpret_cast<std::uintptr_t>(area);
-  const Piece to[] = {{at, shift}, {at + shift, windows * window - shift}}, from[] = {{at, windows * window - window}, {at + (windows - 1) * window, window}};
+  const std::vector<unsigned char> known = forget();
+  const Piece to[] = {{target.address(0), shift}, {target.address(shift), much - shift + size}};
+  const Piece from[] = {{source.address(0), much}, {reinterpret_cast<std::uintptr_t>(theirs.data()), size}};
   const int result = read_process(child.process(), to, from);
   if (result == EPERM) GTEST_SKIP() << "the system does not allow it";
-  EXPECT_EQ(result, 0);
+  ASSERT_EQ(result, 0);
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < window; ++i) wrong += area[i] != static_cast<unsigned char>(i * 7 + i / 1021);
+  for (std::size_t i = 0; i < Repeated::window; ++i) wrong += target[i] != (i >= 100 && i < 100 + size ? known[i - 100] : letter(i));
   EXPECT_EQ(wrong, 0u);
-  munmap(area, windows * window);
-  close(file);
 }
 
 }  // namespace
