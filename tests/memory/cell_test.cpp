@@ -191,7 +191,6 @@ struct Case {
   std::uint64_t messages = 1000;
   unsigned writer_delays = 0, reader_delays = 0;  // per cent
   int cells = 2;                                  // used in turn
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.payload << " bytes" << (c.with_canary ? ", canary" : ", mark"); }
 };
 
 // One writer, one reader. What each says of itself is relaxed: the cells alone must carry the order of everything else.
