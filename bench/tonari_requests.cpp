@@ -1,6 +1,7 @@
 #include "tonari_requests.hpp"
 
 #include <cstring>
+#include <sstream>
 
 #include "base/error.hpp"
 
@@ -74,9 +75,25 @@ class TonariCandidate : public Candidate {
   bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
   bool ours() const override { return true; }
 
- private:
+ protected:
   tonari_request request_;
+
+ private:
   tonari_request_info info_{};
+};
+
+// A program that reads the blocks where they arrived.
+class ViewCandidate : public TonariCandidate {
+ public:
+  ViewCandidate(tonari_request request, std::size_t blocks) : TonariCandidate(request), views_(blocks) {}
+  bool correct(const Workload& work) const override {
+    std::vector<const void*> views(views_);
+    for (std::size_t j = 0; j < views.size(); ++j) check(tonari_request_recv_view(request_, static_cast<int>(j), &views[j], nullptr));
+    return work.correct(views);
+  }
+
+ private:
+  std::size_t views_;
 };
 
 }  // namespace
@@ -88,12 +105,18 @@ tonari_request make_request(const Workload& work, tonari_neighborhood near, cons
 }
 
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work, tonari_neighborhood near, const std::string& tune) {
-  const auto slash = name.find('/');
-  std::string algorithm = name.substr(0, slash);
+  std::istringstream parts(name);
+  std::string algorithm, channel, view;
+  std::getline(parts, algorithm, '/');
+  if (!std::getline(parts, channel, '/')) channel = "auto";
+  std::getline(parts, view);
+  if (!view.empty() && view != "view")
+    tonari::fail(tonari::Errc::argument, "unknown candidate '", name, "': after algorithm and channel only view, for example linear/shared/view");
   if (algorithm.starts_with("tonari-")) algorithm = algorithm.substr(std::strlen("tonari-"));
-  const std::string channel = slash == std::string::npos ? "auto" : name.substr(slash + 1);
-  const Keys keys{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", tune}};
-  return std::make_unique<TonariCandidate>(make_request(work, near, keys));
+  const Keys keys{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", tune}, {"tonari_recv_view", view.empty() ? "no" : "yes"}};
+  auto request = make_request(work, near, keys);
+  if (view.empty()) return std::make_unique<TonariCandidate>(request);
+  return std::make_unique<ViewCandidate>(request, work.place.sources.size());
 }
 
 }  // namespace bench

@@ -118,7 +118,25 @@ void Workload::poison() {
 
 bool Workload::correct() const {
   const bool received = std::memcmp(recv_, expected_recv_.data(), expected_recv_.size()) == 0;
-  return received && (blocks_.one_array || std::memcmp(send_, expected_send_.data(), expected_send_.size()) == 0);
+  return received && sent_unchanged();
+}
+
+// In one array the blocks that are sent are part of what was received.
+bool Workload::sent_unchanged() const { return blocks_.one_array || std::memcmp(send_, expected_send_.data(), expected_send_.size()) == 0; }
+
+bool Workload::correct(const std::vector<const void*>& at) const {
+  bool good = sent_unchanged();
+  for (std::size_t j = 0; j < at.size(); ++j) good = good && (place.sources[j] == MPI_PROC_NULL || block_correct(j, at[j]));
+  return good;
+}
+
+bool Workload::block_correct(std::size_t block, const void* at) const {
+  const unsigned char* const begin = static_cast<const unsigned char*>(at);
+  const std::size_t first = blocks_.recv[block].offset;
+  const std::vector<std::size_t> offsets = blocks_.recv[block].offsets();
+  for (std::size_t k = 0; k < offsets.size(); ++k)
+    if (begin[begin == recv_ + first ? offsets[k] - first : k] != expected_recv_[offsets[k]]) return false;
+  return true;
 }
 
 }  // namespace bench

@@ -65,9 +65,14 @@ class Workload {
 
   void poison();         // payload into the send buffer, and something that no payload contains into the receive buffer
   bool correct() const;  // [local] every byte of both buffers is what direct delivery leaves there
+  // [local] The same where receive blocks may lie elsewhere: at[j] is the place of block j in the receive buffer, or another one where its bytes lie
+  // contiguous. What else is in the receive buffer is not looked at. Blocks that nobody sends are left out.
+  bool correct(const std::vector<const void*>& at) const;
 
  private:
   unsigned char* allocate(std::size_t size);
+  bool sent_unchanged() const;
+  bool block_correct(std::size_t block, const void* at) const;
   void initial(int rank, std::vector<unsigned char>& send, std::vector<unsigned char>& recv) const;
 
   Blocks blocks_;

@@ -55,7 +55,8 @@ enum {
   TONARI_ERR_MPI = 9,       /* an MPI call failed */
   TONARI_ERR_INTERNAL = 10,
   TONARI_ERR_FILE = 11,
-  TONARI_ERR_PROMISE = 12   /* the program breaks a promise made by an info key */
+  TONARI_ERR_PROMISE = 12,  /* the program breaks a promise made by an info key */
+  TONARI_ERR_PEER = 13      /* another rank has ended, or has freed its part of what this one waits for */
 };
 
 typedef struct tonari_neighborhood_s* tonari_neighborhood;
@@ -82,11 +83,16 @@ TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
 
 /* [collective] Any directed graph: this rank receives block j from sources[j] and sends block i to destinations[i]. Arguments are those of
  * MPI_Dist_graph_create_adjacent, and lists mean what they mean there (MPI 4.1, 8.5.4 and 8.6):
- *  comm          any intracommunicator; duplicated, not kept. If it has a Cartesian topology and the lists turn out to be the same offsets on all ranks, the
- * planners for such neighborhoods are used. indegree, sources, outdegree, destinations this rank's lists. Repeated edges (the k-th block sent to a rank is the
- * k-th that it receives from here), edges to itself, empty lists and MPI_PROC_NULL (its block is not sent, or left alone) are fine. What one rank lists as a
- * destination the other must list as a source, as often (checked; the sentence names both ranks). sourceweights, destweights MPI_UNWEIGHTED, or one weight per
- * edge. Looked at with cdag_exact_byte_communications only: bytes, the same at both ends. info, near    as above. Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
+ *  comm          any intracommunicator; duplicated, not kept. If it has a Cartesian topology and the lists turn out to be the same offsets on all ranks,
+ *                the planners for such neighborhoods are used.
+ *  indegree, sources, outdegree, destinations
+ *                this rank's lists. Repeated edges (the k-th block sent to a rank is the k-th that it receives from here), edges to itself, empty lists and
+ *                MPI_PROC_NULL (its block is not sent, or left alone) are fine. What one rank lists as a destination the other must list as a source, as
+ *                often (checked; the sentence names both ranks).
+ *  sourceweights, destweights
+ *                MPI_UNWEIGHTED, or one weight per edge. Looked at with cdag_exact_byte_communications only: bytes, the same at both ends.
+ *  info, near    as above.
+ * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
 TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int* sourceweights, int outdegree,
                                                    const int destinations[], const int* destweights, MPI_Info info, tonari_neighborhood* near);
 
@@ -110,13 +116,14 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
  *           weights, not negative, the same at both ends (checked: MISMATCH names both ranks and both weights); offsets, and Cartesian and graph communicators,
  *           have none (ARGUMENT). Both collectives are planned and chosen when the neighborhood is made, and forwarding ranks learn the sizes there for what
  *           was chosen: one-shot calls exchange no sizes. Nor do requests, but that those that measure (tonari_tune auto and measure) let forwarding ranks
- *           learn the sizes for every other candidate, once on each neighborhood. An allgather whose edges are promised different sizes cannot keep the
- * promise. A call with other sizes fails on all ranks; the sentence names rank, block, and both sizes. cdag_static_buffers The buffers are known: all calls of
- * one operation (alltoall, alltoallv, ... each for itself) on this neighborhood have the same buffers, counts and types. The first one, one-shot or init, binds
- * them; they must stay as long as the neighborhood. Later one-shot calls of the operation make no collective call and allocate nothing. A rank that comes with
- * other arguments takes part with the bound ones, so that the others are not held up, and returns PROMISE when the exchange is complete; no request is
- * returned. An init with other arguments fails on all ranks. An exchange of an operation must be complete before the next is called: who calls too early
- * completes both and returns ACTIVE.
+ *           learn the sizes for every other candidate, once on each neighborhood. An allgather whose edges are promised different sizes cannot keep the promise.
+ *           A call with other sizes fails on all ranks; the sentence names rank, block, and both sizes.
+ *  cdag_static_buffers
+ *           The buffers are known: all calls of one operation (alltoall, alltoallv, ... each for itself) on this neighborhood have the same buffers, counts and
+ *           types. The first one, one-shot or init, binds them; they must stay as long as the neighborhood. Later one-shot calls of the operation make no
+ *           collective call and allocate nothing. A rank that comes with other arguments takes part with the bound ones, so that the others are not held up, and
+ *           returns PROMISE when the exchange is complete; no request is returned. An init with other arguments fails on all ranks. An exchange of an
+ *           operation must be complete before the next is called: who calls too early completes both and returns ACTIVE.
  */
 
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *near to null. */
@@ -135,19 +142,29 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
 /* ---- Persistent operations ------------------------------------------------------------------------------------------------------------------
  *
  * [collective] All six prepare an exchange that can then be started any number of times. Arguments are those of MPI_Neighbor_<operation>_init;
- * block i of the send buffer goes to neighbor i, and block i of the receive buffer comes from neighbor i. Blocks may differ in size from each other; block i
- * must have the same number of bytes on the sending and the receiving rank (checked). Send and receive types may differ. sendbuf  not written; must not be
- * changed between start and completion. recvbuf  complete after wait or a successful test. Between start and completion blocks in it may hold data on its way
- * to other ranks. Init touches neither buffer. Send and receive blocks, and two receive blocks, must not overlap (checked); blocks of one array that interleave
- * are fine. info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks
- * (checked): tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct, additive-basis,
- * joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy,
- * section 3.3), p2p-packed tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
+ * block i of the send buffer goes to neighbor i, and block i of the receive buffer comes from neighbor i. Blocks may differ in size from each other; block i must
+ * have the same number of bytes on the sending and the receiving rank (checked). Send and receive types may differ.
+ *  sendbuf  not written; must not be changed between start and completion.
+ *  recvbuf  complete after wait or a successful test. Between start and completion blocks in it may hold data on its way to other ranks.
+ *           Init touches neither buffer.
+ *  Send and receive blocks, and two receive blocks, must not overlap (checked); blocks of one array that interleave are fine.
+ *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks
+ *           (checked):
+ *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
+ *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood
+ *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed; shared: between ranks of one node through
+ *                                                  shared memory, else p2p-packed; where memory cannot be shared p2p-packed, too, and
+ *                                                  tonari_request_describe says why
+ *             tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
  *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
  *             tonari_ports     (TONARI_PORTS)      at most so many messages in each direction at a time; 0 (default): no limit
- *             tonari_progress  (TONARI_PROGRESS)   calls (default): in test and wait; thread: by a thread that the neighborhood's requests with this key share.
- * It needs MPI_THREAD_MULTIPLE (ARGUMENT else), and ends with the last of them request  owned by the caller; tonari_request_free. Errors: ARGUMENT, MISMATCH
- * (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, PROMISE, MPI. */
+ *             tonari_progress  (TONARI_PROGRESS)   calls (default): in test and wait; thread: by a thread that the neighborhood's requests with this key
+ *                                                  share. It needs MPI_THREAD_MULTIPLE (ARGUMENT else), and ends with the last of them
+ *             tonari_recv_view (TONARI_RECV_VIEW)  no (default); yes: blocks may stay where they arrive, see tonari_request_recv_view
+ *             tonari_timeout   (TONARI_TIMEOUT)    seconds (default 10) after which a rank that waits for shared memory sees whether the others still live; if
+ *                                                  not, test and wait return PEER. Who waits for a rank that is merely slow goes on waiting
+ *  request  owned by the caller; tonari_request_free.
+ * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, PROMISE, MPI. */
 TONARI_API int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                     tonari_neighborhood near, MPI_Info info, tonari_request* request);
 TONARI_API int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
@@ -168,8 +185,8 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
 /* ---- One-shot operations --------------------------------------------------------------------------------------------------------------------
  *
  * [collective] The same six as single calls, with the arguments of MPI_Neighbor_<operation> and MPI_Ineighbor_<operation>. The first form returns when the
- * exchange is complete on this rank. The second, with i, returns a request that is started already: complete it with tonari_test or tonari_wait, then free it;
- * it cannot be started again. Any number may be in flight; as in MPI, what one of them receives into is not to be touched by the others. Settings are those of
+ * exchange is complete on this rank. The second, with i, returns a request that is started already: complete it with tonari_test or tonari_wait, then free it; it
+ * cannot be started again. Any number may be in flight; as in MPI, what one of them receives into is not to be touched by the others. Settings are those of
  * the neighborhood and of the environment; tonari_tune auto and measure become: what was remembered, else the model. Nothing is measured.
  * A neighborhood keeps the last 8 exchanges so prepared; a call that comes again with the same operation, buffers, counts, displacements, and types of the same
  * layout runs one that no rank is using. For calls in a loop persistent requests are faster still, since they ask nobody.
@@ -205,6 +222,7 @@ TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Dataty
  * Errors: ARGUMENT (null, or of a one-shot call), ACTIVE (already started), MPI. */
 TONARI_API int tonari_start(tonari_request request);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
+ * Errors: PEER, MPI; the request can only be freed then.
  * Exchanges proceed in test and wait: a rank that combines messages may have to forward blocks of others, so every rank that started must go on to
  * test or wait until completion (with tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete). */
 TONARI_API int tonari_test(tonari_request request, int* flag);
@@ -215,6 +233,14 @@ TONARI_API int tonari_waitall(int n, const tonari_request requests[]);
 /* Local. Errors: ACTIVE (wait for it first; the request stays valid). Sets *request to null. A null request is fine. */
 TONARI_API int tonari_request_free(tonari_request* request);
 
+/* Where receive block `block` (as the program numbers receive blocks) can be read after an exchange is complete, until the request's next start: with
+ * tonari_recv_view=yes contiguous blocks that came through shared memory stay where they arrived and are not copied to the receive buffer; the address then
+ * changes from exchange to exchange. All other blocks are in the receive buffer, and address points there (for a block with a datatype that is not contiguous:
+ * to the block's displacement). What a view shows must not be written. Local; allocates nothing.
+ *  bytes    of the block; may be NULL.
+ * Errors: ARGUMENT (null, no such block), ACTIVE (not complete yet, or never started). */
+TONARI_API int tonari_request_recv_view(tonari_request request, int block, const void** address, MPI_Count* bytes);
+
 /* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it is freed. NULL if request is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);
 
@@ -222,13 +248,13 @@ TONARI_API const char* tonari_request_describe(tonari_request request);
 typedef struct {
   const char* algorithm;          /* name, as in tonari_algorithm */
   const char* variant;            /* "" or what tells it from the algorithm's other variants */
-  const char* channel;            /* p2p-typed, p2p-packed, or mpi for native */
-  const char* channel_detail;     /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes) */
+  const char* channel;            /* p2p-typed, p2p-packed, shared (with p2p-packed between nodes), or mpi for native */
+  const char* channel_detail;     /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes), "single copy" */
   const char* reason;             /* forced, fixed rule, model, measured, wisdom */
   double predicted_seconds;       /* by the cost model; 0 if it was not asked */
   double init_seconds;            /* what init took on this rank, measuring included */
-  double measured_seconds; /* what the winner took when it was measured: maximum over ranks, between lower quartile and median over rounds; 0 if it was not */
-  int messages;                   /* messages this rank sends per exchange */
+  double measured_seconds;        /* of the winner: maximum over ranks, between lower quartile and median over rounds; 0 if it was not measured */
+  int messages;                   /* messages this rank sends per exchange, through whatever channel */
   int rounds;                     /* D */
   MPI_Count bytes;                /* bytes this rank sends per exchange */
   MPI_Count scratch_bytes;        /* memory this request holds for packing and for blocks on their way */

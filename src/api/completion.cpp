@@ -3,6 +3,7 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "engine/agree.hpp"
 #include "engine/in_flight.hpp"
 
 using namespace tonari;
@@ -18,6 +19,7 @@ void start(tonari_request request) {
   if (!request) fail(Errc::argument, "the request is null");
   check_startable(*request, "the request");
   request->prepared->running = true;
+  request->prepared->complete = false;
   request->prepared->exchange->start();
   request->active = true;
   enlist(*request->prepared->exchange);
@@ -26,18 +28,34 @@ void start(tonari_request request) {
 void complete(tonari_request_s& request) {
   discharge(*request.prepared->exchange);
   request.active = request.prepared->running = false;
+  request.prepared->complete = true;
+}
+
+// An exchange that failed stays so: every further test and wait says it again, and the request can be freed.
+template <typename Work>
+void or_broken(tonari_request_s& request, Work work) {
+  if (request.prepared->broken) throw *request.prepared->broken;
+  const std::optional<Error> error = caught(work);
+  if (!error) return;
+  discharge(*request.prepared->exchange);
+  request.prepared->broken = error;
+  throw *error;
 }
 
 bool test(tonari_request request) {
   if (!request || !request->active) return true;
-  if (test_enlisted(*request->prepared->exchange)) complete(*request);
+  or_broken(*request, [&] {
+    if (test_enlisted(*request->prepared->exchange)) complete(*request);
+  });
   return !request->active;
 }
 
 void wait(tonari_request request) {
   if (!request || !request->active) return;
-  wait_and_drive(*request->prepared->exchange);
-  complete(*request);
+  or_broken(*request, [&] {
+    wait_and_drive(*request->prepared->exchange);
+    complete(*request);
+  });
 }
 
 // The next non-blocking call that runs this exchange takes the handle.
@@ -98,9 +116,23 @@ extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
 extern "C" int tonari_request_free(tonari_request* request) {
   return guarded([&] {
     if (!request) fail(Errc::argument, "the address of the request is null");
-    if (*request && (*request)->active) fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
+    if (*request && (*request)->active && !(*request)->prepared->broken) fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
     if (*request) put_away(std::unique_ptr<tonari_request_s>(*request));
     *request = TONARI_REQUEST_NULL;
+  });
+}
+
+extern "C" int tonari_request_recv_view(tonari_request request, int block, const void** address, MPI_Count* bytes) {
+  return guarded([&] {
+    if (!request || !address) fail(Errc::argument, request ? "the place for the address is null" : "the request is null");
+    const Prepared& p = *request->prepared;
+    if (block < 0 || static_cast<std::size_t>(block) >= p.arrivals.size())
+      fail(Errc::argument, "receive block ", block, " does not exist; there are ", p.arrivals.size());
+    if (!p.complete) fail(Errc::active, "no exchange of the request is complete; views show what the last one brought");
+    const Arrival& arrival = p.arrivals[static_cast<std::size_t>(block)];
+    const std::byte* const view = p.exchange->view(arrival.number);
+    *address = view ? view : arrival.address;
+    if (bytes) *bytes = static_cast<MPI_Count>(arrival.bytes);
   });
 }
 

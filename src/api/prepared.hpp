@@ -10,6 +10,13 @@
 
 namespace tonari {
 
+// A receive block, for those who want to read it where it arrives.
+struct Arrival {
+  const std::byte* address = nullptr;  // in the receive buffer
+  Bytes bytes = 0;
+  std::size_t number = 0;  // the exchange's
+};
+
 // Shared by a request's handle with what the neighbourhood keeps for the next call.
 struct Prepared {
   Prepared();
@@ -20,6 +27,9 @@ struct Prepared {
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
   bool running = false;  // stays true if start, test or wait fails: the exchange can only be destroyed then
+  bool complete = false;        // the last exchange that was started is
+  std::optional<Error> broken;  // what test or wait failed with
+  std::vector<Arrival> arrivals;  // by the program's numbers
   std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, init = 0, measured = 0;
   int rounds = 0;

@@ -72,7 +72,8 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
   known.sizes.average = average_size(context, known.sizes.bytes, binding);
   binding.uniform = known.sizes.bytes;
   for (bool contiguous : {true, false}) {  // it is not known yet how blocks lie
-    const Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, known.sizes, contiguous};
+    const Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, known.sizes, contiguous,
+                          context.shares_memory(), context.reads_memory()};
     std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
     if (!chosen.front().scheme) context.graph();
     learn_passing(context, chosen, problem, context.settings(), binding);

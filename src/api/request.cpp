@@ -118,7 +118,8 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
 }
 
 Problem problem_of(Context& context, Collective collective, Agreed& agreed, const Binding& binding) {
-  Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, {}, agreed.contiguous};
+  Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, {}, agreed.contiguous,
+                  context.shares_memory(), context.reads_memory()};
   if (ExactSizes* exact = context.exact_sizes()) {
     problem.sizes = exact->of(collective).sizes;
     return problem;
@@ -143,6 +144,20 @@ void describe(Prepared& request, const Choice& choice, const Problem& problem) {
                              request.exchange->scratch_bytes(), " bytes\n", choice.details);
 }
 
+// Memory that cannot be shared is no error: the messages go by MPI.
+void note_refusal(Choice& choice, const std::string& refusal) {
+  if (refusal.empty()) return;
+  choice.candidate.channel = {};
+  choice.details = text("shared memory is not used: ", refusal, "\n", choice.details);
+}
+
+std::vector<Arrival> arrivals(const Place& place, const Binding& binding) {
+  std::vector<Arrival> all(as_given(place).sources.size());
+  for (std::size_t i = 0; i < binding.recv.size(); ++i)
+    if (const std::size_t number = given_number(place, Buffer::recv, i); number < all.size()) all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
+  return all;
+}
+
 std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice, const Problem& problem, Mine& mine) {
   Context& context = *near.context;
   std::vector<Candidate> chosen{choice.candidate};
@@ -151,12 +166,16 @@ std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice,
   const std::size_t tags = choice.candidate.scheme ? choice.candidate.scheme->tags() : 0;
   if (!choice.candidate.scheme) context.graph();
   context.reserve_tags(tags);
+  Wiring wiring = wire(context, choice.candidate, mine.settings, mine.binding);
+  note_refusal(choice, wiring.refusal);
   const auto prepared = std::make_shared<Prepared>();
   together(context.comm(), [&] {
     prepared->context = near.context;
-    prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag());
+    prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag(),
+                               std::move(wiring));
     if (mine.settings.progress_thread) prepared->exchange = std::make_unique<DrivenExchange>(std::move(prepared->exchange), context.progress_thread());
     describe(*prepared, choice, problem);
+    prepared->arrivals = arrivals(context.place(), mine.binding);
   });
   context.take_tags(tags);
   return prepared;

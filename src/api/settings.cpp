@@ -49,8 +49,20 @@ void check_algorithm(const std::string& name) {
 }
 
 void check_channel(const std::string& name) {
-  if (name != "auto" && name != "p2p-typed" && name != "p2p-packed")
-    fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be auto, p2p-typed or p2p-packed");
+  if (name != "auto" && name != "p2p-typed" && name != "p2p-packed" && name != "shared")
+    fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be auto, p2p-typed, p2p-packed or shared");
+}
+
+bool parse_view(const std::string& word) {
+  if (word != "yes" && word != "no") fail(Errc::argument, "tonari_recv_view (TONARI_RECV_VIEW) is '", word, "'; it must be yes or no");
+  return word == "yes";
+}
+
+double parse_timeout(const std::string& word) {
+  char* end = nullptr;
+  const double seconds = std::strtod(word.c_str(), &end);
+  if (word.empty() || *end != 0 || !(seconds > 0)) fail(Errc::argument, "tonari_timeout (TONARI_TIMEOUT) is '", word, "'; it must be a positive number of seconds");
+  return seconds;
 }
 
 bool parse_progress(const std::string& word) {
@@ -78,6 +90,8 @@ Settings read_settings(MPI_Info info, Settings settings) {
   if (const auto value = lookup(info, "tonari_tune", "TONARI_TUNE")) settings.tune = parse_tune(*value);
   if (const auto value = lookup(info, "tonari_ports", "TONARI_PORTS")) settings.ports = parse_ports(*value);
   if (const auto value = lookup(info, "tonari_progress", "TONARI_PROGRESS")) settings.progress_thread = parse_progress(*value);
+  if (const auto value = lookup(info, "tonari_recv_view", "TONARI_RECV_VIEW")) settings.recv_view = parse_view(*value);
+  if (const auto value = lookup(info, "tonari_timeout", "TONARI_TIMEOUT")) settings.timeout = parse_timeout(*value);
   return settings;
 }
 

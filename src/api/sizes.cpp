@@ -34,7 +34,7 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(linear->tags());
   together(context.comm(), [&] {
-    exchange = build(context, {linear, {}, 0}, {}, arguments, bind(arguments), context.first_tag());
+    exchange = build(context, {linear, {}, 0}, {}, arguments, bind(arguments), context.first_tag(), {});
   });
   exchange->start();
   exchange->wait();

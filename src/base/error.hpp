@@ -23,6 +23,7 @@ enum class Errc : int {
   internal = 10,
   file = 11,         // a file cannot be read, or says nonsense
   promise = 12,      // what an info key promised does not hold
+  peer = 13,         // another rank has ended, or has freed its part of what this one waits for
 };
 
 class Error : public std::runtime_error {

@@ -8,9 +8,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/checked.hpp"
+#include "memory/process.hpp"
 
 namespace tonari {
 
@@ -25,21 +27,26 @@ struct Landing {
 class OutEdge {
  public:
   virtual ~OutEdge() = default;
-  virtual const std::vector<Landing>& landings() const = 0;  // do not change while the edge lives
+  virtual const std::vector<Landing>& landings() const = 0;  // at least one; do not change while the edge lives
+  // Where the bytes of the message lie, if its only landing has no address. Once, before the first exchange.
+  virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 
   virtual bool may_write(std::size_t part, int parity) = 0;  // the place is free
   virtual void written(std::size_t part, int parity) = 0;    // the part is packed: let it go
   virtual bool sent(int parity) = 0;                         // the message no longer needs anything here; asked after the last part was written
+  virtual void check() const {}                              // throws Errc::peer if the receiver has ended or left: it will take nothing more
 };
 
 class InEdge {
  public:
   virtual ~InEdge() = default;
   virtual const std::vector<Landing>& landings() const = 0;
+  virtual void bound(std::span<const Piece> pieces) { (void)pieces; }  // where the bytes are to go, as in OutEdge
 
   virtual void expect(int parity) { (void)parity; }          // an exchange has started here
   virtual bool arrived(std::size_t part, int parity) = 0;    // and can be unpacked; asked in the order of parts
   virtual void taken(std::size_t part, int parity) = 0;      // unpacked: the place is free again
+  virtual void check() const {}                              // throws Errc::peer if the sender has ended or left: nothing more will come
 };
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
-// A plan bound to buffers, ready for MPI point to point: for every operation the messages to transfer, the copies before they are
-// started and the copies after they are complete.
+// A plan bound to buffers: for every operation the messages to transfer by MPI point to point, the copies before they are started and the copies after they are
+// complete; or, where the message has an edge (channels/edge.hpp), the copies between the blocks and the edge's landings.
 //
 // Two compilers make it: packed gathers a message's blocks into one piece of memory and scatters it on arrival; typed describes the blocks by
 // a derived datatype and leaves them where they are (zero copy; Traff et al. 2016, section 3.3).
@@ -7,13 +7,16 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <vector>
 
 #include "channels/arguments.hpp"
-#include "memory/memory.hpp"
+#include "channels/edge.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_type.hpp"
 #include "copy/moves.hpp"
+#include "memory/memory.hpp"
+#include "memory/process.hpp"
 #include "plan/plan.hpp"
 
 namespace tonari {
@@ -33,13 +36,21 @@ struct Range {
 };
 
 struct P2pProgram {
+  using Moves = std::array<Range, 2>;  // in moves, for exchanges of either parity
   struct Step {  // of one operation of the plan
     Range transfers;
-    Range before, after;  // in moves: to be done before its transfers start; after they are complete
+    Moves before, after;      // to be done before its transfers start; after they are complete
+    Range parts;              // of a message with an edge: the moves of each landing
+    Range pieces;             // of a message whose edge moves the bytes itself: where they lie
+    bool passes_on = false;   // blocks are passed on straight from the landing: it is given back at the end of the exchange
+    bool viewed = false;      // blocks are read in the landing: it is given back at the next start
   };
   std::vector<Step> steps;
+  std::vector<Moves> parts;
+  std::vector<Piece> pieces;
   std::vector<Transfer> transfers;
   std::vector<Move> moves;
+  std::vector<std::array<const std::byte*, 2>> views;  // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
   std::vector<OwnedType> types;
   Memory memory;             // packed messages, blocks on their way
   Bytes bytes_sent = 0;
@@ -51,8 +62,13 @@ void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, 
 // Ends the list that began at `first`: pieces of equal length at constant distances become one move.
 Range close_moves(std::vector<Move>& moves, std::size_t first);
 
-// segment: messages are cut into pieces of at most so many bytes (0: only where MPI's int counts demand it).
-P2pProgram compile_packed(const Plan& plan, const Binding& binding, std::size_t segment);
+struct Packing {
+  std::size_t segment = 0;  // MPI messages are cut into pieces of at most so many bytes (0: only where MPI's int counts demand it)
+  // Of every operation's edge; null or empty: the message goes by MPI. Landings outlive the call only as addresses.
+  std::vector<const std::vector<Landing>*> landings = {};
+  bool views = false;  // contiguous receive blocks stay in the landing they arrive in, if that holds the whole message
+};
+P2pProgram compile_packed(const Plan& plan, const Binding& binding, const Packing& packing);
 P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments& arguments);
 
 }  // namespace tonari

@@ -1,5 +1,7 @@
 // The packed channel: one piece of memory per message. A block that is only passed on is never unpacked: it is gathered into the
 // next message straight from the message it came in. A message that is one contiguous piece of a user's buffer is not copied at all.
+//
+// Messages with an edge lie where the edge says. That may be another place in every other exchange (parity), so moves are made for both.
 #include <algorithm>
 
 #include "channels/p2p.hpp"
@@ -9,43 +11,109 @@ namespace {
 
 constexpr std::size_t most_per_transfer = std::size_t{1} << 30;
 
+// Where a message lies while it is packed.
+enum class Lies : std::uint8_t { in_user_memory, in_pieces, in_memory, in_landing };
+
 class Packer {
  public:
-  Packer(const Plan& plan, const Binding& binding, std::size_t segment)
-      : plan_(plan), binding_(binding), segment_(segment == 0 ? most_per_transfer : std::min(segment, most_per_transfer)),
-        scratch_at_(plan.scratch_like().size(), nullptr) {}
+  Packer(const Plan& plan, const Binding& binding, const Packing& packing)
+      : plan_(plan), binding_(binding), packing_(packing),
+        segment_(packing.segment == 0 ? most_per_transfer : std::min(packing.segment, most_per_transfer)), scratch_(plan.scratch_like().size()) {
+    for (OpId op = 0; op < plan.size(); ++op) {
+      first_.push_back(offsets_.size());
+      offsets_.push_back(0);
+      for (Slice s : plan.slices(op)) offsets_.push_back(offsets_.back() + bytes(s));
+    }
+  }
 
   P2pProgram program() {
     p_.steps.resize(plan_.size());
-    p_.memory = Memory(memory_needed());
-    next_ = p_.memory.data();
+    places_.resize(plan_.size());
     // Receives first: they say where the blocks lie that the sends pass on.
-    for (OpId op = 0; op < plan_.size(); ++op)
-      if (plan_[op].kind == Kind::recv) recv(op);
-    for (OpId op = 0; op < plan_.size(); ++op)
-      if (plan_[op].kind == Kind::send) send(op);
-      else if (plan_[op].kind == Kind::copy) copy(op);
+    for (Kind kind : {Kind::recv, Kind::send})
+      for (OpId op = 0; op < plan_.size(); ++op)
+        if (plan_[op].kind == kind) place(op);
+    p_.memory = Memory(memory_needed_);
+    if (packing_.views) p_.views.resize(binding_.recv.size());
+    for (OpId op = 0; op < plan_.size(); ++op) connect(op);
+    for (OpId op = 0; op < plan_.size(); ++op) copies(op);
     return std::move(p_);
   }
 
  private:
-  Bytes bytes(Slice s) const { return binding_.bytes(s, plan_.scratch_like()); }
-  Bytes message_bytes(OpId op) const {
-    Bytes sum = 0;
-    for (Slice s : plan_.slices(op)) sum += bytes(s);
-    return sum;
-  }
-  std::size_t memory_needed() const {
-    std::size_t sum = 0;
-    for (OpId op = 0; op < plan_.size(); ++op)
-      if (plan_[op].kind != Kind::copy && !direct(op)) sum = checked_add<std::size_t>(sum, round_up(message_bytes(op)), "memory for messages");
-    return sum;
-  }
+  struct Place {
+    Lies lies = Lies::in_memory;
+    std::byte* in_user_memory = nullptr;
+    std::size_t offset = 0;  // in the program's memory
+  };
+  struct Scratch {
+    std::array<std::byte*, 2> landed{};  // in the landing it arrives in; null: in the program's memory
+    std::size_t offset = 0;
+  };
 
-  Block block(Slice s) const {
+  Bytes bytes(Slice s) const { return binding_.bytes(s, plan_.scratch_like()); }
+  Bytes offset(OpId op, std::size_t k) const { return offsets_[first_[op] + k]; }  // of slice k in its message
+  Bytes message_bytes(OpId op) const { return offset(op, plan_[op].slice_count); }
+  const std::vector<Landing>* landings(OpId op) const { return packing_.landings.empty() ? nullptr : packing_.landings[op]; }
+  bool alternates() const { return !packing_.landings.empty(); }
+
+  std::size_t reserve(Bytes size) {
+    const std::size_t at = memory_needed_;
+    memory_needed_ = checked_add<std::size_t>(memory_needed_, round_up(size), "memory for messages");
+    return at;
+  }
+  Block block(Slice s, int parity) const {
     if (s.buffer == Buffer::send) return binding_.send[s.block];
     if (s.buffer == Buffer::recv) return binding_.recv[s.block];
-    return {scratch_at_[s.block], nullptr, bytes(s)};
+    const Scratch& scratch = scratch_[s.block];
+    return {scratch.landed[parity] ? scratch.landed[parity] : p_.memory.data() + scratch.offset, nullptr, bytes(s)};
+  }
+
+  // ---- where messages and blocks on their way lie
+
+  void place(OpId op) {
+    const std::vector<Landing>* const edge = landings(op);
+    Place& place = places_[op];
+    if (edge && edge->front().at[0]) {
+      place.lies = Lies::in_landing;
+      if (plan_[op].kind == Kind::recv) scratch_from_landing(op, *edge);
+    } else if (edge && piecewise(op)) {
+      place.lies = Lies::in_pieces;
+      if (plan_[op].kind == Kind::recv)
+        for (Slice s : plan_.slices(op))
+          if (s.buffer == Buffer::scratch) scratch_[s.block].offset = reserve(bytes(s));
+    } else if (!edge && (place.in_user_memory = direct(op))) {
+      place.lies = Lies::in_user_memory;
+    } else {
+      place.offset = reserve(message_bytes(op));
+      if (plan_[op].kind == Kind::recv)
+        for (std::size_t k = 0; k < plan_[op].slice_count; ++k)
+          if (const Slice s = plan_.slices(op)[k]; s.buffer == Buffer::scratch) scratch_[s.block].offset = place.offset + offset(op, k);
+    }
+  }
+
+  // Straight from the landing if that holds the whole message; parts of large ones make room for the next, so their blocks are copied.
+  void scratch_from_landing(OpId op, const std::vector<Landing>& edge) {
+    for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
+      const Slice s = plan_.slices(op)[k];
+      if (s.buffer != Buffer::scratch) continue;
+      Scratch& scratch = scratch_[s.block];
+      if (edge.size() > 1) scratch.offset = reserve(bytes(s));
+      else
+        for (int parity : {0, 1}) scratch.landed[parity] = edge[0].at[parity] + offset(op, k), p_.steps[op].passes_on = true;
+    }
+  }
+
+  // Whether a message can be described by a few addresses that are the same in every exchange.
+  bool piecewise(OpId op) const {
+    std::size_t pieces = 0;
+    for (Slice s : plan_.slices(op)) {
+      if (bytes(s) == 0) continue;
+      const bool landed = s.buffer == Buffer::scratch && scratch_[s.block].landed[0];
+      if (landed || (s.buffer != Buffer::scratch && block(s, 0).layout)) return false;
+      ++pieces;
+    }
+    return pieces <= most_pieces;
   }
 
   // The address of a message that already is one contiguous piece of the user's memory, else null.
@@ -54,7 +122,7 @@ class Packer {
     for (Slice s : plan_.slices(op)) {
       if (bytes(s) == 0) continue;
       if (s.buffer == Buffer::scratch) return nullptr;
-      const Block b = block(s);
+      const Block b = block(s, 0);
       if (b.layout || (next && b.address != next)) return nullptr;
       if (!first) first = b.address;
       next = b.address + b.bytes;
@@ -62,72 +130,136 @@ class Packer {
     return first;
   }
 
-  std::byte* take(Bytes bytes) {
-    std::byte* const piece = next_;
-    next_ += round_up(bytes);
-    return piece;
+  // ---- what is handed to the channels
+
+  void connect(OpId op) {
+    if (plan_[op].kind == Kind::copy) return;
+    const Bytes size = message_bytes(op);
+    if (plan_[op].kind == Kind::send) p_.bytes_sent += size;
+    if (!landings(op)) return transfer(op, size);
+    const auto begin = static_cast<std::uint32_t>(p_.pieces.size());
+    if (places_[op].lies == Lies::in_memory) p_.pieces.push_back(piece(p_.memory.data() + places_[op].offset, size));
+    if (places_[op].lies == Lies::in_pieces)
+      for (Slice s : plan_.slices(op)) add_piece(begin, block(s, 0));
+    p_.steps[op].pieces = {begin, static_cast<std::uint32_t>(p_.pieces.size())};
   }
 
-
-  void transfer(OpId op, std::byte* data, Bytes bytes) {
+  void transfer(OpId op, Bytes size) {
     const Operation& o = plan_[op];
+    std::byte* const data = places_[op].lies == Lies::in_user_memory ? places_[op].in_user_memory : p_.memory.data() + places_[op].offset;
     const auto begin = static_cast<std::uint32_t>(p_.transfers.size());
-    for (Bytes at = 0; at < bytes; at += segment_)
-      p_.transfers.push_back({data + at, static_cast<int>(std::min<Bytes>(segment_, bytes - at)), MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
+    for (Bytes at = 0; at < size; at += segment_)
+      p_.transfers.push_back({data + at, static_cast<int>(std::min<Bytes>(segment_, size - at)), MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
     p_.steps[op].transfers = {begin, static_cast<std::uint32_t>(p_.transfers.size())};
   }
 
-  void recv(OpId op) {
-    first_move_ = p_.moves.size();
-    const Bytes size = message_bytes(op);
-    std::byte* const in_place = direct(op);
-    std::byte* const data = in_place ? in_place : take(size);
-    transfer(op, data, size);
-    if (in_place) return;
-    std::byte* at = data;
-    for (Slice s : plan_.slices(op)) {
-      if (s.buffer == Buffer::scratch) scratch_at_[s.block] = at;
-      else append_moves(p_.moves, first_move_, block(s), {at, nullptr, bytes(s)});
-      if (s.buffer != Buffer::scratch) p_.bytes_unpacked += bytes(s);
-      at += bytes(s);
-    }
-    p_.steps[op].after = close_moves(p_.moves, first_move_);
+  static Piece piece(const std::byte* at, Bytes size) { return {reinterpret_cast<std::uintptr_t>(at), size}; }
+
+  void add_piece(std::uint32_t first, const Block& b) {
+    if (b.bytes == 0) return;
+    const Piece next = piece(b.address, b.bytes);
+    Piece* const last = p_.pieces.size() > first ? &p_.pieces.back() : nullptr;
+    if (last && last->address + last->bytes == next.address) last->bytes += next.bytes;
+    else p_.pieces.push_back(next);
   }
 
-  void send(OpId op) {
-    first_move_ = p_.moves.size();
-    const Bytes size = message_bytes(op);
-    p_.bytes_sent += size;
-    std::byte* const in_place = direct(op);
-    std::byte* const data = in_place ? in_place : take(size);
-    transfer(op, data, size);
-    if (in_place) return;
-    std::byte* at = data;
-    for (Slice s : plan_.slices(op)) {
-      append_moves(p_.moves, first_move_, {at, nullptr, bytes(s)}, block(s));
-      at += bytes(s);
+  // ---- copies
+
+  void copies(OpId op) {
+    P2pProgram::Step& step = p_.steps[op];
+    const Place& place = places_[op];
+    if (plan_[op].kind == Kind::copy) step.before = for_both([&](int parity) { copy(op, parity); });
+    else if (place.lies == Lies::in_landing) parts(op);
+    else if (place.lies == Lies::in_memory) {
+      const Landing whole{0, message_bytes(op), {p_.memory.data() + place.offset, p_.memory.data() + place.offset}};
+      auto& moves = plan_[op].kind == Kind::send ? step.before : step.after;
+      moves = for_both([&](int parity) { part(op, whole, parity); });
     }
-    p_.steps[op].before = close_moves(p_.moves, first_move_);
   }
 
-  void copy(OpId op) {
-    first_move_ = p_.moves.size();
+  void parts(OpId op) {
+    const auto begin = static_cast<std::uint32_t>(p_.parts.size());
+    if (p_.views.size() > 0 && plan_[op].kind == Kind::recv && landings(op)->size() == 1) view(op, landings(op)->front());
+    for (const Landing& landing : *landings(op)) p_.parts.push_back(for_both([&](int parity) { part(op, landing, parity); }));
+    p_.steps[op].parts = {begin, static_cast<std::uint32_t>(p_.parts.size())};
+  }
+
+  void view(OpId op, const Landing& landing) {
+    for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
+      const Slice s = plan_.slices(op)[k];
+      if (s.buffer != Buffer::recv || binding_.recv[s.block].layout) continue;
+      for (int parity : {0, 1}) p_.views[s.block][parity] = landing.at[parity] + offset(op, k);
+      p_.steps[op].viewed = true;
+    }
+  }
+  bool is_viewed(Slice s) const { return s.buffer == Buffer::recv && !p_.views.empty() && p_.views[s.block][0]; }
+
+  template <typename Make>
+  P2pProgram::Moves for_both(Make make) {
+    P2pProgram::Moves moves;
+    for (int parity : {0, 1}) {
+      if (parity == 1 && !alternates()) return {moves[0], moves[0]};
+      first_move_ = p_.moves.size();
+      make(parity);
+      moves[parity] = close_moves(p_.moves, first_move_);
+    }
+    if (same(moves[0], moves[1])) p_.moves.resize(moves[0].end), moves[1] = moves[0];
+    return moves;
+  }
+  bool same(Range a, Range b) const {
+    const auto at = [&](std::uint32_t k) { return p_.moves.begin() + static_cast<std::ptrdiff_t>(k); };
+    return std::equal(at(a.begin), at(a.end), at(b.begin), at(b.end));
+  }
+
+  // Between the blocks and the bytes of a message that lie in one landing; the last of these may lie apart.
+  void part(OpId op, const Landing& landing, int parity) {
+    const Bytes tail = landing.end - landing.tail_bytes;
+    between(op, landing.begin, tail, landing.at[parity], parity);
+    between(op, tail, landing.end, landing.tail, parity);
+  }
+
+  void between(OpId op, Bytes begin, Bytes end, std::byte* at, int parity) {
+    const bool out = plan_[op].kind == Kind::send;
+    for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
+      const Slice s = plan_.slices(op)[k];
+      const Bytes first = std::max(begin, offset(op, k)), last = std::min(end, offset(op, k + 1));
+      if (first >= last || (!out && is_viewed(s))) continue;
+      const Block there{at + (first - begin), nullptr, last - first};
+      if (!out && s.buffer == Buffer::scratch && there.address == block(s, parity).address + (first - offset(op, k))) continue;  // it stays here
+      Layout cut;
+      const Block here = cut_out(block(s, parity), first - offset(op, k), last - first, cut);
+      if (out) append_moves(p_.moves, first_move_, there, here);
+      else append_moves(p_.moves, first_move_, here, there);
+      if (!out && parity == 0) p_.bytes_unpacked += here.bytes;
+    }
+  }
+
+  static Block cut_out(const Block& b, Bytes first, Bytes size, Layout& cut) {
+    if (!b.layout) return {b.address + first, nullptr, size};
+    if (size == b.bytes) return b;
+    cut = b.layout->part(first, size);
+    return {b.address, &cut, size};
+  }
+
+  void copy(OpId op, int parity) {
     const auto from = plan_.copy_sources(plan_[op]), to = plan_.copy_targets(plan_[op]);
-    for (std::size_t k = 0; k < from.size(); ++k) append_moves(p_.moves, first_move_, block(to[k]), block(from[k]));
-    p_.steps[op].before = close_moves(p_.moves, first_move_);
+    for (std::size_t k = 0; k < from.size(); ++k) append_moves(p_.moves, first_move_, block(to[k], parity), block(from[k], parity));
   }
 
   const Plan& plan_;
   const Binding& binding_;
+  const Packing& packing_;
   std::size_t segment_;
-  std::vector<std::byte*> scratch_at_;
+  std::vector<Bytes> offsets_;       // of slices in their message, and its length; of one operation after the other
+  std::vector<std::size_t> first_;   // of each operation's offsets
+  std::vector<Place> places_;   // of operations
+  std::vector<Scratch> scratch_;
   P2pProgram p_;
-  std::byte* next_ = nullptr;
-  std::size_t first_move_ = 0;
+  std::size_t memory_needed_ = 0, first_move_ = 0;
 };
 
 }  // namespace
 
-P2pProgram compile_packed(const Plan& plan, const Binding& binding, std::size_t segment) { return Packer(plan, binding, segment).program(); }
+P2pProgram compile_packed(const Plan& plan, const Binding& binding, const Packing& packing) { return Packer(plan, binding, packing).program(); }
 
 }  // namespace tonari

@@ -135,7 +135,7 @@ class Typer {
     const std::size_t begin = p_.moves.size();
     const auto from = plan_.copy_sources(plan_[op]), to = plan_.copy_targets(plan_[op]);
     for (std::size_t k = 0; k < from.size(); ++k) append_moves(p_.moves, begin, block(to[k]), block(from[k]));
-    p_.steps[op].before = close_moves(p_.moves, begin);
+    p_.steps[op].before.fill(close_moves(p_.moves, begin));
   }
 
   const Plan& plan_;

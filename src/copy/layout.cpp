@@ -53,6 +53,34 @@ void Layout::add(const Layout& other, std::ptrdiff_t displacement) {
   }
 }
 
+Layout Layout::part(std::uint64_t first, std::uint64_t bytes) const {
+  Layout found;
+  for (const Run& run : runs_) {
+    const std::uint64_t all = std::uint64_t{run.length} * run.count;
+    if (first >= all) {
+      first -= all;
+      continue;
+    }
+    // The rest of a piece that was begun, whole pieces, the beginning of one.
+    std::uint64_t piece = first / run.length, skip = first % run.length, left = std::min(bytes, all - first);
+    bytes -= left;
+    first = 0;
+    const auto at = [&](std::uint64_t k) { return run.offset + static_cast<std::ptrdiff_t>(k) * run.stride; };
+    if (skip > 0) {
+      const std::uint64_t rest = std::min<std::uint64_t>(left, run.length - skip);
+      found.add(at(piece++) + static_cast<std::ptrdiff_t>(skip), rest);
+      left -= rest;
+    }
+    if (const std::uint64_t whole = left / run.length; whole > 0) {
+      found.add(Run{at(piece), run.length, run.stride, whole});
+      piece += whole;
+    }
+    if (left % run.length > 0) found.add(at(piece), left % run.length);
+    if (bytes == 0) break;
+  }
+  return found;
+}
+
 std::pair<std::ptrdiff_t, std::ptrdiff_t> Layout::span() const {
   if (runs_.empty()) return {0, 0};
   std::ptrdiff_t low = runs_[0].offset, high = low;

@@ -31,6 +31,9 @@ class Layout {
   // The same bytes, all moved by displacement.
   void add(const Layout& other, std::ptrdiff_t displacement);
 
+  // The bytes from number `first` on, in travelling order; first + bytes is at most the number of all.
+  Layout part(std::uint64_t first, std::uint64_t bytes) const;
+
   std::span<const Run> runs() const { return runs_; }
   std::uint64_t bytes() const { return bytes_; }
   bool contiguous() const { return runs_.size() <= 1 && (runs_.empty() || runs_[0].count == 1); }
@@ -49,6 +52,7 @@ struct Move {
   std::size_t count;
   std::ptrdiff_t to_stride;
   std::ptrdiff_t from_stride;
+  friend bool operator==(const Move&, const Move&) = default;
 };
 
 // Moves that copy the bytes of `from` (relative to from_base) to those of `to`. The layouts have equal length (else Errc::internal);

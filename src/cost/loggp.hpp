@@ -17,6 +17,8 @@ struct LogGP {
   double typed_block = 20e-9;   // what MPI's datatype engine takes per contiguous piece of a message
   std::size_t eager = 4096;     // messages up to this size do not wait for the receiver
   double rendezvous = 2.0e-6;   // what longer ones pay more
+  double shared_latency = 0.1e-6;    // L and o of messages through shared memory, which need no g, G, eager and rendezvous
+  double shared_overhead = 0.03e-6;
 };
 
 }  // namespace tonari

@@ -1,5 +1,8 @@
 #include "engine/context.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
@@ -79,6 +82,31 @@ std::shared_ptr<ProgressThread> Context::progress_thread() {
 std::shared_ptr<const OwnedComm> Context::graph() {
   if (!graph_) graph_ = std::make_shared<const OwnedComm>(make_graph(comm_->get(), place_.vertex));
   return graph_;
+}
+
+// Made-up nodes can split real ones, but not join them.
+const std::shared_ptr<const Node>& Context::node() {
+  if (node_) return node_;
+  const std::vector<std::int32_t> real = read_shared_node(comm()).ranks, said = vertex().node_ranks.empty() ? read_node(comm()).ranks : vertex().node_ranks;
+  std::vector<std::int32_t> ranks;
+  std::ranges::set_intersection(real, said, std::back_inserter(ranks));
+  node_ = std::make_shared<const Node>(comm(), std::move(ranks));
+  const bool several = node_->ranks().size() > 1;
+  int words[] = {several, several && !node_->can_read_processes()};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT, MPI_MAX, comm()), "MPI_Allreduce");
+  shares_memory_ = words[0];
+  reads_memory_ = !words[1];
+  return node_;
+}
+
+bool Context::shares_memory() {
+  node();
+  return shares_memory_;
+}
+
+bool Context::reads_memory() {
+  node();
+  return reads_memory_;
 }
 
 const std::string& Context::machine_key() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "channels/node.hpp"
 #include "channels/owned_comm.hpp"
 #include "cost/loggp.hpp"
 #include "engine/exact_sizes.hpp"
@@ -53,6 +54,10 @@ class Context {
   // Collective at the first call each.
   std::shared_ptr<const OwnedComm> graph();
   const std::string& machine_key();
+  const std::shared_ptr<const Node>& node();
+  // Whether any node has several ranks, and whether on all nodes that have, processes may read each other's memory; the same on all ranks.
+  bool shares_memory();
+  bool reads_memory();
   const LogGP& machine();
 
  private:
@@ -70,6 +75,8 @@ class Context {
   Settings settings_;
   std::int64_t next_tag_ = 0, most_tag_ = 32767;  // what MPI promises at least
   std::shared_ptr<const OwnedComm> graph_;
+  std::shared_ptr<const Node> node_;
+  bool shares_memory_ = false, reads_memory_ = false;
   std::string machine_key_;
   std::optional<LogGP> machine_;
 };

@@ -10,7 +10,7 @@ namespace tonari {
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  // start, then test until true or wait; then start again. They throw Errc::mpi; afterwards the exchange can only be destroyed.
+  // start, then test until true or wait; then start again. They throw Errc::mpi and Errc::peer; afterwards the exchange can only be destroyed.
   virtual void start() = 0;
   virtual bool test() = 0;
   virtual void wait() = 0;
@@ -20,6 +20,8 @@ class Exchange {
   virtual int messages() const = 0;          // this rank sends per exchange
   virtual Bytes bytes() const = 0;           // this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;
+  // Where a receive block of the last complete exchange can be read instead of in the receive buffer, until the next start; null: it is in the buffer.
+  virtual const std::byte* view(std::size_t block) const { (void)block; return nullptr; }
 };
 
 }  // namespace tonari

@@ -32,7 +32,7 @@ std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const 
     Binding sizes;
     sizes.send = blocks_of_eight(mine.data(), mine.size());
     sizes.recv = blocks_of_eight(theirs.data(), theirs.size());
-    P2pProgram program = compile_packed(plan.with_scratch_received(static_cast<std::uint32_t>(binding.recv.size())), sizes, 0);
+    P2pProgram program = compile_packed(plan.with_scratch_received(static_cast<std::uint32_t>(binding.recv.size())), sizes, {});
     exchange = std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(), PlanExchange::Options{context.first_tag(), false});
   });
   exchange->start();

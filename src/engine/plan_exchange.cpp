@@ -1,6 +1,7 @@
 #include "engine/plan_exchange.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace tonari {
@@ -12,7 +13,7 @@ constexpr Bytes small_unpack = 64 * 1024;
 }  // namespace
 
 PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options)
-    : program_(std::move(program)), comm_(std::move(comm)), options_(std::move(options)) {
+    : program_(std::move(program)), comm_(std::move(comm)), options_(std::move(options)), edges_(std::move(options_.edges), program_) {
   successor_begin_.push_back(0);
   for (OpId op = 0; op < plan.size(); ++op) {
     const auto next = plan.successors(op);
@@ -20,13 +21,14 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr
     successor_begin_.push_back(static_cast<std::uint32_t>(successors_.size()));
     predecessors_.push_back(plan.predecessor_count(op));
     is_copy_.push_back(plan[op].kind == Kind::copy);
-    if (program_.steps[op].after.size() > 0) unpacking_.push_back(op);
+    if (program_.steps[op].after[0].size() > 0 && !edges_.has(op)) unpacking_.push_back(op);
   }
   independent_ = successors_.empty();
-  unpack_at_end_ = program_.bytes_unpacked <= small_unpack;
+  unpack_at_end_ = program_.bytes_unpacked <= small_unpack && !edges_.any();
   waiting_ = predecessors_;
   outstanding_.assign(plan.size(), 0);
   ready_.reserve(plan.size());
+  done_.reserve(plan.size());
   order_transfers(plan);
   make_requests();
 }
@@ -34,7 +36,7 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr
 bool PlanExchange::on_node(int peer) const { return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer); }
 
 // Receives that wait for nothing come first and are posted by one call. Then what else can start at once: sends to other nodes, sends on the node, which
-// keep the processor busy, and copies last, so that messages travel meanwhile (Hoefler and Schneider 2012, II-A3).
+// keep the processor busy, and copies last, so that messages travel meanwhile (Hoefler and Schneider 2012, II-A3); only then a look at what has come by edges.
 void PlanExchange::order_transfers(const Plan& plan) {
   std::vector<Transfer> ordered;
   const auto take = [&](OpId op) {
@@ -46,7 +48,7 @@ void PlanExchange::order_transfers(const Plan& plan) {
   };
   const auto at_once = [&](OpId op, Kind kind) { return predecessors_[op] == 0 && plan[op].kind == kind; };
   for (OpId op = 0; op < plan.size(); ++op)
-    if (at_once(op, Kind::recv)) {
+    if (at_once(op, Kind::recv) && !edges_.has(op)) {
       take(op);
       if (program_.steps[op].transfers.size() > 0) ++posted_operations_;
       else initial_.push_back(op);
@@ -57,6 +59,8 @@ void PlanExchange::order_transfers(const Plan& plan) {
       if (at_once(op, Kind::send) && on_node(plan[op].peer) == near) take(op), initial_.push_back(op);
   for (OpId op = 0; op < plan.size(); ++op)
     if (at_once(op, Kind::copy)) initial_.push_back(op);
+  for (OpId op = 0; op < plan.size(); ++op)
+    if (at_once(op, Kind::recv) && edges_.has(op)) initial_.push_back(op);
   for (OpId op = 0; op < plan.size(); ++op)
     if (predecessors_[op] > 0 && plan[op].kind != Kind::copy) take(op);
   program_.transfers = std::move(ordered);
@@ -82,6 +86,8 @@ PlanExchange::~PlanExchange() {
 
 void PlanExchange::start() {
   const std::size_t operations = program_.steps.size();
+  idle_tests_ = 0;
+  edges_.begin();
   not_complete_ = operations;
   not_started_ = operations - posted_operations_;
   if (!independent_) std::copy(predecessors_.begin(), predecessors_.end(), waiting_.begin());
@@ -93,6 +99,7 @@ void PlanExchange::start() {
 
 void PlanExchange::start_transfers(Range range) {
   if (range.size() == 0) return;
+  active_transfers_ += range.size();
   if (options_.persistent) {
     check_mpi(MPI_Startall(static_cast<int>(range.size()), &requests_[range.begin]), "MPI_Startall");
     return;
@@ -105,19 +112,32 @@ void PlanExchange::start_transfers(Range range) {
   }
 }
 
+void PlanExchange::run(const P2pProgram::Moves& moves) const {
+  const Range range = moves[static_cast<std::size_t>(edges_.parity())];
+  run_moves(std::span(program_.moves).subspan(range.begin, range.size()));
+}
+
 void PlanExchange::start_operation(OpId op) {
-  const P2pProgram::Step& step = program_.steps[op];
-  run_moves(moves(step.before));
-  start_transfers(step.transfers);
   --not_started_;
+  if (edges_.has(op)) {
+    if (edges_.start(op)) release_successors(op);
+    return;
+  }
+  const P2pProgram::Step& step = program_.steps[op];
+  run(step.before);
+  start_transfers(step.transfers);
   if (step.transfers.size() == 0) complete(op);
 }
 
 void PlanExchange::complete(OpId op) {
-  run_moves(moves(program_.steps[op].after));
-  --not_complete_;
+  run(program_.steps[op].after);
+  release_successors(op);
+}
+
+void PlanExchange::release_successors(OpId op) {
   for (std::uint32_t k = successor_begin_[op]; k < successor_begin_[op + 1]; ++k)
     if (--waiting_[successors_[k]] == 0) ready_.push_back(successors_[k]);
+  if (--not_complete_ == 0) edges_.end();
 }
 
 // In the order in which they became ready (what planners mean by the order of messages), but messages before copies.
@@ -132,44 +152,98 @@ void PlanExchange::start_ready() {
 
 void PlanExchange::complete_transfer(int index) {
   const OpId op = operation_of_[index];
+  --active_transfers_;
   if (--outstanding_[op] == 0) complete(op);
 }
 
 // Everything has started and every message is there: only unpacking is left.
 void PlanExchange::finish_all() {
   for (OpId op : unpacking_)
-    if (outstanding_[op] > 0) run_moves(moves(program_.steps[op].after));
+    if (outstanding_[op] > 0) run(program_.steps[op].after);
   not_complete_ = 0;
+  active_transfers_ = 0;
+}
+
+// Of the messages by MPI. Returns whether any is complete.
+bool PlanExchange::complete_some(bool wait) {
+  const int count = static_cast<int>(requests_.size());
+  int done = 0;
+  if (wait) check_mpi(MPI_Waitsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Waitsome");
+  else check_mpi(MPI_Testsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
+  for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
+  return done > 0;
+}
+
+// One look at everything that is under way. Returns whether anything went on.
+bool PlanExchange::go_on() {
+  bool went_on = edges_.poll(done_);
+  for (OpId op : done_) release_successors(op);
+  done_.clear();
+  if (active_transfers_ > 0 && complete_some(false)) went_on = true;
+  start_ready();
+  return went_on;
 }
 
 bool PlanExchange::test() {
-  const int count = static_cast<int>(requests_.size());
   if (not_complete_ > 0 && not_started_ == 0 && unpack_at_end_) {
     int all = 0;
-    check_mpi(MPI_Testall(count, requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
+    check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
     if (all) finish_all();
   } else if (not_complete_ > 0) {
-    int done = 0;
-    check_mpi(MPI_Testsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
-    for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
-    start_ready();
+    if (!go_on() && edges_.any()) after_idle_test();
   }
   return not_complete_ == 0;
 }
 
 void PlanExchange::wait() {
-  const int count = static_cast<int>(requests_.size());
+  if (edges_.any()) return wait_for_edges();
   while (not_complete_ > 0) {
     if (not_started_ == 0 && unpack_at_end_) {
-      check_mpi(MPI_Waitall(count, requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
       finish_all();
       return;
     }
-    int done = 0;
-    check_mpi(MPI_Waitsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Waitsome");
-    for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
+    complete_some(true);
     start_ready();
   }
+}
+
+void PlanExchange::wait_for_edges() {
+  Wait waiting(options_.wait);
+  while (not_complete_ > 0) {
+    if (go_on()) {
+      waiting.reset();
+      continue;
+    }
+    const Wait::Then then = waiting.idle();
+    if (then == Wait::Then::progress) make_progress();
+    if (then == Wait::Then::check) edges_.check();
+  }
+}
+
+// Others may need this rank's MPI to come to where they write what it waits for.
+void PlanExchange::make_progress() {
+  edges_.progress();
+  if (active_transfers_ > 0) return;  // testing them does it
+  int flag = 0;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
+// Programs that test in a loop wait, too.
+void PlanExchange::after_idle_test() {
+  constexpr std::uint32_t progress_every = 16, look_every = 256;
+  if (options_.wait.crowded) std::this_thread::yield();
+  if (++idle_tests_ % progress_every == 0) make_progress();
+  if (idle_tests_ % look_every != 0) return;
+  const double now = MPI_Wtime();
+  if (idle_tests_ == look_every) idle_since_ = now;
+  if (now - idle_since_ < options_.wait.look_after) return;
+  idle_since_ = now;
+  edges_.check();
+}
+
+const std::byte* PlanExchange::view(std::size_t block) const {
+  return program_.views.empty() ? nullptr : program_.views[block][static_cast<std::size_t>(edges_.parity())];
 }
 
 }  // namespace tonari

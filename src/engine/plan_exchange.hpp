@@ -1,4 +1,4 @@
-// Runs a bound plan over MPI point to point: what is ready starts, what completes releases its successors.
+// Runs a bound plan over MPI point to point and over edges: what is ready starts, what completes releases its successors.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,9 @@
 
 #include "channels/p2p.hpp"
 #include "engine/context.hpp"
+#include "engine/edge_queue.hpp"
 #include "engine/exchange.hpp"
+#include "memory/wait.hpp"
 #include "plan/plan.hpp"
 
 namespace tonari {
@@ -19,6 +21,8 @@ class PlanExchange final : public Exchange {
     int first_tag = 0;       // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
     bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
     std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending, as far as they are known
+    Edges edges = {};                           // the program was compiled with their landings
+    WaitPolicy wait = {};
   };
   PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options);
   ~PlanExchange() override;
@@ -28,9 +32,10 @@ class PlanExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
-  int messages() const override { return messages_; }
+  int messages() const override { return messages_ + edges_.messages(); }
   Bytes bytes() const override { return program_.bytes_sent; }
-  std::size_t scratch_bytes() const override { return program_.memory.bytes(); }
+  std::size_t scratch_bytes() const override { return program_.memory.bytes() + edges_.bytes(); }
+  const std::byte* view(std::size_t block) const override;
 
  private:
   void make_requests();
@@ -41,12 +46,19 @@ class PlanExchange final : public Exchange {
   void start_transfers(Range range);
   void complete_transfer(int index);
   void complete(OpId op);
+  void release_successors(OpId op);
   void finish_all();
-  std::span<const Move> moves(Range range) const { return std::span(program_.moves).subspan(range.begin, range.size()); }
+  bool complete_some(bool wait);
+  bool go_on();
+  void wait_for_edges();
+  void make_progress();
+  void after_idle_test();
+  void run(const P2pProgram::Moves& moves) const;
 
   P2pProgram program_;
   std::shared_ptr<const OwnedComm> comm_;
   Options options_;
+  EdgeQueue edges_;
   int messages_ = 0;
 
   // The DAG, and the state of the running exchange: operations left to wait for, transfers left to complete.
@@ -65,6 +77,11 @@ class PlanExchange final : public Exchange {
   Range posted_at_once_;
   std::size_t posted_operations_ = 0;  // they belong to so many operations
   std::vector<int> completed_;
+  std::uint32_t active_transfers_ = 0;
+  std::vector<OpId> done_;  // by the edges, a moment ago
+
+  std::uint32_t idle_tests_ = 0;
+  double idle_since_ = 0;
 };
 
 }  // namespace tonari

@@ -61,6 +61,7 @@ class DrivenExchange final : public Exchange {
   int messages() const override { return exchange_->messages(); }
   Bytes bytes() const override { return exchange_->bytes(); }
   std::size_t scratch_bytes() const override { return exchange_->scratch_bytes(); }
+  const std::byte* view(std::size_t block) const override { return exchange_->view(block); }
 
  private:
   void rethrow() const;

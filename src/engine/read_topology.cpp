@@ -99,18 +99,6 @@ TopologyLists read_distributed_graph(MPI_Comm graph) {
   return lists;
 }
 
-NodeMembers read_shared_node(MPI_Comm comm) {
-  MPI_Comm made = MPI_COMM_NULL;
-  const int rank = rank_in(comm);
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &made), "MPI_Comm_split_type");
-  const OwnedComm node(made);
-  NodeMembers members;
-  members.ranks.resize(static_cast<std::size_t>(size_of(node.get())));
-  check_mpi(MPI_Allgather(&rank, 1, MPI_INT32_T, members.ranks.data(), 1, MPI_INT32_T, node.get()), "MPI_Allgather");
-  members.node = members.ranks.front();
-  return members;
-}
-
 }  // namespace
 
 TopologyLists read_topology(MPI_Comm comm) {
@@ -133,6 +121,18 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
       fail(Errc::argument, what, " ", i, " of rank ", rank_in(comm), " is ", list[i], "; ranks go from 0 to ", ranks - 1,
            ", and MPI_PROC_NULL stands for none");
   return from_mpi(std::vector<int>(list, list + count), count);
+}
+
+NodeMembers read_shared_node(MPI_Comm comm) {
+  MPI_Comm made = MPI_COMM_NULL;
+  const int rank = rank_in(comm);
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &made), "MPI_Comm_split_type");
+  const OwnedComm node(made);
+  NodeMembers members;
+  members.ranks.resize(static_cast<std::size_t>(size_of(node.get())));
+  check_mpi(MPI_Allgather(&rank, 1, MPI_INT32_T, members.ranks.data(), 1, MPI_INT32_T, node.get()), "MPI_Allgather");
+  members.node = members.ranks.front();
+  return members;
 }
 
 NodeMembers read_node(MPI_Comm comm) {

@@ -42,4 +42,7 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
 // topology/nodes.hpp describes it). Collective; throws on all ranks if the variable makes no sense or differs between them.
 NodeMembers read_node(MPI_Comm comm);
 
+// The ranks that MPI_COMM_TYPE_SHARED says can share memory with the calling one, whatever the environment says. Collective.
+NodeMembers read_shared_node(MPI_Comm comm);
+
 }  // namespace tonari

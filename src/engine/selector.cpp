@@ -41,7 +41,8 @@ std::optional<Candidate> recall(Context& context, const std::string& key, const 
 
 void add_lines(std::string& details, const std::vector<Timing>& timings) {
   for (const Timing& t : timings)
-    details += t.wrong ? text("  ", t.candidate.label(), ": delivers wrong blocks on this MPI, left out\n")
+    details += !t.refusal.empty() ? text("  ", t.candidate.label(), ": ", t.refusal, "\n")
+               : t.wrong ? text("  ", t.candidate.label(), ": delivers wrong blocks on this MPI, left out\n")
                        : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(), " (predicted ", t.candidate.predicted * 1e6, " us)\n");
 }
 
@@ -74,7 +75,7 @@ std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Sett
   for (const Timing& t : first) {
     const bool in_front = t.seconds <= close * first[0].seconds;
     const bool may_be = t.seconds < short_exchange && t.seconds <= hopeful * first[0].seconds;
-    if (t.wrong || !(in_front || may_be) || finalists.size() >= most_finalists) continue;
+    if (!t.usable() || !(in_front || may_be) || finalists.size() >= most_finalists) continue;
     if (in_front) finalists.push_back(t.candidate);
     if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv") finalists.push_back(*other);
   }
@@ -88,7 +89,7 @@ Timing contest(Context& context, const std::vector<Candidate>& candidates, const
   details = "measured:\n";
   add_lines(details, first);
   const std::vector<Candidate> finalists = finalists_of(first, settings);
-  if (finalists.size() == 1) return first[0];
+  if (finalists.size() <= 1) return first[0];
   const std::vector<Timing> last = time_candidates(context, finalists, settings, shadow, seconds / 2);
   details += "those in front once more, also with Isend and Irecv instead of persistent requests:\n";
   add_lines(details, last);
@@ -108,7 +109,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   learn_passing(context, chosen, problem, settings, binding);
   const Timing best = contest(context, chosen, settings, *shadow, choice.details);
   choice.candidate = best.candidate;
-  choice.reason = "measured";
+  choice.reason = best.usable() ? "measured" : "model";
   choice.measured = best.seconds;
   choice.steady = best.steady;
   if (!best.steady) choice.details += "the times varied much (is the machine busy with something else?), so this is not remembered\n";
@@ -124,7 +125,7 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
   const int size_class = problem.sizes.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
   return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|", size_class, "|", problem.contiguous ? "contiguous" : "spread", "|",
               problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel, "|", settings.ports,
-              settings.strict_communication ? "|strict" : "");
+              settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");
 }
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {

@@ -7,6 +7,7 @@
 #include "channels/arguments.hpp"
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
+#include "engine/wiring.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
@@ -28,8 +29,8 @@ Choice choose_unmeasured(Context& context, const Problem& problem, Settings sett
 // What the choice depends on, but for the machine.
 std::string problem_key(const Problem& problem, const Settings& settings);
 
-// Collective only if the candidate is native.
+// Collective only if the candidate is native. wiring: of this candidate.
 std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate, const Settings& settings, const Arguments& arguments,
-                                const Binding& binding, int first_tag);
+                                const Binding& binding, int first_tag, Wiring wiring);
 
 }  // namespace tonari

@@ -1,7 +1,6 @@
 #include "engine/trial.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "base/hash.hpp"
@@ -63,20 +62,23 @@ class Contest {
     std::size_t tags = 0;
     for (const Candidate& c : candidates) tags = std::max(tags, c.scheme ? c.scheme->tags() : 0);
     context.reserve_tags(tags);
+    std::vector<Wiring> wirings;
+    for (const Candidate& candidate : candidates) wirings.push_back(wire(context, candidate, settings, shadow.binding()));
     together(context.comm(), [&] {
-      for (const Candidate& candidate : candidates) {
-        exchanges_.push_back(build(context, candidate, settings, shadow.arguments(), shadow.binding(), context.first_tag()));
-        timings_.push_back({candidate});
+      for (std::size_t c = 0; c < candidates.size(); ++c) {
+        timings_.push_back({candidates[c], wirings[c].refusal});
+        exchanges_.emplace_back();
+        if (!timings_[c].refusal.empty()) continue;
+        exchanges_[c] = build(context, candidates[c], settings, shadow.arguments(), shadow.binding(), context.first_tag(), std::move(wirings[c]));
+        running_.push_back(c);
       }
     });
     times_.resize(candidates.size());
-    running_.resize(candidates.size());
-    std::iota(running_.begin(), running_.end(), 0);
   }
 
   void verify() {
     shadow_.fill_send(context_.rank());
-    const auto first_plan = std::find_if(timings_.begin(), timings_.end(), [](const Timing& t) { return t.candidate.scheme != nullptr; });
+    const auto first_plan = std::ranges::find_if(timings_, [](const Timing& t) { return t.candidate.scheme && t.refusal.empty(); });
     if (first_plan == timings_.end()) return;
     const std::vector<std::byte> expected = deliver(first_plan - timings_.begin());
     for (std::size_t c = 0; c < timings_.size(); ++c) {
@@ -90,6 +92,7 @@ class Contest {
   // Batches of rounds; after each batch all ranks know the same times and decide alike whether to go on, and with whom.
   void run(double budget) {
     std::erase_if(running_, [&](std::size_t c) { return timings_[c].wrong; });
+    if (running_.empty()) return;
     const double before = MPI_Wtime();
     round(1);
     elapsed_ = MPI_Wtime() - before;
@@ -110,12 +113,12 @@ class Contest {
 
   std::vector<Timing> result() {
     for (std::size_t c = 0; c < timings_.size(); ++c)
-      if (!timings_[c].wrong) {
+      if (!times_[c].empty()) {
         timings_[c].seconds = score(times_[c]);
         timings_[c].steady = median(times_[c]) < unsteady * quartile(times_[c]);
       }
     for (std::size_t c : running_) timings_[c].finished = true;
-    const auto place = [](const Timing& t) { return std::tuple(t.wrong, !t.finished, t.seconds); };
+    const auto place = [](const Timing& t) { return std::tuple(!t.usable(), !t.finished, t.seconds); };
     std::stable_sort(timings_.begin(), timings_.end(), [&](const Timing& a, const Timing& b) { return place(a) < place(b); });
     return std::move(timings_);
   }
@@ -126,7 +129,7 @@ class Contest {
     check_mpi(MPI_Barrier(context_.comm()), "MPI_Barrier");
     exchanges_[c]->start();
     exchanges_[c]->wait();
-    return shadow_.received();
+    return shadow_.received(*exchanges_[c]);
   }
   // Time that others took away from us must not cut the contest short: it goes on until there are as many rounds as the undisturbed times of the
   // candidates would have allowed, up to a point.
@@ -207,17 +210,19 @@ void Shadow::fill_send(int rank) {
 
 void Shadow::poison_recv() { std::fill_n(recv_.data(), recv_.bytes(), std::byte{0xA5}); }
 
-std::vector<std::byte> Shadow::received() const {
+std::vector<std::byte> Shadow::received(const Exchange& exchange) const {
   std::vector<std::byte> bytes;
   std::vector<Move> moves;
   std::size_t size = 0;
   for (const Block& b : binding_.recv) size += b.bytes;
   bytes.resize(size);
   std::byte* at = bytes.data();
-  for (const Block& b : binding_.recv) {
+  for (std::size_t k = 0; k < binding_.recv.size(); ++k) {
+    const Block& b = binding_.recv[k];
+    const std::byte* const view = exchange.view(k);
     Layout whole;
     whole.add(0, b.bytes);
-    make_moves(moves, at, whole, b.address, b.layout ? *b.layout : whole);
+    make_moves(moves, at, whole, view ? view : b.address, b.layout ? *b.layout : whole);
     at += b.bytes;
   }
   run_moves(moves);

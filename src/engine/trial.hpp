@@ -21,7 +21,7 @@ class Shadow {
   const Binding& binding() const { return binding_; }
   void fill_send(int rank);
   void poison_recv();
-  std::vector<std::byte> received() const;  // the bytes of all receive blocks, in order
+  std::vector<std::byte> received(const Exchange& exchange) const;  // the bytes of all receive blocks, in order
 
  private:
   Shadow() = default;
@@ -32,10 +32,12 @@ class Shadow {
 
 struct Timing {
   Candidate candidate;
+  std::string refusal = {};  // why its channel cannot be used: never timed
   double seconds = 0;      // maximum over ranks, between lower quartile and median over rounds
   bool wrong = false;      // delivered wrong blocks: never timed
   bool steady = false;     // the rounds took similar times
   bool finished = false;   // was not dropped for being slow
+  bool usable() const { return !wrong && refusal.empty(); }
 };
 
 // Collective: the candidates in turns, round by round, until `budget` seconds are used (at least three rounds), without those that fall far behind. The same

@@ -24,7 +24,7 @@ class Segment {
   Segment& operator=(Segment&& other) noexcept;
   ~Segment();
 
-  static constexpr std::size_t reserved = 64;  // bytes at the start that belong to the segment itself
+  static constexpr std::size_t reserved = 128;  // bytes at the start that belong to the segment itself
 
   // `bytes` zeroed bytes that only this user can read, besides the reserved ones; all of them are backed by memory now, so that no later touch can fail. Throws
   // Errc::memory with how much was needed, what was in the way, and what to change.
@@ -37,7 +37,7 @@ class Segment {
   // Everybody who should has attached: nobody else can.
   void close_door();
 
-  std::byte* data() const { return data_ ? data_ + reserved : nullptr; }  // aligned to 64 bytes; the first byte after the reserved ones
+  std::byte* data() const { return data_ ? data_ + reserved : nullptr; }  // aligned to 128 bytes; the first byte after the reserved ones
   std::size_t bytes() const { return bytes_; }
   explicit operator bool() const { return data_ != nullptr; }
 

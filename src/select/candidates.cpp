@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double hopeless = 8;       // times the best prediction: not worth a measurement
 constexpr Bytes small_block = 1024;  // what the fixed rule combines
+constexpr double worth_single_copy = 64 * 1024;  // bytes of a message
 
 std::vector<std::string> split(const std::string& label) {
   std::vector<std::string> words;
@@ -32,8 +34,22 @@ bool allows(const Settings& settings, const Candidate& candidate) {
 
 ChannelCost cost_of(const ChannelChoice& channel) { return {channel.via == Via::typed, channel.segment, true}; }
 
+// What messages cost through shared memory instead: no matching, a copy at each end or one in all.
+LogGP through_memory(const LogGP& machine, bool single_copy) {
+  LogGP memory = machine;
+  memory.L = machine.shared_latency;
+  memory.o = machine.shared_overhead;
+  memory.g = 0;
+  memory.G = 0;
+  memory.eager = std::numeric_limits<std::size_t>::max();
+  memory.rendezvous = 0;
+  if (single_copy) memory.o += machine.o, memory.copy_byte /= 2;
+  return memory;
+}
+
 double price(const Candidate& candidate, const Problem& problem, const LogGP& machine) {
-  return candidate.scheme->price(problem.sizes, machine, cost_of(candidate.channel));
+  if (candidate.channel.via != Via::shared) return candidate.scheme->price(problem.sizes, machine, cost_of(candidate.channel));
+  return candidate.scheme->price(problem.sizes, through_memory(machine, candidate.channel.single_copy), {false, 0, false});
 }
 
 Candidate native_candidate(const Problem& problem, const LogGP& machine) {
@@ -45,7 +61,8 @@ Candidate native_candidate(const Problem& problem, const LogGP& machine) {
 }
 
 ChannelChoice first_channel(const Settings& settings) {
-  return {settings.channel == "p2p-typed" ? Via::typed : Via::packed, settings.algorithm == "irecv"};
+  const Via via = settings.channel == "p2p-typed" ? Via::typed : settings.channel == "shared" ? Via::shared : Via::packed;
+  return {via, settings.algorithm == "irecv"};
 }
 
 // Schemes of all algorithms that may be used; why the others may not goes into reasons.
@@ -92,11 +109,15 @@ void keep_promising(std::vector<Candidate>& all) {
 
 }  // namespace
 
-const char* ChannelChoice::name() const { return via == Via::native ? "mpi" : via == Via::typed ? "p2p-typed" : "p2p-packed"; }
+const char* ChannelChoice::name() const {
+  constexpr const char* names[] = {"p2p-packed", "p2p-typed", "mpi", "shared"};
+  return names[static_cast<std::size_t>(via)];
+}
 
 std::string ChannelChoice::detail() const {
   std::string detail = segment > 0 ? "segments of " + std::to_string(segment) : "";
   if (immediate) detail += detail.empty() ? "immediate" : "/immediate";
+  if (single_copy) detail += detail.empty() ? "single copy" : "/single copy";
   return detail;
 }
 
@@ -118,11 +139,17 @@ Tune parse_tune(const std::string& word) {
 }
 
 std::uint64_t Settings::fingerprint() const {
-  const std::uint64_t flags = strict_communication + 2 * exact_byte_communications + 4 * static_buffers + 8 * progress_thread;
+  const std::uint64_t flags = strict_communication + 2 * exact_byte_communications + 4 * static_buffers + 8 * progress_thread + 16 * recv_view;
   return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).word(flags).value();
 }
 
 namespace {
+
+// Bytes of a message, if all were equally long.
+double message_bytes(const Candidate& candidate, const Problem& problem) {
+  const auto messages = std::max<double>(1, static_cast<double>(candidate.scheme->messages()));
+  return problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / messages;
+}
 
 // The channels that move a plan in different ways: as it is, cut into messages that the MPI sends eagerly, by datatypes.
 std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine) {
@@ -135,6 +162,8 @@ std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& 
     all.push_back(other);
   };
   add({Via::typed});
+  if (problem.shares_memory) add({Via::shared});
+  if (problem.shares_memory && problem.reads_memory && message_bytes(candidate, problem) >= worth_single_copy) add({Via::shared, false, 0, true});
   const double message =
       problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / std::max<double>(1, static_cast<double>(candidate.scheme->messages()));
   if (message > static_cast<double>(machine.eager)) add({Via::packed, false, machine.eager});
@@ -163,7 +192,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 }
 
 std::optional<Candidate> immediate_form(const Candidate& candidate) {
-  if (!candidate.scheme || candidate.channel.immediate) return std::nullopt;
+  if (!candidate.scheme || candidate.channel.immediate || candidate.channel.via == Via::shared) return std::nullopt;
   Candidate other = candidate;
   other.channel.immediate = true;
   return other;
@@ -182,6 +211,8 @@ std::optional<Candidate> find_candidate(const std::string& label, const Problem&
     Candidate candidate{std::move(scheme), {}, 0};
     for (const std::string& word : words) {
       if (word == "p2p-typed") candidate.channel.via = Via::typed;
+      if (word == "shared") candidate.channel.via = Via::shared;
+      if (word == "single copy") candidate.channel.single_copy = true;
       if (word == "immediate") candidate.channel.immediate = true;
       if (word.starts_with("segments of ") && word.size() < 24) candidate.channel.segment = std::strtoull(word.c_str() + 12, nullptr, 10);
     }

@@ -11,14 +11,15 @@
 
 namespace tonari {
 
-enum class Via : std::uint8_t { packed, typed, native };
+enum class Via : std::uint8_t { packed, typed, native, shared };
 
 struct ChannelChoice {
   Via via = Via::packed;
   bool immediate = false;    // Isend and Irecv anew each time instead of persistent requests
   std::size_t segment = 0;   // packed: cut messages into pieces of so many bytes; 0: do not
-  const char* name() const;    // p2p-packed, p2p-typed, mpi
-  std::string detail() const;  // empty, "segments of 4000", "immediate"
+  bool single_copy = false;  // shared: long messages are read in the sender's memory
+  const char* name() const;    // p2p-packed, p2p-typed, shared, mpi
+  std::string detail() const;  // empty, "segments of 4000", "immediate", "single copy"
   friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
 };
 
@@ -45,6 +46,8 @@ struct Settings {
   Tune tune = Tune::automatic;
   int ports = 0;
   bool progress_thread = false;
+  bool recv_view = false;
+  double timeout = 10;  // seconds; not what ranks must agree on
   // What the program promised of all exchanges on a neighbourhood (paper 002, §II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
   std::uint64_t fingerprint() const;
@@ -58,6 +61,8 @@ struct Problem {
   Collective collective;
   Sizes sizes;
   bool contiguous = true;  // all blocks are
+  bool shares_memory = false;  // some edge leads to a rank of the same node
+  bool reads_memory = false;   // there the system lets processes read each other's
 };
 
 // All algorithms of the repertoire (or the one asked for) in their variants, over all channels (or the one asked for), best prediction first. Left out: schemes

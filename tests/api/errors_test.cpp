@@ -161,7 +161,7 @@ TEST_F(NeighborhoodErrors, NoPlaceForTheResultOnOneRank) {
 
 TEST_F(NeighborhoodErrors, BadInfoOnOneRank) {
   const Info good{{"tonari_channel", "p2p-typed"}}, bad{{"tonari_channel", "pigeon"}};
-  expect_refused(TONARI_ERR_ARGUMENT, {"tonari_channel", "pigeon", "p2p-typed", "p2p-packed", "auto"}, cart, 4, t.offsets.data(), rank == last ? bad : good);
+  expect_refused(TONARI_ERR_ARGUMENT, {"tonari_channel", "pigeon", "p2p-typed", "p2p-packed", "shared", "auto"}, cart, 4, t.offsets.data(), rank == last ? bad : good);
   if (ranks > 1) expect_refused(TONARI_ERR_MISMATCH, {"info"}, cart, 4, t.offsets.data(), rank == last ? MPI_INFO_NULL : MPI_Info(good));
   expect_usable();
 }
@@ -364,7 +364,7 @@ TEST_F(SettingsErrors, UnknownValuesNameTheKnownOnes) {
                                                     "torus-direct",     "additive-basis",   "joint-basis", "native", "irecv"};
   expect_refused("tonari_algorithm", "TONARI_ALGORITHM", "quantum", TONARI_ERR_ALGORITHM, names);
   expect_refused("tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT,
-                 {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed"});
+                 {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed", "shared"});
   expect_refused("tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT, {"tonari_tune", "TONARI_TUNE", "loud", "auto", "off", "model", "measure"});
   expect_usable();
 }
@@ -462,8 +462,8 @@ TEST_F(RequestErrors, NotStarted) {
 }
 
 TEST_F(RequestErrors, EveryCodeHasItsWords) {
-  for (int code = TONARI_SUCCESS; code <= TONARI_ERR_PROMISE; ++code) EXPECT_STRNE(tonari_error_string(code), tonari_error_string(-1)) << code;
-  EXPECT_STREQ(tonari_error_string(TONARI_ERR_PROMISE + 1), tonari_error_string(-1));
+  for (int code = TONARI_SUCCESS; code <= TONARI_ERR_PEER; ++code) EXPECT_STRNE(tonari_error_string(code), tonari_error_string(-1)) << code;
+  EXPECT_STREQ(tonari_error_string(TONARI_ERR_PEER + 1), tonari_error_string(-1));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ class Algorithm : public testing::TestWithParam<const char*> {
     const Sizes sizes = random_sizes(common, op, true);
     // MPICH 4 loses bytes of long messages between types that are made of different elements.
     if (native() && mpi_spins() && sizes.quantum * sizes.most >= 4000) return;
-    const std::string channel = common() % 2 ? "p2p-typed" : "p2p-packed";
+    const std::string channel = random_channel(common);
     const std::string ports = std::to_string(std::max(0, pick(common, -3, 2)));
     // `off` takes an algorithm's first variant, `model` the one it finds best, for which it has to know the machine: slow where ranks outnumber cores.
     const std::string tune = ranks_are_slow() || common() % 2 ? "off" : "model";

@@ -178,7 +178,7 @@ TEST_F(OverAGrid, ListsOfTheSameOffsetsGetThePlannersForThem) {
     SCOPED_TRACE(k);
     const Topology grid = random_grid(common);
     const Graph graph = graph_of(grid, pick(common, 0, 1), common);
-    const Way way{pick(common, 0, 1) ? "torus" : "torus-direct", pick(common, 0, 1) ? "p2p-typed" : "p2p-packed"};
+    const Way way{pick(common, 0, 1) ? "torus" : "torus-direct", random_channel(common)};
     run(grid, graph, way, all_operations[pick(common, 0, 5)], Applies::always, common);
   }
   EXPECT_GT(ran["torus"] + ran["torus-direct"], 0);

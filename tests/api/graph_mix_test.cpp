@@ -48,7 +48,7 @@ class Mix : public GraphExchange {
     const auto op = all_operations[pick(common, 0, 5)];
     Sizes sizes = random_sizes(common, op, true);
     if (mpi_spins()) sizes.most = std::min(sizes.most, 4000 / sizes.quantum - 1);  // native: see exchange_test.cpp
-    const std::string algorithm = algorithm_of(common), channel = pick(common, 0, 1) ? "p2p-typed" : "p2p-packed";
+    const std::string algorithm = algorithm_of(common), channel = random_channel(common);
     Random random(common() + static_cast<unsigned>(world_rank()));
     Item item{place.graph, make_buffers(random, place.graph, world_rank(), op, sizes)};
     for (const std::string& name : {algorithm, std::string("linear")}) {

@@ -29,7 +29,7 @@ class CertainGraphs : public GraphExchange {
     ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
     for (const char* algorithm : algorithms)
       for (Operation op : operations) {
-        const Way way{algorithm, common() % 2 ? "p2p-typed" : "p2p-packed"};
+        const Way way{algorithm, random_channel(common)};
         exchange(near, graph, op, {4, 2, form(op) == 0, form(op) != 0, 9}, way, Applies::always, common);
       }
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
@@ -55,7 +55,7 @@ TEST_F(CertainGraphs, AllgatherOfSizesThatDifferByRank) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
   for (const char* algorithm : {"tree", "node-aware", "common-neighbourhood"})
-    for (const char* channel : {"p2p-typed", "p2p-packed"}) {
+    for (const char* channel : {"p2p-typed", "p2p-packed", "shared"}) {
       if (mpi_spins() && ranks_are_slow() && common() % 2) continue;
       exchange(near, graph, Operation::allgatherw, {4, 500, false, true, 21}, {algorithm, channel}, Applies::perhaps, common);
     }

@@ -25,7 +25,7 @@ class Leaks : public testing::Test {
   }
   void request(tonari_neighborhood near, int k) {
     static const char* const names[] = {"linear", "torus", "irecv", "torus-direct", "joint-basis"};
-    const Info info{{"tonari_algorithm", names[k % 5]}, {"tonari_channel", k % 4 < 2 ? "p2p-typed" : "p2p-packed"}, {"tonari_tune", "off"}};
+    const Info info{{"tonari_algorithm", names[k % 5]}, {"tonari_channel", channel_names[k / 2 % 3]}, {"tonari_tune", "off"}};
     tonari_request made = TONARI_REQUEST_NULL;
     ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS) << tonari_last_error();
     if (k % 3 == 0) {
@@ -126,7 +126,7 @@ class LeaksOfGraphs : public Leaks {
   }
   void graph_request(tonari_neighborhood made, int k, bool keeps_neighborhood = true) {
     static const char* const names[] = {"linear", "colouring", "irecv", "node-aware", "tree", "common-neighbourhood", "torus"};
-    const Info info{{"tonari_algorithm", names[k % 7]}, {"tonari_channel", k % 4 < 2 ? "p2p-typed" : "p2p-packed"}, {"tonari_tune", "off"}};
+    const Info info{{"tonari_algorithm", names[k % 7]}, {"tonari_channel", channel_names[k / 2 % 3]}, {"tonari_tune", "off"}};
     Buffers& b = buffers[k % 3 > 0];
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(b.op, b.out, b.in, made, info, &request);

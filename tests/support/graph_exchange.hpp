@@ -131,7 +131,7 @@ class GraphExchange : public testing::Test {
       Way way{algorithms[pick(common, 0, static_cast<int>(algorithms.size()) - 1)], "auto", "off", std::max(0, pick(common, -3, 2))};
       // MPICH 4 loses bytes of long messages between types that are made of different elements.
       if (way.algorithm == "native" && mpi_spins() && sizes.quantum * sizes.most >= 4000) continue;
-      if (way.algorithm != "native") way.channel = pick(common, 0, 1) ? "p2p-typed" : "p2p-packed";
+      if (way.algorithm != "native") way.channel = random_channel(common);
       if (!ranks_are_slow() && pick(common, 0, 1)) way.tune = "model";
       exchange(near, graph, op, sizes, way, applies(graph, op, way.algorithm, several_nodes(split, world_size())), common);
     }

@@ -24,6 +24,10 @@ using Byte = unsigned char;
 
 inline int pick(Random& random, int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)); }
 
+// One of the channels that plans can use.
+inline constexpr const char* channel_names[] = {"p2p-typed", "p2p-packed", "shared"};
+inline const char* random_channel(Random& random) { return channel_names[random() % 3]; }
+
 // ---- Who talks to whom
 
 struct Topology {

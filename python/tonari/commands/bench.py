@@ -34,7 +34,7 @@ def bench(
         str,
         typer.Option(
             metavar="A,A,...",
-            help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed;"
+            help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view;"
             " on graphs linear, colouring, tree, node-aware, common-neighbourhood;"
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; or all.",
         ),

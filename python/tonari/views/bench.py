@@ -69,7 +69,7 @@ def _cells(row: Row) -> list[str]:
     floor = "" if row["floor_ratio"] is None else f"{row['floor_ratio']:.2f}" if row["floor_ratio"] < 100 else f"{row['floor_ratio']:.0f}"
     return [
         row["algorithm"],
-        row["channel"],
+        row["channel"] + ("/view" if label(row).endswith("/view") else ""),
         _time(row["median_us"]),
         _range(row),
         messages,

@@ -1,0 +1,17 @@
+// What a request holds of a channel that is not MPI point to point: its edges, and what they share.
+#pragma once
+
+#include <cstddef>
+
+#include "channels/edge.hpp"
+
+namespace tonari {
+
+class Link {
+ public:
+  virtual ~Link() = default;
+  virtual void progress() {}                       // lets the channel proceed while this rank waits
+  virtual std::size_t bytes() const { return 0; }  // of shared memory held
+};
+
+}  // namespace tonari

@@ -1,0 +1,276 @@
+#include "channels/onesided.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "channels/mpi_error.hpp"
+#include "channels/onesided_edges.hpp"
+#include "channels/rtr_tree.hpp"
+#include "memory/memory.hpp"
+
+namespace tonari {
+namespace {
+
+using Message = OneSided::Message;
+using Ranks = std::vector<int>;
+
+// Messages without waiting while an exchange is made; what is sent must stay until complete().
+class Letters {
+ public:
+  enum Tag { family, place, slot };
+
+  explicit Letters(MPI_Comm comm) : comm_(comm) {}
+  template <class T>
+  void send(const std::vector<T>& words, int peer, Tag tag) {
+    check_mpi(MPI_Isend(words.data(), bytes_of(words), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Isend");
+  }
+  template <class T>
+  void recv(std::vector<T>& words, int peer, Tag tag) {
+    check_mpi(MPI_Irecv(words.data(), bytes_of(words), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Irecv");
+  }
+  void complete() {
+    check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    requests_.clear();
+  }
+
+ private:
+  template <class T>
+  static int bytes_of(const std::vector<T>& words) {
+    return checked_cast<int>(words.size() * sizeof(T), "bytes of a letter");
+  }
+  MPI_Comm comm_;
+  std::vector<MPI_Request> requests_;
+};
+
+// Messages to or from every rank that has any, by tag: the same order at both ends. Empty ones do not travel.
+std::map<int, std::vector<std::size_t>> by_peer(std::span<const Message> messages) {
+  std::map<int, std::vector<std::size_t>> peers;
+  for (std::size_t k = 0; k < messages.size(); ++k)
+    if (messages[k].bytes > 0) peers[messages[k].peer].push_back(k);
+  for (auto& [peer, own] : peers) std::sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) { return messages[a].tag < messages[b].tag; });
+  return peers;
+}
+
+class WindowMessages final : public OneSided {
+ public:
+  WindowMessages(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options)
+      : comm_(windows.comm()), options_(options), out_messages_(out.begin(), out.end()), in_messages_(in.begin(), in.end()), targets_(by_peer(out)),
+        sources_(by_peer(in)) {
+    MPI_Comm_rank(comm_, &rank_);
+    options_.degree = std::max(options_.degree, 1);
+    learn_families();
+    const std::size_t bytes = lay_out();
+    allocate();
+    words_ = std::make_unique<RemoteWords>(windows.take(bytes), rank_, options.separate);
+    words_->reserve(out.size());
+    learn_places();
+    learn_slots();
+    make_edges();
+  }
+  // What was written must be there before the window is somebody else's: also where ranks that only receive spoke last.
+  ~WindowMessages() override {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (!finalized && words_->window() != MPI_WIN_NULL) MPI_Win_flush_all(words_->window());
+  }
+  WindowMessages(const WindowMessages&) = delete;
+  WindowMessages& operator=(const WindowMessages&) = delete;
+
+  OutEdge& out(std::size_t k) override { return *outs_[k]; }
+  InEdge& in(std::size_t k) override { return *ins_[k]; }
+  bool unified() const override { return words_->unified(); }
+
+  void progress() override {
+    for (const auto& [sender, node] : nodes_) node->progress();
+    words_->flush();
+    int found = 0;
+    check_mpi(MPI_Iprobe(rank_, 0, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");  // finds nothing, but makes MPI look
+  }
+
+ private:
+  // A rank in the tree of a sender.
+  struct Family {
+    int parent = MPI_PROC_NULL;
+    Ranks children;
+    MPI_Aint slots = 0;      // of the children, here
+    MPI_Aint in_parent = 0;  // ours, there
+  };
+
+  // Who reports to whom, for every sender of ours and for ourselves as a sender. Senders tell their targets.
+  void learn_families() {
+    Letters letters(comm_);
+    const Ranks targets = ranks_of(targets_);
+    const bool tree = options_.ready == Ready::tree;
+    const RtrTree shape(rank_, targets, options_.degree);
+    const auto head = shape.children_of_sender();
+    root_.children = tree ? Ranks(head.begin(), head.end()) : shape.order();
+    tree_slots_ = root_.children.size();
+    if (targets_.contains(rank_)) root_.children.push_back(rank_);  // the last slot: only our messages to ourselves wait for it
+
+    for (const auto& [sender, own] : sources_) families_[sender].parent = sender;
+    if (!tree) return;
+    std::vector<Ranks> told(shape.order().size());
+    for (std::size_t place = 0; place < told.size(); ++place) {
+      const auto children = shape.children(place);
+      told[place] = Ranks(static_cast<std::size_t>(options_.degree) + 1, MPI_PROC_NULL);
+      told[place][0] = shape.parent(place);
+      std::copy(children.begin(), children.end(), told[place].begin() + 1);
+      letters.send(told[place], shape.order()[place], Letters::family);
+    }
+    std::map<int, Ranks> heard;
+    for (const auto& [sender, own] : sources_) {
+      if (sender == rank_) continue;
+      heard[sender].resize(static_cast<std::size_t>(options_.degree) + 1);
+      letters.recv(heard[sender], sender, Letters::family);
+    }
+    letters.complete();
+    for (const auto& [sender, ranks] : heard) {
+      families_[sender].parent = ranks[0];
+      std::copy_if(ranks.begin() + 1, ranks.end(), std::back_inserter(families_[sender].children), [](int rank) { return rank != MPI_PROC_NULL; });
+    }
+  }
+
+  // The window: places of incoming messages, then slots of those that report to us. Returns the bytes needed.
+  std::size_t lay_out() {
+    MPI_Aint next = 0;
+    for (const Message& m : in_messages_) {
+      Place& place = in_places_.emplace_back(m.bytes, options_.short_bytes);
+      place.first = next;
+      if (m.bytes > 0) next += 2 * place.stride();
+    }
+    const auto slots = [&](Family& family) {
+      family.slots = next;
+      next += static_cast<MPI_Aint>(family.children.size()) * Slot::bytes;
+    };
+    slots(root_);
+    for (auto& [sender, family] : families_) slots(family);
+    return static_cast<std::size_t>(next);
+  }
+
+  // Where messages are packed, and where short ones are fetched to that cannot be looked at.
+  void allocate() {
+    std::string reason;
+    try {
+      std::size_t bytes = 0;
+      for (const Message& m : out_messages_) bytes += 2 * static_cast<std::size_t>(Place(m.bytes, options_.short_bytes).stride());
+      for (const Place& place : in_places_)
+        if (place.twice) bytes += 2 * static_cast<std::size_t>(place.stride());
+      staging_ = Memory(bytes);
+    } catch (const std::bad_alloc&) {
+      reason = "out of memory for one-sided messages";
+    }
+    fail_together(comm_, reason);
+    if (staging_.bytes() > 0) std::memset(staging_.data(), 0, staging_.bytes());
+  }
+
+  // Receivers tell senders where their messages go.
+  void learn_places() {
+    Letters letters(comm_);
+    std::vector<std::vector<MPI_Aint>> told, heard;
+    for (const auto& [sender, own] : sources_) {
+      auto& letter = told.emplace_back();
+      for (std::size_t k : own) letter.insert(letter.end(), {in_places_[k].first, static_cast<MPI_Aint>(in_places_[k].bytes)});
+      letters.send(letter, sender, Letters::place);
+    }
+    for (const auto& [target, own] : targets_) letters.recv(heard.emplace_back(2 * own.size()), target, Letters::place);
+    letters.complete();
+    std::string reason;
+    out_places_.resize(out_messages_.size());
+    auto letter = heard.begin();
+    for (const auto& [target, own] : targets_) {
+      for (std::size_t k = 0; k < own.size(); ++k) reason += read_place(own[k], (*letter)[2 * k], (*letter)[2 * k + 1]);
+      ++letter;
+    }
+    fail_together(comm_, reason);
+  }
+
+  std::string read_place(std::size_t k, MPI_Aint first, MPI_Aint bytes) {
+    const Message& m = out_messages_[k];
+    out_places_[k] = Place(m.bytes, options_.short_bytes);
+    out_places_[k].first = first;
+    if (static_cast<Bytes>(bytes) == m.bytes) return "";
+    return text("a message to rank ", m.peer, " has ", m.bytes, " bytes here and ", bytes, " there. ");
+  }
+
+  // Parents tell their children where to report. Two ranks may be parent and child for several senders: letters between them come in the order of the senders.
+  void learn_slots() {
+    Letters letters(comm_);
+    std::vector<std::vector<MPI_Aint>> told, heard(families_.size(), std::vector<MPI_Aint>(1));
+    const auto tell = [&](const Family& family) {
+      for (std::size_t k = 0; k < family.children.size(); ++k) {
+        told.push_back({family.slots + static_cast<MPI_Aint>(k) * Slot::bytes});
+        letters.send(told.back(), family.children[k], Letters::slot);
+      }
+    };
+    std::map<int, std::vector<const Family*>> in_order{{rank_, {&root_}}};  // we are a sender, and may be a receiver of our own without children
+    for (const auto& [sender, family] : families_) in_order[sender].push_back(&family);
+    for (const auto& [sender, families] : in_order)
+      for (const Family* family : families) tell(*family);
+    auto letter = heard.begin();
+    for (const auto& [sender, family] : families_) letters.recv(*letter++, family.parent, Letters::slot);
+    letters.complete();
+    letter = heard.begin();
+    for (auto& [sender, family] : families_) family.in_parent = (*letter++)[0];
+  }
+
+  void make_edges() {
+    std::byte* next = staging_.data();
+    for (const auto& [sender, own] : sources_) {
+      const Family& f = families_[sender];
+      nodes_[sender] = std::make_unique<RtrNode>(*words_, RtrNode::Links{sender, f.parent, f.in_parent, f.slots, f.children, own.size()});
+    }
+    for (std::size_t k = 0; k < out_messages_.size(); ++k) {
+      const auto [rtr, slots] = ready_words(out_messages_[k].peer);
+      outs_.push_back(std::make_unique<OneSidedOut>(*words_, out_messages_[k].peer, out_places_[k], next, rtr, slots));
+      if (out_places_[k].bytes > 0) next += 2 * out_places_[k].stride();
+    }
+    for (std::size_t k = 0; k < in_messages_.size(); ++k) {
+      const auto node = nodes_.find(in_messages_[k].peer);
+      ins_.push_back(std::make_unique<OneSidedIn>(*words_, in_places_[k], next, node == nodes_.end() ? nullptr : node->second.get()));
+      if (in_places_[k].twice) next += 2 * in_places_[k].stride();
+    }
+  }
+
+  // The slots whose words say that a target is ready: of the whole tree, or its own.
+  std::pair<MPI_Aint, std::size_t> ready_words(int target) const {
+    if (options_.ready == Ready::tree && target != rank_) return {root_.slots, tree_slots_};
+    const auto at = std::find(root_.children.begin(), root_.children.end(), target) - root_.children.begin();
+    return {root_.slots + static_cast<MPI_Aint>(at) * Slot::bytes, 1};
+  }
+
+  static Ranks ranks_of(const std::map<int, std::vector<std::size_t>>& peers) {
+    Ranks ranks;
+    for (const auto& [peer, own] : peers) ranks.push_back(peer);
+    return ranks;
+  }
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  Options options_;
+  std::vector<Message> out_messages_, in_messages_;
+  std::map<int, std::vector<std::size_t>> targets_, sources_;
+
+  Family root_;                     // of our own tree
+  std::size_t tree_slots_ = 0;      // of the children of root_, without ourselves
+  std::map<int, Family> families_;  // by sender
+  std::vector<Place> in_places_, out_places_;
+  Memory staging_;
+
+  std::unique_ptr<RemoteWords> words_;
+  std::map<int, std::unique_ptr<RtrNode>> nodes_;
+  std::vector<std::unique_ptr<OneSidedOut>> outs_;
+  std::vector<std::unique_ptr<OneSidedIn>> ins_;
+};
+
+}  // namespace
+
+std::unique_ptr<OneSided> OneSided::make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options) {
+  return std::make_unique<WindowMessages>(windows, out, in, options);
+}
+
+}  // namespace tonari

@@ -1,0 +1,60 @@
+// The one-sided channel: messages of a plan written straight into windows of their receivers, with protocols that use that the pattern never changes (Hoefler
+// and Schneider 2012, II-C and III-B). Where a message goes is agreed once, when the request is made; an exchange matches nothing.
+//
+// Ready to receive (RTR, II-C1 and II-C2). Every message has two places in its receiver's window, for odd and even exchanges. A sender may write when the
+// receiver has taken what was there; it learns so from a word in its own window, which the receiver writes (per_edge), or the receivers' tree (rtr_tree.hpp).
+//
+// Ready to exit (RTE, II-C3). The canary of the paper, a last word that changes when the message has come, needs memory that is written in order, or at least
+// word by word. MPI promises neither: of what a process reads while it is being written, any byte may be new and any other old. So
+//   * a short message travels twice, plain and as its complement under a key:   [ x ... | x ^ key ... ]
+//     The key is all ones and all zeros in turn, so the two halves that lie there do not match under the new key, in any byte. If some byte is new and its
+//     partner still old, and they match, then the partner's new value is the old one: it does not matter which we saw. So as soon as all bytes match, all are
+//     new. One operation carries data and completion, nothing needs to be put back, and no message collides with a canary.
+//   * a longer one is written, flushed, and announced by a flag, the number of the message, for which the receiver waits. A number that is waited for is seen
+//     only when all its bytes are there, too.
+// Under MPI_WIN_UNIFIED the receiver looks by loads; elsewhere words are replaced and fetched by MPI's atomic operations, and nothing is stored in windows.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "channels/edge.hpp"
+#include "channels/window.hpp"
+
+namespace tonari {
+
+class OneSided {
+ public:
+  struct Message {
+    int peer;
+    int tag;  // unique among the messages of an ordered pair of ranks; the same at both ends
+    Bytes bytes;
+  };
+  enum class Ready : std::uint8_t { per_edge, tree };
+  struct Options {  // the same on all ranks
+    Ready ready = Ready::per_edge;
+    int degree = 2;          // of the trees: about L/o
+    bool separate = false;   // as on a window of the separate memory model, whatever MPI says
+    Bytes short_bytes = 512; // up to so many bytes a message travels twice
+  };
+
+  // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error on all ranks, among others if MPI cannot make a window.
+  static std::unique_ptr<OneSided> make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options);
+  // Local: an exchange must not be running here.
+  virtual ~OneSided() = default;
+
+  // Of the messages in the order given. One part each, none if the message is empty. They live as long as this does.
+  // OutEdge::sent completes what was written on all edges by one flush: best asked after everything that could be written was.
+  virtual OutEdge& out(std::size_t k) = 0;
+  virtual InEdge& in(std::size_t k) = 0;
+
+  // To be called while waiting: lets MPI proceed, and passes on that others are ready, which some of our senders may wait for.
+  virtual void progress() = 0;
+
+  virtual bool unified() const = 0;  // looks by loads
+};
+
+}  // namespace tonari

@@ -1,0 +1,172 @@
+// The two ends of a one-sided message, and what a receiver says to a sender (onesided.hpp has the protocol). Exchanges of one parity are numbered from 1 on.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "channels/edge.hpp"
+#include "channels/remote_words.hpp"
+#include "memory/memory.hpp"
+
+namespace tonari {
+
+// The key of a short message that travels twice.
+inline Word64 complement_key(Word64 number) { return number % 2 == 1 ? ~Word64{0} : 0; }
+
+// What one rank says to another: a word of the other's window for either parity, which holds the number of the last exchange.
+class Slot {
+ public:
+  static constexpr MPI_Aint bytes = 2 * sizeof(Word64);
+  static MPI_Aint at(MPI_Aint slot, int parity) { return slot + parity * static_cast<MPI_Aint>(sizeof(Word64)); }
+};
+
+// A receiver of all messages of one sender: knows when it is ready for the next ones, and tells the sender, or its parent in the sender's tree once its
+// children have told the same.
+class RtrNode {
+ public:
+  struct Links {
+    int sender = 0, parent = 0;
+    MPI_Aint in_parent = 0;           // our slot in the parent's window
+    MPI_Aint children = 0;            // the first of their slots in our window
+    std::vector<int> child_ranks = {};
+    std::size_t messages = 0;         // of one exchange
+  };
+  RtrNode(RemoteWords& words, Links links) : words_(words), links_(std::move(links)) {}
+
+  // Another message of an exchange was taken.
+  void taken(int parity) {
+    if (++taken_[parity] % links_.messages != 0) return;
+    ++ready_[parity];
+    tell(parity);
+  }
+  void progress() {
+    for (int parity : {0, 1})
+      if (told_[parity] != ready_[parity]) tell(parity);
+  }
+
+ private:
+  void tell(int parity) {
+    for (std::size_t k = 0; k < links_.child_ranks.size(); ++k)
+      if (words_.look(Slot::at(links_.children + static_cast<MPI_Aint>(k) * Slot::bytes, parity)) != ready_[parity]) return;
+    if (put_at_[parity] == words_.flushes() + 1) words_.flush();  // the word may not have left yet
+    words_.sync();
+    told_[parity] = ready_[parity];
+    words_.put_words(&told_[parity], 1, links_.parent, Slot::at(links_.in_parent, parity));
+    put_at_[parity] = words_.flushes() + 1;
+  }
+
+  RemoteWords& words_;
+  Links links_;
+  std::array<Word64, 2> taken_{}, ready_{}, told_{}, put_at_{};
+};
+
+// Where a message lies in its receiver's window.
+struct Place {
+  Bytes bytes = 0;
+  bool twice = false;
+  MPI_Aint first = 0;
+
+  Place() = default;
+  Place(Bytes size, Bytes short_bytes) : bytes(size), twice(size <= short_bytes) {}
+  std::size_t words() const { return static_cast<std::size_t>((bytes + 7) / 8); }
+  MPI_Aint length() const { return static_cast<MPI_Aint>(words() * sizeof(Word64)); }
+  MPI_Aint stride() const { return static_cast<MPI_Aint>(round_up(static_cast<std::size_t>(twice ? 2 * length() : length() + 8))); }
+  MPI_Aint at(int parity) const { return first + parity * stride(); }
+  MPI_Aint flag(int parity) const { return at(parity) + length(); }  // or the complement
+};
+
+class OneSidedOut final : public OutEdge {
+ public:
+  // staging: 2 * place.stride() bytes. The receivers' words to wait for are those of `slots` slots from `rtr` on.
+  OneSidedOut(RemoteWords& words, int peer, const Place& there, std::byte* staging, MPI_Aint rtr, std::size_t slots)
+      : words_(words), peer_(peer), there_(there), staging_(staging), rtr_(rtr), slots_(slots) {
+    if (there.bytes > 0) landings_.push_back({0, there.bytes, {staging, staging + there.stride()}});
+  }
+  const std::vector<Landing>& landings() const override { return landings_; }
+
+  // Other receivers in the tree may have this exchange's message already, and have said so. Half a word is none of the two numbers: those of three exchanges in
+  // a row differ in the last byte.
+  bool may_write(std::size_t, int parity) override {
+    for (std::size_t k = 0; k < slots_; ++k) {
+      const Word64 taken = words_.look(Slot::at(rtr_ + static_cast<MPI_Aint>(k) * Slot::bytes, parity));
+      if (taken != written_[parity] && taken != written_[parity] + 1) return false;
+    }
+    return true;
+  }
+
+  void written(std::size_t, int parity) override {
+    std::byte* const from = staging_ + parity * there_.stride();
+    ++written_[parity];
+    if (there_.twice) {
+      Word64* const plain = reinterpret_cast<Word64*>(from);
+      for (std::size_t k = 0; k < there_.words(); ++k) plain[there_.words() + k] = plain[k] ^ complement_key(written_[parity]);
+      words_.put_words(plain, 2 * there_.words(), peer_, there_.at(parity));
+    } else {
+      words_.put_bytes(from, there_.bytes, peer_, there_.at(parity));
+      words_.announce(&written_[parity], peer_, there_.flag(parity));
+    }
+    put_at_[parity] = words_.flushes() + 1;
+  }
+
+  bool sent(int parity) override {
+    if (put_at_[parity] == words_.flushes() + 1) words_.flush();
+    return true;
+  }
+
+ private:
+  RemoteWords& words_;
+  int peer_;
+  Place there_;
+  std::byte* staging_;
+  MPI_Aint rtr_;
+  std::size_t slots_;
+  std::vector<Landing> landings_;
+  std::array<Word64, 2> written_{}, put_at_{};  // put_at_: the flush that completes what was written
+};
+
+class OneSidedIn final : public InEdge {
+ public:
+  // fetched: 2 * here.stride() bytes, used if the window cannot be looked at by loads.
+  OneSidedIn(RemoteWords& words, const Place& here, std::byte* fetched, RtrNode* node) : words_(words), here_(here), node_(node) {
+    if (here.bytes == 0) return;
+    std::byte* const base = here.twice && !words.unified() ? fetched : words.here(here.first);
+    landings_.push_back({0, here.bytes, {base, base + here.stride()}});
+  }
+  const std::vector<Landing>& landings() const override { return landings_; }
+
+  bool arrived(std::size_t, int parity) override {
+    if (!(here_.twice ? matches(parity) : words_.look(here_.flag(parity)) == taken_[parity] + 1)) return false;
+    words_.sync();
+    return true;
+  }
+
+  void taken(std::size_t, int parity) override {
+    ++taken_[parity];
+    node_->taken(parity);
+  }
+
+ private:
+  bool matches(int parity) const {
+    const std::size_t words = here_.words();
+    const Word64 key = complement_key(taken_[parity] + 1);
+    if (words_.unified()) {
+      const auto load = [&](std::size_t k) { return words_.load(here_.at(parity) + static_cast<MPI_Aint>(k * sizeof(Word64))); };
+      for (std::size_t k = words; k-- > 0;)
+        if ((load(k) ^ load(words + k)) != key) return false;
+      return true;
+    }
+    Word64* const at = reinterpret_cast<Word64*>(landings_[0].at[static_cast<std::size_t>(parity)]);
+    words_.fetch(at, 2 * words, here_.at(parity));
+    for (std::size_t k = 0; k < words; ++k)
+      if ((at[k] ^ at[words + k]) != key) return false;
+    return true;
+  }
+
+  RemoteWords& words_;
+  Place here_;
+  RtrNode* node_;  // null only for empty messages
+  std::vector<Landing> landings_;
+  std::array<Word64, 2> taken_{};
+};
+
+}  // namespace tonari

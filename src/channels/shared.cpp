@@ -1,0 +1,141 @@
+#include "channels/shared.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace tonari {
+namespace {
+
+// What the cell of a single copy holds: where the message lies in the sender's memory.
+struct PieceList {
+  std::uint64_t count;
+  Piece pieces[most_pieces];
+};
+
+Protocol protocol_for(Bytes bytes, const SharedLimits& limits) {
+  if (bytes <= limits.canary) return Protocol::canary;
+  if (bytes <= limits.whole || limits.views) return Protocol::mark;
+  return limits.single_copy ? Protocol::single_copy : Protocol::pipelined;
+}
+
+void set(std::uint64_t& flag) { std::atomic_ref<std::uint64_t>(flag).store(1, std::memory_order_release); }
+bool is_set(std::uint64_t& flag) { return std::atomic_ref<std::uint64_t>(flag).load(std::memory_order_acquire) != 0; }
+
+// A lane with its cells, as either end sees it.
+struct Track {
+  Track(const Inbox& inbox, Lane& l) : lane(&l) {
+    for (std::uint32_t k = 0; k < l.cells; ++k) cells[k] = inbox.cell(l, k);
+  }
+  // Parts go round the cells; whole messages alternate between two.
+  const Cell& cell(std::size_t part, int parity) const {
+    return cells[lane->protocol == Protocol::pipelined ? part % Lane::pipeline_cells : lane->protocol == Protocol::single_copy ? 0 : static_cast<std::size_t>(parity)];
+  }
+  std::vector<Landing> landings() const {
+    if (lane->protocol == Protocol::single_copy) return {{0, lane->bytes}};
+    if (lane->protocol != Protocol::pipelined) return {{0, lane->bytes, {cells[0].payload(), cells[1].payload()}}};
+    std::vector<Landing> parts;
+    for (std::uint64_t part = 0; part < lane->parts(); ++part) {
+      std::byte* const at = cell(part, 0).payload();
+      parts.push_back({part * lane->payload, std::min(lane->bytes, (part + 1) * lane->payload), {at, at}});
+    }
+    return parts;
+  }
+
+  Lane* lane;
+  Protocol protocol = lane->protocol;  // read once: the lane lies in memory that others write
+  std::array<Cell, Lane::pipeline_cells> cells;
+};
+
+void check_end(const Node& node, std::size_t index, bool left, const char* needed_for) {
+  const std::int32_t rank = node.ranks()[index];
+  if (node.ended(index)) fail(Errc::peer, "rank ", rank, " (process ", node.process(index), ") has ended, ", needed_for);
+  if (left) fail(Errc::peer, "rank ", rank, " has freed its request, ", needed_for, "; complete an exchange on all ranks before freeing it on one");
+}
+
+class SharedOut final : public OutEdge {
+ public:
+  SharedOut(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane) : node_(node), index_(index), track_(inbox, lane), landings_(track_.landings()) {
+    if (track_.protocol != Protocol::canary) return;
+    landings_[0].tail = reinterpret_cast<std::byte*>(&tail_);
+    landings_[0].tail_bytes = (lane.bytes - 1) % sizeof tail_ + 1;
+  }
+  ~SharedOut() override { set(track_.lane->sender_left); }
+
+  const std::vector<Landing>& landings() const override { return landings_; }
+  void bound(std::span<const Piece> pieces) override {
+    PieceList list{pieces.size(), {}};
+    if (pieces.size() > most_pieces) fail(Errc::internal, "a single copy of ", pieces.size(), " pieces");
+    std::copy(pieces.begin(), pieces.end(), list.pieces);
+    std::memcpy(track_.cells[0].payload(), &list, sizeof list);  // seen by the receiver once the cell is published
+  }
+  bool may_write(std::size_t part, int parity) override { return track_.cell(part, parity).free(); }
+  void written(std::size_t part, int parity) override {
+    if (track_.protocol == Protocol::canary) track_.cell(part, parity).publish(tail_);
+    else track_.cell(part, parity).publish();
+  }
+  bool sent(int parity) override { return track_.protocol != Protocol::single_copy || track_.cell(0, parity).free(); }
+  void check() const override { check_end(node_, index_, is_set(track_.lane->receiver_left), "which has not taken what was sent to it"); }
+
+ private:
+  const Node& node_;
+  std::size_t index_;
+  Track track_;
+  std::vector<Landing> landings_;
+  Cell::Word tail_ = ~Cell::canary;  // bytes of it that no message fills differ from the canary's
+};
+
+class SharedIn final : public InEdge {
+ public:
+  SharedIn(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane) : node_(node), index_(index), track_(inbox, lane), landings_(track_.landings()) {}
+  ~SharedIn() override { set(track_.lane->receiver_left); }
+
+  const std::vector<Landing>& landings() const override { return landings_; }
+  void bound(std::span<const Piece> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
+  bool arrived(std::size_t part, int parity) override {
+    const Cell& cell = track_.cell(part, parity);
+    if (!cell.full()) return false;
+    if (track_.protocol == Protocol::single_copy) fetch(cell);
+    return true;
+  }
+  void taken(std::size_t part, int parity) override { track_.cell(part, parity).release(); }
+  void check() const override { check_end(node_, index_, is_set(track_.lane->sender_left), "from which a message is awaited"); }
+
+ private:
+  void fetch(const Cell& cell) const {
+    const auto& list = *reinterpret_cast<const PieceList*>(cell.payload());
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(list.count, most_pieces));
+    const int error = read_process(node_.process(index_), pieces_, {list.pieces, count});
+    if (error == 0) return;
+    if (node_.ended(index_)) check();
+    fail(Errc::memory, "the memory of rank ", node_.ranks()[index_], " can no longer be read (", std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
+  }
+
+  const Node& node_;
+  std::size_t index_;
+  Track track_;
+  std::vector<Landing> landings_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<SharedMessage> in, std::vector<SharedMessage> out,
+                       const SharedLimits& limits)
+    : node_(std::move(node)), rank_(rank), incoming_(std::move(in)), outgoing_(std::move(out)), theirs_(node_->ranks().size()) {
+  std::vector<Expected> expected;
+  for (const SharedMessage& m : incoming_) expected.push_back({m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk});
+  if (expected.empty()) return;
+  inbox_ = Inbox::make(expected);
+  for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k]));
+}
+
+void SharedLink::attach(std::span<const SegmentName> names) {
+  for (const SharedMessage& m : outgoing_) {
+    const std::size_t index = node_->index(m.peer);
+    if (!theirs_[index]) theirs_[index] = Inbox::attach(names[index]);
+    out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], theirs_[index].find(rank_, m.tag, m.bytes)));
+  }
+}
+
+}  // namespace tonari

@@ -1,0 +1,53 @@
+// The shared channel: messages between ranks of one node, written by the sender straight into the receiver's memory (memory/inbox.hpp). No locks, no matching, and
+// between start and completion no system call and no MPI call, single copies apart.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "channels/link.hpp"
+#include "channels/node.hpp"
+#include "memory/inbox.hpp"
+
+namespace tonari {
+
+struct SharedLimits {
+  Bytes canary = 512;          // messages up to here: data and completion in one write
+  Bytes whole = 256 * 1024;    // up to here they have two places of their own; longer ones travel in parts
+  Bytes chunk = 64 * 1024;     // bytes of a part
+  bool single_copy = false;    // longer ones are read where they lie instead (Node::can_read_processes)
+  bool views = false;          // receive blocks are read where they arrive: no parts
+  friend bool operator==(const SharedLimits&, const SharedLimits&) = default;
+};
+
+struct SharedMessage {
+  std::int32_t peer = 0, tag = 0;  // tag: unique per ordered pair of ranks
+  Bytes bytes = 0;                 // not 0
+};
+
+// Made in three steps, so that ranks can agree in between: the constructor, attach, close_door. None of them is collective.
+class SharedLink final : public Link {
+ public:
+  // Makes the inbox. rank: this rank's number. in, out: messages from and to ranks of the node. Throws Errc::memory.
+  SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<SharedMessage> in, std::vector<SharedMessage> out, const SharedLimits& limits);
+
+  SegmentName name() const { return inbox_ ? inbox_.name() : SegmentName{}; }
+  // names: of all ranks of the node. Throws Errc::memory, Errc::mismatch.
+  void attach(std::span<const SegmentName> names);
+  void close_door() { inbox_.close_door(); }  // all have attached
+
+  InEdge& in(std::size_t k) { return *in_[k]; }
+  OutEdge& out(std::size_t k) { return *out_[k]; }
+  std::size_t bytes() const override { return inbox_.bytes(); }
+
+ private:
+  std::shared_ptr<const Node> node_;
+  std::int32_t rank_;
+  std::vector<SharedMessage> incoming_, outgoing_;
+  Inbox inbox_;
+  std::vector<Inbox> theirs_;  // by index on the node; empty where nothing is sent to
+  std::vector<std::unique_ptr<InEdge>> in_;
+  std::vector<std::unique_ptr<OutEdge>> out_;
+};
+
+}  // namespace tonari

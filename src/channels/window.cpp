@@ -1,0 +1,158 @@
+#include "channels/window.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "base/error.hpp"
+#include "channels/mpi_error.hpp"
+#include "memory/memory.hpp"
+
+namespace tonari {
+namespace {
+
+// All windows of this process, oldest first. Never destroyed: MPI_Finalize may come after the destructors of static objects.
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Window>> windows;
+  bool hooked = false;  // into MPI_Finalize
+};
+
+Registry& registry() {
+  static Registry* const all = new Registry;
+  return *all;
+}
+
+void free_window(Window& window) {
+  if (window.win == MPI_WIN_NULL) return;
+  MPI_Win_unlock_all(window.win);
+  MPI_Win_free(&window.win);
+  window.win = MPI_WIN_NULL;
+  window.base = nullptr;
+  window.comm.reset();
+}
+
+// MPI calls it at the start of MPI_Finalize.
+int free_all_windows(MPI_Comm, int, void*, void*) {
+  std::vector<std::shared_ptr<Window>> windows;
+  {
+    const std::lock_guard lock(registry().mutex);
+    windows.swap(registry().windows);
+  }
+  for (const auto& window : windows) free_window(*window);
+  return MPI_SUCCESS;
+}
+
+void enrol(const std::shared_ptr<Window>& window) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.windows.push_back(window);
+  if (all.hooked) return;
+  int key = MPI_KEYVAL_INVALID;
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all_windows, &key, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  all.hooked = true;
+}
+
+void leave(const std::shared_ptr<Window>& window) {
+  const std::lock_guard lock(registry().mutex);
+  std::erase(registry().windows, window);
+}
+
+void allocate(Window& window, MPI_Comm comm) {
+  check_mpi(MPI_Win_allocate(static_cast<MPI_Aint>(window.bytes), 1, MPI_INFO_NULL, comm, &window.base, &window.win), "MPI_Win_allocate");
+  check_mpi(MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+}
+
+bool is_unified(MPI_Win win) {
+  int *model = nullptr, found = 0;
+  check_mpi(MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &found), "MPI_Win_get_attr");
+  return found && *model == MPI_WIN_UNIFIED;
+}
+
+std::shared_ptr<Window> make_window(const std::shared_ptr<const OwnedComm>& owned, std::size_t bytes) {
+  const MPI_Comm comm = owned->get();
+  auto window = std::make_shared<Window>();
+  window->bytes = bytes;
+  window->comm = owned;
+  std::string reason;
+  try {
+    allocate(*window, comm);
+  } catch (const Error& error) {
+    reason = text("no window of ", bytes, " bytes for one-sided messages: ", error.what(), "; use another channel");
+  }
+  fail_together(comm, reason);
+  // Where one rank reads through MPI, those that write to it must write by atomic operations: one model for all.
+  int unified = is_unified(window->win);
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &unified, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  window->unified = unified != 0;
+  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), "MPI_Win_lock_all");
+  return window;
+}
+
+}  // namespace
+
+void fail_together(MPI_Comm comm, const std::string& reason) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int lowest = reason.empty() ? 0 : size - rank;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  if (lowest == 0) return;
+  char says[512] = {};
+  reason.copy(says, sizeof says - 1);
+  check_mpi(MPI_Bcast(says, sizeof says, MPI_CHAR, size - lowest, comm), "MPI_Bcast");
+  fail(Errc::mpi, "rank ", size - lowest, ": ", says);
+}
+
+Windows::Windows(MPI_Comm comm) {
+  MPI_Comm mine = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(comm, &mine), "MPI_Comm_dup");
+  comm_ = std::make_shared<OwnedComm>(mine);
+  check_mpi(MPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+// One bit per window: nobody uses it, and all have the memory that they need. Everything that was ever written into such a window has arrived.
+std::vector<std::uint64_t> Windows::common(std::size_t bytes) const {
+  std::vector<std::uint64_t> bits(all_.size() / 64 + 1, 0);
+  for (std::size_t k = 0; k < all_.size(); ++k) {
+    if (all_[k]->in_use || all_[k]->bytes < bytes) continue;
+    check_mpi(MPI_Win_flush_all(all_[k]->win), "MPI_Win_flush_all");
+    bits[k / 64] |= std::uint64_t{1} << k % 64;
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, bits.data(), static_cast<int>(bits.size()), MPI_UINT64_T, MPI_BAND, comm()), "MPI_Allreduce");
+  return bits;
+}
+
+std::shared_ptr<Window> Windows::take(std::size_t bytes) {
+  const std::vector<std::uint64_t> bits = common(bytes);
+  std::shared_ptr<Window> window;
+  for (std::size_t k = 0; k < all_.size() && !window; ++k)
+    if (bits[k / 64] >> k % 64 & 1) window = all_[k];
+  if (!window) {
+    window = make_window(comm_, round_up(std::max<std::size_t>(bytes + bytes / 4, 1), 4096));  // a little more, for a user of about the same size
+    enrol(window);
+    all_.push_back(window);
+  }
+  std::memset(window->base, 0, window->bytes);
+  check_mpi(MPI_Win_sync(window->win), "MPI_Win_sync");
+  window->in_use = true;
+  return {window.get(), [window](Window* mine) { mine->in_use = false; }};
+}
+
+void Windows::trim() {
+  const std::vector<std::uint64_t> bits = common(0);
+  std::vector<std::shared_ptr<Window>> kept;
+  for (std::size_t k = 0; k < all_.size(); ++k)
+    if (bits[k / 64] >> k % 64 & 1) leave(all_[k]), free_window(*all_[k]);
+    else kept.push_back(all_[k]);
+  all_ = std::move(kept);
+}
+
+std::size_t Windows::alive() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().windows.size();
+}
+
+}  // namespace tonari

@@ -1,0 +1,62 @@
+// The messages of a plan that travel over edges: which of them are under way, and how far they have come.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "channels/link.hpp"
+#include "channels/p2p.hpp"
+
+namespace tonari {
+
+// The edges of a plan, by operation; null: the message goes by MPI. Empty: all do.
+struct Edges {
+  std::vector<OutEdge*> out;
+  std::vector<InEdge*> in;
+  std::vector<std::shared_ptr<Link>> links;  // own them
+
+  bool any() const { return !links.empty(); }
+  bool has(OpId op) const { return any() && (out[op] || in[op]); }
+  const std::vector<Landing>& landings(OpId op) const { return out[op] ? out[op]->landings() : in[op]->landings(); }
+};
+
+class EdgeQueue {
+ public:
+  // program: compiled with the edges' landings.
+  EdgeQueue(Edges edges, const P2pProgram& program);
+
+  bool any() const { return edges_.any(); }
+  bool has(OpId op) const { return edges_.has(op); }
+  bool idle() const { return under_way_.empty(); }
+  int parity() const { return parity_; }
+  int messages() const { return messages_; }
+  std::size_t bytes() const;  // held by the links
+
+  void begin();  // an exchange; gives back what was read in place after the one before
+  void end();    // all operations are complete: gives back what was passed on
+  // The operation may go on from now on; returns true if it is complete already.
+  bool start(OpId op);
+  // Goes on with all that are under way; complete ones leave and are appended to `done` (which has room). Returns whether anything went on.
+  bool poll(std::vector<OpId>& done);
+  void progress();
+  void check() const;  // throws Errc::peer if one that is under way can never complete
+
+ private:
+  bool advance(OpId op);
+  bool advance_send(OpId op);
+  bool advance_recv(OpId op);
+  void run(const P2pProgram::Moves& moves) const;
+  void give_back(const std::vector<OpId>& held);
+
+  Edges edges_;
+  const P2pProgram& program_;
+  std::vector<std::uint32_t> part_;  // of each operation: the next one
+  std::vector<OpId> under_way_;
+  std::vector<OpId> incoming_, passes_on_, viewed_;
+  int messages_ = 0;
+  int parity_ = 1;
+  bool viewing_ = false;  // the last exchange's blocks are still in their places
+  bool went_on_ = false;
+};
+
+}  // namespace tonari

@@ -1,0 +1,105 @@
+#include "memory/inbox.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "base/error.hpp"
+#include "memory/process.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr std::uint64_t version = 0x746F'6E61'7269'0001;  // "tonari", 1
+
+struct Header {
+  std::uint64_t version, lanes;
+};
+
+constexpr std::size_t lanes_at = round_up(sizeof(Header));
+constexpr std::size_t pieces_payload = sizeof(std::uint64_t) + most_pieces * sizeof(Piece);
+
+Lane lane_for(const Expected& e) {
+  Lane lane{e.from, e.tag, e.bytes, e.protocol, 2, e.bytes, 0, 0, 0};
+  if (e.protocol == Protocol::pipelined) lane.payload = std::min(e.chunk, e.bytes), lane.cells = Lane::pipeline_cells;
+  if (e.protocol == Protocol::single_copy) lane.payload = pieces_payload, lane.cells = 1;
+  return lane;
+}
+
+std::size_t cells_begin(std::size_t lanes) { return round_up(checked_add<std::size_t>(lanes_at, lanes * sizeof(Lane), "an inbox"), Cell::alignment); }
+
+std::size_t cell_bytes(const Lane& lane) { return Cell::bytes_for(lane.payload); }
+
+// Gives every lane its cells; returns where they end.
+std::size_t lay_out(std::span<Lane> lanes) {
+  std::size_t at = cells_begin(lanes.size());
+  for (Lane& lane : lanes) {
+    lane.at = at;
+    at = checked_add<std::size_t>(at, checked_multiply<std::size_t>(cell_bytes(lane), lane.cells, "an inbox"), "an inbox");
+  }
+  return at;
+}
+
+std::vector<Lane> lanes_for(std::span<const Expected> expected) {
+  std::vector<Lane> lanes;
+  for (const Expected& e : expected) lanes.push_back(lane_for(e));
+  return lanes;
+}
+
+bool sensible(const Lane& lane, std::size_t bytes) {
+  if (lane.protocol > Protocol::single_copy || lane.cells == 0 || lane.cells > Lane::pipeline_cells || lane.payload == 0) return false;
+  if (lane.payload > bytes || lane.at % Cell::alignment != 0 || lane.at > bytes) return false;
+  return cell_bytes(lane) * lane.cells <= bytes - lane.at;
+}
+
+}  // namespace
+
+std::size_t inbox_bytes(std::span<const Expected> expected) {
+  std::vector<Lane> lanes = lanes_for(expected);
+  return lay_out(lanes);
+}
+
+Inbox Inbox::make(std::span<const Expected> expected) {
+  std::vector<Lane> lanes = lanes_for(expected);
+  Inbox inbox;
+  inbox.segment_ = Segment::create(lay_out(lanes));
+  *reinterpret_cast<Header*>(inbox.segment_.data()) = {version, lanes.size()};
+  std::copy(lanes.begin(), lanes.end(), reinterpret_cast<Lane*>(inbox.segment_.data() + lanes_at));
+  for (const Lane& lane : inbox.lanes())
+    for (std::uint32_t k = 0; k < lane.cells; ++k) inbox.cell(lane, k).clear();
+  return inbox;
+}
+
+Inbox Inbox::attach(const SegmentName& name) {
+  Inbox inbox;
+  inbox.segment_ = Segment::attach(name);
+  const std::size_t bytes = inbox.segment_.bytes();
+  const auto nonsense = [] { fail(Errc::memory, "a shared segment of another rank does not hold what this version of tonari puts there"); };
+  if (bytes < lanes_at) nonsense();
+  const Header header = *reinterpret_cast<const Header*>(inbox.segment_.data());
+  if (header.version != version || header.lanes > (bytes - lanes_at) / sizeof(Lane)) nonsense();
+  const std::span<const Lane> lanes = inbox.lanes();
+  if (!std::all_of(lanes.begin(), lanes.end(), [bytes](const Lane& lane) { return sensible(lane, bytes); })) nonsense();
+  return inbox;
+}
+
+std::span<Lane> Inbox::lanes() const {
+  if (!segment_) return {};
+  return {reinterpret_cast<Lane*>(segment_.data() + lanes_at), reinterpret_cast<const Header*>(segment_.data())->lanes};
+}
+
+Lane& Inbox::find(std::int32_t from, std::int32_t tag, std::uint64_t bytes) const {
+  for (Lane& lane : lanes())
+    if (lane.from == from && lane.tag == tag) {
+      if (lane.bytes != bytes)
+        fail(Errc::mismatch, "rank ", from, " sends a message of ", bytes, " bytes where its receiver expects ", lane.bytes, "; blocks must have one size at both ends");
+      return lane;
+    }
+  fail(Errc::mismatch, "rank ", from, " sends a message (tag ", tag, ") that its receiver does not expect");
+}
+
+Cell Inbox::cell(const Lane& lane, std::uint64_t k) const {
+  return {segment_.data() + lane.at + cell_bytes(lane) * k, lane.payload, lane.protocol == Protocol::canary};
+}
+
+}  // namespace tonari

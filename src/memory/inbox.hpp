@@ -1,0 +1,72 @@
+// What a rank receives through shared memory: one segment per request and rank, made by the receiver, written by its senders.
+//
+//   header | a lane for every message | the cells of all lanes
+//
+// A lane says who sends, how long the message is and by which protocol it travels; senders find theirs by their rank and the message's tag.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/cell.hpp"
+#include "memory/segment.hpp"
+
+namespace tonari {
+
+enum class Protocol : std::uint32_t {
+  canary,       // small: two cells (parity), data and completion in one write
+  mark,         // two cells, announced by the mark behind the data
+  pipelined,    // large: a few smaller cells in turn; the next part is written while the one before is read
+  single_copy,  // large: the cell says where the sender's bytes are, the receiver reads them there (process_vm_readv)
+};
+
+// A message that will come.
+struct Expected {
+  std::int32_t from = 0, tag = 0;
+  std::uint64_t bytes = 0;
+  Protocol protocol = Protocol::mark;
+  std::uint64_t chunk = 0;  // pipelined: bytes of one part
+};
+
+struct Lane {
+  static constexpr std::uint32_t pipeline_cells = 4;
+
+  std::int32_t from, tag;
+  std::uint64_t bytes;
+  Protocol protocol;
+  std::uint32_t cells;
+  std::uint64_t payload;  // of one cell
+  std::uint64_t at;       // of the first cell, from the segment's first byte
+  // Set when an end is freed: who waits for the other long enough looks here.
+  std::uint64_t sender_left, receiver_left;
+
+  std::uint64_t parts() const { return protocol == Protocol::pipelined ? (bytes + payload - 1) / payload : 1; }
+};
+
+// Bytes of a segment with lanes for these.
+std::size_t inbox_bytes(std::span<const Expected> expected);
+
+class Inbox {
+ public:
+  Inbox() = default;
+  // The receiver's: all cells free. Throws Errc::memory.
+  static Inbox make(std::span<const Expected> expected);
+  // A sender's. Throws Errc::memory if it cannot be mapped or its content makes no sense.
+  static Inbox attach(const SegmentName& name);
+
+  std::span<Lane> lanes() const;
+  // The lane of a message, as the sender sees it. Throws Errc::mismatch if there is none or it expects another length: the two ends planned differently.
+  Lane& find(std::int32_t from, std::int32_t tag, std::uint64_t bytes) const;
+  Cell cell(const Lane& lane, std::uint64_t k) const;
+
+  SegmentName name() const { return segment_.name(); }
+  void close_door() { segment_.close_door(); }
+  std::size_t bytes() const { return segment_.bytes(); }
+  explicit operator bool() const { return static_cast<bool>(segment_); }
+
+ private:
+  Segment segment_;
+};
+
+}  // namespace tonari
