@@ -15,24 +15,25 @@ namespace tonari {
 
 class Node {
  public:
-  // Collective over comm; `ranks`: those of comm on this rank's node, ascending, the same list on all of them, and this rank among them.
-  Node(MPI_Comm comm, std::vector<std::int32_t> ranks);
+  // Collective over `members`, whose ranks share memory; rank: of this process in the communicator that ranks() counts in.
+  Node(std::shared_ptr<const OwnedComm> members, std::int32_t rank);
 
   MPI_Comm comm() const { return comm_->get(); }  // of the node's ranks, in the order of ranks()
-  const std::vector<std::int32_t>& ranks() const { return ranks_; }
+  const std::vector<std::int32_t>& ranks() const { return ranks_; }  // ascending
   std::size_t index(std::int32_t rank) const;      // in ranks(); ranks().size() if it is elsewhere
   bool here(std::int32_t rank) const { return index(rank) < ranks_.size(); }
   std::int64_t process(std::size_t k) const { return processes_[k]; }
   bool ended(std::size_t k) const { return watches_[k].ended(); }
 
-  bool crowded() const { return crowded_; }          // more ranks than processors
-  bool can_read_processes() const { return reads_; }  // every rank the memory of every other, process_vm_readv
+  bool crowded() const { return crowded_; }        // more ranks than processors
+  bool reads_memory() const { return reads_; }     // this rank its neighbour's, by process_vm_readv
 
  private:
   std::shared_ptr<const OwnedComm> comm_;
   std::vector<std::int32_t> ranks_;
   std::vector<std::int64_t> processes_;
   std::vector<Watch> watches_;
+  std::unique_ptr<std::uint64_t> word_;  // for others to try to read
   bool crowded_ = false, reads_ = false;
 };
 

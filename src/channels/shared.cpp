@@ -130,12 +130,14 @@ SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std:
   for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k]));
 }
 
-void SharedLink::attach(std::span<const SegmentName> names) {
+bool SharedLink::attach(std::span<const SegmentName> names) {
   for (const SharedMessage& m : outgoing_) {
     const std::size_t index = node_->index(m.peer);
+    if (names[index].bytes == 0) return false;
     if (!theirs_[index]) theirs_[index] = Inbox::attach(names[index]);
     out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], theirs_[index].find(rank_, m.tag, m.bytes)));
   }
+  return true;
 }
 
 }  // namespace tonari

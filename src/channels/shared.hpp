@@ -32,8 +32,8 @@ class SharedLink final : public Link {
   SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<SharedMessage> in, std::vector<SharedMessage> out, const SharedLimits& limits);
 
   SegmentName name() const { return inbox_ ? inbox_.name() : SegmentName{}; }
-  // names: of all ranks of the node. Throws Errc::memory, Errc::mismatch.
-  void attach(std::span<const SegmentName> names);
+  // names: of all ranks of the node; an empty one if it made no inbox. False if that is one of the receivers. Throws Errc::memory, Errc::mismatch.
+  bool attach(std::span<const SegmentName> names);
   void close_door() { inbox_.close_door(); }  // all have attached
 
   InEdge& in(std::size_t k) { return *in_[k]; }

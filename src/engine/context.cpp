@@ -1,8 +1,5 @@
 #include "engine/context.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
@@ -27,6 +24,7 @@ std::shared_ptr<const OwnedComm> duplicate(MPI_Comm comm) {
 Context::Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settings settings)
     : comm_(duplicate(comm)), settings_(std::move(settings)) {
   look_around();
+  meet_node(read_node(comm_->get()));
   place_ = place_in(near, rank_);
   repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
 }
@@ -35,8 +33,9 @@ Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
     : comm_(duplicate(comm)), planning_comm_(duplicate(comm)), settings_(std::move(settings)) {
   look_around();
   world_ = std::make_unique<MpiWorld>(planning_comm_->get());
-  NodeMembers node = read_node(comm_->get());
-  Vertex vertex{rank_, std::move(lists.targets), std::move(lists.sources), std::move(lists.origins), node.node, std::move(node.ranks)};
+  const RankNode node = read_node(comm_->get());
+  meet_node(node);
+  Vertex vertex{rank_, std::move(lists.targets), std::move(lists.sources), std::move(lists.origins), node.members.node, node.members.ranks};
   agree(comm_->get(), mirror(*world_, std::span(&vertex, 1)));
   std::vector<Isomorphism> isomorphism;
   if (lists.grid) isomorphism = find_isomorphism(*world_, *lists.grid, std::span(&vertex, 1));
@@ -57,6 +56,15 @@ void Context::look_around() {
   int found = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);  // attached to no other communicator
   if (found) most_tag_ = *static_cast<int*>(value);
+}
+
+void Context::meet_node(const RankNode& found) {
+  node_ = found.node;
+  const bool several = node_->ranks().size() > 1;
+  int words[] = {several, several && !node_->reads_memory()};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT, MPI_MAX, comm_->get()), "MPI_Allreduce");
+  shares_memory_ = words[0];
+  reads_memory_ = words[0] && !words[1];
 }
 
 std::unique_ptr<Repertoire> Context::as_promised(std::unique_ptr<Repertoire> repertoire) {
@@ -82,31 +90,6 @@ std::shared_ptr<ProgressThread> Context::progress_thread() {
 std::shared_ptr<const OwnedComm> Context::graph() {
   if (!graph_) graph_ = std::make_shared<const OwnedComm>(make_graph(comm_->get(), place_.vertex));
   return graph_;
-}
-
-// Made-up nodes can split real ones, but not join them.
-const std::shared_ptr<const Node>& Context::node() {
-  if (node_) return node_;
-  const std::vector<std::int32_t> real = read_shared_node(comm()).ranks, said = vertex().node_ranks.empty() ? read_node(comm()).ranks : vertex().node_ranks;
-  std::vector<std::int32_t> ranks;
-  std::ranges::set_intersection(real, said, std::back_inserter(ranks));
-  node_ = std::make_shared<const Node>(comm(), std::move(ranks));
-  const bool several = node_->ranks().size() > 1;
-  int words[] = {several, several && !node_->can_read_processes()};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT, MPI_MAX, comm()), "MPI_Allreduce");
-  shares_memory_ = words[0];
-  reads_memory_ = !words[1];
-  return node_;
-}
-
-bool Context::shares_memory() {
-  node();
-  return shares_memory_;
-}
-
-bool Context::reads_memory() {
-  node();
-  return reads_memory_;
 }
 
 const std::string& Context::machine_key() {

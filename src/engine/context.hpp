@@ -54,14 +54,16 @@ class Context {
   // Collective at the first call each.
   std::shared_ptr<const OwnedComm> graph();
   const std::string& machine_key();
-  const std::shared_ptr<const Node>& node();
-  // Whether any node has several ranks, and whether on all nodes that have, processes may read each other's memory; the same on all ranks.
-  bool shares_memory();
-  bool reads_memory();
   const LogGP& machine();
+
+  const std::shared_ptr<const Node>& node() const { return node_; }
+  // Whether any node has several ranks, and whether on all nodes that have, processes may read each other's memory; the same on all ranks.
+  bool shares_memory() const { return shares_memory_; }
+  bool reads_memory() const { return reads_memory_; }
 
  private:
   void look_around();
+  void meet_node(const RankNode& found);
   std::unique_ptr<Repertoire> as_promised(std::unique_ptr<Repertoire> repertoire);
 
   std::shared_ptr<const OwnedComm> comm_;

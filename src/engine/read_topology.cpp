@@ -123,28 +123,37 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
   return from_mpi(std::vector<int>(list, list + count), count);
 }
 
-NodeMembers read_shared_node(MPI_Comm comm) {
+namespace {
+
+std::shared_ptr<const OwnedComm> sharing_memory(MPI_Comm comm, int rank) {
   MPI_Comm made = MPI_COMM_NULL;
-  const int rank = rank_in(comm);
   check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &made), "MPI_Comm_split_type");
-  const OwnedComm node(made);
-  NodeMembers members;
-  members.ranks.resize(static_cast<std::size_t>(size_of(node.get())));
-  check_mpi(MPI_Allgather(&rank, 1, MPI_INT32_T, members.ranks.data(), 1, MPI_INT32_T, node.get()), "MPI_Allgather");
-  members.node = members.ranks.front();
-  return members;
+  return std::make_shared<const OwnedComm>(made);
 }
 
-NodeMembers read_node(MPI_Comm comm) {
+std::shared_ptr<const OwnedComm> split(MPI_Comm comm, int colour, int rank) {
+  MPI_Comm made = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(comm, colour, rank, &made), "MPI_Comm_split");
+  return std::make_shared<const OwnedComm>(made);
+}
+
+}  // namespace
+
+RankNode read_node(MPI_Comm comm) {
   const char* const text = std::getenv("TONARI_NODES");
   const bool emulated = text && *text;
+  const int rank = rank_in(comm);
   NodeMembers members;
   const std::optional<Error> error = caught([&] {
-    if (emulated) members = node_from_text(text, "TONARI_NODES", size_of(comm), rank_in(comm));
+    if (emulated) members = node_from_text(text, "TONARI_NODES", size_of(comm), rank);
   });
   const Ballot words[] = {emulated ? Hash().bytes(text).value() : 0};
   if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
-  return emulated ? members : read_shared_node(comm);
+  std::shared_ptr<const OwnedComm> sharing = sharing_memory(comm, rank);
+  if (emulated) sharing = split(sharing->get(), members.node, rank);
+  auto node = std::make_shared<const Node>(std::move(sharing), rank);
+  if (!emulated) members = {node->ranks().front(), node->ranks()};
+  return {std::move(members), std::move(node)};
 }
 
 }  // namespace tonari

@@ -4,9 +4,11 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "channels/node.hpp"
 #include "topology/grid.hpp"
 #include "topology/nodes.hpp"
 
@@ -38,11 +40,13 @@ std::optional<Grid> read_grid(MPI_Comm cart);
 // rank.
 std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what);
 
-// The node of the calling rank, as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests; node_from_text in
-// topology/nodes.hpp describes it). Collective; throws on all ranks if the variable makes no sense or differs between them.
-NodeMembers read_node(MPI_Comm comm);
+// The node of the calling rank.
+struct RankNode {
+  NodeMembers members;               // as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests; topology/nodes.hpp)
+  std::shared_ptr<const Node> node;  // those of them that can share memory: made-up nodes can split real ones, but not join them
+};
 
-// The ranks that MPI_COMM_TYPE_SHARED says can share memory with the calling one, whatever the environment says. Collective.
-NodeMembers read_shared_node(MPI_Comm comm);
+// Collective; throws on all ranks if the variable makes no sense or differs between them.
+RankNode read_node(MPI_Comm comm);
 
 }  // namespace tonari

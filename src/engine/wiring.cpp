@@ -77,15 +77,14 @@ Wiring wire(Context& context, const Candidate& candidate, const Settings& settin
     messages.emplace(*wiring.plan, bound, node);
     link = std::make_shared<SharedLink>(context.node(), context.rank(), messages->in, messages->out, limits_of(candidate, settings));
   });
-  if (!all_well(context, error, wiring.refusal)) return wiring;
-  const SegmentName mine = link->name();
+  const SegmentName mine = link ? link->name() : SegmentName{};
   check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node.comm()), "MPI_Allgather");
-  error = caught([&] {
-    link->attach(names);
-    wiring.edges = edges_of(link, *messages, wiring.plan->size());
-  });
+  // Who finds that a receiver has made nothing leaves it to that rank to say why.
+  bool attached = false;
+  if (!error) error = caught([&] { attached = link->attach(names); });
+  if (attached) wiring.edges = edges_of(link, *messages, wiring.plan->size());
   if (!all_well(context, error, wiring.refusal)) wiring.edges = {};
-  link->close_door();
+  if (link) link->close_door();
   return wiring;
 }
 

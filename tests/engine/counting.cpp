@@ -141,7 +141,6 @@ COLLECTIVE(Allreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, 
 COLLECTIVE(Iallreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r), (s, d, n, t, o, c, r))
 COLLECTIVE(Scan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
 COLLECTIVE(Exscan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
-COLLECTIVE(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* n), (c, color, key, n))
 ROOTED(Gather)
 ROOTED(Scatter)
 BOTH_SIDES(Allgather)
@@ -184,6 +183,7 @@ NEW_TYPE(Type_dup, (MPI_Datatype t, MPI_Datatype* r), (t, r))
 SETUP(Type_commit, (MPI_Datatype * t), (t), (void)0)
 SETUP(Type_free, (MPI_Datatype * t), (t), --existing.datatypes)
 SETUP(Comm_dup, (MPI_Comm c, MPI_Comm* n), (c, n), ++existing.communicators)
+SETUP(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* n), (c, color, key, n), ++existing.communicators)
 SETUP(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm* n), (c, kind, key, i, n), ++existing.communicators)
 SETUP(Dist_graph_create_adjacent,
       (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm* n),

@@ -10,8 +10,8 @@ using namespace tonari::test;
 class Levels : public testing::Test {
  protected:
   void TearDown() override { tonari_neighborhood_free(&near); }
-  void make(const char* exact, const char* fixed) {
-    const Info info{{"cdag_exact_byte_communications", exact}, {"cdag_static_buffers", fixed}, {"tonari_tune", "model"}};
+  void make(const char* exact, const char* fixed, const char* channel = "p2p-packed") {
+    const Info info{{"cdag_exact_byte_communications", exact}, {"cdag_static_buffers", fixed}, {"tonari_tune", "model"}, {"tonari_channel", channel}};
     near = ring.make(info);
   }
   template <class Work>
@@ -56,12 +56,21 @@ TEST_F(Levels, Sizes) {
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
 }
 
+TEST_F(Levels, SharedMemoryIsConnectedOnce) {
+  make("true", "false", "shared");
+  auto d = ring.data(0);
+  const Counts first = one_shot(d, 0), again = one_shot(d, 1);
+  EXPECT_EQ(first.collectives, 4) << "also to tell where the memory is, and that it could be mapped";
+  EXPECT_EQ(again.collectives, 1);
+  EXPECT_EQ(again.setups, 0) << again.first;
+}
+
 // Ranks that forward blocks have to learn their sizes; with the key that is done when the neighbourhood is made.
 TEST_F(Levels, SizesOfPassingBlocks) {
   if (world_size() < 4) GTEST_SKIP() << "no rank has two neighbors";
   const MadeUpNodes nodes("2");
   for (const char* exact : {"false", "true"}) {
-    const Info info{{"cdag_exact_byte_communications", exact}, {"tonari_tune", "model"}, {"tonari_algorithm", "node-aware"}};
+    const Info info{{"cdag_exact_byte_communications", exact}, {"tonari_tune", "model"}, {"tonari_algorithm", "node-aware"}, {"tonari_channel", "p2p-packed"}};
     near = ring.make(info);
     auto d = ring.data(0);
     const Counts first = one_shot(d, 0);

@@ -276,7 +276,7 @@ class ReadNode : public testing::Test {
 };
 
 TEST_F(ReadNode, IsWhoSharesMemory) {
-  const NodeMembers node = read_node(MPI_COMM_WORLD);
+  const NodeMembers node = read_node(MPI_COMM_WORLD).members;
   ASSERT_FALSE(node.ranks.empty());
   EXPECT_EQ(node.node, node.ranks.front());
   EXPECT_TRUE(std::is_sorted(node.ranks.begin(), node.ranks.end()));
@@ -292,7 +292,7 @@ TEST_F(ReadNode, IsWhoSharesMemory) {
 
 TEST_F(ReadNode, CanBeMadeUp) {
   setenv("TONARI_NODES", "1,2", 1);
-  const NodeMembers node = read_node(MPI_COMM_WORLD);
+  const NodeMembers node = read_node(MPI_COMM_WORLD).members;
   Ranks expected;
   for (int r = 0; r < world_size(); ++r)
     if ((r > 0) == (world_rank() > 0) && (r > 2) == (world_rank() > 2)) expected.push_back(r);
