@@ -38,7 +38,7 @@ class OneSided {
     Ready ready = Ready::per_edge;
     int degree = 2;          // of the trees: about L/o
     bool separate = false;   // as on a window of the separate memory model, whatever MPI says
-    Bytes short_bytes = 512; // up to so many bytes a message travels twice
+    Bytes short_bytes = 256; // up to so many bytes a message travels twice: cheaper than a flush
   };
 
   // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error on all ranks, among others if MPI cannot make a window.

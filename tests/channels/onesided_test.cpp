@@ -37,10 +37,11 @@ struct Edge {
   Bytes bytes;
 };
 
-// What message `tag` of a pair holds at byte k in an exchange. Mostly arbitrary; some exchanges send what protocols could take for something else: all zeros, all
-// ones, what the last but one sent (the place still holds it), its complement, and one byte that differs.
+// What message `tag` of a pair holds at byte k in an exchange. Mostly arbitrary; some exchanges send what protocols could take for something
+// else: all zeros, all ones, the complement of what the place held before, what it held before but for one byte.
 std::byte content(const Edge& e, int exchange, Bytes k) {
-  const auto at = [&](int x) { return Hash().word(static_cast<std::uint64_t>(e.from) << 32 | static_cast<std::uint32_t>(e.to)).word(e.tag).word(x).word(k).value(); };
+  const auto pair = static_cast<std::uint64_t>(e.from) << 32 | static_cast<std::uint32_t>(e.to);
+  const auto at = [&](int x) { return Hash().word(pair).word(e.tag).word(x).word(k).value(); };
   const int kind = static_cast<int>(Hash().word(e.tag).word(e.to).word(exchange / 2).value() % 8);
   if (kind == 0) return std::byte{0};
   if (kind == 1) return std::byte{0xFF};
