@@ -50,7 +50,7 @@ struct P2pProgram {
   std::vector<Piece> pieces;
   std::vector<Transfer> transfers;
   std::vector<Move> moves;
-  std::vector<std::array<const std::byte*, 2>> views;  // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
+  std::vector<std::array<std::byte*, 2>> views;  // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
   std::vector<OwnedType> types;
   Memory memory;             // packed messages, blocks on their way
   Bytes bytes_sent = 0;

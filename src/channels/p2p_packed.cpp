@@ -29,12 +29,12 @@ class Packer {
   P2pProgram program() {
     p_.steps.resize(plan_.size());
     places_.resize(plan_.size());
+    if (packing_.views) p_.views.resize(binding_.recv.size());
     // Receives first: they say where the blocks lie that the sends pass on.
     for (Kind kind : {Kind::recv, Kind::send})
       for (OpId op = 0; op < plan_.size(); ++op)
         if (plan_[op].kind == kind) place(op);
     p_.memory = Memory(memory_needed_);
-    if (packing_.views) p_.views.resize(binding_.recv.size());
     for (OpId op = 0; op < plan_.size(); ++op) connect(op);
     for (OpId op = 0; op < plan_.size(); ++op) copies(op);
     return std::move(p_);
@@ -64,6 +64,7 @@ class Packer {
   }
   Block block(Slice s, int parity) const {
     if (s.buffer == Buffer::send) return binding_.send[s.block];
+    if (is_viewed(s)) return {p_.views[s.block][parity], nullptr, bytes(s)};
     if (s.buffer == Buffer::recv) return binding_.recv[s.block];
     const Scratch& scratch = scratch_[s.block];
     return {scratch.landed[parity] ? scratch.landed[parity] : p_.memory.data() + scratch.offset, nullptr, bytes(s)};
@@ -76,7 +77,10 @@ class Packer {
     Place& place = places_[op];
     if (edge && edge->front().at[0]) {
       place.lies = Lies::in_landing;
-      if (plan_[op].kind == Kind::recv) scratch_from_landing(op, *edge);
+      if (plan_[op].kind == Kind::recv) {
+        scratch_from_landing(op, *edge);
+        if (packing_.views && edge->size() == 1) view(op, edge->front());
+      }
     } else if (edge && piecewise(op)) {
       place.lies = Lies::in_pieces;
       if (plan_[op].kind == Kind::recv)
@@ -104,13 +108,24 @@ class Packer {
     }
   }
 
+  // Contiguous receive blocks stay in the landing; who passes them on takes them from there, too.
+  void view(OpId op, const Landing& landing) {
+    for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
+      const Slice s = plan_.slices(op)[k];
+      if (s.buffer != Buffer::recv || binding_.recv[s.block].layout) continue;
+      for (int parity : {0, 1}) p_.views[s.block][parity] = landing.at[parity] + offset(op, k);
+      p_.steps[op].viewed = true;
+    }
+  }
+  bool is_viewed(Slice s) const { return s.buffer == Buffer::recv && !p_.views.empty() && p_.views[s.block][0]; }
+  bool in_landing(Slice s) const { return s.buffer == Buffer::scratch ? scratch_[s.block].landed[0] != nullptr : is_viewed(s); }
+
   // Whether a message can be described by a few addresses that are the same in every exchange.
   bool piecewise(OpId op) const {
     std::size_t pieces = 0;
     for (Slice s : plan_.slices(op)) {
       if (bytes(s) == 0) continue;
-      const bool landed = s.buffer == Buffer::scratch && scratch_[s.block].landed[0];
-      if (landed || (s.buffer != Buffer::scratch && block(s, 0).layout)) return false;
+      if (in_landing(s) || (s.buffer != Buffer::scratch && block(s, 0).layout)) return false;
       ++pieces;
     }
     return pieces <= most_pieces;
@@ -121,7 +136,7 @@ class Packer {
     std::byte *first = nullptr, *next = nullptr;
     for (Slice s : plan_.slices(op)) {
       if (bytes(s) == 0) continue;
-      if (s.buffer == Buffer::scratch) return nullptr;
+      if (s.buffer == Buffer::scratch || in_landing(s)) return nullptr;
       const Block b = block(s, 0);
       if (b.layout || (next && b.address != next)) return nullptr;
       if (!first) first = b.address;
@@ -179,20 +194,9 @@ class Packer {
 
   void parts(OpId op) {
     const auto begin = static_cast<std::uint32_t>(p_.parts.size());
-    if (p_.views.size() > 0 && plan_[op].kind == Kind::recv && landings(op)->size() == 1) view(op, landings(op)->front());
     for (const Landing& landing : *landings(op)) p_.parts.push_back(for_both([&](int parity) { part(op, landing, parity); }));
     p_.steps[op].parts = {begin, static_cast<std::uint32_t>(p_.parts.size())};
   }
-
-  void view(OpId op, const Landing& landing) {
-    for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
-      const Slice s = plan_.slices(op)[k];
-      if (s.buffer != Buffer::recv || binding_.recv[s.block].layout) continue;
-      for (int parity : {0, 1}) p_.views[s.block][parity] = landing.at[parity] + offset(op, k);
-      p_.steps[op].viewed = true;
-    }
-  }
-  bool is_viewed(Slice s) const { return s.buffer == Buffer::recv && !p_.views.empty() && p_.views[s.block][0]; }
 
   template <typename Make>
   P2pProgram::Moves for_both(Make make) {
