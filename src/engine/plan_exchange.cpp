@@ -1,8 +1,11 @@
 #include "engine/plan_exchange.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
+
+#include "engine/agree.hpp"
 
 namespace tonari {
 namespace {
@@ -217,7 +220,7 @@ void PlanExchange::wait_for_edges() {
     }
     const Wait::Then then = waiting.idle();
     if (then == Wait::Then::progress) make_progress();
-    if (then == Wait::Then::check) edges_.check();
+    if (then == Wait::Then::check) check_peers();
   }
 }
 
@@ -239,7 +242,13 @@ void PlanExchange::after_idle_test() {
   if (idle_tests_ == look_every) idle_since_ = now;
   if (now - idle_since_ < options_.wait.look_after) return;
   idle_since_ = now;
-  edges_.check();
+  check_peers();
+}
+
+// Who left, or ended, may have done so right after it had done its part: then what it did is found by the next look.
+void PlanExchange::check_peers() {
+  const std::optional<Error> error = caught([&] { edges_.check(); });
+  if (error && !go_on()) throw *error;
 }
 
 const std::byte* PlanExchange::view(std::size_t block) const {

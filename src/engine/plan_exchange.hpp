@@ -53,6 +53,7 @@ class PlanExchange final : public Exchange {
   void wait_for_edges();
   void make_progress();
   void after_idle_test();
+  void check_peers();
   void run(const P2pProgram::Moves& moves) const;
 
   P2pProgram program_;
