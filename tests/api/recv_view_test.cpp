@@ -1,83 +1,21 @@
 // Receive views: what they show is what the blocks would hold, and it stays until the next start, whatever other ranks do meanwhile.
 #include <chrono>
-#include <cstring>
 #include <thread>
 
-#include "support/graph_exchange.hpp"
+#include "support/views.hpp"
 
 namespace {
 
 using namespace tonari::test;
 
-struct Seen {
-  const Byte* at = nullptr;
-  std::vector<Byte> bytes;
-};
-
 class RecvViews : public GraphExchange {
  protected:
-  // One request on a graph, with views.
-  struct Case {
-    const Graph& graph;
-    Buffers b;
-    tonari_request request = TONARI_REQUEST_NULL;
-    int rank = world_rank(), round = 0;
-    int views = 0;   // blocks that were not in the receive buffer
-    int others = 0;  // blocks that were
-  };
-
-  static bool inside(const Side& side, const Byte* at) { return at >= side.memory.data() && at < side.memory.data() + side.memory.size(); }
-
-  static std::size_t length(const std::vector<Piece>& pieces) {
-    std::size_t sum = 0;
-    for (const Piece& p : pieces) sum += p.length;
-    return sum;
-  }
-
-  static std::vector<Byte> expected(const Case& c, std::size_t j) {
-    const int block = static_cast<int>(j), source = c.graph.source(c.rank, block);
-    std::vector<Byte> bytes(length(c.b.in.blocks[j]));
-    for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = payload(source, gathers(c.b.op) ? 0 : c.graph.origin(c.rank, block), k, c.round);
-    return bytes;
-  }
-
-  // Looks at every block by its view. What is in the buffer is in its place, and the bytes of what is not were left alone.
-  static std::vector<Seen> look(Case& c) {
-    std::vector<Seen> all;
-    std::vector<Byte> want(c.b.in.memory.size(), poison);
-    for (std::size_t j = 0; j < c.b.in.blocks.size(); ++j) {
-      const void* address = nullptr;
-      MPI_Count bytes = -1;
-      EXPECT_EQ(tonari_request_recv_view(c.request, static_cast<int>(j), &address, &bytes), TONARI_SUCCESS) << tonari_last_error();
-      const int source = c.graph.source(c.rank, static_cast<int>(j));
-      all.emplace_back();
-      if (source < 0) continue;
-      EXPECT_EQ(static_cast<std::size_t>(bytes), length(c.b.in.blocks[j])) << "block " << j;
-      const auto* const at = static_cast<const Byte*>(address);
-      if (bytes == 0) continue;
-      if (inside(c.b.in, at)) {
-        ++c.others;
-        write_block(want, c.b.in.blocks[j], source, gathers(c.b.op) ? 0 : c.graph.origin(c.rank, static_cast<int>(j)), c.round);
-        continue;
-      }
-      ++c.views;
-      all.back() = {at, {at, at + bytes}};
-      EXPECT_TRUE(all.back().bytes == expected(c, j)) << "block " << j << " of " << bytes << " bytes from " << source << ", round " << c.round;
-    }
-    EXPECT_TRUE(c.b.in.memory == want) << "the receive buffer, round " << c.round;
-    return all;
-  }
-
-  static void expect_unchanged(const std::vector<Seen>& seen) {
-    for (const Seen& s : seen) EXPECT_TRUE(s.bytes.empty() || std::memcmp(s.at, s.bytes.data(), s.bytes.size()) == 0) << "a view changed before the next start";
-  }
-
   static void nap(Random& own) {
     if (pick(own, 0, 3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(pick(own, 0, 400)));
   }
 
   // Rounds in which ranks dawdle between looking and starting, each at other times.
-  static void exchange_and_look(Case& c, int rounds, Random& own) {
+  static void exchange_and_look(Viewed& c, int rounds, Random& own) {
     std::vector<Seen> before;
     for (int k = 0; k < rounds; ++k, ++c.round) {
       nap(own);
@@ -92,7 +30,7 @@ class RecvViews : public GraphExchange {
   }
 
   // Returns false where the algorithm does not apply.
-  static bool open(Case& c, tonari_neighborhood near, const std::string& algorithm, const std::string& progress = "calls", const std::string& channel = "shared") {
+  static bool open(Viewed& c, tonari_neighborhood near, const std::string& algorithm, const std::string& progress = "calls", const std::string& channel = "shared") {
     const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_recv_view", "yes"}, {"tonari_tune", "off"}, {"tonari_progress", progress}};
     const int code = init(c.b.op, c.b.out, c.b.in, near, info, &c.request);
     c.b.out.free_types(), c.b.in.free_types();
@@ -133,7 +71,7 @@ class RecvViews : public GraphExchange {
       const std::string algorithm = algorithms[static_cast<std::size_t>(pick(common, 0, static_cast<int>(algorithms.size()) - 1))];
       SCOPED_TRACE("seed " + std::to_string(seed) + ", nodes " + split.text + ", " + graph.name + ", " + name(op) + " by " + algorithm);
       Random random(common() + 977u * static_cast<unsigned>(world_rank()));
-      Case c{graph, make_buffers(random, graph, world_rank(), op, sizes)};
+      Viewed c{graph, make_buffers(random, graph, world_rank(), op, sizes)};
       if (!open(c, near, algorithm, pick(common, 0, 5) == 0 && threads() ? "thread" : "calls")) continue;
       exchange_and_look(c, rounds, own);
       views += c.views;
@@ -183,7 +121,7 @@ TEST_F(RecvViews, ArePassedOnFromWhereTheyLie) {
             SCOPED_TRACE(std::string(algorithm) + ", " + name(op) + " of " + std::to_string(bytes) + " on nodes " + split);
             Random random(9);
             const Sizes sizes{4, bytes / 4, true, false, 1};
-            Case c{graph, make_buffers(random, graph, world_rank(), op, sizes)};
+            Viewed c{graph, make_buffers(random, graph, world_rank(), op, sizes)};
             if (open(c, near, algorithm)) exchange_and_look(c, 4, own);
             EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
           }
@@ -207,7 +145,7 @@ TEST_F(RecvViews, AreOfBlocksThatCameThroughSharedMemory) {
       for (const char* channel : {"shared", "p2p-packed"}) {
         SCOPED_TRACE(std::string("style ") + std::to_string(static_cast<int>(style)) + " over " + channel + " on nodes " + split);
         const int bytes = style == Style::resized ? 16 : 40, count = static_cast<int>(graph.of[world_rank()].sources.size());
-        Case c{graph, {Operation::alltoall, regular_side(random, Style::plain, count, bytes), regular_side(random, style, count, bytes), {}}};
+        Viewed c{graph, {Operation::alltoall, regular_side(random, Style::plain, count, bytes), regular_side(random, style, count, bytes), {}}};
         bool spread = false;
         for (const Piece& p : c.b.in.blocks[0]) spread |= &p != &c.b.in.blocks[0][0] && p.at != (&p)[-1].at + static_cast<std::ptrdiff_t>((&p)[-1].length);
         const bool opened = open(c, near, "linear", "calls", channel);
@@ -239,7 +177,7 @@ TEST_F(RecvViews, CountBlocksAsTheProgramDoes) {
       for (Operation op : {Operation::alltoall, Operation::alltoallv, Operation::allgather}) {
         SCOPED_TRACE(std::string(algorithm) + ", " + name(op));
         Random random(8);
-        Case c{graph, make_buffers(random, graph, world_rank(), op, {4, 6, form(op) == 0, form(op) != 0, 2})};
+        Viewed c{graph, make_buffers(random, graph, world_rank(), op, {4, 6, form(op) == 0, form(op) != 0, 2})};
         if (!open(c, near, algorithm)) continue;
         torus |= std::string(algorithm) == "torus";
         exchange_and_look(c, 3, own);
@@ -256,7 +194,7 @@ TEST_F(RecvViewErrors, BeforeTheFirstExchangeWhileActiveAndOutOfRange) {
   const Graph graph = make_graph(world_size(), all_pairs(world_size()));
   tonari_neighborhood near = neighborhood(graph);
   Random random(1);
-  Case c{graph, make_buffers(random, graph, world_rank(), Operation::alltoall, {4, 5, true, false, 1})};
+  Viewed c{graph, make_buffers(random, graph, world_rank(), Operation::alltoall, {4, 5, true, false, 1})};
   const bool opened = open(c, near, "linear");
   ASSERT_TRUE(opened);
   const int blocks = static_cast<int>(graph.of[world_rank()].sources.size());

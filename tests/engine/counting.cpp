@@ -23,7 +23,10 @@ thread_local tonari::test::Live existing;  // of the thread that runs the tests
 int improbe_fails_in = 0;
 
 struct Inside {
-  Inside() { ++inside_mpi; }
+  Inside() {
+    if (armed && inside_mpi == 0) ++counts.calls;
+    ++inside_mpi;
+  }
   ~Inside() { --inside_mpi; }
 };
 
@@ -240,6 +243,7 @@ PASS(Waitsome, (int n, MPI_Request r[], int* m, int d[], MPI_Status s[]), (n, r,
 PASS(Testany, (int n, MPI_Request r[], int* k, int* f, MPI_Status* s), (n, r, k, f, s))
 PASS(Waitany, (int n, MPI_Request r[], int* k, MPI_Status* s), (n, r, k, s))
 PASS(Mrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Status* s), (b, n, t, m, s))
+PASS(Iprobe, (int from, int tag, MPI_Comm c, int* f, MPI_Status* s), (from, tag, c, f, s))
 PASS(Cancel, (MPI_Request * r), (r))
 PASS(Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r))
 PASS(Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s))

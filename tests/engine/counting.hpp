@@ -7,6 +7,7 @@ struct Counts {
   long collectives = 0;    // MPI calls that all ranks have to make
   long setups = 0;         // MPI calls that make or free datatypes, persistent requests and communicators
   long sends = 0;          // messages that were started
+  long calls = 0;          // MPI calls of all kinds that are wrapped
   long allocations = 0;    // malloc and its relatives, called outside of MPI
   const char* first = "";  // the first collective or setup call
 };
