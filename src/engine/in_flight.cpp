@@ -3,23 +3,31 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
 #include <vector>
 
 namespace tonari {
 namespace {
 
+struct Member {
+  Exchange* exchange;
+  std::exception_ptr error = nullptr;  // it failed while another was waited for; its own test or wait says so
+};
+
 struct InFlight {
   InFlight() {
-    exchanges.reserve(1024);  // here, which an init comes by, so that start allocates nothing
+    members.reserve(1024);  // here, which an init comes by, so that start allocates nothing
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     threads = level == MPI_THREAD_MULTIPLE;
   }
   std::unique_lock<std::mutex> lock() { return threads ? std::unique_lock(mutex) : std::unique_lock<std::mutex>(); }
-  void remove(const Exchange& exchange) { std::erase(exchanges, &exchange); }
+  void remove(const Exchange& exchange) {
+    std::erase_if(members, [&](const Member& m) { return m.exchange == &exchange; });
+  }
 
-  std::vector<Exchange*> exchanges;
+  std::vector<Member> members;
   std::mutex mutex;
   bool threads = false;
 };
@@ -34,7 +42,7 @@ InFlight& in_flight() {
 void enlist(Exchange& exchange) {
   if (exchange.proceeds_by_itself()) return;
   const auto lock = in_flight().lock();
-  in_flight().exchanges.push_back(&exchange);
+  in_flight().members.push_back({&exchange});
 }
 
 void discharge(Exchange& exchange) {
@@ -44,19 +52,29 @@ void discharge(Exchange& exchange) {
 
 bool any_in_flight() {
   const auto lock = in_flight().lock();
-  return !in_flight().exchanges.empty();
+  return !in_flight().members.empty();
 }
 
 void drive_all() {
   const auto lock = in_flight().lock();
-  for (Exchange* exchange : in_flight().exchanges) exchange->test();  // completion shows at the program's own test or wait
+  for (Member& m : in_flight().members) {
+    if (m.error) continue;
+    try {
+      m.exchange->test();  // completion shows at the program's own test or wait
+    } catch (...) {
+      m.error = std::current_exception();
+    }
+  }
 }
 
 namespace {
 
 bool test_or_remove(Exchange& exchange) {
   const auto lock = in_flight().lock();
+  std::vector<Member>& all = in_flight().members;
+  const auto found = std::ranges::find_if(all, [&](const Member& m) { return m.exchange == &exchange; });
   try {
+    if (found != all.end() && found->error) std::rethrow_exception(found->error);
     return exchange.test();
   } catch (...) {
     in_flight().remove(exchange);
@@ -67,8 +85,8 @@ bool test_or_remove(Exchange& exchange) {
 // Whether no other is in flight; then this one is nobody's but the caller's.
 bool take_if_alone(Exchange& exchange) {
   const auto lock = in_flight().lock();
-  std::vector<Exchange*>& all = in_flight().exchanges;
-  const bool alone = std::ranges::all_of(all, [&](const Exchange* e) { return e == &exchange; });
+  std::vector<Member>& all = in_flight().members;
+  const bool alone = std::ranges::all_of(all, [&](const Member& m) { return m.exchange == &exchange && !m.error; });
   if (alone) all.clear();
   return alone;
 }

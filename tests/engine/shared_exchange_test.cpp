@@ -192,6 +192,36 @@ TEST_F(SharedMix, WhoFreesAtOnceIsNotMissed) {
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
+// While one is waited for the others go on; that one of them failed is said by its own wait, not by that of the one that is well.
+TEST_F(SharedMix, AFailureIsThatOfItsOwnRequest) {
+  if (world_size() < 3) GTEST_SKIP() << "needs three ranks";
+  const Graph all = make_graph(world_size(), all_pairs(world_size())), pair = make_graph(world_size(), {{0, 1}, {1, 0}});
+  tonari_neighborhood near_all = on_graph(all), near_pair = on_graph(pair);
+  const int n = world_size() - 1, rank = world_rank(), blocks = rank < 2;
+  Random random(1);
+  Buffers bad{Operation::alltoall, regular_side(random, Style::plain, n, 8), regular_side(random, Style::plain, n, 8), {}};
+  Buffers good{Operation::alltoall, regular_side(random, Style::plain, blocks, 8), regular_side(random, Style::plain, blocks, 8), {}};
+  tonari_request failing = TONARI_REQUEST_NULL, well = TONARI_REQUEST_NULL, later = TONARI_REQUEST_NULL;
+  ASSERT_EQ(init(bad.op, bad.out, bad.in, near_all, shared_info("linear", false, "0.02"), &failing), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &well), TONARI_SUCCESS) << tonari_last_error();
+  bad.prepare(rank, 0), good.prepare(rank, 0);
+  if (rank == 2) { EXPECT_EQ(tonari_request_free(&failing), TONARI_SUCCESS); }
+  else EXPECT_EQ(tonari_start(failing), TONARI_SUCCESS);
+  if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(tonari_start(well), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_wait(well), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(good.wrong(pair, rank, 0), "");
+  EXPECT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &later), TONARI_SUCCESS) << tonari_last_error();
+  if (rank != 2)
+    for (int time = 0; time < 2; ++time) {
+      EXPECT_EQ(tonari_wait(failing), TONARI_ERR_PEER);
+      EXPECT_NE(std::string(tonari_last_error()).find(" has freed its request"), std::string::npos) << tonari_last_error();
+    }
+  for (tonari_request* request : {&failing, &well, &later}) EXPECT_EQ(tonari_request_free(request), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_neighborhood_free(&near_pair), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_neighborhood_free(&near_all), TONARI_SUCCESS);
+}
+
 // ---- from start to wait
 
 class SharedStartToWait : public SharedExchange {
