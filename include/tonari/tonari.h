@@ -153,7 +153,8 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
  *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood
  *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed; shared: between ranks of one node through
- *                                                  shared memory, else p2p-packed; where memory cannot be shared p2p-packed, too, and
+ *                                                  shared memory, else p2p-packed; onesided: by windows (MPI_Put); shared+onesided.
+ *                                                  Where memory cannot be shared or windows not be made: p2p-packed, and
  *                                                  tonari_request_describe says why
  *             tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
  *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
@@ -248,8 +249,9 @@ TONARI_API const char* tonari_request_describe(tonari_request request);
 typedef struct {
   const char* algorithm;          /* name, as in tonari_algorithm */
   const char* variant;            /* "" or what tells it from the algorithm's other variants */
-  const char* channel;            /* p2p-typed, p2p-packed, shared (with p2p-packed between nodes), or mpi for native */
-  const char* channel_detail;     /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes), "single copy" */
+  const char* channel;            /* as in tonari_channel, or mpi for native */
+  const char* channel_detail;     /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes), "single copy",
+                                     "ready tree of 4" (one-sided: its degree) */
   const char* reason;             /* forced, fixed rule, model, measured, wisdom */
   double predicted_seconds;       /* by the cost model; 0 if it was not asked */
   double init_seconds;            /* what init took on this rank, measuring included */

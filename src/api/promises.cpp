@@ -73,7 +73,7 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
   binding.uniform = known.sizes.bytes;
   for (bool contiguous : {true, false}) {  // it is not known yet how blocks lie
     const Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, known.sizes, contiguous,
-                          context.shares_memory(), context.reads_memory()};
+                          context.shares_memory(), context.reads_memory(), context.several_nodes()};
     std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
     if (!chosen.front().scheme) context.graph();
     learn_passing(context, chosen, problem, context.settings(), binding);

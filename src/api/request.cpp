@@ -119,7 +119,7 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
 
 Problem problem_of(Context& context, Collective collective, Agreed& agreed, const Binding& binding) {
   Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, {}, agreed.contiguous,
-                  context.shares_memory(), context.reads_memory()};
+                  context.shares_memory(), context.reads_memory(), context.several_nodes()};
   if (ExactSizes* exact = context.exact_sizes()) {
     problem.sizes = exact->of(collective).sizes;
     return problem;
@@ -144,11 +144,12 @@ void describe(Prepared& request, const Choice& choice, const Problem& problem) {
                              request.exchange->scratch_bytes(), " bytes\n", choice.details);
 }
 
-// Memory that cannot be shared is no error: the messages go by MPI.
+// Memory that cannot be shared, or a window that cannot be made, is no error: the messages go by MPI.
 void note_refusal(Choice& choice, const std::string& refusal) {
   if (refusal.empty()) return;
+  const std::string wanted = choice.candidate.channel.name();
   choice.candidate.channel = {};
-  choice.details = text("shared memory is not used: ", refusal, "\n", choice.details);
+  choice.details = text("channel ", wanted, " is not used: ", refusal, "\n", choice.details);
 }
 
 std::vector<Arrival> arrivals(const Place& place, const Binding& binding) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "channels/mpi_error.hpp"
@@ -49,8 +51,9 @@ void check_algorithm(const std::string& name) {
 }
 
 void check_channel(const std::string& name) {
-  if (name != "auto" && name != "p2p-typed" && name != "p2p-packed" && name != "shared")
-    fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be auto, p2p-typed, p2p-packed or shared");
+  constexpr std::string_view names[] = {"auto", "p2p-typed", "p2p-packed", "shared", "onesided", "shared+onesided"};
+  if (std::ranges::find(names, name) == std::end(names))
+    fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be auto, p2p-typed, p2p-packed, shared, onesided or shared+onesided");
 }
 
 bool parse_view(const std::string& word) {

@@ -34,6 +34,7 @@ class OutEdge {
   virtual bool may_write(std::size_t part, int parity) = 0;  // the place is free
   virtual void written(std::size_t part, int parity) = 0;    // the part is packed: let it go
   virtual bool sent(int parity) = 0;                         // the message no longer needs anything here; asked after the last part was written
+  virtual bool sent_together() const { return false; }       // sent is dear, and serves all edges at once: better asked when all are written
   virtual void check() const {}                              // throws Errc::peer if the receiver has ended or left: it will take nothing more
 };
 

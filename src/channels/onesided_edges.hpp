@@ -108,6 +108,7 @@ class OneSidedOut final : public OutEdge {
     put_at_[parity] = words_.flushes() + 1;
   }
 
+  bool sent_together() const override { return true; }
   bool sent(int parity) override {
     if (put_at_[parity] == words_.flushes() + 1) words_.flush();
     return true;

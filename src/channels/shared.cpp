@@ -15,8 +15,9 @@ struct PieceList {
 
 Protocol protocol_for(Bytes bytes, const SharedLimits& limits) {
   if (bytes <= limits.canary) return Protocol::canary;
-  if (bytes <= limits.whole || limits.views) return Protocol::mark;
-  return limits.single_copy ? Protocol::single_copy : Protocol::pipelined;
+  if (limits.views) return Protocol::mark;
+  if (limits.single_copy > 0 && bytes >= limits.single_copy) return Protocol::single_copy;
+  return bytes <= limits.whole ? Protocol::mark : Protocol::pipelined;
 }
 
 void set(std::uint64_t& flag) { std::atomic_ref<std::uint64_t>(flag).store(1, std::memory_order_release); }
@@ -25,15 +26,15 @@ bool is_set(std::uint64_t& flag) { return std::atomic_ref<std::uint64_t>(flag).l
 // A lane with its cells, as either end sees it.
 struct Track {
   Track(const Inbox& inbox, Lane& l) : lane(&l) {
-    for (std::uint32_t k = 0; k < l.cells; ++k) cells[k] = inbox.cell(l, k);
+    for (std::uint32_t k = 0; k < count; ++k) cells[k] = inbox.cell(l, k);
   }
   // Parts go round the cells; whole messages alternate between two.
   const Cell& cell(std::size_t part, int parity) const {
-    return cells[lane->protocol == Protocol::pipelined ? part % Lane::pipeline_cells : lane->protocol == Protocol::single_copy ? 0 : static_cast<std::size_t>(parity)];
+    return cells[(protocol == Protocol::pipelined ? part : static_cast<std::size_t>(parity)) % count];
   }
   std::vector<Landing> landings() const {
     if (lane->protocol == Protocol::single_copy) return {{0, lane->bytes}};
-    if (lane->protocol != Protocol::pipelined) return {{0, lane->bytes, {cells[0].payload(), cells[1].payload()}}};
+    if (lane->protocol != Protocol::pipelined) return {{0, lane->bytes, {cell(0, 0).payload(), cell(0, 1).payload()}}};
     std::vector<Landing> parts;
     for (std::uint64_t part = 0; part < lane->parts(); ++part) {
       std::byte* const at = cell(part, 0).payload();
@@ -44,6 +45,7 @@ struct Track {
 
   Lane* lane;
   Protocol protocol = lane->protocol;  // read once: the lane lies in memory that others write
+  std::uint32_t count = lane->cells;
   std::array<Cell, Lane::pipeline_cells> cells;
 };
 

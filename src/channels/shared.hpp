@@ -12,12 +12,11 @@
 namespace tonari {
 
 struct SharedLimits {
-  Bytes canary = 512;          // messages up to here: data and completion in one write
-  Bytes whole = 256 * 1024;    // up to here they have two places of their own; longer ones travel in parts
-  Bytes chunk = 64 * 1024;     // bytes of a part
-  bool single_copy = false;    // longer ones are read where they lie instead (Node::can_read_processes)
-  bool views = false;          // receive blocks are read where they arrive: no parts
-  friend bool operator==(const SharedLimits&, const SharedLimits&) = default;
+  Bytes canary = 512;              // messages up to here: data and completion in one write
+  Bytes whole = 1024 * 1024;       // up to here they have two places of their own; longer ones travel in parts, which takes longer but less memory
+  Bytes chunk = 128 * 1024;        // bytes of a part
+  Bytes single_copy = 0;           // from here on messages are read where they lie instead (Node::reads_memory); 0: none
+  bool views = false;              // receive blocks are read where they arrive: neither parts nor single copies
 };
 
 struct SharedMessage {

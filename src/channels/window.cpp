@@ -155,4 +155,37 @@ std::size_t Windows::alive() {
   return registry().windows.size();
 }
 
+namespace {
+
+int drop_pool(MPI_Comm, int, void* value, void*) {
+  delete static_cast<std::shared_ptr<WindowPool>*>(value);
+  return MPI_SUCCESS;
+}
+
+int pool_key() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_pool, &made, nullptr), "MPI_Comm_create_keyval");
+    return made;
+  }();
+  return key;
+}
+
+}  // namespace
+
+std::shared_ptr<WindowPool> WindowPool::of(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(comm, pool_key(), &value, &found), "MPI_Comm_get_attr");
+  if (found) return *static_cast<std::shared_ptr<WindowPool>*>(value);
+  auto pool = std::make_unique<std::shared_ptr<WindowPool>>(std::make_shared<WindowPool>());
+  check_mpi(MPI_Comm_set_attr(comm, pool_key(), pool.get()), "MPI_Comm_set_attr");
+  return *pool.release();
+}
+
+Windows& WindowPool::windows(MPI_Comm comm) {
+  if (!windows_) windows_ = std::make_unique<Windows>(comm);
+  return *windows_;
+}
+
 }  // namespace tonari

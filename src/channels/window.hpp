@@ -53,6 +53,21 @@ class Windows {
   std::vector<std::shared_ptr<Window>> all_;  // the same on all ranks
 };
 
+// The windows of all that is made on one communicator of the program, which are made when the first is asked for: what outlives one neighbourhood is there for
+// the next one.
+class WindowPool {
+ public:
+  // Not collective: kept as an attribute of comm, as long as that or a user lives.
+  static std::shared_ptr<WindowPool> of(MPI_Comm comm);
+
+  Windows& windows(MPI_Comm comm);  // collective; comm: of the same ranks
+  bool empty() const { return !windows_ || windows_->count() == 0; }  // the same on all ranks
+  void trim() { windows_->trim(); }  // collective; not empty
+
+ private:
+  std::unique_ptr<Windows> windows_;
+};
+
 // Collective: throws on all ranks if `reason` is not empty on one: Errc::mpi, the reason of the lowest such rank.
 void fail_together(MPI_Comm comm, const std::string& reason);
 

@@ -24,6 +24,7 @@ std::shared_ptr<const OwnedComm> duplicate(MPI_Comm comm) {
 Context::Context(MPI_Comm comm, std::shared_ptr<const Neighborhood> near, Settings settings)
     : comm_(duplicate(comm)), settings_(std::move(settings)) {
   look_around();
+  windows_ = WindowPool::of(comm);
   meet_node(read_node(comm_->get()));
   place_ = place_in(near, rank_);
   repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
@@ -33,6 +34,7 @@ Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
     : comm_(duplicate(comm)), planning_comm_(duplicate(comm)), settings_(std::move(settings)) {
   look_around();
   world_ = std::make_unique<MpiWorld>(planning_comm_->get());
+  windows_ = WindowPool::of(comm);
   const RankNode node = read_node(comm_->get());
   meet_node(node);
   Vertex vertex{rank_, std::move(lists.targets), std::move(lists.sources), std::move(lists.origins), node.members.node, node.members.ranks};
@@ -49,6 +51,12 @@ Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
   repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
 }
 
+void Context::trim_windows() {
+  if (windows_->empty()) return;
+  agree(comm(), {});  // while it waits, exchanges go on that others may wait for
+  windows_->trim();
+}
+
 void Context::look_around() {
   MPI_Comm_rank(comm_->get(), &rank_);
   MPI_Comm_size(comm_->get(), &ranks_);
@@ -61,10 +69,12 @@ void Context::look_around() {
 void Context::meet_node(const RankNode& found) {
   node_ = found.node;
   const bool several = node_->ranks().size() > 1;
-  int words[] = {several, several && !node_->reads_memory()};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 2, MPI_INT, MPI_MAX, comm_->get()), "MPI_Allreduce");
+  const bool elsewhere = node_->ranks().size() < static_cast<std::size_t>(ranks_);
+  int words[] = {several, several && !node_->reads_memory(), elsewhere};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 3, MPI_INT, MPI_MAX, comm_->get()), "MPI_Allreduce");
   shares_memory_ = words[0];
   reads_memory_ = words[0] && !words[1];
+  several_nodes_ = words[2];
 }
 
 std::unique_ptr<Repertoire> Context::as_promised(std::unique_ptr<Repertoire> repertoire) {

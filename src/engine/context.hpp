@@ -9,6 +9,7 @@
 
 #include "channels/node.hpp"
 #include "channels/owned_comm.hpp"
+#include "channels/window.hpp"
 #include "cost/loggp.hpp"
 #include "engine/exact_sizes.hpp"
 #include "engine/place.hpp"
@@ -56,10 +57,15 @@ class Context {
   const std::string& machine_key();
   const LogGP& machine();
 
+  // Collective.
+  Windows& windows() { return windows_->windows(comm()); }
+  void trim_windows();
+
   const std::shared_ptr<const Node>& node() const { return node_; }
   // Whether any node has several ranks, and whether on all nodes that have, processes may read each other's memory; the same on all ranks.
   bool shares_memory() const { return shares_memory_; }
   bool reads_memory() const { return reads_memory_; }
+  bool several_nodes() const { return several_nodes_; }
 
  private:
   void look_around();
@@ -78,7 +84,8 @@ class Context {
   std::int64_t next_tag_ = 0, most_tag_ = 32767;  // what MPI promises at least
   std::shared_ptr<const OwnedComm> graph_;
   std::shared_ptr<const Node> node_;
-  bool shares_memory_ = false, reads_memory_ = false;
+  bool shares_memory_ = false, reads_memory_ = false, several_nodes_ = false;
+  std::shared_ptr<WindowPool> windows_;
   std::string machine_key_;
   std::optional<LogGP> machine_;
 };

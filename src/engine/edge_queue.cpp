@@ -66,13 +66,14 @@ bool EdgeQueue::advance_send(OpId op) {
   OutEdge& edge = *edges_.out[op];
   const P2pProgram::Step& step = program_.steps[op];
   const std::size_t parts = edge.landings().size();
+  const bool was_written = part_[op] == parts;
   for (std::uint32_t& part = part_[op]; part < parts; ++part) {
     if (!edge.may_write(part, parity_)) return false;
     run(step.parts.size() > 0 ? program_.parts[step.parts.begin + part] : step.before);
     edge.written(part, parity_);
     went_on_ = true;
   }
-  if (!edge.sent(parity_)) return false;
+  if ((edge.sent_together() && !was_written) || !edge.sent(parity_)) return false;
   went_on_ = true;
   return true;
 }

@@ -1,6 +1,7 @@
 #include "engine/wiring.hpp"
 
 #include "channels/mpi_error.hpp"
+#include "channels/onesided.hpp"
 #include "channels/shared.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
@@ -14,37 +15,41 @@ Bytes message_bytes(const Plan& plan, OpId op, const Binding& binding) {
   return sum;
 }
 
-// The messages of this rank's plan that stay on the node, and which operations they are.
-struct OnNode {
+// Messages of this rank's plan that go one way, and which operations they are.
+struct Messages {
   std::vector<SharedMessage> in, out;
   std::vector<OpId> in_ops, out_ops;
-
-  OnNode(const Plan& plan, const Binding& binding, const Node& node) {
-    for (OpId op = 0; op < plan.size(); ++op) {
-      const Operation& o = plan[op];
-      if (o.kind == Kind::copy || o.peer == plan.rank() || !node.here(o.peer)) continue;
-      const SharedMessage message{o.peer, o.tag, message_bytes(plan, op, binding)};
-      if (message.bytes == 0) continue;
-      (o.kind == Kind::send ? out : in).push_back(message);
-      (o.kind == Kind::send ? out_ops : in_ops).push_back(op);
-    }
-  }
+  bool empty() const { return in.empty() && out.empty(); }
 };
 
-Edges edges_of(const std::shared_ptr<SharedLink>& link, const OnNode& messages, std::size_t operations) {
-  Edges edges;
-  if (messages.in.empty() && messages.out.empty()) return edges;
+// Those to and from ranks for which `goes` holds.
+template <typename Goes>
+Messages messages_of(const Plan& plan, const Binding& binding, Goes goes) {
+  Messages found;
+  for (OpId op = 0; op < plan.size(); ++op) {
+    const Operation& o = plan[op];
+    if (o.kind == Kind::copy || o.peer == plan.rank() || !goes(o.peer)) continue;
+    const SharedMessage message{o.peer, o.tag, message_bytes(plan, op, binding)};
+    if (message.bytes == 0) continue;
+    (o.kind == Kind::send ? found.out : found.in).push_back(message);
+    (o.kind == Kind::send ? found.out_ops : found.in_ops).push_back(op);
+  }
+  return found;
+}
+
+template <typename Channel>
+void add_edges(Edges& edges, const std::shared_ptr<Link>& link, Channel& channel, const Messages& messages, std::size_t operations) {
+  if (messages.empty()) return;
   edges.links.push_back(link);
   edges.in.resize(operations);
   edges.out.resize(operations);
-  for (std::size_t k = 0; k < messages.in_ops.size(); ++k) edges.in[messages.in_ops[k]] = &link->in(k);
-  for (std::size_t k = 0; k < messages.out_ops.size(); ++k) edges.out[messages.out_ops[k]] = &link->out(k);
-  return edges;
+  for (std::size_t k = 0; k < messages.in_ops.size(); ++k) edges.in[messages.in_ops[k]] = &channel.in(k);
+  for (std::size_t k = 0; k < messages.out_ops.size(); ++k) edges.out[messages.out_ops[k]] = &channel.out(k);
 }
 
 SharedLimits limits_of(const Candidate& candidate, const Settings& settings) {
   SharedLimits limits;
-  limits.single_copy = candidate.channel.single_copy;
+  if (candidate.channel.single_copy) limits.single_copy = worth_single_copy;
   limits.views = settings.recv_view;
   return limits;
 }
@@ -61,30 +66,70 @@ bool all_well(Context& context, const std::optional<Error>& mine, std::string& r
   }
 }
 
-}  // namespace
-
-Wiring wire(Context& context, const Candidate& candidate, const Settings& settings, const Binding& binding) {
-  Wiring wiring;
-  if (candidate.channel.via != Via::shared) return wiring;
+// Through shared memory: two collective calls. error: what went wrong here before.
+void connect_shared(Context& context, const Candidate& candidate, const Settings& settings, const Messages& messages, std::optional<Error> error, Wiring& wiring) {
   const Node& node = *context.node();
   std::shared_ptr<SharedLink> link;
-  std::optional<OnNode> messages;
+  if (!error)
+    error = caught([&] { link = std::make_shared<SharedLink>(context.node(), context.rank(), messages.in, messages.out, limits_of(candidate, settings)); });
   std::vector<SegmentName> names(node.ranks().size());
-  std::optional<Error> error = caught([&] {
-    Binding bound = binding;
-    if (candidate.passing) bound.passing = *candidate.passing;
-    wiring.plan = plan_of(candidate, settings, context.rank());
-    messages.emplace(*wiring.plan, bound, node);
-    link = std::make_shared<SharedLink>(context.node(), context.rank(), messages->in, messages->out, limits_of(candidate, settings));
-  });
   const SegmentName mine = link ? link->name() : SegmentName{};
   check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node.comm()), "MPI_Allgather");
   // Who finds that a receiver has made nothing leaves it to that rank to say why.
   bool attached = false;
   if (!error) error = caught([&] { attached = link->attach(names); });
-  if (attached) wiring.edges = edges_of(link, *messages, wiring.plan->size());
-  if (!all_well(context, error, wiring.refusal)) wiring.edges = {};
-  if (link) link->close_door();
+  if (!all_well(context, error, wiring.refusal)) return;
+  link->close_door();
+  if (attached) add_edges(wiring.edges, link, *link, messages, wiring.plan->size());
+}
+
+class OneSidedLink final : public Link {
+ public:
+  explicit OneSidedLink(std::unique_ptr<OneSided> edges) : edges_(std::move(edges)) {}
+  void progress() override { edges_->progress(); }
+  OneSided& edges() { return *edges_; }
+
+ private:
+  std::unique_ptr<OneSided> edges_;
+};
+
+// Through windows; that none can be made is a reason to do without.
+void connect_one_sided(Context& context, const Candidate& candidate, const Messages& messages, Wiring& wiring) {
+  const auto as_given = [](const std::vector<SharedMessage>& some) {
+    std::vector<OneSided::Message> all;
+    for (const SharedMessage& m : some) all.push_back({m.peer, m.tag, m.bytes});
+    return all;
+  };
+  OneSided::Options options;
+  if (candidate.channel.ready_degree > 0) options.ready = OneSided::Ready::tree, options.degree = candidate.channel.ready_degree;
+  try {
+    const auto link = std::make_shared<OneSidedLink>(OneSided::make(context.windows(), as_given(messages.out), as_given(messages.in), options));
+    add_edges(wiring.edges, link, link->edges(), messages, wiring.plan->size());
+  } catch (const Error& error) {
+    if (error.code() != Errc::mpi) throw;
+    wiring.refusal = error.what();
+  }
+}
+
+}  // namespace
+
+Wiring wire(Context& context, const Candidate& candidate, const Settings& settings, const Binding& binding) {
+  Wiring wiring;
+  const ChannelChoice& channel = candidate.channel;
+  if (!channel.shares() && !channel.one_sided()) return wiring;
+  const Node& node = *context.node();
+  Messages shared, one_sided;
+  const std::optional<Error> error = caught([&] {
+    Binding bound = binding;
+    if (candidate.passing) bound.passing = *candidate.passing;
+    wiring.plan = plan_of(candidate, settings, context.rank());
+    if (channel.shares()) shared = messages_of(*wiring.plan, bound, [&](int peer) { return node.here(peer); });
+    if (channel.one_sided()) one_sided = messages_of(*wiring.plan, bound, [&](int peer) { return !channel.shares() || !node.here(peer); });
+  });
+  if (channel.shares()) connect_shared(context, candidate, settings, shared, error, wiring);
+  else agree(context.comm(), error);
+  if (channel.one_sided() && wiring.refusal.empty()) connect_one_sided(context, candidate, one_sided, wiring);
+  if (!wiring.refusal.empty()) wiring.edges = {};
   return wiring;
 }
 

@@ -42,13 +42,19 @@ std::size_t lay_out(std::span<Lane> lanes) {
 
 std::vector<Lane> lanes_for(std::span<const Expected> expected) {
   std::vector<Lane> lanes;
-  for (const Expected& e : expected) lanes.push_back(lane_for(e));
+  for (const Expected& e : expected) {
+    checked_add<std::size_t>(e.bytes, 4 * Cell::alignment, "an inbox");  // what rounding adds
+    lanes.push_back(lane_for(e));
+  }
   return lanes;
 }
 
+// Cells inside the segment, as many and as large as the protocol needs: nobody writes past them.
 bool sensible(const Lane& lane, std::size_t bytes) {
-  if (lane.protocol > Protocol::single_copy || lane.cells == 0 || lane.cells > Lane::pipeline_cells || lane.payload == 0) return false;
-  if (lane.payload > bytes || lane.at % Cell::alignment != 0 || lane.at > bytes) return false;
+  if (lane.protocol > Protocol::single_copy || lane.payload == 0 || lane.payload > bytes) return false;
+  const Lane own = lane_for({lane.from, lane.tag, lane.bytes, lane.protocol, lane.payload});
+  if (lane.cells != own.cells || lane.payload != own.payload) return false;
+  if (lane.at % Cell::alignment != 0 || lane.at > bytes) return false;
   return cell_bytes(lane) * lane.cells <= bytes - lane.at;
 }
 

@@ -1,6 +1,7 @@
 #include "select/candidates.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <set>
@@ -13,7 +14,6 @@ namespace {
 
 constexpr double hopeless = 8;       // times the best prediction: not worth a measurement
 constexpr Bytes small_block = 1024;  // what the fixed rule combines
-constexpr double worth_single_copy = 64 * 1024;  // bytes of a message
 
 std::vector<std::string> split(const std::string& label) {
   std::vector<std::string> words;
@@ -48,7 +48,7 @@ LogGP through_memory(const LogGP& machine, bool single_copy) {
 }
 
 double price(const Candidate& candidate, const Problem& problem, const LogGP& machine) {
-  if (candidate.channel.via != Via::shared) return candidate.scheme->price(problem.sizes, machine, cost_of(candidate.channel));
+  if (!candidate.channel.shares()) return candidate.scheme->price(problem.sizes, machine, cost_of(candidate.channel));
   return candidate.scheme->price(problem.sizes, through_memory(machine, candidate.channel.single_copy), {false, 0, false});
 }
 
@@ -61,8 +61,10 @@ Candidate native_candidate(const Problem& problem, const LogGP& machine) {
 }
 
 ChannelChoice first_channel(const Settings& settings) {
-  const Via via = settings.channel == "p2p-typed" ? Via::typed : settings.channel == "shared" ? Via::shared : Via::packed;
-  return {via, settings.algorithm == "irecv"};
+  ChannelChoice first{Via::packed, settings.algorithm == "irecv"};
+  for (Via via : {Via::typed, Via::shared, Via::onesided, Via::shared_onesided})
+    if (settings.channel == ChannelChoice{via}.name()) first.via = via;
+  return first;
 }
 
 // Schemes of all algorithms that may be used; why the others may not goes into reasons.
@@ -110,7 +112,7 @@ void keep_promising(std::vector<Candidate>& all) {
 }  // namespace
 
 const char* ChannelChoice::name() const {
-  constexpr const char* names[] = {"p2p-packed", "p2p-typed", "mpi", "shared"};
+  constexpr const char* names[] = {"p2p-packed", "p2p-typed", "mpi", "shared", "onesided", "shared+onesided"};
   return names[static_cast<std::size_t>(via)];
 }
 
@@ -118,6 +120,7 @@ std::string ChannelChoice::detail() const {
   std::string detail = segment > 0 ? "segments of " + std::to_string(segment) : "";
   if (immediate) detail += detail.empty() ? "immediate" : "/immediate";
   if (single_copy) detail += detail.empty() ? "single copy" : "/single copy";
+  if (ready_degree > 0) detail += (detail.empty() ? "ready tree of " : "/ready tree of ") + std::to_string(ready_degree);
   return detail;
 }
 
@@ -151,6 +154,25 @@ double message_bytes(const Candidate& candidate, const Problem& problem) {
   return problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / messages;
 }
 
+// Shared memory between ranks of one node, windows between nodes. Between ranks of one node windows are used only if they are asked for.
+std::vector<ChannelChoice> edge_channels(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine) {
+  constexpr int most_degree = 16;
+  std::vector<ChannelChoice> channels;
+  const bool long_messages = message_bytes(candidate, problem) >= static_cast<double>(worth_single_copy);
+  const bool between_nodes = problem.several_nodes || settings.channel == "onesided" || settings.channel == "shared+onesided";
+  for (bool single_copy : {false, true}) {
+    if (!problem.shares_memory || (single_copy && !(problem.reads_memory && long_messages && !settings.recv_view))) continue;
+    channels.push_back({Via::shared, false, 0, single_copy});
+    if (between_nodes) channels.push_back({Via::shared_onesided, false, 0, single_copy});
+  }
+  if (!between_nodes) return channels;
+  channels.push_back({Via::onesided});
+  const int degree = std::clamp(static_cast<int>(std::lround(machine.L / machine.o)), 2, most_degree);  // paper 002, II-C2
+  if (static_cast<int>(candidate.scheme->messages()) <= 2 * degree) return channels;
+  channels.push_back({problem.shares_memory ? Via::shared_onesided : Via::onesided, false, 0, false, degree});
+  return channels;
+}
+
 // The channels that move a plan in different ways: as it is, cut into messages that the MPI sends eagerly, by datatypes.
 std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& problem, const Settings& settings, const LogGP& machine) {
   std::vector<Candidate> all{candidate};
@@ -162,11 +184,8 @@ std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& 
     all.push_back(other);
   };
   add({Via::typed});
-  if (problem.shares_memory) add({Via::shared});
-  if (problem.shares_memory && problem.reads_memory && message_bytes(candidate, problem) >= worth_single_copy) add({Via::shared, false, 0, true});
-  const double message =
-      problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / std::max<double>(1, static_cast<double>(candidate.scheme->messages()));
-  if (message > static_cast<double>(machine.eager)) add({Via::packed, false, machine.eager});
+  for (ChannelChoice channel : edge_channels(candidate, problem, settings, machine)) add(channel);
+  if (message_bytes(candidate, problem) > static_cast<double>(machine.eager)) add({Via::packed, false, machine.eager});
   return all;
 }
 
@@ -192,7 +211,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 }
 
 std::optional<Candidate> immediate_form(const Candidate& candidate) {
-  if (!candidate.scheme || candidate.channel.immediate || candidate.channel.via == Via::shared) return std::nullopt;
+  if (!candidate.scheme || candidate.channel.immediate || candidate.channel.shares() || candidate.channel.one_sided()) return std::nullopt;
   Candidate other = candidate;
   other.channel.immediate = true;
   return other;
@@ -211,7 +230,9 @@ std::optional<Candidate> find_candidate(const std::string& label, const Problem&
     Candidate candidate{std::move(scheme), {}, 0};
     for (const std::string& word : words) {
       if (word == "p2p-typed") candidate.channel.via = Via::typed;
-      if (word == "shared") candidate.channel.via = Via::shared;
+      for (Via via : {Via::shared, Via::onesided, Via::shared_onesided})
+        if (word == ChannelChoice{via}.name()) candidate.channel.via = via;
+      if (word.starts_with("ready tree of ") && word.size() < 24) candidate.channel.ready_degree = std::atoi(word.c_str() + 14);
       if (word == "single copy") candidate.channel.single_copy = true;
       if (word == "immediate") candidate.channel.immediate = true;
       if (word.starts_with("segments of ") && word.size() < 24) candidate.channel.segment = std::strtoull(word.c_str() + 12, nullptr, 10);

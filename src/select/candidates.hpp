@@ -11,15 +11,21 @@
 
 namespace tonari {
 
-enum class Via : std::uint8_t { packed, typed, native, shared };
+// Between ranks of one node and between nodes: p2p_packed, p2p_typed, MPI's own collective; shared memory and p2p_packed, one-sided, shared memory and one-sided.
+enum class Via : std::uint8_t { packed, typed, native, shared, onesided, shared_onesided };
+
+inline constexpr Bytes worth_single_copy = 16 * 1024;  // a message: below, a system call costs more than a second copy
 
 struct ChannelChoice {
   Via via = Via::packed;
   bool immediate = false;    // Isend and Irecv anew each time instead of persistent requests
   std::size_t segment = 0;   // packed: cut messages into pieces of so many bytes; 0: do not
   bool single_copy = false;  // shared: long messages are read in the sender's memory
-  const char* name() const;    // p2p-packed, p2p-typed, shared, mpi
-  std::string detail() const;  // empty, "segments of 4000", "immediate", "single copy"
+  int ready_degree = 0;      // one-sided: of the trees that tell senders that their receivers are ready; 0: every receiver tells by itself
+  const char* name() const;    // p2p-packed, p2p-typed, mpi, shared, onesided, shared+onesided
+  std::string detail() const;  // empty, "segments of 4000", "immediate", "single copy", "ready tree of 4"
+  bool shares() const { return via == Via::shared || via == Via::shared_onesided; }
+  bool one_sided() const { return via == Via::onesided || via == Via::shared_onesided; }
   friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
 };
 
@@ -63,6 +69,7 @@ struct Problem {
   bool contiguous = true;  // all blocks are
   bool shares_memory = false;  // some edge leads to a rank of the same node
   bool reads_memory = false;   // there the system lets processes read each other's
+  bool several_nodes = false;
 };
 
 // All algorithms of the repertoire (or the one asked for) in their variants, over all channels (or the one asked for), best prediction first. Left out: schemes

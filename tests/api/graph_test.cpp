@@ -55,7 +55,7 @@ TEST_F(CertainGraphs, AllgatherOfSizesThatDifferByRank) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
   for (const char* algorithm : {"tree", "node-aware", "common-neighbourhood"})
-    for (const char* channel : {"p2p-typed", "p2p-packed", "shared"}) {
+    for (const char* channel : {"p2p-typed", "p2p-packed", "shared", "onesided"}) {
       if (mpi_spins() && ranks_are_slow() && common() % 2) continue;
       exchange(near, graph, Operation::allgatherw, {4, 500, false, true, 21}, {algorithm, channel}, Applies::perhaps, common);
     }

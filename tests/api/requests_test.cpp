@@ -10,7 +10,7 @@ namespace {
 using namespace tonari::test;
 
 constexpr const char* algorithms[] = {"linear", "torus", "torus-direct", "joint-basis", "irecv"};
-constexpr const char* channels[] = {"p2p-typed", "p2p-packed", "shared"};
+constexpr const char* channels[] = {"p2p-typed", "p2p-packed", "shared", "onesided"};
 
 class Requests : public testing::Test {
  protected:

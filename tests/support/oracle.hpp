@@ -25,8 +25,8 @@ using Byte = unsigned char;
 inline int pick(Random& random, int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)); }
 
 // One of the channels that plans can use.
-inline constexpr const char* channel_names[] = {"p2p-typed", "p2p-packed", "shared"};
-inline const char* random_channel(Random& random) { return channel_names[random() % 3]; }
+inline constexpr const char* channel_names[] = {"p2p-typed", "p2p-packed", "shared", "onesided", "shared+onesided"};
+inline const char* random_channel(Random& random) { return channel_names[random() % 5]; }
 
 // ---- Who talks to whom
 
