@@ -138,9 +138,10 @@ void describe(Prepared& request, const Choice& choice, const Problem& problem) {
   request.predicted = choice.candidate.predicted;
   request.measured = choice.measured;
   request.rounds = static_cast<int>(choice.candidate.scheme ? choice.candidate.scheme->rounds() : problem.neighbors);
+  const std::string ways = request.exchange->ways();
   request.description = text(name(problem.collective), " with ", problem.neighbors, " neighbors, ", std::setprecision(6), problem.sizes.average,
                              " bytes per block", problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : "", "\n", "chosen: ", choice.candidate.label(),
-                             " (", choice.reason, ")\n", "sends: ", request.exchange->messages(), " messages, ", request.exchange->bytes(), " bytes; holds ",
+                             " (", choice.reason, ")\n", "sends: ", request.exchange->messages(), " messages", ways.empty() ? "" : text(" (", ways, ")"), ", ", request.exchange->bytes(), " bytes; holds ",
                              request.exchange->scratch_bytes(), " bytes\n", choice.details);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "channels/edge.hpp"
 
@@ -11,6 +12,8 @@ class Link {
  public:
   virtual ~Link() = default;
   virtual void progress() {}                       // lets the channel proceed while this rank waits
+  virtual std::string name() const = 0;  // of the channel
+  virtual std::size_t messages() const = 0;  // sent per exchange
   virtual std::size_t bytes() const { return 0; }  // of shared memory held
 };
 

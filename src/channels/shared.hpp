@@ -30,13 +30,15 @@ class SharedLink final : public Link {
   // Makes the inbox. rank: this rank's number. in, out: messages from and to ranks of the node. Throws Errc::memory.
   SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<SharedMessage> in, std::vector<SharedMessage> out, const SharedLimits& limits);
 
-  SegmentName name() const { return inbox_ ? inbox_.name() : SegmentName{}; }
+  SegmentName segment() const { return inbox_ ? inbox_.name() : SegmentName{}; }
   // names: of all ranks of the node; an empty one if it made no inbox. False if that is one of the receivers. Throws Errc::memory, Errc::mismatch.
   bool attach(std::span<const SegmentName> names);
   void close_door() { inbox_.close_door(); }  // all have attached
 
   InEdge& in(std::size_t k) { return *in_[k]; }
   OutEdge& out(std::size_t k) { return *out_[k]; }
+  std::string name() const override { return "shared"; }
+  std::size_t messages() const override { return out_.size(); }
   std::size_t bytes() const override { return inbox_.bytes(); }
 
  private:

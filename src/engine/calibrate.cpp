@@ -6,14 +6,17 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "channels/mpi_error.hpp"
-#include "memory/memory.hpp"
 #include "base/hash.hpp"
+#include "channels/mpi_error.hpp"
+#include "channels/shared.hpp"
 #include "copy/moves.hpp"
 #include "engine/agree.hpp"
+#include "memory/memory.hpp"
+#include "memory/wait.hpp"
 #include "select/cache.hpp"
 
 namespace tonari {
@@ -156,6 +159,69 @@ void measure_messages(LogGP& machine, Pair pair) {
   machine.typed_block = pair.typed_piece();
 }
 
+// Two ranks that toss a word to each other through shared memory.
+class Toss {
+ public:
+  Toss(const std::shared_ptr<const Node>& node, int rank)
+      : first_(node->index(rank) == 0), other_(static_cast<int>(first_)), policy_{node->crowded(), 10} {
+    const std::int32_t peer = node->ranks()[static_cast<std::size_t>(other_)];
+    SegmentName mine, names[2];
+    if (!caught([&] { link_.emplace(node, rank, messages(peer), messages(peer), SharedLimits{}); })) mine = link_->segment();
+    swap(node->comm(), &mine, &names[other_], sizeof mine);
+    int good = !caught([&] { good_ = link_ && link_->attach(names); }) && good_, theirs = 0;
+    swap(node->comm(), &good, &theirs, sizeof good);
+    good_ = good && theirs;
+  }
+  explicit operator bool() const { return good_; }
+
+  double round_trip() {
+    const double start = MPI_Wtime();
+    if (first_) write();
+    read();
+    if (!first_) write();
+    parity_ ^= 1;
+    return MPI_Wtime() - start;
+  }
+
+ private:
+  static std::vector<SharedMessage> messages(std::int32_t peer) { return {{peer, 0, 8}}; }
+  void swap(MPI_Comm comm, const void* mine, void* theirs, std::size_t bytes) const {
+    const int count = static_cast<int>(bytes);
+    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, other_, tag_go, theirs, count, MPI_BYTE, other_, tag_go, comm, MPI_STATUS_IGNORE), "MPI_Sendrecv");
+  }
+  template <typename Ready>
+  void wait(Ready ready) const {
+    for (Wait waiting(policy_); !ready();) waiting.idle();
+  }
+  void write() {
+    wait([&] { return link_->out(0).may_write(0, parity_); });
+    link_->out(0).written(0, parity_);
+  }
+  void read() {
+    wait([&] { return link_->in(0).arrived(0, parity_); });
+    link_->in(0).taken(0, parity_);
+  }
+
+  bool first_;
+  int other_;  // by its number on the node
+  WaitPolicy policy_;
+  std::optional<SharedLink> link_;
+  bool good_ = false;
+  int parity_ = 0;
+};
+
+// L + 2 o is what a word takes one way; writing it and finding it take a small part of that each.
+void measure_shared(LogGP& machine, const std::shared_ptr<const Node>& node, int rank) {
+  constexpr int rounds = 400;
+  Toss toss(node, rank);
+  if (!toss) return;
+  std::vector<double> times;
+  for (int k = 0; k < rounds; ++k) times.push_back(toss.round_trip() / 2);
+  const double one_way = std::max(1e-9, undisturbed(times));
+  machine.shared_overhead = one_way / 8;
+  machine.shared_latency = one_way - 2 * machine.shared_overhead;
+}
+
 // Variables by which users and sites tune their MPI change what is fastest.
 std::uint64_t tuning_environment() {
   static const char* const prefixes[] = {"OMPI_MCA_mpi_", "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_coll", "OMPI_MCA_mtl", "MPIR_CVAR_", "UCX_", "FI_"};
@@ -185,7 +251,7 @@ std::string machine_key(MPI_Comm comm) {
   return broadcast(comm, key.substr(0, 400));
 }
 
-LogGP measure_machine(MPI_Comm comm) {
+LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
   int rank = 0, size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
@@ -193,11 +259,12 @@ LogGP measure_machine(MPI_Comm comm) {
   std::string result;
   if (rank == 0) measure_copies(machine);
   if (size > 1 && (rank == 0 || rank == size - 1)) measure_messages(machine, Pair(comm, rank == 0 ? size - 1 : 0, rank == 0));
+  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2) measure_shared(machine, node, rank);
   if (rank == 0) result = to_text(machine);
   return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
 }
 
-LogGP machine_parameters(MPI_Comm comm, const std::string& key) {
+LogGP machine_parameters(MPI_Comm comm, const std::string& key, const std::shared_ptr<const Node>& node) {
   static std::mutex mutex;
   static std::map<std::string, LogGP> known;
   const CacheFile file(cache_directory(), "machines");
@@ -207,11 +274,11 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key) {
   if (rank == 0) {
     const std::lock_guard lock(mutex);
     if (const auto found = known.find(key); found != known.end()) text = to_text(found->second);
-    else if (const auto line = file.get(key); line && loggp_from_text(*line)) text = *line;
+    else if (const auto line = file.get(key); line && line->find("shared_latency") != line->npos && loggp_from_text(*line)) text = *line;
   }
   text = broadcast(comm, text);
   const std::optional<LogGP> remembered = loggp_from_text(text);
-  const LogGP machine = remembered ? *remembered : measure_machine(comm);
+  const LogGP machine = remembered ? *remembered : measure_machine(comm, node);
   const std::lock_guard lock(mutex);
   if (rank == 0 && !remembered) file.put(key, to_text(machine));
   known[key] = machine;

@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 
+#include "channels/node.hpp"
 #include "cost/loggp.hpp"
 
 namespace tonari {
@@ -13,11 +15,12 @@ namespace tonari {
 // Collective; the same on all ranks.
 std::string machine_key(MPI_Comm comm);
 
-// Ping-pongs and bursts between rank 0 and the last rank while the others wait, in about half a second. Collective; the same on all ranks.
+// Ping-pongs and bursts between rank 0 and the last rank while the others wait, and through shared memory between rank 0 and the next rank of its node, in
+// about half a second. node: of the calling rank. Collective; the same on all ranks.
 // With one rank only copies are measured.
-LogGP measure_machine(MPI_Comm comm);
+LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node);
 
 // From memory, from the cache directory, or measured and remembered. Collective.
-LogGP machine_parameters(MPI_Comm comm, const std::string& key);
+LogGP machine_parameters(MPI_Comm comm, const std::string& key, const std::shared_ptr<const Node>& node);
 
 }  // namespace tonari

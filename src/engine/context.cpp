@@ -108,7 +108,7 @@ const std::string& Context::machine_key() {
 }
 
 const LogGP& Context::machine() {
-  if (!machine_) machine_ = machine_parameters(comm_->get(), machine_key());
+  if (!machine_) machine_ = machine_parameters(comm_->get(), machine_key(), node_);
   return *machine_;
 }
 

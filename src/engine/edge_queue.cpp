@@ -97,6 +97,13 @@ std::size_t EdgeQueue::bytes() const {
   return sum;
 }
 
+std::string EdgeQueue::ways() const {
+  std::string all;
+  for (const std::shared_ptr<Link>& link : edges_.links)
+    if (link->messages() > 0) all += text(all.empty() ? "" : ", ", link->messages(), " ", link->name());
+  return all;
+}
+
 void EdgeQueue::progress() {
   for (const std::shared_ptr<Link>& link : edges_.links) link->progress();
 }

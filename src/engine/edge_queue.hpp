@@ -31,6 +31,7 @@ class EdgeQueue {
   int parity() const { return parity_; }
   int messages() const { return messages_; }
   std::size_t bytes() const;  // held by the links
+  std::string ways() const;   // "3 shared, 2 onesided"
 
   void begin();  // an exchange; gives back what was read in place after the one before
   void end();    // all operations are complete: gives back what was passed on

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "base/checked.hpp"
 
@@ -18,6 +19,7 @@ class Exchange {
   virtual bool proceeds_by_itself() const { return false; }  // needs no test to proceed
 
   virtual int messages() const = 0;          // this rank sends per exchange
+  virtual std::string ways() const { return ""; }  // how many of them go which way, if there are several: "3 shared, 2 p2p-packed"
   virtual Bytes bytes() const = 0;           // this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;
   // Where a receive block of the last complete exchange can be read instead of in the receive buffer, until the next start; null: it is in the buffer.

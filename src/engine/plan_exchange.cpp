@@ -251,6 +251,12 @@ void PlanExchange::check_peers() {
   if (error && !go_on()) throw *error;
 }
 
+std::string PlanExchange::ways() const {
+  const std::string edges = edges_.ways();
+  if (edges.empty() || messages_ == 0) return edges;
+  return text(edges, ", ", messages_, " p2p-packed");
+}
+
 const std::byte* PlanExchange::view(std::size_t block) const {
   return program_.views.empty() ? nullptr : program_.views[block][static_cast<std::size_t>(edges_.parity())];
 }

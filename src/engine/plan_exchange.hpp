@@ -33,6 +33,7 @@ class PlanExchange final : public Exchange {
   bool test() override;
   void wait() override;
   int messages() const override { return messages_ + edges_.messages(); }
+  std::string ways() const override;
   Bytes bytes() const override { return program_.bytes_sent; }
   std::size_t scratch_bytes() const override { return program_.memory.bytes() + edges_.bytes(); }
   const std::byte* view(std::size_t block) const override;

@@ -73,7 +73,7 @@ void connect_shared(Context& context, const Candidate& candidate, const Settings
   if (!error)
     error = caught([&] { link = std::make_shared<SharedLink>(context.node(), context.rank(), messages.in, messages.out, limits_of(candidate, settings)); });
   std::vector<SegmentName> names(node.ranks().size());
-  const SegmentName mine = link ? link->name() : SegmentName{};
+  const SegmentName mine = link ? link->segment() : SegmentName{};
   check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node.comm()), "MPI_Allgather");
   // Who finds that a receiver has made nothing leaves it to that rank to say why.
   bool attached = false;
@@ -85,12 +85,15 @@ void connect_shared(Context& context, const Candidate& candidate, const Settings
 
 class OneSidedLink final : public Link {
  public:
-  explicit OneSidedLink(std::unique_ptr<OneSided> edges) : edges_(std::move(edges)) {}
+  OneSidedLink(std::unique_ptr<OneSided> edges, std::size_t messages) : edges_(std::move(edges)), messages_(messages) {}
+  std::string name() const override { return "onesided"; }
+  std::size_t messages() const override { return messages_; }
   void progress() override { edges_->progress(); }
   OneSided& edges() { return *edges_; }
 
  private:
   std::unique_ptr<OneSided> edges_;
+  std::size_t messages_;
 };
 
 // Through windows; that none can be made is a reason to do without.
@@ -103,7 +106,7 @@ void connect_one_sided(Context& context, const Candidate& candidate, const Messa
   OneSided::Options options;
   if (candidate.channel.ready_degree > 0) options.ready = OneSided::Ready::tree, options.degree = candidate.channel.ready_degree;
   try {
-    const auto link = std::make_shared<OneSidedLink>(OneSided::make(context.windows(), as_given(messages.out), as_given(messages.in), options));
+    const auto link = std::make_shared<OneSidedLink>(OneSided::make(context.windows(), as_given(messages.out), as_given(messages.in), options), messages.out.size());
     add_edges(wiring.edges, link, link->edges(), messages, wiring.plan->size());
   } catch (const Error& error) {
     if (error.code() != Errc::mpi) throw;

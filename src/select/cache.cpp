@@ -189,6 +189,7 @@ namespace {
 struct Parameter {
   const char* name;
   double LogGP::*time;
+  bool needed = true;
 };
 constexpr Parameter parameters[] = {{"L", &LogGP::L},
                                     {"o", &LogGP::o},
@@ -197,7 +198,9 @@ constexpr Parameter parameters[] = {{"L", &LogGP::L},
                                     {"copy_block", &LogGP::copy_block},
                                     {"copy_byte", &LogGP::copy_byte},
                                     {"typed_block", &LogGP::typed_block},
-                                    {"rendezvous", &LogGP::rendezvous}};
+                                    {"rendezvous", &LogGP::rendezvous},
+                                    {"shared_latency", &LogGP::shared_latency, false},
+                                    {"shared_overhead", &LogGP::shared_overhead, false}};
 constexpr double longest_time = 10;                       // seconds
 constexpr std::size_t longest_eager = std::size_t{1} << 30;  // bytes
 
@@ -248,7 +251,8 @@ std::string set(LogGP& machine, const std::string& name, const std::string& valu
     if (good) return "";
     return text(name, " is ", in_quotes(value), "; it must be a time in seconds, ", may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
   }
-  return text(in_quotes(name), " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, eager and rendezvous");
+  return text(in_quotes(name), " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, eager, rendezvous, shared_latency "
+              "and shared_overhead");
 }
 
 // Returns what is wrong with the text, or nothing.
@@ -261,7 +265,7 @@ std::string parse_machine(const std::string& source, LogGP& machine) {
     if (!given.insert(list[k]).second) return list[k] + " is given twice";
   }
   for (const Parameter& parameter : parameters)
-    if (!given.contains(parameter.name)) return text(parameter.name, " is missing; give it in seconds, for example ", parameter.name, "=1e-6");
+    if (parameter.needed && !given.contains(parameter.name)) return text(parameter.name, " is missing; give it in seconds, for example ", parameter.name, "=1e-6");
   return given.contains("eager") ? "" : "eager is missing; give it in bytes, for example eager=4096";
 }
 

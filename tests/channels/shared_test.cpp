@@ -113,7 +113,7 @@ class Player {
       if (e.to == world_rank()) recvs_.push_back({e}), in.push_back({e.from, e.tag, e.bytes});
     }
     link_ = std::make_unique<SharedLink>(node, world_rank(), in, out, limits);
-    const SegmentName mine = link_->name();
+    const SegmentName mine = link_->segment();
     std::vector<SegmentName> names(node->ranks().size());
     MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node->comm());
     EXPECT_TRUE(link_->attach(names));
@@ -438,7 +438,7 @@ TEST_F(SharedPlaces, LengthsThatDifferAreAnError) {
   const std::vector<SharedMessage> out = sender() ? std::vector<SharedMessage>{{1, 0, 16}} : std::vector<SharedMessage>{};
   const std::vector<SharedMessage> in = receiver() ? std::vector<SharedMessage>{{0, 0, 24}} : std::vector<SharedMessage>{};
   SharedLink link(node_, world_rank(), in, out, {});
-  const SegmentName mine = link.name();
+  const SegmentName mine = link.segment();
   std::vector<SegmentName> names(node_->ranks().size());
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node_->comm());
   const Error error = error_of([&] { link.attach(names); });
