@@ -23,7 +23,7 @@ std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate, co
   if (candidate.passing) bound.passing = *candidate.passing;
   const bool typed = candidate.channel.via == Via::typed;
   P2pProgram program = typed ? compile_typed(plan, bound, arguments) : compile_packed(plan, bound, packing_for(plan, candidate, settings, wiring.edges));
-  PlanExchange::Options options{first_tag, !candidate.channel.immediate, context.vertex().node_ranks};
+  PlanExchange::Options options{first_tag, !candidate.channel.immediate, context.node()->ranks()};
   if (wiring.edges.any()) options.wait = {context.node()->crowded(), settings.timeout};
   options.edges = std::move(wiring.edges);
   return std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(), std::move(options));

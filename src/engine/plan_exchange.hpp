@@ -20,7 +20,7 @@ class PlanExchange final : public Exchange {
   struct Options {
     int first_tag = 0;       // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
     bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
-    std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending, as far as they are known
+    std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending
     Edges edges = {};                           // the program was compiled with their landings
     WaitPolicy wait = {};
   };

@@ -1,0 +1,216 @@
+// A small MPI program for tests/python/test_peers.py: exchanges between all ranks while something goes wrong. What each rank has seen goes to stdout, a line of
+// JSON per rank.
+//
+//   tonari_peers exchange [--bytes n] [--exchanges n]   verified exchanges; says what carried them
+//                kill                                   the last rank kills itself in the middle of an exchange; the others go on until they get an error
+//                leave                                  the last rank frees its request, the others start another exchange
+//                quiet                                  8-byte exchanges between two marker system calls
+//   --threads single      MPI_Init instead of MPI_Init_thread
+//   --refuse              this process may not read the memory of others
+//   --shm-dir path        only the last rank gets it, as TONARI_SHM_DIR
+#include <mpi.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <tonari/tonari.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "memory/child.hpp"
+
+namespace {
+
+using Word = std::uint64_t;
+
+struct Options {
+  std::string mode, shm_dir, threads = "multiple";
+  int bytes = 8, exchanges = 100;
+  bool refuse = false;
+};
+
+Options read_options(int argc, char** argv) {
+  Options o;
+  o.mode = argc > 1 ? argv[1] : "";
+  for (int k = 2; k < argc; ++k) {
+    const std::string word = argv[k];
+    if (word == "--refuse") o.refuse = true;
+    else if (k + 1 < argc && word == "--bytes") o.bytes = std::atoi(argv[++k]);
+    else if (k + 1 < argc && word == "--exchanges") o.exchanges = std::atoi(argv[++k]);
+    else if (k + 1 < argc && word == "--threads") o.threads = argv[++k];
+    else if (k + 1 < argc && word == "--shm-dir") o.shm_dir = argv[++k];
+  }
+  return o;
+}
+
+std::string quoted(const char* text) {
+  std::string out = "\"";
+  for (; text && *text; ++text) {
+    if (*text == '"' || *text == '\\') out += '\\';
+    if (*text == '\n') out += "\\n";
+    else out += *text;
+  }
+  return out + '"';
+}
+
+// Mappings of memory that is shared through files without names.
+int mappings() {
+  std::ifstream maps("/proc/self/maps");
+  int found = 0;
+  for (std::string line; std::getline(maps, line);) found += line.find("memfd:tonari") != std::string::npos;
+  return found;
+}
+
+class Program {
+ public:
+  explicit Program(const Options& options) : o_(options) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    std::vector<int> others;
+    for (int r = 0; r < size_; ++r)
+      if (r != rank_) others.push_back(r);
+    const int n = size_ - 1;
+    words_ = static_cast<std::size_t>(o_.bytes) / sizeof(Word);
+    out_.resize(words_ * static_cast<std::size_t>(n)), in_.resize(out_.size());
+    must(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, n, others.data(), MPI_UNWEIGHTED, n, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
+    must(tonari_alltoall_init(out_.data(), static_cast<int>(words_), MPI_UINT64_T, in_.data(), static_cast<int>(words_), MPI_UINT64_T, near_, MPI_INFO_NULL, &request_));
+    description_ = tonari_request_describe(request_);
+  }
+
+  int run() {
+    if (o_.mode == "exchange") exchange_all(o_.exchanges);
+    else if (o_.mode == "quiet") quiet();
+    else if (o_.mode == "kill") until_error([] { raise(SIGKILL); });
+    else if (o_.mode == "leave") until_error([this] { must(tonari_request_free(&request_)); });
+    else return 2;
+    report();
+    if (o_.mode == "kill") _exit(0);  // the MPI would wait for the dead
+    if (near_) must(tonari_neighborhood_free(&near_));
+    MPI_Finalize();
+    return wrong_ > 0;
+  }
+
+ private:
+  static void must(int code) {
+    if (code == TONARI_SUCCESS) return;
+    std::fprintf(stderr, "tonari_peers: %s\n", tonari_last_error());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  bool last() const { return rank_ == size_ - 1; }
+  static Word content(int from, int to, int exchange, std::size_t k) {
+    return (static_cast<Word>(from) << 48 | static_cast<Word>(to) << 40) + static_cast<Word>(exchange) * 1'000'003 + k;
+  }
+
+  void fill(int exchange) {
+    for (int i = 0; i < size_ - 1; ++i)
+      for (std::size_t k = 0; k < words_; ++k) out_[static_cast<std::size_t>(i) * words_ + k] = content(rank_, i + (i >= rank_), exchange, k);
+  }
+  void verify(int exchange) {
+    for (int i = 0; i < size_ - 1; ++i)
+      for (std::size_t k = 0; k < words_; ++k) wrong_ += in_[static_cast<std::size_t>(i) * words_ + k] != content(i + (i >= rank_), rank_, exchange, k);
+  }
+
+  int exchange(int number) {
+    fill(number);
+    if (const int code = tonari_start(request_)) return code;
+    if (const int code = tonari_wait(request_)) return code;
+    verify(number);
+    return TONARI_SUCCESS;
+  }
+  void exchange_all(int number) {
+    for (int k = 0; k < number && code_ == TONARI_SUCCESS; ++k) note(exchange(k));
+    if (code_ == TONARI_SUCCESS) must(tonari_request_free(&request_));
+  }
+
+  // After some exchanges the last rank does what no other expects, when the others have started the next one.
+  template <class Deed>
+  void until_error(Deed deed) {
+    for (int k = 0; k < 40; ++k) must(exchange(k));
+    const auto begin = std::chrono::steady_clock::now();
+    if (last()) {
+      usleep(50'000);
+      deed();
+      return;
+    }
+    // With a rank that sends its part and then goes two exchanges may be complete before it is missed.
+    for (int k = 40; k < 50 && code_ == TONARI_SUCCESS; ++k) note(exchange(k));
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    must(tonari_request_free(&request_));
+  }
+
+  void quiet() {
+    exchange_all_warm();
+    syscall(SYS_getpgid, 424242);
+    for (int k = 0; k < 1000 && code_ == TONARI_SUCCESS; ++k) note(exchange(k));
+    syscall(SYS_getpgid, 424243);
+    must(tonari_request_free(&request_));
+  }
+  void exchange_all_warm() {
+    for (int k = 0; k < 1000; ++k) must(exchange(k));
+  }
+
+  void note(int code) {
+    if (code == TONARI_SUCCESS) return;
+    code_ = code;
+    sentence_ = tonari_last_error();
+  }
+
+  void report() const {
+    std::ostringstream line;
+    line << "{\"rank\": " << rank_ << ", \"process\": " << getpid() << ", \"code\": " << code_ << ", \"peer_error\": " << (code_ == TONARI_ERR_PEER ? "true" : "false")
+         << ", \"sentence\": " << quoted(sentence_.c_str()) << ", \"seconds\": " << seconds_ << ", \"wrong\": " << wrong_ << ", \"mappings\": " << mappings()
+         << ", \"description\": " << quoted(description_.c_str()) << "}\n";
+    const std::string text = line.str();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  }
+
+  Options o_;
+  int rank_ = 0, size_ = 1, code_ = 0;
+  std::size_t words_ = 0;
+  long wrong_ = 0;
+  double seconds_ = 0;
+  std::vector<Word> out_, in_;
+  tonari_neighborhood near_ = TONARI_NEIGHBORHOOD_NULL;
+  tonari_request request_ = TONARI_REQUEST_NULL;
+  std::string sentence_, description_;
+};
+
+// The launcher sees this process, which keeps the lines to it open; another one, which is this rank, may die without the launcher ending the job.
+void work_in_another_process() {
+  const pid_t rank = fork();
+  if (rank == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return;
+  }
+  int status = 0;
+  waitpid(rank, &status, 0);
+  if (WIFSIGNALED(status)) sleep(4);  // until the others are through
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = read_options(argc, argv);
+  if (options.mode == "kill") work_in_another_process();
+  alarm(60);  // never hangs
+  if (options.refuse && !tonari::test::refuse(SYS_process_vm_readv, EPERM)) return 77;
+  int provided = 0;
+  if (options.threads == "single") MPI_Init(&argc, &argv);
+  else MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (!options.shm_dir.empty() && rank == size - 1) setenv("TONARI_SHM_DIR", options.shm_dir.c_str(), 1);
+  return Program(options).run();
+}

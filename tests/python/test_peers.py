@@ -1,0 +1,184 @@
+"""Bad luck with shared memory, in real MPI jobs: a rank that is killed or leaves, too little memory, no permission, few threads; and what is asked of the system
+while all goes well. Every job ends by itself: tonari_peers has an alarm, and run() a time limit."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # the MPI's own reads of other processes' memory are not what is refused here
+    "UCX_TLS": "^cma",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "TONARI_TIMEOUT": "1",
+    "TONARI_TUNE": "off",
+}
+# The launcher lets the others go on where a rank has died.
+GO_ON = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
+
+
+def _built() -> dict[str, dict[str, str]]:
+    if not CONFIG.is_file():
+        return {}
+    mpis = json.loads(CONFIG.read_text())["mpis"]
+    return {name: mpi for name, mpi in mpis.items() if (Path(mpi["bin"]) / "tonari_peers").is_file()}
+
+
+BUILT = _built()
+needs_build = pytest.mark.skipif(not BUILT, reason="there is no build with tonari_peers (TONARI_BUILD)")
+each_mpi = pytest.mark.parametrize("mpi", list(BUILT) or [pytest.param("none", marks=needs_build)])
+
+
+def command(mpi: str, ranks: int, *arguments: str, launcher: tuple[str, ...] = (), before: tuple[str, ...] = ()) -> list[str]:
+    program = str(Path(BUILT[mpi]["bin"]) / "tonari_peers")
+    return [BUILT[mpi]["mpiexec"], *launcher, "-n", str(ranks), *before, program, *arguments]
+
+
+def run(words: list[str], cache: Path, channel: str = "shared", **environment: str) -> list[dict[str, Any]]:
+    """What each rank that came to its end reported, in the order of ranks."""
+    env = os.environ | ENVIRONMENT | {"TONARI_CACHE_DIR": str(cache), "TONARI_CHANNEL": channel} | environment
+    done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=90, env=env)
+    reports = [json.loads(found) for found in re.findall(r"^\{.*\}$", done.stdout, re.MULTILINE)]
+    assert reports, f"{done.stdout}\n{done.stderr}"
+    return sorted(reports, key=lambda report: report["rank"])
+
+
+def is_gone(process: int) -> bool:
+    return not Path(f"/proc/{process}").exists()
+
+
+def assert_nothing_is_left(reports: list[dict[str, Any]]) -> None:
+    assert [report["mappings"] for report in reports] == [0] * len(reports)
+    assert all(is_gone(report["process"]) for report in reports)
+    names = [path.name for path in Path("/dev/shm").glob("*")]
+    assert not [name for name in names if "tonari" in name and not name.startswith("tonari-test-")]  # those are folders of other tests
+
+
+@each_mpi
+@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), ("linear", "4000000"), ("colouring", "40000")])
+def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
+    reports = run(command(mpi, 3, "kill", "--bytes", size, launcher=tuple(GO_ON[mpi])), tmp_path, TONARI_ALGORITHM=algorithm)
+    assert [report["rank"] for report in reports] == [0, 1]
+    for report in reports:
+        assert report["peer_error"], report
+        assert report["seconds"] < 8
+        assert report["wrong"] == 0
+    # One may hear of the other, which has given up because of the dead.
+    sentences = " ".join(report["sentence"] for report in reports)
+    dead = re.search(r"rank 2 \(process (\d+)\) has ended", sentences)
+    assert dead, sentences
+    assert is_gone(int(dead[1]))
+    assert all(re.search(r"rank \d \(process \d+\) has ended|rank \d has freed its request", report["sentence"]) for report in reports)
+    assert_nothing_is_left(reports)
+
+
+@each_mpi
+@pytest.mark.parametrize("size", ["8", "4000000"])
+def test_a_rank_that_frees_its_request_is_named_to_the_others(mpi: str, size: str, tmp_path: Path) -> None:
+    reports = run(command(mpi, 3, "leave", "--bytes", size), tmp_path)
+    assert [report["peer_error"] for report in reports] == [True, True, False]
+    assert "rank 2 has freed its request" in reports[0]["sentence"] + reports[1]["sentence"]
+    assert all(report["seconds"] < 8 and report["wrong"] == 0 for report in reports)
+    assert_nothing_is_left(reports)
+
+
+def can_mount() -> bool:
+    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+
+
+needs_mount = pytest.mark.skipif(shutil.which("unshare") is None or not can_mount(), reason="mounts need root, and a system that lets it")
+
+
+def in_small_directory(directory: Path, kib: int, words: list[str]) -> list[str]:
+    return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size={kib}k none {shlex.quote(str(directory))} && exec {shlex.join(words)}"]
+
+
+def small_directory(tmp_path: Path) -> Path:
+    directory = tmp_path / "small"
+    directory.mkdir()
+    return directory
+
+
+@needs_mount
+@each_mpi
+@pytest.mark.parametrize("only_last", [False, True])
+@pytest.mark.parametrize("tune", ["off", "measure"])
+def test_too_little_memory_to_share_is_no_error(mpi: str, only_last: bool, tune: str, tmp_path: Path) -> None:
+    directory = small_directory(tmp_path)
+    words = command(mpi, 2, "exchange", "--bytes", "3000", *(["--shm-dir", str(directory)] if only_last else []))
+    environment = {"TONARI_TUNE": tune} | ({} if only_last else {"TONARI_SHM_DIR": str(directory)})
+    for report in run(in_small_directory(directory, 4, words), tmp_path, **environment):
+        assert (report["code"], report["wrong"]) == (0, 0)
+        assert "p2p-packed" in report["description"].splitlines()[1]
+        assert re.search(r"cannot share \d{4,5} bytes .*4096 bytes free", report["description"]), report["description"]
+
+
+@needs_mount
+@each_mpi
+def test_too_little_memory_leaves_the_other_candidates(mpi: str, tmp_path: Path) -> None:
+    directory = small_directory(tmp_path)
+    words = command(mpi, 2, "exchange", "--bytes", "400000")
+    for report in run(in_small_directory(directory, 16, words), tmp_path, "auto", TONARI_TUNE="measure", TONARI_SHM_DIR=str(directory)):
+        assert (report["code"], report["wrong"]) == (0, 0)
+        assert re.search(r"^  linear/shared: cannot share \d+ bytes", report["description"], re.MULTILINE), report["description"]
+        assert not report["description"].splitlines()[1].startswith("chosen: linear/shared (")
+
+
+@each_mpi
+def test_without_permission_to_read_others_nothing_is_read(mpi: str, tmp_path: Path) -> None:
+    free = run(command(mpi, 2, "exchange", "--bytes", "4000000", "--exchanges", "20"), tmp_path / "free", TONARI_TUNE="measure")
+    refused = run(command(mpi, 2, "exchange", "--bytes", "4000000", "--exchanges", "20", "--refuse"), tmp_path / "refused", TONARI_TUNE="measure")
+    for report in free + refused:
+        assert (report["code"], report["wrong"]) == (0, 0)
+    assert all("shared" in report["description"].splitlines()[1] for report in free + refused)
+    assert all("single copy" not in report["description"] for report in refused)
+    if "single copy" not in free[0]["description"]:
+        pytest.skip("this system lets no process read another's memory, refused or not")
+
+
+@each_mpi
+@pytest.mark.parametrize("size", ["8", "400000"])
+def test_one_thread_is_enough(mpi: str, size: str, tmp_path: Path) -> None:
+    for report in run(command(mpi, 3, "exchange", "--bytes", size, "--threads", "single"), tmp_path):
+        assert (report["code"], report["wrong"], report["mappings"]) == (0, 0, 0)
+        assert "shared" in report["description"].splitlines()[1]
+
+
+def calls_between_markers(trace: Path) -> list[str]:
+    lines = trace.read_text().splitlines()
+    first, last = (next(k for k, line in enumerate(lines) if marker in line) for marker in ("getpgid(424242)", "getpgid(424243)"))
+    return lines[first + 1 : last]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@each_mpi
+def test_small_exchanges_make_no_system_call(mpi: str, tmp_path: Path) -> None:
+    """Who is kept waiting because the other was off its core may give its own away, so the best of some runs counts."""
+    crowded = len(os.sched_getaffinity(0)) < 2
+    best: list[str] | None = None
+    for attempt in range(6):
+        directory = tmp_path / str(attempt)
+        directory.mkdir()
+        traced = ("sh", "-c", f'exec strace -o {shlex.quote(str(directory))}/$$ "$@"', "traced")
+        for report in run(command(mpi, 2, "quiet", before=traced), tmp_path, OMPI_MCA_mpi_yield_when_idle="0"):
+            assert (report["code"], report["wrong"]) == (0, 0)
+        for trace in directory.iterdir():
+            calls = [call for call in calls_between_markers(trace) if not (crowded and call.startswith("sched_yield"))]
+            best = calls if best is None or len(calls) < len(best) else best
+        if best == []:
+            break
+    assert best == []
