@@ -1,5 +1,5 @@
-// A small MPI program for tests/python/test_peers.py: exchanges between all ranks while something goes wrong. What each rank has seen goes to stdout, a line of
-// JSON per rank.
+// A small MPI program for tests/python/test_peers.py: exchanges between all ranks while something goes wrong. What each rank has seen goes into a file of
+// JSON per rank, in the folder TONARI_PEERS_REPORTS.
 //
 //   tonari_peers exchange [--bytes n] [--exchanges n]   verified exchanges; says what carried them
 //                kill                                   the last rank kills itself in the middle of an exchange; the others go on until they get an error
@@ -168,9 +168,9 @@ class Program {
     line << "{\"rank\": " << rank_ << ", \"process\": " << getpid() << ", \"code\": " << code_ << ", \"peer_error\": " << (code_ == TONARI_ERR_PEER ? "true" : "false")
          << ", \"sentence\": " << quoted(sentence_.c_str()) << ", \"seconds\": " << seconds_ << ", \"wrong\": " << wrong_ << ", \"mappings\": " << mappings()
          << ", \"description\": " << quoted(description_.c_str()) << "}\n";
-    const std::string text = line.str();
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    const char* const folder = std::getenv("TONARI_PEERS_REPORTS");
+    if (!folder) std::printf("%s", line.str().c_str());
+    else std::ofstream(std::string(folder) + "/" + std::to_string(rank_)) << line.str();
   }
 
   Options o_;
