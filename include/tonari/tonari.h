@@ -149,19 +149,20 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *           Init touches neither buffer.
  *  Send and receive blocks, and two receive blocks, must not overlap (checked); blocks of one array that interleave are fine.
  *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks
- *           (checked):
+ *           (checked, but for the timeout):
  *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
  *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood
  *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed; shared: between ranks of one node through
  *                                                  shared memory, else p2p-packed; onesided: by windows (MPI_Put); shared+onesided.
- *                                                  Where memory cannot be shared or windows not be made: p2p-packed, and
+ *                                                  Where memory cannot be shared or windows cannot be made: p2p-packed, and
  *                                                  tonari_request_describe says why
  *             tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
  *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
  *             tonari_ports     (TONARI_PORTS)      at most so many messages in each direction at a time; 0 (default): no limit
  *             tonari_progress  (TONARI_PROGRESS)   calls (default): in test and wait; thread: by a thread that the neighborhood's requests with this key
  *                                                  share. It needs MPI_THREAD_MULTIPLE (ARGUMENT else), and ends with the last of them
- *             tonari_recv_view (TONARI_RECV_VIEW)  no (default); yes: blocks may stay where they arrive, see tonari_request_recv_view
+ *             tonari_recv_view (no variable)       no (default); yes: blocks may stay where they arrive, see tonari_request_recv_view; one-shot
+ *                                                  calls do not look at it
  *             tonari_timeout   (TONARI_TIMEOUT)    seconds (default 10) after which a rank that waits for shared memory sees whether the others still live; if
  *                                                  not, test and wait return PEER. Who waits for a rank that is merely slow goes on waiting
  *  request  owned by the caller; tonari_request_free.
@@ -223,7 +224,7 @@ TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Dataty
  * Errors: ARGUMENT (null, or of a one-shot call), ACTIVE (already started), MPI. */
 TONARI_API int tonari_start(tonari_request request);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
- * Errors: PEER, MPI; the request can only be freed then.
+ * Errors: PEER, MPI; the request can only be freed then, and should be soon: others may wait for it.
  * Exchanges proceed in test and wait: a rank that combines messages may have to forward blocks of others, so every rank that started must go on to
  * test or wait until completion (with tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete). */
 TONARI_API int tonari_test(tonari_request request, int* flag);

@@ -15,22 +15,6 @@ void check_startable(const tonari_request_s& request, const std::string& which) 
   if (request.active || request.prepared->running) fail(Errc::active, which, " is already started; complete it with tonari_wait or tonari_test first");
 }
 
-void start(tonari_request request) {
-  if (!request) fail(Errc::argument, "the request is null");
-  check_startable(*request, "the request");
-  request->prepared->running = true;
-  request->prepared->complete = false;
-  request->prepared->exchange->start();
-  request->active = true;
-  enlist(*request->prepared->exchange);
-}
-
-void complete(tonari_request_s& request) {
-  discharge(*request.prepared->exchange);
-  request.active = request.prepared->running = false;
-  request.prepared->complete = true;
-}
-
 // An exchange that failed stays so: every further test and wait says it again, and the request can be freed.
 template <typename Work>
 void or_broken(tonari_request_s& request, Work work) {
@@ -40,6 +24,21 @@ void or_broken(tonari_request_s& request, Work work) {
   discharge(*request.prepared->exchange);
   request.prepared->broken = error;
   throw *error;
+}
+
+void start(tonari_request request) {
+  if (!request) fail(Errc::argument, "the request is null");
+  check_startable(*request, "the request");
+  request->prepared->running = request->active = true;  // whatever happens: if it fails, wait and test say so again, and it can be freed
+  request->prepared->complete = false;
+  or_broken(*request, [&] { request->prepared->exchange->start(); });
+  enlist(*request->prepared->exchange);
+}
+
+void complete(tonari_request_s& request) {
+  discharge(*request.prepared->exchange);
+  request.active = request.prepared->running = false;
+  request.prepared->complete = true;
 }
 
 bool test(tonari_request request) {

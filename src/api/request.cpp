@@ -66,6 +66,7 @@ struct Mine {
 void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info, Mine& mine) {
   Context& context = *near.context;
   mine.settings = read_settings(info, context.settings());
+  if (use == Use::once) mine.settings.recv_view = false;  // nobody could ask where the blocks are
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.place())) throw *broken;
   const Place& place = context.place();
@@ -141,7 +142,8 @@ void describe(Prepared& request, const Choice& choice, const Problem& problem) {
   const std::string ways = request.exchange->ways();
   request.description = text(name(problem.collective), " with ", problem.neighbors, " neighbors, ", std::setprecision(6), problem.sizes.average,
                              " bytes per block", problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : "", "\n", "chosen: ", choice.candidate.label(),
-                             " (", choice.reason, ")\n", "sends: ", request.exchange->messages(), " messages", ways.empty() ? "" : text(" (", ways, ")"), ", ", request.exchange->bytes(), " bytes; holds ",
+                             " (", choice.reason, ")\n", "sends: ", request.exchange->messages(), " messages", ways.empty() ? "" : text(" (", ways, ")"),
+                             ", ", request.exchange->bytes(), " bytes; holds ",
                              request.exchange->scratch_bytes(), " bytes\n", choice.details);
 }
 
@@ -170,6 +172,8 @@ std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice,
   context.reserve_tags(tags);
   Wiring wiring = wire(context, choice.candidate, mine.settings, mine.binding);
   note_refusal(choice, wiring.refusal);
+  if (choice.candidate.channel.shares() && !context.shares_memory())
+    choice.details = "no two ranks share a node: nothing goes through shared memory\n" + choice.details;
   const auto prepared = std::make_shared<Prepared>();
   together(context.comm(), [&] {
     prepared->context = near.context;

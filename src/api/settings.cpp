@@ -57,7 +57,7 @@ void check_channel(const std::string& name) {
 }
 
 bool parse_view(const std::string& word) {
-  if (word != "yes" && word != "no") fail(Errc::argument, "tonari_recv_view (TONARI_RECV_VIEW) is '", word, "'; it must be yes or no");
+  if (word != "yes" && word != "no") fail(Errc::argument, "tonari_recv_view is '", word, "'; it must be yes or no");
   return word == "yes";
 }
 
@@ -93,7 +93,7 @@ Settings read_settings(MPI_Info info, Settings settings) {
   if (const auto value = lookup(info, "tonari_tune", "TONARI_TUNE")) settings.tune = parse_tune(*value);
   if (const auto value = lookup(info, "tonari_ports", "TONARI_PORTS")) settings.ports = parse_ports(*value);
   if (const auto value = lookup(info, "tonari_progress", "TONARI_PROGRESS")) settings.progress_thread = parse_progress(*value);
-  if (const auto value = lookup(info, "tonari_recv_view", "TONARI_RECV_VIEW")) settings.recv_view = parse_view(*value);
+  if (const auto value = value_of(info, "tonari_recv_view")) settings.recv_view = parse_view(*value);  // no variable: the program must know
   if (const auto value = lookup(info, "tonari_timeout", "TONARI_TIMEOUT")) settings.timeout = parse_timeout(*value);
   return settings;
 }

@@ -221,4 +221,23 @@ TEST_F(RecvViewErrors, BeforeTheFirstExchangeWhileActiveAndOutOfRange) {
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
+// Nobody could ask a blocking call where its blocks are.
+TEST(RecvView, OneShotCallsFillTheReceiveBuffer) {
+  MPI_Comm cart = MPI_COMM_NULL;
+  int ranks = world_size(), periodic = 1, rank = 0;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &cart);
+  MPI_Comm_rank(cart, &rank);
+  const int offsets[] = {-1, 1};
+  const Info info{{"tonari_recv_view", "yes"}, {"tonari_channel", "shared"}, {"tonari_algorithm", "linear"}};
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_EQ(tonari_neighborhood_create_cart(cart, 2, offsets, info, &near), TONARI_SUCCESS) << tonari_last_error();
+  MPI_Comm_free(&cart);
+  const int out[] = {10 * rank, 10 * rank + 1};
+  int in[] = {-1, -1};
+  ASSERT_EQ(tonari_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, near), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(in[0], 10 * ((rank + 1) % ranks));
+  EXPECT_EQ(in[1], 10 * ((rank + ranks - 1) % ranks) + 1);
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+}
+
 }  // namespace

@@ -55,7 +55,7 @@ def find_mpi(name: str = "") -> Mpi:
 def environment(ranks: int) -> dict[str, str]:
     """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores are scarce."""
     # Each would override what the benchmark asks for.
-    ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS", "TONARI_RECV_VIEW"}
+    ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS"}
     kept = {key: value for key, value in os.environ.items() if key not in ours}
     scarce = ranks > len(os.sched_getaffinity(0))
     return {
