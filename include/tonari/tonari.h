@@ -17,7 +17,8 @@
  *    handle itself is null on some ranks only, those return at once and cannot tell the others.)
  *  - Output parameters are written on success only. Handles are null (TONARI_*_NULL) after they were freed.
  *  - A neighborhood and its requests may be used by one thread at a time; different requests may be driven by different threads if MPI was
- *    initialised with MPI_THREAD_MULTIPLE. [collective] calls on one neighborhood must not run concurrently. Requests of one-shot calls are completed
+ *    initialised with MPI_THREAD_MULTIPLE. [collective] calls on one neighborhood must not run concurrently, nor, where windows are used
+ *    (tonari_channel onesided), on neighborhoods made of one communicator. Requests of one-shot calls are completed
  *    and freed by the thread that makes the calls on their neighborhood, which keeps account of them.
  *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives: counts in elements of the type, displacements of v forms in
  *    elements (extents) of the type and of w forms in bytes. tonari does not keep pointers to the arrays passed to init calls, only to the
@@ -225,8 +226,9 @@ TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Dataty
 TONARI_API int tonari_start(tonari_request request);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
  * Errors: PEER, MPI; the request can only be freed then, and should be soon: others may wait for it.
- * Exchanges proceed in test and wait: a rank that combines messages may have to forward blocks of others, so every rank that started must go on to
- * test or wait until completion (with tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete). */
+ * Exchanges proceed in test and wait, of this request or of another: a rank may have to forward blocks of others, and long messages through shared memory and
+ * windows need both ends. So every rank that started must go on to test or wait until completion before it waits for others by other means, such as
+ * MPI_Barrier. (With tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete. With windows a test may take as long as MPI_Win_flush.) */
 TONARI_API int tonari_test(tonari_request request, int* flag);
 TONARI_API int tonari_wait(tonari_request request);
 /* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine. */

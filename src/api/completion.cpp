@@ -22,6 +22,7 @@ void or_broken(tonari_request_s& request, Work work) {
   const std::optional<Error> error = caught(work);
   if (!error) return;
   discharge(*request.prepared->exchange);
+  request.prepared->exchange->give_up();
   request.prepared->broken = error;
   throw *error;
 }

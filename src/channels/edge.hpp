@@ -35,6 +35,7 @@ class OutEdge {
   virtual void written(std::size_t part, int parity) = 0;    // the part is packed: let it go
   virtual bool sent(int parity) = 0;                         // the message no longer needs anything here; asked after the last part was written
   virtual bool sent_together() const { return false; }       // sent is dear, and serves all edges at once: better asked when all are written
+  virtual void leave() {}                                    // this end will not go on
   virtual void check() const {}                              // throws Errc::peer if the receiver has ended or left: it will take nothing more
 };
 
@@ -44,9 +45,9 @@ class InEdge {
   virtual const std::vector<Landing>& landings() const = 0;
   virtual void bound(std::span<const Piece> pieces) { (void)pieces; }  // where the bytes are to go, as in OutEdge
 
-  virtual void expect(int parity) { (void)parity; }          // an exchange has started here
   virtual bool arrived(std::size_t part, int parity) = 0;    // and can be unpacked; asked in the order of parts
   virtual void taken(std::size_t part, int parity) = 0;      // unpacked: the place is free again
+  virtual void leave() {}                                    // as in OutEdge
   virtual void check() const {}                              // throws Errc::peer if the sender has ended or left: nothing more will come
 };
 

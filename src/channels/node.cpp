@@ -1,6 +1,9 @@
 #include "channels/node.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
 
 #include "channels/mpi_error.hpp"
 
@@ -20,24 +23,43 @@ bool can_read(const Card& card) {
   return read_process(card.process, {&to, 1}, {&from, 1}) == 0 && seen == card.word;
 }
 
+// Ranks of the whole job on this node, as launchers tell: ranks outside of the communicator need cores, too. 0: they do not say.
+int ranks_of_job_here() {
+  int ranks = 0;
+  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})  // Open MPI; MPICH's and Intel's mpiexec
+    if (const char* value = std::getenv(variable)) ranks = std::max(ranks, std::atoi(value));
+  return ranks;
+}
+
+// One for all that watch a process: each takes a file descriptor.
+std::shared_ptr<const Watch> shared_watch(std::int64_t process) {
+  static std::mutex mutex;
+  static std::map<std::int64_t, std::weak_ptr<const Watch>> known;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const Watch> watch = known[process].lock();
+  if (!watch) known[process] = watch = std::make_shared<const Watch>(process);
+  return watch;
+}
+
 }  // namespace
 
-Node::Node(std::shared_ptr<const OwnedComm> members, std::int32_t rank) : comm_(std::move(members)) {
+Node::Node(MPI_Comm members, std::int32_t rank) {
   int me = 0, size = 0;
-  MPI_Comm_rank(comm(), &me);
-  MPI_Comm_size(comm(), &size);
+  MPI_Comm_rank(members, &me);
+  MPI_Comm_size(members, &size);
   word_ = std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(this_process()) * 0x9E37'79B9'7F4A'7C15);  // what only this process has there
   const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(word_.get()), *word_, allowed_cpus()};
   std::vector<Card> cards(static_cast<std::size_t>(size));
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm()), "MPI_Allgather");
+  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, members), "MPI_Allgather");
   Cpus cpus{};
   for (const Card& card : cards) {
     ranks_.push_back(static_cast<std::int32_t>(card.rank));
     processes_.push_back(card.process);
-    watches_.emplace_back(card.process);
+    watches_.push_back(card.process == this_process() ? nullptr : shared_watch(card.process));
     for (std::size_t k = 0; k < cpus.size(); ++k) cpus[k] |= card.cpus[k];
   }
-  crowded_ = is_crowded(size, cpus);
+  const bool bound = std::ranges::any_of(cards, [&](const Card& card) { return card.cpus != mine.cpus; });
+  crowded_ = is_crowded(bound ? size : std::max(size, ranks_of_job_here()), cpus);
   reads_ = can_read(cards[static_cast<std::size_t>(me + 1) % cards.size()]);  // permissions are the same for all processes of one user
 }
 

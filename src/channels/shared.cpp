@@ -62,7 +62,8 @@ class SharedOut final : public OutEdge {
     landings_[0].tail = reinterpret_cast<std::byte*>(&tail_);
     landings_[0].tail_bytes = (lane.bytes - 1) % sizeof tail_ + 1;
   }
-  ~SharedOut() override { set(track_.lane->sender_left); }
+  ~SharedOut() override { SharedOut::leave(); }
+  void leave() override { set(track_.lane->sender_left); }
 
   const std::vector<Landing>& landings() const override { return landings_; }
   void bound(std::span<const Piece> pieces) override {
@@ -90,7 +91,8 @@ class SharedOut final : public OutEdge {
 class SharedIn final : public InEdge {
  public:
   SharedIn(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane) : node_(node), index_(index), track_(inbox, lane), landings_(track_.landings()) {}
-  ~SharedIn() override { set(track_.lane->receiver_left); }
+  ~SharedIn() override { SharedIn::leave(); }
+  void leave() override { set(track_.lane->receiver_left); }
 
   const std::vector<Landing>& landings() const override { return landings_; }
   void bound(std::span<const Piece> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
@@ -108,6 +110,8 @@ class SharedIn final : public InEdge {
     const auto& list = *reinterpret_cast<const PieceList*>(cell.payload());
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(list.count, most_pieces));
     const int error = read_process(node_.process(index_), pieces_, {list.pieces, count});
+    // A sender that gave up may have freed what was read, or never have had it mapped; one that completed cannot have left while its cell is full.
+    if (is_set(track_.lane->sender_left)) check();
     if (error == 0) return;
     if (node_.ended(index_)) check();
     fail(Errc::memory, "the memory of rank ", node_.ranks()[index_], " can no longer be read (", std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
@@ -132,11 +136,17 @@ SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std:
   for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k]));
 }
 
-bool SharedLink::attach(std::span<const SegmentName> names) {
+void SharedLink::give_up() {
+  for (const auto& edge : in_) edge->leave();
+  for (const auto& edge : out_) edge->leave();
+}
+
+bool SharedLink::attach(const std::map<std::int32_t, SegmentName>& names) {
   for (const SharedMessage& m : outgoing_) {
     const std::size_t index = node_->index(m.peer);
-    if (names[index].bytes == 0) return false;
-    if (!theirs_[index]) theirs_[index] = Inbox::attach(names[index]);
+    const SegmentName& name = names.at(m.peer);
+    if (name.bytes == 0) return false;
+    if (!theirs_[index]) theirs_[index] = Inbox::attach(name);
     out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], theirs_[index].find(rank_, m.tag, m.bytes)));
   }
   return true;

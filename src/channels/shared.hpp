@@ -2,6 +2,7 @@
 // between start and completion no system call and no MPI call, single copies apart.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -31,12 +32,13 @@ class SharedLink final : public Link {
   SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<SharedMessage> in, std::vector<SharedMessage> out, const SharedLimits& limits);
 
   SegmentName segment() const { return inbox_ ? inbox_.name() : SegmentName{}; }
-  // names: of all ranks of the node; an empty one if it made no inbox. False if that is one of the receivers. Throws Errc::memory, Errc::mismatch.
-  bool attach(std::span<const SegmentName> names);
+  // names: of all receivers; an empty one if it made no inbox: then the result is false. Throws Errc::memory, Errc::mismatch.
+  bool attach(const std::map<std::int32_t, SegmentName>& names);
   void close_door() { inbox_.close_door(); }  // all have attached
 
   InEdge& in(std::size_t k) { return *in_[k]; }
   OutEdge& out(std::size_t k) { return *out_[k]; }
+  void give_up() override;
   std::string name() const override { return "shared"; }
   std::size_t messages() const override { return out_.size(); }
   std::size_t bytes() const override { return inbox_.bytes(); }

@@ -162,14 +162,14 @@ void measure_messages(LogGP& machine, Pair pair) {
 // Two ranks that toss a word to each other through shared memory.
 class Toss {
  public:
-  Toss(const std::shared_ptr<const Node>& node, int rank)
-      : first_(node->index(rank) == 0), other_(static_cast<int>(first_)), policy_{node->crowded(), 10} {
-    const std::int32_t peer = node->ranks()[static_cast<std::size_t>(other_)];
-    SegmentName mine, names[2];
-    if (!caught([&] { link_.emplace(node, rank, messages(peer), messages(peer), SharedLimits{}); })) mine = link_->segment();
-    swap(node->comm(), &mine, &names[other_], sizeof mine);
+  Toss(MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank)
+      : first_(node->index(rank) == 0), peer_(node->ranks()[first_ ? 1 : 0]), policy_{node->crowded(), 10} {
+    SegmentName mine;
+    std::map<std::int32_t, SegmentName> names{{peer_, {}}};
+    if (!caught([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); })) mine = link_->segment();
+    swap(comm, &mine, &names[peer_], sizeof mine);
     int good = !caught([&] { good_ = link_ && link_->attach(names); }) && good_, theirs = 0;
-    swap(node->comm(), &good, &theirs, sizeof good);
+    swap(comm, &good, &theirs, sizeof good);
     good_ = good && theirs;
   }
   explicit operator bool() const { return good_; }
@@ -184,10 +184,10 @@ class Toss {
   }
 
  private:
-  static std::vector<SharedMessage> messages(std::int32_t peer) { return {{peer, 0, 8}}; }
+  std::vector<SharedMessage> messages() const { return {{peer_, 0, 8}}; }
   void swap(MPI_Comm comm, const void* mine, void* theirs, std::size_t bytes) const {
     const int count = static_cast<int>(bytes);
-    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, other_, tag_go, theirs, count, MPI_BYTE, other_, tag_go, comm, MPI_STATUS_IGNORE), "MPI_Sendrecv");
+    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, peer_, tag_go, theirs, count, MPI_BYTE, peer_, tag_go, comm, MPI_STATUS_IGNORE), "MPI_Sendrecv");
   }
   template <typename Ready>
   void wait(Ready ready) const {
@@ -203,7 +203,7 @@ class Toss {
   }
 
   bool first_;
-  int other_;  // by its number on the node
+  std::int32_t peer_;
   WaitPolicy policy_;
   std::optional<SharedLink> link_;
   bool good_ = false;
@@ -211,9 +211,9 @@ class Toss {
 };
 
 // L + 2 o is what a word takes one way; writing it and finding it take a small part of that each.
-void measure_shared(LogGP& machine, const std::shared_ptr<const Node>& node, int rank) {
+void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank) {
   constexpr int rounds = 400;
-  Toss toss(node, rank);
+  Toss toss(comm, node, rank);
   if (!toss) return;
   std::vector<double> times;
   for (int k = 0; k < rounds; ++k) times.push_back(toss.round_trip() / 2);
@@ -259,7 +259,7 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
   std::string result;
   if (rank == 0) measure_copies(machine);
   if (size > 1 && (rank == 0 || rank == size - 1)) measure_messages(machine, Pair(comm, rank == 0 ? size - 1 : 0, rank == 0));
-  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2) measure_shared(machine, node, rank);
+  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2) measure_shared(machine, comm, node, rank);
   if (rank == 0) result = to_text(machine);
   return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
 }

@@ -18,7 +18,6 @@ EdgeQueue::EdgeQueue(Edges edges, const P2pProgram& program) : edges_(std::move(
       continue;
     }
     if (pieces.size() > 0) edges_.in[op]->bound(pieces);
-    incoming_.push_back(op);
     if (step.viewed) viewed_.push_back(op);
     else if (step.passes_on) passes_on_.push_back(op);
   }
@@ -28,7 +27,6 @@ void EdgeQueue::begin() {
   if (viewing_) give_back(viewed_);
   viewing_ = !viewed_.empty();
   parity_ ^= 1;
-  for (OpId op : incoming_) edges_.in[op]->expect(parity_);
 }
 
 void EdgeQueue::end() { give_back(passes_on_); }
@@ -106,6 +104,10 @@ std::string EdgeQueue::ways() const {
 
 void EdgeQueue::progress() {
   for (const std::shared_ptr<Link>& link : edges_.links) link->progress();
+}
+
+void EdgeQueue::give_up() {
+  for (const std::shared_ptr<Link>& link : edges_.links) link->give_up();
 }
 
 void EdgeQueue::check() const {

@@ -40,6 +40,7 @@ class EdgeQueue {
   // Goes on with all that are under way; complete ones leave and are appended to `done` (which has room). Returns whether anything went on.
   bool poll(std::vector<OpId>& done);
   void progress();
+  void give_up();
   void check() const;  // throws Errc::peer if one that is under way can never complete
 
  private:
@@ -53,7 +54,7 @@ class EdgeQueue {
   const P2pProgram& program_;
   std::vector<std::uint32_t> part_;  // of each operation: the next one
   std::vector<OpId> under_way_;
-  std::vector<OpId> incoming_, passes_on_, viewed_;
+  std::vector<OpId> passes_on_, viewed_;
   int messages_ = 0;
   int parity_ = 1;
   bool viewing_ = false;  // the last exchange's blocks are still in their places

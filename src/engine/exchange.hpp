@@ -22,6 +22,7 @@ class Exchange {
   virtual std::string ways() const { return ""; }  // how many of them go which way, if there are several: "3 shared, 2 p2p-packed"
   virtual Bytes bytes() const = 0;           // this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;
+  virtual void give_up() {}  // it failed: the others are told, so that they do not wait for it
   // Where a receive block of the last complete exchange can be read instead of in the receive buffer, until the next start; null: it is in the buffer.
   virtual const std::byte* view(std::size_t block) const { (void)block; return nullptr; }
 };

@@ -82,6 +82,11 @@ bool test_or_remove(Exchange& exchange) {
   }
 }
 
+bool several_in_flight() {
+  const auto lock = in_flight().lock();
+  return in_flight().members.size() > 1;
+}
+
 // Whether no other is in flight; then this one is nobody's but the caller's.
 bool take_if_alone(Exchange& exchange) {
   const auto lock = in_flight().lock();
@@ -93,7 +98,12 @@ bool take_if_alone(Exchange& exchange) {
 
 }  // namespace
 
-bool test_enlisted(Exchange& exchange) { return exchange.proceeds_by_itself() ? exchange.test() : test_or_remove(exchange); }
+bool test_enlisted(Exchange& exchange) {
+  if (exchange.proceeds_by_itself()) return exchange.test();
+  if (test_or_remove(exchange)) return true;
+  if (several_in_flight()) drive_all();  // who tests one of them in a loop waits, too
+  return false;
+}
 
 void wait_and_drive(Exchange& exchange) {
   if (exchange.proceeds_by_itself() || take_if_alone(exchange)) return exchange.wait();

@@ -15,7 +15,7 @@ void discharge(Exchange& exchange);  // complete, or to be destroyed; one that i
 bool any_in_flight();
 // Tests all of them once. Throws Errc::mpi.
 void drive_all();
-// As the exchange's own test and wait. wait drives the others on, too. If they throw, the exchange is no longer enlisted.
+// As the exchange's own test and wait, but they drive the others on, too. If they throw, the exchange is no longer enlisted.
 bool test_enlisted(Exchange& exchange);
 void wait_and_drive(Exchange& exchange);
 

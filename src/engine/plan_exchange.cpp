@@ -83,8 +83,22 @@ void PlanExchange::make_requests() {
 }
 
 PlanExchange::~PlanExchange() {
+  if (active_transfers_ > 0) abandon();
   for (MPI_Request& request : requests_)
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+// After a failure: what was to be received must not be written any more. Sends cannot be taken back, so what they still read is never given back.
+void PlanExchange::abandon() {
+  bool still_sends = false;
+  for (std::size_t k = 0; k < requests_.size(); ++k) {
+    int done = 1;
+    if (requests_[k] != MPI_REQUEST_NULL) MPI_Request_get_status(requests_[k], &done, MPI_STATUS_IGNORE);
+    if (done) continue;
+    if (program_.transfers[k].send) still_sends = true;
+    else if (MPI_Cancel(&requests_[k]) == MPI_SUCCESS) MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+  }
+  if (still_sends) (void)new Memory(std::move(program_.memory));
 }
 
 void PlanExchange::start() {

@@ -37,9 +37,11 @@ class PlanExchange final : public Exchange {
   Bytes bytes() const override { return program_.bytes_sent; }
   std::size_t scratch_bytes() const override { return program_.memory.bytes() + edges_.bytes(); }
   const std::byte* view(std::size_t block) const override;
+  void give_up() override { edges_.give_up(); }
 
  private:
   void make_requests();
+  void abandon();
   void order_transfers(const Plan& plan);
   bool on_node(int peer) const;
   void start_ready();

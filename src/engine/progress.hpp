@@ -59,6 +59,7 @@ class DrivenExchange final : public Exchange {
   void wait() override;
   bool proceeds_by_itself() const override { return true; }
   int messages() const override { return exchange_->messages(); }
+  void give_up() override { exchange_->give_up(); }
   std::string ways() const override { return exchange_->ways(); }
   Bytes bytes() const override { return exchange_->bytes(); }
   std::size_t scratch_bytes() const override { return exchange_->scratch_bytes(); }

@@ -151,7 +151,7 @@ RankNode read_node(MPI_Comm comm) {
   if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
   std::shared_ptr<const OwnedComm> sharing = sharing_memory(comm, rank);
   if (emulated) sharing = split(sharing->get(), members.node, rank);
-  auto node = std::make_shared<const Node>(std::move(sharing), rank);
+  auto node = std::make_shared<const Node>(sharing->get(), rank);
   if (!emulated) members = {node->ranks().front(), node->ranks()};
   return {std::move(members), std::move(node)};
 }

@@ -1,5 +1,8 @@
 #include "engine/wiring.hpp"
 
+#include <map>
+#include <set>
+
 #include "channels/mpi_error.hpp"
 #include "channels/onesided.hpp"
 #include "channels/shared.hpp"
@@ -47,9 +50,9 @@ void add_edges(Edges& edges, const std::shared_ptr<Link>& link, Channel& channel
   for (std::size_t k = 0; k < messages.out_ops.size(); ++k) edges.out[messages.out_ops[k]] = &channel.out(k);
 }
 
-SharedLimits limits_of(const Candidate& candidate, const Settings& settings) {
+SharedLimits limits_of(const Context& context, const Candidate& candidate, const Settings& settings) {
   SharedLimits limits;
-  if (candidate.channel.single_copy) limits.single_copy = worth_single_copy;
+  if (candidate.channel.single_copy && context.reads_memory()) limits.single_copy = worth_single_copy;
   limits.views = settings.recv_view;
   return limits;
 }
@@ -66,15 +69,29 @@ bool all_well(Context& context, const std::optional<Error>& mine, std::string& r
   }
 }
 
-// Through shared memory: two collective calls. error: what went wrong here before.
-void connect_shared(Context& context, const Candidate& candidate, const Settings& settings, const Messages& messages, std::optional<Error> error, Wiring& wiring) {
-  const Node& node = *context.node();
+// Tells every sender where its messages go, and learns the same from every receiver. Empty names: that rank made no inbox.
+std::map<std::int32_t, SegmentName> swap_names(const Context& context, const Messages& messages, const SegmentName& mine) {
+  std::map<std::int32_t, SegmentName> theirs;
+  std::set<std::int32_t> senders;
+  for (const SharedMessage& m : messages.out) theirs[m.peer] = {};
+  for (const SharedMessage& m : messages.in) senders.insert(m.peer);
+  std::vector<MPI_Request> requests;
+  constexpr int bytes = sizeof(SegmentName);
+  const int tag = context.first_tag();  // of the exchange that is being made: nothing of it is under way yet
+  for (auto& [rank, name] : theirs)
+    check_mpi(MPI_Irecv(&name, bytes, MPI_BYTE, rank, tag, context.comm(), &requests.emplace_back()), "MPI_Irecv");
+  for (std::int32_t rank : senders)
+    check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, rank, tag, context.comm(), &requests.emplace_back()), "MPI_Isend");
+  check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  return theirs;
+}
+
+void connect_shared(Context& context, const Candidate& candidate, const Settings& settings, const Messages& messages, Wiring& wiring) {
   std::shared_ptr<SharedLink> link;
-  if (!error)
-    error = caught([&] { link = std::make_shared<SharedLink>(context.node(), context.rank(), messages.in, messages.out, limits_of(candidate, settings)); });
-  std::vector<SegmentName> names(node.ranks().size());
-  const SegmentName mine = link ? link->segment() : SegmentName{};
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node.comm()), "MPI_Allgather");
+  std::optional<Error> error = caught([&] {
+    link = std::make_shared<SharedLink>(context.node(), context.rank(), messages.in, messages.out, limits_of(context, candidate, settings));
+  });
+  const std::map<std::int32_t, SegmentName> names = swap_names(context, messages, link ? link->segment() : SegmentName{});
   // Who finds that a receiver has made nothing leaves it to that rank to say why.
   bool attached = false;
   if (!error) error = caught([&] { attached = link->attach(names); });
@@ -129,8 +146,8 @@ Wiring wire(Context& context, const Candidate& candidate, const Settings& settin
     if (channel.shares()) shared = messages_of(*wiring.plan, bound, [&](int peer) { return node.here(peer); });
     if (channel.one_sided()) one_sided = messages_of(*wiring.plan, bound, [&](int peer) { return !channel.shares() || !node.here(peer); });
   });
-  if (channel.shares()) connect_shared(context, candidate, settings, shared, error, wiring);
-  else agree(context.comm(), error);
+  agree(context.comm(), error);
+  if (channel.shares()) connect_shared(context, candidate, settings, shared, wiring);
   if (channel.one_sided() && wiring.refusal.empty()) connect_one_sided(context, candidate, one_sided, wiring);
   if (!wiring.refusal.empty()) wiring.edges = {};
   return wiring;

@@ -83,7 +83,6 @@ class Player {
     exchange_ = exchange;
     parity_ = exchange % 2;
     to_write_ = numbers(sends_.size()), to_leave_.clear(), to_take_ = numbers(recvs_.size());
-    for (std::size_t k : to_take_) channel_->in(k).expect(parity_);
   }
 
   // Does what can be done; whether the exchange is complete.

@@ -31,10 +31,15 @@ constexpr bool spins = false;
 
 int exchanges(int wanted) { return spins && world_size() > static_cast<int>(std::thread::hardware_concurrency()) ? wanted / 10 : wanted; }
 
-std::shared_ptr<const Node> whole_node() {
-  MPI_Comm made = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &made);
-  return std::make_shared<const Node>(std::make_shared<const OwnedComm>(made), world_rank());
+std::shared_ptr<const Node> whole_node() { return std::make_shared<const Node>(MPI_COMM_WORLD, world_rank()); }
+
+// Of all ranks, which are those of the node.
+std::map<std::int32_t, SegmentName> all_names(const SegmentName& mine) {
+  std::vector<SegmentName> names(static_cast<std::size_t>(world_size()));
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+  std::map<std::int32_t, SegmentName> by_rank;
+  for (int rank = 0; rank < world_size(); ++rank) by_rank[rank] = names[static_cast<std::size_t>(rank)];
+  return by_rank;
 }
 
 struct Edge {
@@ -113,11 +118,8 @@ class Player {
       if (e.to == world_rank()) recvs_.push_back({e}), in.push_back({e.from, e.tag, e.bytes});
     }
     link_ = std::make_unique<SharedLink>(node, world_rank(), in, out, limits);
-    const SegmentName mine = link_->segment();
-    std::vector<SegmentName> names(node->ranks().size());
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node->comm());
-    EXPECT_TRUE(link_->attach(names));
-    MPI_Barrier(node->comm());
+    EXPECT_TRUE(link_->attach(all_names(link_->segment())));
+    MPI_Barrier(MPI_COMM_WORLD);
     link_->close_door();
     for (std::size_t k = 0; k < sends_.size(); ++k) prepare(sends_[k], link_->out(k), random);
     for (std::size_t k = 0; k < recvs_.size(); ++k) prepare(recvs_[k], link_->in(k), random);
@@ -138,7 +140,6 @@ class Player {
     parity_ = exchange % 2;
     for (Message& m : sends_) m.part = 0, m.done = false;
     for (Message& m : recvs_) m.part = 0, m.done = false;
-    for (std::size_t k = 0; k < recvs_.size(); ++k) link_->in(k).expect(parity_);
   }
 
   // Does what can be done; whether the exchange is complete.
@@ -240,7 +241,7 @@ Played play(const SharedLimits& limits, unsigned seed, int rounds) {
     player.start(exchange);
     if (!finish(player)) break;
   }
-  MPI_Barrier(node->comm());
+  MPI_Barrier(MPI_COMM_WORLD);
   return {player.by_itself(), player.most_parts()};
 }
 
@@ -285,7 +286,7 @@ TEST(SharedLink, MessagesThatEndInTheCanary) {
     player.start(exchange);
     if (!finish(player)) break;
   }
-  MPI_Barrier(node->comm());
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST(SharedLink, SeveralAtOnceEndInAnyOrder) {
@@ -320,7 +321,7 @@ class SharedPlaces : public testing::Test {
   void open(Bytes bytes, const SharedLimits& limits) { player_ = std::make_unique<Player>(node_, std::vector<Edge>{{0, 1, 5, bytes}}, limits, 1); }
   OutEdge& out() { return player_->link().out(0); }
   InEdge& in() { return player_->link().in(0); }
-  void meet() { MPI_Barrier(node_->comm()); }
+  void meet() { MPI_Barrier(MPI_COMM_WORLD); }
   void take(std::size_t part, int parity) {
     EXPECT_TRUE(in().arrived(part, parity));
     in().taken(part, parity);
@@ -438,9 +439,7 @@ TEST_F(SharedPlaces, LengthsThatDifferAreAnError) {
   const std::vector<SharedMessage> out = sender() ? std::vector<SharedMessage>{{1, 0, 16}} : std::vector<SharedMessage>{};
   const std::vector<SharedMessage> in = receiver() ? std::vector<SharedMessage>{{0, 0, 24}} : std::vector<SharedMessage>{};
   SharedLink link(node_, world_rank(), in, out, {});
-  const SegmentName mine = link.segment();
-  std::vector<SegmentName> names(node_->ranks().size());
-  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, node_->comm());
+  const std::map<std::int32_t, SegmentName> names = all_names(link.segment());
   const Error error = error_of([&] { link.attach(names); });
   EXPECT_EQ(error.code(), sender() ? Errc::mismatch : Errc::success) << error.what();
   meet();
@@ -449,7 +448,7 @@ TEST_F(SharedPlaces, LengthsThatDifferAreAnError) {
 TEST_F(SharedPlaces, WithoutAnInboxThereNobodyAttaches) {
   const std::vector<SharedMessage> out = sender() ? std::vector<SharedMessage>{{1, 0, 16}} : std::vector<SharedMessage>{};
   SharedLink link(node_, world_rank(), {}, out, {});
-  EXPECT_EQ(link.attach(std::vector<SegmentName>(node_->ranks().size())), !sender());
+  EXPECT_EQ(link.attach({{0, {}}, {1, {}}}), !sender());
   meet();
 }
 
