@@ -131,6 +131,7 @@ std::shared_ptr<Window> Windows::take(std::size_t bytes) {
   for (std::size_t k = 0; k < all_.size() && !window; ++k)
     if (bits[k / 64] >> k % 64 & 1) window = all_[k];
   if (!window) {
+    trim();  // too small, the unused ones
     window = make_window(comm_, round_up(std::max<std::size_t>(bytes + bytes / 4, 1), 4096));  // a little more, for a user of about the same size
     enrol(window);
     all_.push_back(window);
@@ -155,12 +156,14 @@ std::size_t Windows::alive() {
   return registry().windows.size();
 }
 
-namespace {
-
 int drop_pool(MPI_Comm, int, void* value, void*) {
-  delete static_cast<std::shared_ptr<WindowPool>*>(value);
+  const auto* const pool = static_cast<std::shared_ptr<WindowPool>*>(value);
+  (*pool)->attached_ = false;
+  delete pool;
   return MPI_SUCCESS;
 }
+
+namespace {
 
 int pool_key() {
   static const int key = [] {

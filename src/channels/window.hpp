@@ -55,17 +55,22 @@ class Windows {
 
 // The windows of all that is made on one communicator of the program, which are made when the first is asked for: what outlives one neighbourhood is there for
 // the next one.
+int drop_pool(MPI_Comm, int, void* value, void*);  // an attribute's delete function
+
 class WindowPool {
  public:
   // Not collective: kept as an attribute of comm, as long as that or a user lives.
   static std::shared_ptr<WindowPool> of(MPI_Comm comm);
 
   Windows& windows(MPI_Comm comm);  // collective; comm: of the same ranks
+  bool attached() const { return attached_; }  // the program has not freed the communicator
   bool empty() const { return !windows_ || windows_->count() == 0; }  // the same on all ranks
   void trim() { windows_->trim(); }  // collective; not empty
 
  private:
+  friend int drop_pool(MPI_Comm, int, void* value, void*);
   std::unique_ptr<Windows> windows_;
+  bool attached_ = true;
 };
 
 // Collective: throws on all ranks if `reason` is not empty on one: Errc::mpi, the reason of the lowest such rank.

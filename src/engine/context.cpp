@@ -52,7 +52,7 @@ Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
 }
 
 void Context::trim_windows() {
-  if (windows_->empty()) return;
+  if (windows_->empty() || windows_->attached()) return;  // the next neighbourhood can use them
   agree(comm(), {});  // while it waits, exchanges go on that others may wait for
   windows_->trim();
 }

@@ -59,7 +59,7 @@ class Context {
 
   // Collective.
   Windows& windows() { return windows_->windows(comm()); }
-  void trim_windows();
+  void trim_windows();  // frees those that nobody will ask for again
 
   const std::shared_ptr<const Node>& node() const { return node_; }
   // Whether any node has several ranks, and whether on all nodes that have, processes may read each other's memory; the same on all ranks.
