@@ -158,11 +158,11 @@ def test_every_operation_delivers(mpi: str, op: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("op", ["alltoall", "alltoallv", "allgather", "allgatherw"])
 def test_graphs_deliver(mpi: str, op: str, tmp_path: Path) -> None:
     for pattern, most in {"random:0.6:3": None, "hotspot": 2, "hotspot-in": 1, "clique:2": 1}.items():
-        found = by_name(rows(tmp_path, pattern, "--op", op, "--bytes", "24", "--ranks", "3", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear"))
-        assert [row["verified"] for row in found.values()] == [True, True, True], pattern
-        assert found["linear"]["messages"] == found["irecv"]["messages"], pattern
+        found = by_name(rows(tmp_path, pattern, "--op", op, "--bytes", "24", "--ranks", "3", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,linear/p2p-packed"))
+        assert [row["verified"] for row in found.values()] == [True] * 4, pattern
+        assert found["linear/p2p-packed"]["messages"] == found["irecv"]["messages"], pattern
         if most is not None:
-            assert found["linear"]["messages"] == most, pattern
+            assert found["linear/p2p-packed"]["messages"] == most, pattern
 
 
 @needs_build
@@ -182,11 +182,14 @@ def test_a_mesh_delivers(mpi: str, tmp_path: Path) -> None:
 @each_mpi
 def test_messages_are_counted(mpi: str, tmp_path: Path) -> None:
     """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six blocks go to others and two to the rank itself."""
-    ring = by_name(rows(tmp_path, "moore:1:1", "--ranks", "3", "--mpi", mpi, "--algorithms", "native,irecv,irecv-persistent,tonari-irecv,linear"))
+    ring = by_name(rows(tmp_path, "moore:1:1", "--ranks", "3", "--mpi", mpi, "--algorithms", "native,irecv,irecv-persistent,tonari-irecv/p2p-packed,linear/p2p-packed,linear/shared"))
     native = ring.pop("native")
     hidden = not native["mpi_version"].startswith("4.")  # the wheels of Open MPI 5 and MPICH 5 do not show what their collectives send
     assert native["messages"] == 2 or (hidden and native["messages"] is None)
-    assert {name: row["messages"] for name, row in ring.items()} == {"irecv": 2, "irecv-persistent": 2, "tonari-irecv": 2, "linear": 2}
+    assert {name: row["messages"] for name, row in ring.items()} == {
+        "irecv": 2, "irecv-persistent": 2, "tonari-irecv/p2p-packed": 2, "linear/p2p-packed": 2,
+        "linear/shared": 0,  # not by the MPI
+    }  # fmt: skip
     wrapped = by_name(
         rows(tmp_path, "moore:2:1", "--ranks", "3", "--dims", "3x1", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear/p2p-packed")
     )
