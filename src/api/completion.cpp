@@ -19,12 +19,14 @@ void check_startable(const tonari_request_s& request, const std::string& which) 
 template <typename Work>
 void or_broken(tonari_request_s& request, Work work) {
   if (request.prepared->broken) throw *request.prepared->broken;
-  const std::optional<Error> error = caught(work);
-  if (!error) return;
-  discharge(*request.prepared->exchange);
-  request.prepared->exchange->give_up();
-  request.prepared->broken = error;
-  throw *error;
+  try {
+    work();
+  } catch (...) {
+    discharge(*request.prepared->exchange);
+    request.prepared->exchange->give_up();
+    request.prepared->broken = caught([] { throw; });
+    throw;
+  }
 }
 
 void start(tonari_request request) {
