@@ -228,7 +228,8 @@ TONARI_API int tonari_start(tonari_request request);
  * Errors: PEER, MPI; the request can only be freed then, and should be soon: others may wait for it.
  * Exchanges proceed in test and wait, of this request or of another: a rank may have to forward blocks of others, and long messages through shared memory and
  * windows need both ends. So every rank that started must go on to test or wait until completion before it waits for others by other means, such as
- * MPI_Barrier. (With tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete. With windows a test may take as long as MPI_Win_flush.) */
+ * MPI_Barrier. (With tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete. With windows a
+ * test may take as long as MPI_Win_flush.) */
 TONARI_API int tonari_test(tonari_request request, int* flag);
 TONARI_API int tonari_wait(tonari_request request);
 /* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine. */
@@ -265,6 +266,50 @@ typedef struct {
   MPI_Count scratch_bytes;        /* memory this request holds for packing and for blocks on their way */
 } tonari_request_info;
 TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_info* info);
+
+/* ---- In place ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* [collective over comm] All-to-all exchanges between all ranks of any intracommunicator, in which what arrives takes the place of what was sent, in bounded
+ * memory: no copy of the buffer exists at any time. Requests are started, tested, waited for and freed like all others; with i in front of its name a call
+ * starts at once and cannot be started again; the plain forms return when the exchange is complete on this rank. buf must not be touched in between.
+ *
+ * The symmetric exchange (MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw with MPI_IN_PLACE): block j of buf goes to rank j and is overwritten by what
+ * rank j had for this rank, which must have the same number of bytes (checked: MISMATCH names the pair). Types may differ between the ranks. Pairwise swaps in
+ * the order of Hofmann and Ruenger 2013: section 3.1 (mpich-order), 3.2 (linear-shift) or 3.3 (hierarchical-sets, its halves cut along nodes).
+ *
+ * The general exchange, alltoallv_inplace_general: send and receive counts and displacements differ. Send blocks must not overlap each other, nor receive blocks;
+ * send and receive blocks may overlap in any way. sendcounts[j] here equals recvcounts of this rank on rank j. Outside of the receive blocks, what send blocks
+ * held is undefined afterwards; what belongs to no block is untouched. Displacements count elements of `type`, whose elements must not overlap
+ * each other (docs/guide.md: the algorithm, its bound, and why it ends).
+ *
+ * Errors besides the usual: BUFFERS if blocks that must not do overlap, or a type overlaps itself; ARGUMENT for negative counts and displacements. Nothing has
+ * been moved then. Displacements are not negative here: they are counted from buf.
+ *
+ * Info keys:
+ *   tonari_inplace_memory  bytes of temporary memory that this rank may use for blocks on their way, besides a few words per rank and chunk; default 1048576. It may
+ *           differ between ranks (TONARI_INPLACE_MEMORY). As many swaps overlap as fit. It is not exceeded, however small: 0 and 1 both mean a byte at a time.
+ *   tonari_algorithm       auto, mpich-order, linear-shift or hierarchical-sets (TONARI_INPLACE_ALGORITHM)
+ *   tonari_channel         auto, shared (between ranks of a node), or p2p-packed (TONARI_CHANNEL); others are taken as the nearest of these
+ *   tonari_timeout, tonari_progress  as above */
+TONARI_API int tonari_alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_alltoallv_inplace_init(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm, MPI_Info info,
+                                             tonari_request* request);
+TONARI_API int tonari_alltoallw_inplace_init(void* buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[], MPI_Comm comm,
+                                             MPI_Info info, tonari_request* request);
+TONARI_API int tonari_alltoallv_inplace_general_init(void* buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[],
+                                                     const MPI_Aint recvdispls[], MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_ialltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_ialltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm, MPI_Info info,
+                                         tonari_request* request);
+TONARI_API int tonari_ialltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[], MPI_Comm comm, MPI_Info info,
+                                         tonari_request* request);
+TONARI_API int tonari_ialltoallv_inplace_general(void* buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[],
+                                                 const MPI_Aint recvdispls[], MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_alltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info);
+TONARI_API int tonari_alltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm, MPI_Info info);
+TONARI_API int tonari_alltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[], MPI_Comm comm, MPI_Info info);
+TONARI_API int tonari_alltoallv_inplace_general(void* buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[],
+                                                const MPI_Aint recvdispls[], MPI_Datatype type, MPI_Comm comm, MPI_Info info);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,6 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
-#include "engine/agree.hpp"
-#include "engine/in_flight.hpp"
 
 using namespace tonari;
 
@@ -15,49 +13,22 @@ void check_startable(const tonari_request_s& request, const std::string& which) 
   if (request.active || request.prepared->running) fail(Errc::active, which, " is already started; complete it with tonari_wait or tonari_test first");
 }
 
-// An exchange that failed stays so: every further test and wait says it again, and the request can be freed.
-template <typename Work>
-void or_broken(tonari_request_s& request, Work work) {
-  if (request.prepared->broken) throw *request.prepared->broken;
-  try {
-    work();
-  } catch (...) {
-    discharge(*request.prepared->exchange);
-    request.prepared->exchange->give_up();
-    request.prepared->broken = caught([] { throw; });
-    throw;
-  }
-}
-
 void start(tonari_request request) {
   if (!request) fail(Errc::argument, "the request is null");
   check_startable(*request, "the request");
-  request->prepared->running = request->active = true;  // whatever happens: if it fails, wait and test say so again, and it can be freed
-  request->prepared->complete = false;
-  or_broken(*request, [&] { request->prepared->exchange->start(); });
-  enlist(*request->prepared->exchange);
-}
-
-void complete(tonari_request_s& request) {
-  discharge(*request.prepared->exchange);
-  request.active = request.prepared->running = false;
-  request.prepared->complete = true;
+  request->active = true;  // also if it fails: test and wait say so again
+  request->prepared->start();
 }
 
 bool test(tonari_request request) {
-  if (!request || !request->active) return true;
-  or_broken(*request, [&] {
-    if (test_enlisted(*request->prepared->exchange)) complete(*request);
-  });
-  return !request->active;
+  if (request && request->active && request->prepared->test()) request->active = false;
+  return !request || !request->active;
 }
 
 void wait(tonari_request request) {
   if (!request || !request->active) return;
-  or_broken(*request, [&] {
-    wait_and_drive(*request->prepared->exchange);
-    complete(*request);
-  });
+  request->prepared->wait();
+  request->active = false;
 }
 
 // The next non-blocking call that runs this exchange takes the handle.
@@ -118,7 +89,8 @@ extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
 extern "C" int tonari_request_free(tonari_request* request) {
   return guarded([&] {
     if (!request) fail(Errc::argument, "the address of the request is null");
-    if (*request && (*request)->active && !(*request)->prepared->broken) fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
+    if (*request && (*request)->active && !(*request)->prepared->broken)
+      fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
     if (*request) put_away(std::unique_ptr<tonari_request_s>(*request));
     *request = TONARI_REQUEST_NULL;
   });

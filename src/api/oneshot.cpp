@@ -1,18 +1,14 @@
 // The six operations as single calls, blocking and non-blocking.
 #include "api/guard.hpp"
 #include "api/request.hpp"
-#include "engine/agree.hpp"
-#include "engine/in_flight.hpp"
 
 using namespace tonari;
 
 namespace {
 
 void run(Prepared& prepared) {
-  prepared.running = true;
-  prepared.exchange->start();
-  wait_and_drive(*prepared.exchange);
-  prepared.running = false;
+  prepared.start();
+  prepared.wait();
 }
 
 // On a neighbourhood with static buffers, after the first call of the operation: no rank asks the others any more. A rank that breaks the promise must
@@ -22,7 +18,7 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
   std::optional<Error> broken = bound.difference(call, near.context->place());
   if (!has_place) broken = Error(Errc::argument, "the place for the new request is null");
   if (prepared.running) {
-    wait_and_drive(*prepared.exchange);
+    prepared.wait();
     broken = Error(Errc::active, text("an exchange of ", call.name(), " was still in flight when the next began; with cdag_static_buffers both write the same "
                                       "buffers, so complete one first (both are complete now)"));
   }
@@ -49,9 +45,7 @@ int started(tonari_neighborhood near, tonari_request* request, const Call& call)
     std::shared_ptr<Prepared> prepared = ready(near, call, request != nullptr);
     std::unique_ptr<tonari_request_s> handle = std::move(prepared->spare);
     if (!handle) handle = std::make_unique<tonari_request_s>();
-    prepared->running = true;
-    prepared->exchange->start();
-    enlist(*prepared->exchange);
+    prepared->start();
     handle->active = handle->once = true;
     handle->prepared = std::move(prepared);
     *request = handle.release();

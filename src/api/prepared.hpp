@@ -2,8 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/error.hpp"
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
 #include "tonari/tonari.h"
@@ -24,16 +27,27 @@ struct Prepared {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
+  // What requests and one-shot calls do with it. An exchange that failed stays so: every further test and wait throws the same again, the other ranks are told
+  // that this one will not go on, and it can only be destroyed.
+  void start();
+  bool test();  // whether it is complete; others in flight are driven on, too, as in wait
+  void wait();
+
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
-  bool running = false;  // stays true if start, test or wait fails: the exchange can only be destroyed then
+  bool running = false;         // stays true if it fails
   bool complete = false;        // the last exchange that was started is
-  std::optional<Error> broken;  // what test or wait failed with
+  std::optional<Error> broken;  // what it failed with
   std::vector<Arrival> arrivals;  // by the program's numbers
   std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, init = 0, measured = 0;
   int rounds = 0;
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
+
+ private:
+  template <typename Work>
+  void or_broken(Work work);
+  void finish();
 };
 
 }  // namespace tonari

@@ -202,13 +202,6 @@ void keep(tonari_neighborhood_s& near, const Call& call, Use use, Mine& mine, co
 
 }  // namespace
 
-Prepared::Prepared() = default;
-Prepared::~Prepared() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized) (void)exchange.release();  // its MPI objects are gone already
-}
-
 const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem, const Settings& settings) {
   const std::string key = text(problem_key(problem, settings), "|", settings.fingerprint());
   const auto known = near->choices.find(key);

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <iterator>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "channels/mpi_error.hpp"
@@ -51,9 +49,13 @@ void check_algorithm(const std::string& name) {
 }
 
 void check_channel(const std::string& name) {
-  constexpr std::string_view names[] = {"auto", "p2p-typed", "p2p-packed", "shared", "onesided", "shared+onesided"};
-  if (std::ranges::find(names, name) == std::end(names))
-    fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be auto, p2p-typed, p2p-packed, shared, onesided or shared+onesided");
+  std::string list = "auto";
+  for (Via via : choosable) {
+    const char* const known = ChannelChoice{via}.name();
+    if (name == known) return;
+    list += text(", ", known);
+  }
+  if (name != "auto") fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be one of ", list);
 }
 
 bool parse_view(const std::string& word) {
@@ -64,7 +66,8 @@ bool parse_view(const std::string& word) {
 double parse_timeout(const std::string& word) {
   char* end = nullptr;
   const double seconds = std::strtod(word.c_str(), &end);
-  if (word.empty() || *end != 0 || !(seconds > 0)) fail(Errc::argument, "tonari_timeout (TONARI_TIMEOUT) is '", word, "'; it must be a positive number of seconds");
+  if (word.empty() || *end != 0 || !(seconds > 0))
+    fail(Errc::argument, "tonari_timeout (TONARI_TIMEOUT) is '", word, "'; it must be a positive number of seconds");
   return seconds;
 }
 

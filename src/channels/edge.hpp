@@ -16,6 +16,12 @@
 
 namespace tonari {
 
+// A message that a channel is to carry, as either end knows it.
+struct EdgeMessage {
+  std::int32_t peer = 0, tag = 0;  // tag: unique per ordered pair of ranks, the same at both ends
+  Bytes bytes = 0;
+};
+
 // Where a part of a message lies while it is packed or unpacked.
 struct Landing {
   Bytes begin = 0, end = 0;                 // its bytes of the message

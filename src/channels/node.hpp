@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "memory/process.hpp"

@@ -84,6 +84,8 @@ class WindowMessages final : public OneSided {
   OutEdge& out(std::size_t k) override { return *outs_[k]; }
   InEdge& in(std::size_t k) override { return *ins_[k]; }
   bool unified() const override { return words_->unified(); }
+  std::size_t messages() const override { return out_messages_.size(); }
+  std::size_t bytes() const override { return words_->bytes() + staging_.bytes(); }
 
   void progress() override {
     for (const auto& [sender, node] : nodes_) node->progress();

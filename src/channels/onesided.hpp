@@ -21,18 +21,14 @@
 #include <memory>
 #include <span>
 
-#include "channels/edge.hpp"
+#include "channels/link.hpp"
 #include "channels/window.hpp"
 
 namespace tonari {
 
-class OneSided {
+class OneSided : public Link {
  public:
-  struct Message {
-    int peer;
-    int tag;  // unique among the messages of an ordered pair of ranks; the same at both ends
-    Bytes bytes;
-  };
+  using Message = EdgeMessage;
   enum class Ready : std::uint8_t { per_edge, tree };
   struct Options {  // the same on all ranks
     Ready ready = Ready::per_edge;
@@ -44,7 +40,9 @@ class OneSided {
   // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error on all ranks, among others if MPI cannot make a window.
   static std::unique_ptr<OneSided> make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options);
   // Local: an exchange must not be running here.
-  virtual ~OneSided() = default;
+  ~OneSided() override = default;
+
+  std::string name() const override { return "onesided"; }
 
   // Of the messages in the order given. One part each, none if the message is empty. They live as long as this does.
   // OutEdge::sent completes what was written on all edges by one flush: best asked after everything that could be written was.
@@ -52,7 +50,7 @@ class OneSided {
   virtual InEdge& in(std::size_t k) = 0;
 
   // To be called while waiting: lets MPI proceed, and passes on that others are ready, which some of our senders may wait for.
-  virtual void progress() = 0;
+  void progress() override = 0;
 
   virtual bool unified() const = 0;  // looks by loads
 };

@@ -23,6 +23,7 @@ class RemoteWords {
 
   bool unified() const { return unified_; }
   MPI_Win window() const { return window_->win; }
+  std::size_t bytes() const { return window_->bytes; }
   std::byte* here(MPI_Aint at) const { return window_->base + at; }
 
   // Into the window of peer. What is written from must not change until the next flush; when words arrive is seen by look, bytes need a flush and a word.

@@ -126,11 +126,11 @@ class SharedIn final : public InEdge {
 
 }  // namespace
 
-SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<SharedMessage> in, std::vector<SharedMessage> out,
+SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<EdgeMessage> in, std::vector<EdgeMessage> out,
                        const SharedLimits& limits)
     : node_(std::move(node)), rank_(rank), incoming_(std::move(in)), outgoing_(std::move(out)), theirs_(node_->ranks().size()) {
   std::vector<Expected> expected;
-  for (const SharedMessage& m : incoming_) expected.push_back({m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk});
+  for (const EdgeMessage& m : incoming_) expected.push_back({m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk});
   if (expected.empty()) return;
   inbox_ = Inbox::make(expected);
   for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k]));
@@ -142,7 +142,7 @@ void SharedLink::give_up() {
 }
 
 bool SharedLink::attach(const std::map<std::int32_t, SegmentName>& names) {
-  for (const SharedMessage& m : outgoing_) {
+  for (const EdgeMessage& m : outgoing_) {
     const std::size_t index = node_->index(m.peer);
     const SegmentName& name = names.at(m.peer);
     if (name.bytes == 0) return false;

@@ -20,16 +20,11 @@ struct SharedLimits {
   bool views = false;              // receive blocks are read where they arrive: neither parts nor single copies
 };
 
-struct SharedMessage {
-  std::int32_t peer = 0, tag = 0;  // tag: unique per ordered pair of ranks
-  Bytes bytes = 0;                 // not 0
-};
-
 // Made in three steps, so that ranks can agree in between: the constructor, attach, close_door. None of them is collective.
 class SharedLink final : public Link {
  public:
   // Makes the inbox. rank: this rank's number. in, out: messages from and to ranks of the node. Throws Errc::memory.
-  SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<SharedMessage> in, std::vector<SharedMessage> out, const SharedLimits& limits);
+  SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<EdgeMessage> in, std::vector<EdgeMessage> out, const SharedLimits& limits);
 
   SegmentName segment() const { return inbox_ ? inbox_.name() : SegmentName{}; }
   // names: of all receivers; an empty one if it made no inbox: then the result is false. Throws Errc::memory, Errc::mismatch.
@@ -46,7 +41,7 @@ class SharedLink final : public Link {
  private:
   std::shared_ptr<const Node> node_;
   std::int32_t rank_;
-  std::vector<SharedMessage> incoming_, outgoing_;
+  std::vector<EdgeMessage> incoming_, outgoing_;
   Inbox inbox_;
   std::vector<Inbox> theirs_;  // by index on the node; empty where nothing is sent to
   std::vector<std::unique_ptr<InEdge>> in_;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "channels/node.hpp"
 #include "cost/loggp.hpp"
@@ -22,5 +23,13 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node);
 
 // From memory, from the cache directory, or measured and remembered. Collective.
 LogGP machine_parameters(MPI_Comm comm, const std::string& key, const std::shared_ptr<const Node>& node);
+
+// ---- between the files of this measurement
+
+// The lower decile: whatever else the machine does only ever adds to a time.
+double undisturbed(std::vector<double> values);
+
+// By the first two ranks of a node: sets shared_latency and shared_overhead, or leaves them where memory cannot be shared.
+void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank);
 
 }  // namespace tonari

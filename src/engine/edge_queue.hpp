@@ -27,7 +27,6 @@ class EdgeQueue {
 
   bool any() const { return edges_.any(); }
   bool has(OpId op) const { return edges_.has(op); }
-  bool idle() const { return under_way_.empty(); }
   int parity() const { return parity_; }
   int messages() const { return messages_; }
   std::size_t bytes() const;  // held by the links

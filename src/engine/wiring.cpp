@@ -20,7 +20,7 @@ Bytes message_bytes(const Plan& plan, OpId op, const Binding& binding) {
 
 // Messages of this rank's plan that go one way, and which operations they are.
 struct Messages {
-  std::vector<SharedMessage> in, out;
+  std::vector<EdgeMessage> in, out;
   std::vector<OpId> in_ops, out_ops;
   bool empty() const { return in.empty() && out.empty(); }
 };
@@ -32,7 +32,7 @@ Messages messages_of(const Plan& plan, const Binding& binding, Goes goes) {
   for (OpId op = 0; op < plan.size(); ++op) {
     const Operation& o = plan[op];
     if (o.kind == Kind::copy || o.peer == plan.rank() || !goes(o.peer)) continue;
-    const SharedMessage message{o.peer, o.tag, message_bytes(plan, op, binding)};
+    const EdgeMessage message{o.peer, o.tag, message_bytes(plan, op, binding)};
     if (message.bytes == 0) continue;
     (o.kind == Kind::send ? found.out : found.in).push_back(message);
     (o.kind == Kind::send ? found.out_ops : found.in_ops).push_back(op);
@@ -73,8 +73,8 @@ bool all_well(Context& context, const std::optional<Error>& mine, std::string& r
 std::map<std::int32_t, SegmentName> swap_names(const Context& context, const Messages& messages, const SegmentName& mine) {
   std::map<std::int32_t, SegmentName> theirs;
   std::set<std::int32_t> senders;
-  for (const SharedMessage& m : messages.out) theirs[m.peer] = {};
-  for (const SharedMessage& m : messages.in) senders.insert(m.peer);
+  for (const EdgeMessage& m : messages.out) theirs[m.peer] = {};
+  for (const EdgeMessage& m : messages.in) senders.insert(m.peer);
   std::vector<MPI_Request> requests;
   constexpr int bytes = sizeof(SegmentName);
   const int tag = context.first_tag();  // of the exchange that is being made: nothing of it is under way yet
@@ -100,31 +100,13 @@ void connect_shared(Context& context, const Candidate& candidate, const Settings
   if (attached) add_edges(wiring.edges, link, *link, messages, wiring.plan->size());
 }
 
-class OneSidedLink final : public Link {
- public:
-  OneSidedLink(std::unique_ptr<OneSided> edges, std::size_t messages) : edges_(std::move(edges)), messages_(messages) {}
-  std::string name() const override { return "onesided"; }
-  std::size_t messages() const override { return messages_; }
-  void progress() override { edges_->progress(); }
-  OneSided& edges() { return *edges_; }
-
- private:
-  std::unique_ptr<OneSided> edges_;
-  std::size_t messages_;
-};
-
 // Through windows; that none can be made is a reason to do without.
 void connect_one_sided(Context& context, const Candidate& candidate, const Messages& messages, Wiring& wiring) {
-  const auto as_given = [](const std::vector<SharedMessage>& some) {
-    std::vector<OneSided::Message> all;
-    for (const SharedMessage& m : some) all.push_back({m.peer, m.tag, m.bytes});
-    return all;
-  };
   OneSided::Options options;
   if (candidate.channel.ready_degree > 0) options.ready = OneSided::Ready::tree, options.degree = candidate.channel.ready_degree;
   try {
-    const auto link = std::make_shared<OneSidedLink>(OneSided::make(context.windows(), as_given(messages.out), as_given(messages.in), options), messages.out.size());
-    add_edges(wiring.edges, link, link->edges(), messages, wiring.plan->size());
+    const std::shared_ptr<OneSided> link = OneSided::make(context.windows(), messages.out, messages.in, options);
+    add_edges(wiring.edges, link, *link, messages, wiring.plan->size());
   } catch (const Error& error) {
     if (error.code() != Errc::mpi) throw;
     wiring.refusal = error.what();

@@ -98,7 +98,8 @@ Lane& Inbox::find(std::int32_t from, std::int32_t tag, std::uint64_t bytes) cons
   for (Lane& lane : lanes())
     if (lane.from == from && lane.tag == tag) {
       if (lane.bytes != bytes)
-        fail(Errc::mismatch, "rank ", from, " sends a message of ", bytes, " bytes where its receiver expects ", lane.bytes, "; blocks must have one size at both ends");
+        fail(Errc::mismatch, "rank ", from, " sends a message of ", bytes, " bytes where its receiver expects ", lane.bytes,
+             "; blocks must have one size at both ends");
       return lane;
     }
   fail(Errc::mismatch, "rank ", from, " sends a message (tag ", tag, ") that its receiver does not expect");

@@ -62,7 +62,7 @@ Candidate native_candidate(const Problem& problem, const LogGP& machine) {
 
 ChannelChoice first_channel(const Settings& settings) {
   ChannelChoice first{Via::packed, settings.algorithm == "irecv"};
-  for (Via via : {Via::typed, Via::shared, Via::onesided, Via::shared_onesided})
+  for (Via via : choosable)
     if (settings.channel == ChannelChoice{via}.name()) first.via = via;
   return first;
 }
@@ -229,8 +229,7 @@ std::optional<Candidate> find_candidate(const std::string& label, const Problem&
   for (SchemePtr& scheme : problem.repertoire.schemes(words[0], problem.collective, problem.sizes.average, reason)) {
     Candidate candidate{std::move(scheme), {}, 0};
     for (const std::string& word : words) {
-      if (word == "p2p-typed") candidate.channel.via = Via::typed;
-      for (Via via : {Via::shared, Via::onesided, Via::shared_onesided})
+      for (Via via : choosable)
         if (word == ChannelChoice{via}.name()) candidate.channel.via = via;
       if (word.starts_with("ready tree of ") && word.size() < 24) candidate.channel.ready_degree = std::atoi(word.c_str() + 14);
       if (word == "single copy") candidate.channel.single_copy = true;

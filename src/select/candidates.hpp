@@ -11,7 +11,7 @@
 
 namespace tonari {
 
-// Between ranks of one node and between nodes: p2p_packed, p2p_typed, MPI's own collective; shared memory and p2p_packed, one-sided, shared memory and one-sided.
+// How messages go: shared is p2p_packed between nodes, shared_onesided is onesided there.
 enum class Via : std::uint8_t { packed, typed, native, shared, onesided, shared_onesided };
 
 inline constexpr Bytes worth_single_copy = 16 * 1024;  // a message: below, a system call costs more than a second copy
@@ -28,6 +28,9 @@ struct ChannelChoice {
   bool one_sided() const { return via == Via::onesided || via == Via::shared_onesided; }
   friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
 };
+
+// Those that settings can name, packed first.
+inline constexpr Via choosable[] = {Via::packed, Via::typed, Via::shared, Via::onesided, Via::shared_onesided};
 
 struct Candidate {
   SchemePtr scheme;  // null: MPI's own collective

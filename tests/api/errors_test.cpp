@@ -161,7 +161,8 @@ TEST_F(NeighborhoodErrors, NoPlaceForTheResultOnOneRank) {
 
 TEST_F(NeighborhoodErrors, BadInfoOnOneRank) {
   const Info good{{"tonari_channel", "p2p-typed"}}, bad{{"tonari_channel", "pigeon"}};
-  expect_refused(TONARI_ERR_ARGUMENT, {"tonari_channel", "pigeon", "p2p-typed", "p2p-packed", "shared", "onesided", "auto"}, cart, 4, t.offsets.data(), rank == last ? bad : good);
+  expect_refused(TONARI_ERR_ARGUMENT, {"tonari_channel", "pigeon", "p2p-typed", "p2p-packed", "shared", "onesided", "auto"},
+                 cart, 4, t.offsets.data(), rank == last ? bad : good);
   if (ranks > 1) expect_refused(TONARI_ERR_MISMATCH, {"info"}, cart, 4, t.offsets.data(), rank == last ? MPI_INFO_NULL : MPI_Info(good));
   expect_usable();
 }

@@ -106,7 +106,11 @@ TEST_F(RecvViews, ArePassedOnFromWhereTheyLie) {
     line.offsets.push_back(2), line.offsets.push_back(0);
     Graph graph{std::vector<Lists>(static_cast<std::size_t>(world_size())), "line"};
     for (int r = 0; r < world_size(); ++r)
-      for (int i = 0; i < line.count(); ++i) graph.of[r].targets.push_back(line.target(r, i)), graph.of[r].sources.push_back(line.source(r, i)), graph.of[r].origins.push_back(i);
+      for (int i = 0; i < line.count(); ++i) {
+        graph.of[r].targets.push_back(line.target(r, i));
+        graph.of[r].sources.push_back(line.source(r, i));
+        graph.of[r].origins.push_back(i);
+      }
     for (const char* split : {"", "2,1"}) {
       Nodes::set(split);
       MPI_Comm cart = make_cart(line);

@@ -112,7 +112,7 @@ class Player {
  public:
   Player(const std::shared_ptr<const Node>& node, const std::vector<Edge>& edges, const SharedLimits& limits, unsigned seed) : views_(limits.views) {
     std::mt19937 random(seed * 64 + static_cast<unsigned>(world_rank()));  // where memory lies differs between ranks
-    std::vector<SharedMessage> in, out;
+    std::vector<EdgeMessage> in, out;
     for (const Edge& e : edges) {
       if (e.from == world_rank()) sends_.push_back({e}), out.push_back({e.to, e.tag, e.bytes});
       if (e.to == world_rank()) recvs_.push_back({e}), in.push_back({e.from, e.tag, e.bytes});
@@ -436,8 +436,8 @@ TEST_F(SharedPlaces, WhatWasSentOutlivesItsSender) {
 }
 
 TEST_F(SharedPlaces, LengthsThatDifferAreAnError) {
-  const std::vector<SharedMessage> out = sender() ? std::vector<SharedMessage>{{1, 0, 16}} : std::vector<SharedMessage>{};
-  const std::vector<SharedMessage> in = receiver() ? std::vector<SharedMessage>{{0, 0, 24}} : std::vector<SharedMessage>{};
+  const std::vector<EdgeMessage> out = sender() ? std::vector<EdgeMessage>{{1, 0, 16}} : std::vector<EdgeMessage>{};
+  const std::vector<EdgeMessage> in = receiver() ? std::vector<EdgeMessage>{{0, 0, 24}} : std::vector<EdgeMessage>{};
   SharedLink link(node_, world_rank(), in, out, {});
   const std::map<std::int32_t, SegmentName> names = all_names(link.segment());
   const Error error = error_of([&] { link.attach(names); });
@@ -446,7 +446,7 @@ TEST_F(SharedPlaces, LengthsThatDifferAreAnError) {
 }
 
 TEST_F(SharedPlaces, WithoutAnInboxThereNobodyAttaches) {
-  const std::vector<SharedMessage> out = sender() ? std::vector<SharedMessage>{{1, 0, 16}} : std::vector<SharedMessage>{};
+  const std::vector<EdgeMessage> out = sender() ? std::vector<EdgeMessage>{{1, 0, 16}} : std::vector<EdgeMessage>{};
   SharedLink link(node_, world_rank(), {}, out, {});
   EXPECT_EQ(link.attach({{0, {}}, {1, {}}}), !sender());
   meet();

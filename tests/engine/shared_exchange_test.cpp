@@ -12,7 +12,8 @@ namespace {
 using namespace tonari::test;
 
 Info shared_info(const std::string& algorithm, bool views, const std::string& timeout = "10") {
-  return Info{{"tonari_algorithm", algorithm}, {"tonari_channel", "shared"}, {"tonari_tune", "off"}, {"tonari_recv_view", views ? "yes" : "no"}, {"tonari_timeout", timeout}};
+  return Info{{"tonari_algorithm", algorithm}, {"tonari_channel", "shared"}, {"tonari_tune", "off"},
+              {"tonari_recv_view", views ? "yes" : "no"}, {"tonari_timeout", timeout}};
 }
 
 Graph graph_of(const Topology& grid) {
@@ -108,6 +109,23 @@ TEST_F(SharedExchange, OnGraphsThatSpanNodes) {
   }
   EXPECT_GT(ran["linear"], 0);
   if (world_size() > 3 && !few()) { EXPECT_GT(ran["colouring"] * ran["node-aware"], 0); }
+}
+
+TEST_F(SharedExchange, SaysHowManyMessagesGoWhichWay) {
+  const Graph graph = make_graph(world_size(), all_pairs(world_size()));
+  Nodes::set("2");
+  tonari_neighborhood near = on_graph(graph);
+  std::vector<int> out(static_cast<std::size_t>(world_size())), in(out.size());
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_EQ(tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near, shared_info("linear", false), &request), TONARI_SUCCESS)
+      << tonari_last_error();
+  const int partner = world_rank() ^ 1, here = partner < world_size(), away = world_size() - 1 - here;
+  std::string ways;
+  if (here) ways = away ? " (1 shared, " + std::to_string(away) + " p2p-packed)" : " (1 shared)";
+  const std::string sends = "sends: " + std::to_string(world_size() - 1) + " messages" + ways + ",";
+  EXPECT_NE(std::string(tonari_request_describe(request)).find(sends), std::string::npos) << sends << "\n" << tonari_request_describe(request);
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
 // ---- several at once

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "graphs/graphs.hpp"
-#include "graphs/split_world.hpp"
+#include "graphs/spread.hpp"
 
 namespace tonari {
 namespace {
@@ -292,12 +292,8 @@ TEST(Colouring, DoesNotDependOnHowRanksAreSpread) {
     const std::vector<Vertex> vertices = i % 2 ? any_graph(random, 40) : make(40, permutations(40, 1 + i % 9, random));
     LocalWorld local(static_cast<int>(vertices.size()));
     const Colouring together = colour_edges(local, vertices);
-    const int processes = 1 + static_cast<int>(random() % 4);
-    std::vector<int> process_of(vertices.size());
-    for (int& p : process_of) p = static_cast<int>(random() % processes);
-    run_split(processes, process_of, [&](World& world) {
-      std::vector<Vertex> own;
-      for (std::int32_t rank : world.here()) own.push_back(vertices[rank]);
+    run_spread(vertices.size(), random, [&](World& world) {
+      const std::vector<Vertex> own = own_vertices(world, vertices);
       const Colouring split = colour_edges(world, own);
       EXPECT_EQ(split.colours, together.colours);
       EXPECT_EQ(split.bound, together.bound);

@@ -81,7 +81,8 @@ class Program {
     words_ = static_cast<std::size_t>(o_.bytes) / sizeof(Word);
     out_.resize(words_ * static_cast<std::size_t>(n)), in_.resize(out_.size());
     must(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, n, others.data(), MPI_UNWEIGHTED, n, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
-    must(tonari_alltoall_init(out_.data(), static_cast<int>(words_), MPI_UINT64_T, in_.data(), static_cast<int>(words_), MPI_UINT64_T, near_, MPI_INFO_NULL, &request_));
+    must(tonari_alltoall_init(out_.data(), static_cast<int>(words_), MPI_UINT64_T, in_.data(), static_cast<int>(words_), MPI_UINT64_T, near_,
+                             MPI_INFO_NULL, &request_));
     description_ = tonari_request_describe(request_);
   }
 
@@ -165,7 +166,8 @@ class Program {
 
   void report() const {
     std::ostringstream line;
-    line << "{\"rank\": " << rank_ << ", \"process\": " << getpid() << ", \"code\": " << code_ << ", \"peer_error\": " << (code_ == TONARI_ERR_PEER ? "true" : "false")
+    line << "{\"rank\": " << rank_ << ", \"process\": " << getpid() << ", \"code\": " << code_
+         << ", \"peer_error\": " << (code_ == TONARI_ERR_PEER ? "true" : "false")
          << ", \"sentence\": " << quoted(sentence_.c_str()) << ", \"seconds\": " << seconds_ << ", \"wrong\": " << wrong_ << ", \"mappings\": " << mappings()
          << ", \"description\": " << quoted(description_.c_str()) << "}\n";
     const char* const folder = std::getenv("TONARI_PEERS_REPORTS");

@@ -20,21 +20,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 DOCUMENTS = ["README.md", "docs/guide.md"]
 BLOCK = re.compile(r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S)
 # As root, with more ranks than cores.
-LAUNCH = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "PRTE_MCA_hwloc_default_binding_policy": "none",
-}
+LAUNCH = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 @dataclass

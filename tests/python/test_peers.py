@@ -14,18 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tonari.benchmark.launch import ANY_RANKS
 
 CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "TONARI_TIMEOUT": "1",
-    "TONARI_TUNE": "off",
-}
+ENVIRONMENT = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
 # The MPI itself does not read other processes' memory.
 NO_READS_BY_MPI = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "UCX_TLS": "^cma"}
 # The launcher lets the others go on where a rank has died.

@@ -52,21 +52,24 @@ def find_mpi(name: str = "") -> Mpi:
     return Mpi(name, mpis[name]["mpiexec"], program, Path(config["source"]))
 
 
+# For Open MPI: any number of ranks anywhere, root included.
+ANY_RANKS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+
+
 def environment(ranks: int) -> dict[str, str]:
     """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores are scarce."""
     # Each would override what the benchmark asks for.
     ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS"}
     kept = {key: value for key, value in os.environ.items() if key not in ours}
     scarce = ranks > len(os.sched_getaffinity(0))
-    return {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        "OMPI_MCA_hwloc_base_binding_policy": "none",
-        "OMPI_MCA_mpi_yield_when_idle": str(int(scarce)),
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-        "PRTE_MCA_hwloc_default_binding_policy": "none",
-    } | kept
+    return ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": str(int(scarce))} | kept
 
 
 def command(mpi: Mpi, ranks: int, hosts: int) -> list[str]:
