@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # what other parts set: MPI_ROOT, TARGET, VENV, ...
 # Runs CMake in the build tree, if the arguments are new.
 
-# What could not be had. Two things may be missing: they cost some tests or the command line, and every run says so.
+# What could not be had. Some things may be missing: they cost some tests, an example or the command line, and every run says so.
 leave_out() { # needs...
     local need
     rm -f "$BUILD/setup/left-out"
@@ -10,6 +10,8 @@ leave_out() { # needs...
         case $need in
             gtest) echo "tests that use GoogleTest: there is no GoogleTest (package libgtest-dev)" ;;
             headers) echo "the Python extension, the command line and their tests: there is no Python.h (package python3-dev)" ;;
+            fftw) echo "the example fft3d and its tests: there is no FFTW (package libfftw3-dev)" ;;
+            fftw_mpi) echo "the comparison of the example fft3d with FFTW's own MPI transform (package libfftw3-mpi-dev)" ;;
             *) die "$(need_what "$need") is missing, and there was no way to install it here." ;;
         esac >>"$BUILD/setup/left-out"
     done

