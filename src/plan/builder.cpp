@@ -51,6 +51,21 @@ OpId Builder::copy(std::span<const Slice> sources, std::span<const Slice> target
   return op;
 }
 
+OpId Builder::exchange(int peer, int tag) {
+  const OpId op = close(Kind::exchange, peer, tag);
+  for (Slice s : plan_.slices(op)) {
+    if (s.buffer != Buffer::recv) fail(Errc::internal, "a plan swaps a block that is not in the receive buffer");
+    read(op, s);
+    write(op, s);
+  }
+  return op;
+}
+
+void Builder::after(OpId before, OpId op) {
+  if (before >= op || op >= plan_.size()) fail(Errc::internal, "operation ", op, " of a plan of ", plan_.size(), " cannot wait for operation ", before);
+  depend(before, op);
+}
+
 void Builder::read(OpId op, Slice s) {
   if (s.buffer == Buffer::send) return;  // never written
   Slot& here = slot(s);

@@ -24,6 +24,10 @@ class Builder {
   OpId send(int peer, int tag);
   OpId recv(int peer, int tag);
   OpId copy(std::span<const Slice> sources, std::span<const Slice> targets);
+  OpId exchange(int peer, int tag);  // of receive blocks
+
+  // op, the later one, waits for `before` for a reason that no slice tells: memory, say.
+  void after(OpId before, OpId op);
 
   // At most `ports` messages out and `ports` messages in at any time: the k-th send (receive) waits for the send and the
   // receive `ports` rounds before. A round is a tag; tags must be given in ascending order.

@@ -21,9 +21,10 @@ struct Slice {
 };
 
 enum class Kind : std::uint8_t {
-  send,  // to peer: the slices, one after the other, as one message
-  recv,  // from peer: one message into the slices
-  copy,  // the first half of the slices to the second half, block by block
+  send,      // to peer: the slices, one after the other, as one message
+  recv,      // from peer: one message into the slices
+  copy,      // the first half of the slices to the second half, block by block
+  exchange,  // with peer: the slices, all of the receive buffer, change their contents with those of its exchange of the same tag, block by block
 };
 
 using OpId = std::uint32_t;
@@ -33,7 +34,7 @@ inline constexpr std::uint32_t foreign = ~std::uint32_t{0};
 struct Operation {
   Kind kind;
   std::int32_t peer;  // rank; the plan's own for copies
-  std::int32_t tag;   // unique among the messages of one ordered pair of ranks in one plan; the step for planners with steps
+  std::int32_t tag;   // unique among the messages of one ordered pair of ranks in one plan, and among their exchanges; the step for planners with steps
   std::uint32_t first_slice;
   std::uint32_t slice_count;
 };
@@ -67,8 +68,8 @@ class Plan {
 
   // The longest chain of messages: 1 if nothing waits for anything.
   int depth() const;
-  // Length of the longest chain of messages that ends with op; copies count nothing. A message arrives no earlier than this rank sends its own
-  // with the same tag: exact where all ranks do alike (paper 000), a lower bound elsewhere.
+  // Length of the longest chain of messages that ends with op; copies count nothing, an exchange is one message each way. A message arrives no
+  // earlier than this rank sends its own with the same tag: exact where all ranks do alike (paper 000), a lower bound elsewhere.
   std::vector<int> levels() const;
 
  private:

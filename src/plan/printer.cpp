@@ -53,8 +53,8 @@ class Printer {
       return;
     }
     const std::string peer = options_.peer ? options_.peer(o.peer) : "rank " + std::to_string(o.peer);
-    out_ << (o.kind == Kind::send ? "  send to   " : "  recv from ") << peer << "  " << block_list(plan_.slices(o), options_.most_blocks)
-         << size(plan_.slices(o)) << '\n';
+    out_ << (o.kind == Kind::send ? "  send to   " : o.kind == Kind::recv ? "  recv from " : "  swap with ") << peer << "  "
+         << block_list(plan_.slices(o), options_.most_blocks) << size(plan_.slices(o)) << '\n';
   }
   std::string size(std::span<const Slice> slices) const {
     std::string text = "  [" + std::to_string(slices.size()) + (slices.size() == 1 ? " block" : " blocks");
