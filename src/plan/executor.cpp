@@ -39,16 +39,18 @@ struct RankMemory {
 RankMemory make_memory(const Plan& plan, const Delivery& delivery, int rank) {
   RankMemory memory;
   const auto add = [&](Buffer buffer, std::uint64_t bytes, bool valid) {
-    memory.blocks[static_cast<int>(buffer)].emplace_back(bytes, static_cast<unsigned char>(0xEE));
+    auto& blocks = memory.blocks[static_cast<int>(buffer)];
+    Memory& block = blocks.emplace_back(bytes, static_cast<unsigned char>(0xEE));
     memory.valid[static_cast<int>(buffer)].push_back(valid);
+    if (!valid) return;
+    const auto number = static_cast<std::uint32_t>(blocks.size() - 1);
+    for (std::size_t x = 0; x < block.size(); ++x) block[x] = pattern(rank, number, x);
   };
-  for (std::uint32_t k = 0; k < delivery.send_bytes[rank].size(); ++k) {
-    add(Buffer::send, delivery.send_bytes[rank][k], true);
-    Memory& block = memory.blocks[0].back();
-    for (std::size_t x = 0; x < block.size(); ++x) block[x] = pattern(rank, k, x);
-  }
-  for (std::uint64_t bytes : delivery.recv_bytes[rank]) add(Buffer::recv, bytes, false);
-  for (std::uint32_t like : plan.scratch_like()) add(Buffer::scratch, like == foreign ? 0 : delivery.send_bytes[rank].at(like), false);
+  static const std::vector<std::uint64_t> nothing;
+  const std::vector<std::uint64_t>& send_bytes = delivery.in_place && delivery.send_bytes.empty() ? nothing : delivery.send_bytes[rank];
+  for (std::uint64_t bytes : send_bytes) add(Buffer::send, bytes, true);
+  for (std::uint64_t bytes : delivery.recv_bytes[rank]) add(Buffer::recv, bytes, delivery.in_place);
+  for (std::uint32_t like : plan.scratch_like()) add(Buffer::scratch, like == foreign ? 0 : send_bytes.at(like), false);
   return memory;
 }
 
@@ -83,7 +85,7 @@ void check_races(const Plan& plan) {
     const Operation& o = plan[op];
     for (std::size_t k = 0; k < o.slice_count; ++k) {
       const Slice s = plan.slices(o)[k];
-      const bool write = o.kind == Kind::recv || (o.kind == Kind::copy && k >= o.slice_count / 2);
+      const bool write = o.kind == Kind::recv || o.kind == Kind::exchange || (o.kind == Kind::copy && k >= o.slice_count / 2);
       if (write && s.buffer == Buffer::send) wrong("rank ", plan.rank(), ": operation ", op, " writes to the send buffer");
       accesses[{s.buffer, s.block}].push_back({op, write});
     }
@@ -155,6 +157,28 @@ class Run {
     for (const Plan& plan : plans_)
       for (OpId op = 0; op < plan.size(); ++op)
         if (plan[op].kind == Kind::recv) pair_up(sends, plan, op);
+    match_exchanges();
+  }
+
+  // Every exchange with that of its peer that has it as its peer.
+  void match_exchanges() {
+    std::map<std::tuple<int, int, int>, Place> exchanges;
+    for (const Plan& plan : plans_)
+      for (OpId op = 0; op < plan.size(); ++op)
+        if (plan[op].kind == Kind::exchange && !exchanges.emplace(std::tuple(plan.rank(), plan[op].peer, plan[op].tag), Place{plan.rank(), op}).second)
+          wrong("rank ", plan.rank(), " swaps twice with tag ", plan[op].tag, " with rank ", plan[op].peer);
+    for (const auto& [key, here] : exchanges) {
+      const auto [rank, peer, tag] = key;
+      const auto found = exchanges.find({peer, rank, tag});
+      if (found == exchanges.end()) wrong("rank ", rank, " waits for a swap with tag ", tag, " that rank ", peer, " does not make");
+      const Place there = found->second;
+      partner_[rank][here.op] = there;
+      const auto mine = plans_[rank].slices(here.op), theirs = plans_[peer].slices(there.op);
+      if (mine.size() != theirs.size()) wrong("rank ", rank, " swaps ", mine.size(), " blocks, rank ", peer, " ", theirs.size());
+      for (std::size_t k = 0; k < mine.size(); ++k)
+        if (memory_[rank].at(mine[k]).size() != memory_[peer].at(theirs[k]).size())
+          wrong("block ", k, " that ranks ", rank, " and ", peer, " swap with tag ", tag, " differs in size");
+    }
   }
 
   void pair_up(std::map<std::tuple<int, int, int>, Place>& sends, const Plan& plan, OpId op) {
@@ -176,6 +200,9 @@ class Run {
       wrong("rank ", plan.rank(), ": operation ", op, " has peer ", plan[op].peer);
     for (Slice s : plan.slices(op))
       if (!memory_[plan.rank()].exists(s)) wrong("rank ", plan.rank(), ": operation ", op, " names ", name(s.buffer), " block ", s.block);
+    if (plan[op].kind != Kind::exchange) return;
+    for (Slice s : plan.slices(op))
+      if (s.buffer != Buffer::recv) wrong("rank ", plan.rank(), ": operation ", op, " swaps ", name(s.buffer), " block ", s.block);
   }
 
   // Returns how many operations this completes: a message completes, on both sides, once both sides have started.
@@ -191,10 +218,21 @@ class Run {
     const Place other = partner_[place.rank][place.op];
     if (!started_[other.rank][other.op]) return 0;
     const Place send = o.kind == Kind::send ? place : other, recv = o.kind == Kind::send ? other : place;
-    move(send.rank, plans_[send.rank].slices(send.op), recv.rank, plans_[recv.rank].slices(recv.op));
+    if (o.kind == Kind::exchange) swap(place, other);
+    else move(send.rank, plans_[send.rank].slices(send.op), recv.rank, plans_[recv.rank].slices(recv.op));
     finish(send);
     finish(recv);
     return 2;
+  }
+
+  void swap(Place a, Place b) {
+    const auto here = plans_[a.rank].slices(a.op), there = plans_[b.rank].slices(b.op);
+    for (std::size_t k = 0; k < here.size(); ++k) {
+      for (const auto& [rank, slice] : {std::pair(a.rank, here[k]), std::pair(b.rank, there[k])})
+        if (!memory_[rank].valid[static_cast<int>(slice.buffer)][slice.block])
+          wrong("rank ", rank, " swaps ", name(slice.buffer), " block ", slice.block, " before anything was written there");
+      std::swap(memory_[a.rank].at(here[k]), memory_[b.rank].at(there[k]));
+    }
   }
 
   // Blocks whose size is that of whatever comes.
@@ -218,7 +256,8 @@ class Run {
   }
 
   void check_block(int rank, std::uint32_t i) {
-    const Delivery::Origin origin = delivery_.expected[rank][i];
+    Delivery::Origin origin = delivery_.expected[rank][i];
+    if (delivery_.in_place && origin.rank < 0) origin = {rank, i};
     const bool written = memory_[rank].valid[static_cast<int>(Buffer::recv)][i];
     if (written != (origin.rank >= 0))
       wrong("rank ", rank, ": receive block ", i, written ? " was written though it has no source" : " was never written");

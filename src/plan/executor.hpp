@@ -1,9 +1,10 @@
 // The reference executor: runs the plans of all ranks in one process over plain memory, and proves them.
 //
 // Together these make a plan correct for every timing and every MPI:
-//   well-formed   every slice exists; every send meets exactly one recv of the same pair and tag, block for block of equal size
-//   no deadlock   even if every send is synchronous (starts of both sides are awaited before either completes). The rules are monotone - nothing
-//                 that could happen ever stops being possible - so one run that completes shows that every run completes
+//   well-formed   every slice exists; every send meets exactly one recv of the same pair and tag, every exchange one exchange, block for block of
+//                 equal size
+//   no deadlock   even if every send is synchronous (starts of both sides are awaited before either completes; so exchanges always are). The rules are
+//                 monotone - nothing that could happen ever stops being possible - so one run that completes shows that every run completes
 //   no races      two operations touch the same block, one of them writing, only if the DAG orders them; so every order gives the same result
 //   clean memory  nothing is written to a send buffer; nothing is read before it was written
 //   delivery      block i of rank R's receive buffer ends as what R's source i sent for it; other receive blocks are untouched
@@ -21,12 +22,13 @@ namespace tonari {
 // What a set of plans should do: where the content of every receive block comes from.
 struct Delivery {
   struct Origin {
-    std::int32_t rank = -1;   // -1: this receive block must not be touched
-    std::uint32_t block = 0;  // of that rank's send buffer
+    std::int32_t rank = -1;   // -1: this receive block must not be touched; in place: must end as it began
+    std::uint32_t block = 0;  // of that rank's send buffer; in place: what was in that block of its receive buffer at the beginning
   };
   std::vector<std::vector<Origin>> expected;            // [rank][receive block]
   std::vector<std::vector<std::uint64_t>> send_bytes;   // [rank][send block]; all sizes may differ
   std::vector<std::vector<std::uint64_t>> recv_bytes;   // [rank][receive block]
+  bool in_place = false;                                // receive blocks hold something from the beginning; there need be no send_bytes
 };
 
 struct Proof {

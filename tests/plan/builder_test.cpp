@@ -21,6 +21,11 @@ OpId recv(Builder& builder, Slice s, int peer = 1, int tag = 0) {
   return builder.recv(peer, tag);
 }
 
+OpId exchange(Builder& builder, Slice s, int peer = 1, int tag = 0) {
+  builder.slice(s);
+  return builder.exchange(peer, tag);
+}
+
 Ops successors(const Plan& plan, OpId op) { return {plan.successors(op).begin(), plan.successors(op).end()}; }
 
 TEST(Builder, RecordsOperationsAsGiven) {
@@ -72,6 +77,47 @@ TEST(Builder, AWriterWaitsForAnEarlierWriter) {
   Builder builder(0, 2);
   const OpId first = recv(builder, r0), second = recv(builder, r0, 1, 1);
   EXPECT_EQ(successors(builder.build(), first), Ops{second});
+}
+
+TEST(Builder, AnExchangeReadsAndWrites) {
+  Builder builder(0, 2);
+  const OpId write = recv(builder, r0), read = send(builder, r0, 2), swap = exchange(builder, r0, 3),
+             again = exchange(builder, r0, 4), other = exchange(builder, r1, 5), last = send(builder, r0, 6);
+  const Plan plan = builder.build();
+  EXPECT_EQ(plan[swap].kind, Kind::exchange);
+  EXPECT_EQ(plan[swap].peer, 3);
+  EXPECT_EQ(successors(plan, write), (Ops{read, swap}));
+  EXPECT_EQ(successors(plan, read), Ops{swap});
+  EXPECT_EQ(successors(plan, swap), Ops{again});
+  EXPECT_EQ(successors(plan, again), Ops{last});
+  EXPECT_EQ(plan.predecessor_count(other), 0u);
+  EXPECT_EQ(plan.levels(), (std::vector<int>{1, 2, 3, 4, 1, 5}));
+}
+
+TEST(Builder, OnlyReceiveBlocksAreSwapped) {
+  const Error e = test::error_of([] {
+    Builder builder(0, 1);
+    exchange(builder, s0);
+  });
+  EXPECT_EQ(e.code(), Errc::internal);
+  EXPECT_STREQ(e.what(), "a plan swaps a block that is not in the receive buffer");
+  EXPECT_EQ(test::error_of([] {
+              Builder builder(0, 1);
+              exchange(builder, builder.scratch(0));
+            }).code(),
+            Errc::internal);
+}
+
+TEST(Builder, WaitsForWhatItIsToldTo) {
+  Builder builder(0, 2);
+  const OpId a = exchange(builder, r0), b = exchange(builder, r1, 2);
+  builder.after(a, b);
+  builder.after(a, b);  // said twice, meant once
+  EXPECT_STREQ(test::error_of([&] { builder.after(b, a); }).what(), "operation 0 of a plan of 2 cannot wait for operation 1");
+  EXPECT_EQ(test::error_of([&] { builder.after(a, 2); }).code(), Errc::internal);
+  const Plan plan = builder.build();
+  EXPECT_EQ(successors(plan, a), Ops{b});
+  EXPECT_EQ(plan.predecessor_count(b), 1u);
 }
 
 TEST(Builder, ReadersRunSideBySide) {

@@ -247,5 +247,136 @@ TEST(Executor, FindsBlocksThatDoNotExist) {
 
 TEST(Executor, FindsPlansOfOtherRanks) { EXPECT_EQ(fault({pair_plan(1), pair_plan(0)}, exchange(2)), "plan 0 is for rank 1"); }
 
+// In place. Three ranks with three blocks each: block j of rank r and block r of rank j change places.
+Delivery swaps(std::uint64_t bytes = 5) {
+  Delivery delivery;
+  delivery.in_place = true;
+  for (int rank = 0; rank < 3; ++rank) {
+    delivery.recv_bytes.emplace_back(3, bytes);
+    auto& expected = delivery.expected.emplace_back();
+    for (int i = 0; i < 3; ++i) expected.push_back({i, static_cast<std::uint32_t>(rank)});
+  }
+  return delivery;
+}
+
+OpId swap(Builder& builder, int peer, int tag, const Slices& slices) {
+  for (Slice s : slices) builder.slice(s);
+  return builder.exchange(peer, tag);
+}
+Slice in(int block) { return {Buffer::recv, static_cast<std::uint32_t>(block)}; }
+
+// One after the other, in the given order.
+Plan swap_plan(int rank, std::initializer_list<int> peers) {
+  Builder builder(rank, 3);
+  OpId before = 0;
+  for (int peer : peers) {
+    const OpId op = swap(builder, peer, 0, {in(peer)});
+    if (op > 0) builder.after(before, op);
+    before = op;
+  }
+  return builder.build();
+}
+
+TEST(Executor, ProvesSwaps) {
+  EXPECT_EQ(fault({swap_plan(0, {1, 2}), swap_plan(1, {0, 2}), swap_plan(2, {0, 1})}, swaps()), "none");
+  EXPECT_EQ(fault({swap_plan(0, {1, 2}), swap_plan(1, {0, 2}), swap_plan(2, {0, 1})}, swaps(0)), "none");
+}
+
+// Ranks 0 and 1 change all their blocks in one exchange, then one block back: in place, so the second reads what the first wrote.
+Plan there_and_back(int rank) {
+  Builder builder(rank, 3);
+  swap(builder, 1 - rank, 0, {in(0), in(1), in(2)});
+  swap(builder, 1 - rank, 1, {in(1)});
+  return builder.build();
+}
+Delivery after_there_and_back() {
+  Delivery delivery = swaps();
+  delivery.expected = {{{1, 0}, {0, 1}, {1, 2}}, {{0, 0}, {1, 1}, {0, 2}}, {{2, 0}, {-1, 0}, {-1, 0}}};
+  return delivery;
+}
+
+TEST(Executor, ProvesSwapsOfSwappedBlocks) {
+  EXPECT_EQ(fault({there_and_back(0), there_and_back(1), swap_plan(2, {})}, after_there_and_back()), "none");
+}
+
+TEST(Executor, FindsSwapsOfOneBlockInNoCertainOrder) {
+  EXPECT_EQ(fault({test::without_edge(there_and_back(0), 0, 1), there_and_back(1), swap_plan(2, {})}, after_there_and_back()),
+            "rank 0: operations 0 and 1 touch receive block 1 in no certain order");
+  Builder twice(2, 3);
+  swap(twice, 0, 0, {in(0), in(0)});
+  EXPECT_EQ(fault({swap_plan(0, {1}), swap_plan(1, {0}), twice.build()}, swaps()), "rank 2: operations 0 and 0 touch receive block 0 in no certain order");
+}
+
+TEST(Executor, FindsASwapWithTheWrongRank) {
+  const Plan wrong = test::with_peer(swap_plan(0, {1, 2}), 0, 2, 1);
+  EXPECT_EQ(fault({wrong, swap_plan(1, {0, 2}), swap_plan(2, {0, 1})}, swaps()), "rank 0 waits for a swap with tag 1 that rank 2 does not make");
+  const Plan crossed = test::with_slice(test::with_slice(swap_plan(0, {1, 2}), 0, 0, in(2)), 1, 0, in(1));
+  EXPECT_EQ(fault({crossed, swap_plan(1, {0, 2}), swap_plan(2, {0, 1})}, swaps()), "rank 0: receive block 1 is not block 0 of rank 1 (byte 0)");
+  for (int peer : {-1, 0, 3})
+    EXPECT_EQ(fault({test::with_peer(swap_plan(0, {1, 2}), 0, peer, 0), swap_plan(1, {0, 2}), swap_plan(2, {0, 1})}, swaps()),
+              "rank 0: operation 0 has peer " + std::to_string(peer));
+}
+
+TEST(Executor, FindsSwapsThatNobodyAnswers) {
+  EXPECT_EQ(fault({swap_plan(0, {1, 2}), swap_plan(1, {2}), swap_plan(2, {0, 1})}, swaps()), "rank 0 waits for a swap with tag 0 that rank 1 does not make");
+  EXPECT_EQ(fault({test::with_peer(there_and_back(0), 1, 1, 0), there_and_back(1), swap_plan(2, {})}, after_there_and_back()),
+            "rank 0 swaps twice with tag 0 with rank 1");
+}
+
+TEST(Executor, FindsASwapThatMeetsAMessage) {
+  Builder sender(1, 3);
+  sender.slice(in(0));
+  sender.send(0, 0);
+  EXPECT_EQ(fault({swap_plan(0, {1}), sender.build(), swap_plan(2, {})}, swaps()), "1 sends for 0 receives");
+  Builder both(1, 3);
+  both.slice(in(0));
+  both.send(2, 0);
+  Builder receiver(2, 3);
+  receiver.slice(in(0));
+  receiver.recv(1, 0);
+  EXPECT_EQ(fault({swap_plan(0, {1}), both.build(), receiver.build()}, swaps()), "rank 0 waits for a swap with tag 0 that rank 1 does not make");
+}
+
+TEST(Executor, FindsSwapsOfDifferentSizes) {
+  Delivery delivery = swaps();
+  delivery.recv_bytes[2][1] = 4;
+  EXPECT_EQ(fault({swap_plan(0, {1, 2}), swap_plan(1, {0, 2}), swap_plan(2, {0, 1})}, delivery),
+            "block 0 that ranks 1 and 2 swap with tag 0 differs in size");
+  Builder two(1, 3);
+  swap(two, 0, 0, {in(0), in(1)});
+  EXPECT_EQ(fault({swap_plan(0, {1}), two.build(), swap_plan(2, {})}, swaps()), "rank 0 swaps 1 blocks, rank 1 2");
+}
+
+// Each rank waits for the next one. Each swap alone would do: its partner has it too, only later.
+TEST(Executor, FindsRanksThatSwapInACycle) {
+  const std::string what = fault({swap_plan(0, {1, 2}), swap_plan(1, {2, 0}), swap_plan(2, {0, 1})}, swaps());
+  EXPECT_EQ(what, "deadlock: 6 operations can never complete, among them operation 0 of rank 0");
+  Builder free(0, 3);  // one rank that starts both at once breaks the cycle
+  for (int peer : {1, 2}) swap(free, peer, 0, {in(peer)});
+  EXPECT_EQ(fault({free.build(), swap_plan(1, {2, 0}), swap_plan(2, {0, 1})}, swaps()), "none");
+}
+
+TEST(Executor, FindsBlocksThatWereNotSwappedAndSuchThatShouldNotBe) {
+  EXPECT_EQ(fault({swap_plan(0, {1}), swap_plan(1, {0, 2}), swap_plan(2, {1})}, swaps()), "rank 0: receive block 2 is not block 0 of rank 2 (byte 0)");
+  Delivery delivery = swaps();
+  delivery.expected[2][1] = {-1, 0};
+  EXPECT_EQ(fault({swap_plan(0, {1, 2}), swap_plan(1, {0, 2}), swap_plan(2, {0, 1})}, delivery), "rank 2: receive block 1 is not block 1 of rank 2 (byte 0)");
+}
+
+TEST(Executor, FindsSwapsOfOtherBuffersAndOfNothing) {
+  Delivery delivery = swaps();
+  delivery.send_bytes.assign(3, {5});
+  EXPECT_EQ(fault({test::with_slice(swap_plan(0, {1}), 0, 0, s0), swap_plan(1, {0}), swap_plan(2, {})}, delivery),
+            "rank 0: operation 0 writes to the send buffer");
+  Builder builder(0, 3);
+  builder.scratch(0);
+  swap(builder, 1, 0, {in(1)});
+  EXPECT_EQ(fault({test::with_slice(builder.build(), 0, 0, {Buffer::scratch, 0}), swap_plan(1, {0}), swap_plan(2, {})}, delivery),
+            "rank 0: operation 0 swaps scratch block 0");
+  delivery.in_place = false;
+  const std::string what = fault({swap_plan(0, {1}), swap_plan(1, {0}), swap_plan(2, {})}, delivery);
+  EXPECT_TRUE(what.ends_with(" before anything was written there")) << what;
+}
+
 }  // namespace
 }  // namespace tonari

@@ -50,6 +50,21 @@ TEST(Printer, NamesPeersAndSizesOnDemand) {
             "  send to   (1, 0)  t0  [1 block, 1 B]\n");
 }
 
+TEST(Printer, NamesSwapsByBothPartners) {
+  Builder builder(0, 5);
+  for (std::uint32_t i : {1u, 2u, 4u}) builder.slice({Buffer::recv, i});
+  builder.exchange(3, 0);
+  builder.slice({Buffer::recv, 4});
+  builder.exchange(2, 0);
+  PrintOptions options;
+  options.bytes = [](Slice) { return 8; };
+  EXPECT_EQ(print(builder.build(), options),
+            "round 1\n"
+            "  swap with rank 3  r1-2 r4  [3 blocks, 24 B]\n"
+            "round 2\n"
+            "  swap with rank 2  r4  [1 block, 8 B]\n");
+}
+
 TEST(Printer, AnEmptyPlanPrintsNothing) { EXPECT_EQ(print(Builder(0, 0).build()), ""); }
 
 }  // namespace

@@ -12,6 +12,9 @@ template <class Tag, auto Member>
 struct Reach {
   friend auto& reach(Tag, Plan& plan) { return plan.*Member; }
 };
+struct Operations {
+  friend auto& reach(Operations, Plan&);
+};
 struct Slices {
   friend auto& reach(Slices, Plan&);
 };
@@ -24,6 +27,7 @@ struct SuccessorBegin {
 struct PredecessorCounts {
   friend auto& reach(PredecessorCounts, Plan&);
 };
+template struct Reach<Operations, &Plan::operations_>;
 template struct Reach<Slices, &Plan::slices_>;
 template struct Reach<Successors, &Plan::successors_>;
 template struct Reach<SuccessorBegin, &Plan::successor_begin_>;
@@ -32,6 +36,13 @@ template struct Reach<PredecessorCounts, &Plan::predecessor_counts_>;
 // The plan with slice k of operation op replaced.
 inline Plan with_slice(Plan plan, OpId op, std::size_t k, Slice slice) {
   reach(Slices{}, plan)[plan[op].first_slice + k] = slice;
+  return plan;
+}
+
+// The plan in which operation op meets another one.
+inline Plan with_peer(Plan plan, OpId op, std::int32_t peer, std::int32_t tag) {
+  reach(Operations{}, plan)[op].peer = peer;
+  reach(Operations{}, plan)[op].tag = tag;
   return plan;
 }
 
