@@ -95,8 +95,8 @@ class Simulation {
     tasks_.reserve(total);
     for (std::uint32_t rank = 0; rank < plans.size(); ++rank)
       for (OpId op = 0; op < plans[rank].size(); ++op) tasks_.push_back(task(rank, op, bytes));
-    queue_.resize(total);
-    for (std::uint32_t first : begin_) processors_.push_back({first, first});
+    queue_.resize(2 * std::size_t{total});
+    for (std::uint32_t first : begin_) processors_.push_back({2 * first, 2 * first});
     match();
   }
 
@@ -127,11 +127,13 @@ class Simulation {
     std::uint32_t rank, waiting;
     std::uint32_t partner = none;  // the other end of the message
     Kind kind;
-    bool posted = false;   // a receive that may take its message; a send of a long one that waits for that
+    bool posted = false;   // a receive that may take its message; a send of a long one that waits for that; an exchange that waits for its partner
     bool arrived = false;
+    std::uint8_t parts = 1;      // not done yet: of an exchange its send and its receive
+    double receiving = 0;        // of an exchange: seconds of the processor for its receive, which comes second
   };
   struct Processor {
-    std::uint32_t head, tail;  // in queue_: every task of a rank enters once
+    std::uint32_t head, tail;  // in queue_: every task of a rank enters once, an exchange twice
     std::uint32_t current = none;
     bool scheduled = false;
     double interface_free = 0;
@@ -146,7 +148,9 @@ class Simulation {
     } else {
       const Pieces all = pieces(plan.slices(op), bytes, true);
       t.bytes = all.bytes;
-      t.busy = units(cut(t).count) * machine_.o + handling(plan, op, all, bytes, machine_, channel_);
+      t.busy = units(cut(t).count) * machine_.o;
+      if (op.kind == Kind::exchange) t.parts = 2, t.receiving = t.busy;
+      t.busy += op.kind == Kind::exchange ? copying(all, machine_) : handling(plan, op, all, bytes, machine_, channel_);
     }
     return t;
   }
@@ -169,8 +173,13 @@ class Simulation {
       const Operation& op = operation(id);
       if (op.kind == Kind::copy || tasks_[id].bytes == 0) continue;  // empty messages are not sent
       const std::uint64_t here = tasks_[id].rank, peer = static_cast<std::uint32_t>(op.peer);
-      const bool out = op.kind == Kind::send;
-      ends[out].push_back({alone ? 0 : out ? here << 32 | peer : peer << 32 | here, op.tag, id});
+      if (op.kind == Kind::exchange && alone) {
+        tasks_[id].partner = id;  // the partner does alike
+        continue;
+      }
+      for (const bool out : {false, true})
+        if (op.kind == Kind::exchange || out == (op.kind == Kind::send))
+          ends[out].push_back({alone ? 0 : out ? here << 32 | peer : peer << 32 | here, op.tag, id});
     }
     for (auto& list : ends)
       if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
@@ -189,6 +198,9 @@ class Simulation {
       }
     }
     if (!alone && (in != ends[0].end() || out != ends[1].end())) fail(Errc::internal, "a message of the plans has no other end");
+    for (const Task& t : tasks_)
+      if (t.partner != none && (t.kind == Kind::exchange) != (tasks_[t.partner].kind == Kind::exchange))
+        fail(Errc::internal, "an exchange of the plans meets a message");
   }
 
   // Messages first, copies at home while they travel, as the engine does.
@@ -203,9 +215,9 @@ class Simulation {
     switch (event.what) {
       case What::arrived:
         tasks_[event.id].arrived = true;
-        if (tasks_[event.id].posted) enqueue(event.id);
+        if (tasks_[event.id].posted || tasks_[event.id].kind == Kind::exchange) enqueue(event.id);
         break;
-      case What::left: complete(event.id); break;
+      case What::left: part_done(event.id); break;
       case What::granted: events_.push({transmit(event.id, 0), What::left, event.id}); break;
       case What::processor: next(event.id); break;
     }
@@ -233,13 +245,23 @@ class Simulation {
 
   void processed(std::uint32_t id) {
     Task& t = tasks_[id];
+    if (t.kind == Kind::exchange && t.posted) return sent(id);
     if (t.kind == Kind::send && rendezvous(t)) {
       t.posted = true;
       if (t.partner == none || tasks_[t.partner].posted) grant(id);
       return;
     }
     if (t.kind == Kind::send) transmit(id, machine_.o);
-    complete(id);
+    part_done(id);
+  }
+  // The first turn of an exchange: its bytes are on their way, or will be once the partner is asked; what arrives is another turn.
+  void sent(std::uint32_t id) {
+    Task& t = tasks_[id];
+    t.posted = false;
+    t.busy = t.receiving;
+    if (rendezvous(t)) return grant(id);
+    transmit(id, machine_.o);
+    part_done(id);
   }
   void grant(std::uint32_t send) { events_.push({now_ + machine_.rendezvous, What::granted, send}); }
 
@@ -259,6 +281,10 @@ class Simulation {
     return left;
   }
 
+  void part_done(std::uint32_t id) {
+    if (--tasks_[id].parts == 0) complete(id);
+  }
+
   void complete(std::uint32_t id) {
     ++completed_;
     end_ = std::max(end_, now_);
@@ -274,9 +300,18 @@ class Simulation {
       const Task& t = tasks_[id];
       if (t.kind == Kind::copy ? t.busy == 0 : t.bytes == 0) complete(id);
       else if (t.kind == Kind::recv) post(id);
+      else if (t.kind == Kind::exchange) meet(id);
       else enqueue(id);
     }
     ready_.clear();
+  }
+
+  void meet(std::uint32_t id) {
+    Task& t = tasks_[id];
+    t.posted = true;
+    if (!tasks_[t.partner].posted) return;
+    enqueue(id);
+    if (t.partner != id) enqueue(t.partner);
   }
 
   void post(std::uint32_t id) {

@@ -29,6 +29,7 @@ using BlockBytes = std::function<std::uint64_t(Slice)>;
 //   send      o per segment, copies (packed) or pieces (typed); then its interface is busy for (k-1) G + g per segment of k bytes
 //   receive   L after the last byte has left: o per segment, copies or pieces; blocks that are only passed on are not unpacked
 //   long      a message (segment) beyond eager starts when its receive may start, plus rendezvous
+//   exchange  starts when both partners may: a copy of the bytes to a temporary, then a send and a receive of them
 //   contiguous pieces: blocks of ascending numbers of one buffer. Empty messages are not sent.
 //
 // As with any processor that takes what is ready, a larger block can by chance lead to a luckier order: on the usual patterns prices rise with

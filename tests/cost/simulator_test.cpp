@@ -144,6 +144,66 @@ TEST(Simulate, TheProcessorSerialisesByTheOverhead) {
   EXPECT_DOUBLE_EQ(two_messages(m, 1), 2 * 5 + 100 + 5);
 }
 
+// Rank 0 swaps with ranks 1 and 2, at once or one after the other.
+std::vector<Plan> two_swaps(bool at_once) {
+  std::vector<Plan> plans;
+  for (int rank = 0; rank < 3; ++rank) {
+    Builder b(rank, 3);
+    for (std::uint32_t peer : {1u, 2u}) {
+      if (rank > 0 && peer == 2) continue;
+      b.slice(in(rank == 0 ? peer : 0));
+      b.exchange(rank == 0 ? static_cast<int>(peer) : 0, 0);
+    }
+    if (rank == 0 && !at_once) b.after(0, 1);
+    plans.push_back(b.build());
+  }
+  return plans;
+}
+
+TEST(Simulate, ASwapCopiesThenSendsAndReceives) {
+  std::vector<Plan> pair;
+  for (int rank : {0, 1}) {
+    Builder b(rank, 2);
+    b.slice(in(1 - rank));
+    b.exchange(1 - rank, 0);
+    pair.push_back(b.build());
+  }
+  const double eager = 1 + 7 + 9 * 0.25 + 8 * 0.5 + 100 + 1, rendezvous = 1 + 7 + 65 * 0.25 + 1000 + 64 * 0.5 + 100 + 1;
+  EXPECT_DOUBLE_EQ(simulate(pair, blocks_of(9), plain()), eager);
+  EXPECT_DOUBLE_EQ(simulate(pair, blocks_of(65), plain()), rendezvous);
+  EXPECT_DOUBLE_EQ(simulate({pair.data(), 1}, blocks_of(9), plain()), eager) << "one plan stands for both";
+  EXPECT_DOUBLE_EQ(simulate({pair.data(), 1}, blocks_of(65), plain()), rendezvous);
+  EXPECT_EQ(simulate(pair, blocks_of(0), plain()), 0);
+}
+
+TEST(Simulate, SwapsWaitForTheirPartnersAndOverlap) {
+  const double copied = 1 + 7 + 9 * 0.25, one = copied + 8 * 0.5 + 100 + 1;
+  EXPECT_DOUBLE_EQ(simulate(two_swaps(false), blocks_of(9), plain()), 2 * one) << "rank 2 could begin at once, but rank 0 cannot";
+  EXPECT_DOUBLE_EQ(simulate(two_swaps(true), blocks_of(9), plain()), one + copied) << "the copies of rank 0 take turns, nothing else";
+}
+
+TEST(Simulate, SwapsThatNeverMeetAreAnError) {
+  std::vector<Plan> cycle;
+  for (int rank = 0; rank < 3; ++rank) {
+    Builder b(rank, 3);
+    for (int step : {1, 2}) {
+      b.slice(in((rank + step) % 3));
+      b.exchange((rank + step) % 3, 0);
+    }
+    b.after(0, 1);
+    cycle.push_back(b.build());
+  }
+  EXPECT_THROW(simulate(cycle, blocks_of(9), plain()), Error);
+  const std::vector<Plan> three = two_swaps(true);
+  EXPECT_THROW(simulate({three.data(), 2}, blocks_of(9), plain()), Error) << "rank 2 is not there";
+  Builder a(0, 2), b(1, 2);  // rank 1 answers the swap with two messages
+  a.slice(in(1));
+  a.exchange(1, 0);
+  send(b, {out(0)}, 0, 0);
+  recv(b, {in(0)}, 0, 0);
+  EXPECT_THROW(simulate(std::vector{a.build(), b.build()}, blocks_of(9), plain()), Error);
+}
+
 TEST(Simulate, ReceivesTakeTurnsToo) {
   // Two senders: both messages are there at 1 + 100, and the processor takes one after the other.
   Builder a(0, 2), b(1, 2), c(2, 2);
