@@ -59,7 +59,7 @@ Answer count_plan(const Question& question, const Algorithm& algorithm, const Sc
   answer.rounds = schedule.rounds();
   answer.depth = plan.depth();
   for (const Operation& op : plan.operations()) {
-    if (op.kind != Kind::send) continue;
+    if (op.kind != Kind::send && op.kind != Kind::exchange) continue;
     ++answer.messages;
     answer.volume_blocks += op.slice_count;
   }

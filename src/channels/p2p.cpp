@@ -1,5 +1,7 @@
 #include "channels/p2p.hpp"
 
+#include "base/error.hpp"
+
 namespace tonari {
 
 void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, const Block& from) {
@@ -18,6 +20,11 @@ void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, 
     }
   }
   moves.push_back({to.address, from.address, from.bytes, 1, 0, 0});
+}
+
+void require_messages(const Plan& plan) {
+  for (const Operation& op : plan.operations())
+    if (op.kind == Kind::exchange) fail(Errc::internal, "a plan with exchanges is to be run as messages");
 }
 
 namespace {

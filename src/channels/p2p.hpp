@@ -59,6 +59,8 @@ struct P2pProgram {
 
 // Appends the copies of one block to another of equal size; joins with the last of the moves from `first` on where that is continued.
 void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, const Block& from);
+// Throws Errc::internal if the plan swaps in place.
+void require_messages(const Plan& plan);
 // Ends the list that began at `first`: pieces of equal length at constant distances become one move.
 Range close_moves(std::vector<Move>& moves, std::size_t first);
 
@@ -68,6 +70,7 @@ struct Packing {
   std::vector<const std::vector<Landing>*> landings = {};
   bool views = false;  // contiguous receive blocks stay in the landing they arrive in, if that holds the whole message
 };
+// Of plans without exchanges (else Errc::internal).
 P2pProgram compile_packed(const Plan& plan, const Binding& binding, const Packing& packing);
 P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments& arguments);
 

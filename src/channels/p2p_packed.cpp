@@ -264,6 +264,9 @@ class Packer {
 
 }  // namespace
 
-P2pProgram compile_packed(const Plan& plan, const Binding& binding, const Packing& packing) { return Packer(plan, binding, packing).program(); }
+P2pProgram compile_packed(const Plan& plan, const Binding& binding, const Packing& packing) {
+  require_messages(plan);
+  return Packer(plan, binding, packing).program();
+}
 
 }  // namespace tonari

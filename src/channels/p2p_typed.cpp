@@ -149,6 +149,7 @@ class Typer {
 }  // namespace
 
 P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments& arguments) {
+  require_messages(plan);
   return Typer(plan, binding, arguments).program();
 }
 

@@ -9,8 +9,10 @@ namespace {
 
 bool follows_edges(const Plan& plan, const Vertex& vertex) {
   const std::set<std::int32_t> targets(vertex.targets.begin(), vertex.targets.end()), sources(vertex.sources.begin(), vertex.sources.end());
-  for (const Operation& op : plan.operations())
-    if (op.kind != Kind::copy && !(op.kind == Kind::send ? targets : sources).contains(op.peer)) return false;
+  for (const Operation& op : plan.operations()) {
+    const bool sends = op.kind == Kind::send || op.kind == Kind::exchange, receives = op.kind == Kind::recv || op.kind == Kind::exchange;
+    if ((sends && !targets.contains(op.peer)) || (receives && !sources.contains(op.peer))) return false;
+  }
   return true;
 }
 
