@@ -19,15 +19,6 @@ struct Entry {
   Spread seconds;
 };
 
-struct Quiet {
-  Spread before, after;
-  // More than the usual jitter within one look, or a changed machine between the two.
-  bool disturbed() const {
-    const auto noisy = [](const Spread& s) { return s.p90 > 2 * s.median; };
-    return noisy(before) || noisy(after) || std::max(before.median, after.median) > 1.5 * std::min(before.median, after.median);
-  }
-};
-
 long most(long mine, MPI_Comm comm) {
   MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_LONG, MPI_MAX, comm);
   return mine;

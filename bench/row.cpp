@@ -2,28 +2,6 @@
 
 namespace bench {
 
-namespace {
-
-const char* mpi_name() {
-#if defined(OPEN_MPI)
-  return "openmpi";
-#else
-  return "mpich";
-#endif
-}
-
-std::string mpi_version() {
-#if defined(OPEN_MPI)
-  return std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." + std::to_string(OMPI_RELEASE_VERSION);
-#elif defined(MPICH_VERSION)
-  return MPICH_VERSION;
-#else
-  return "";
-#endif
-}
-
-}  // namespace
-
 Row row_of(const Place& place, const Options& options, std::size_t bytes) {
   std::string dims;
   for (const int extent : place.dims) dims += (dims.empty() ? "" : "x") + std::to_string(extent);

@@ -1,18 +1,11 @@
-// What tonari_bench can do; each returns the rows of its report (the same on all ranks).
+// What tonari_bench can do.
 #pragma once
 
-#include <vector>
-
 #include "options.hpp"
-#include "report.hpp"
+#include "program.hpp"
 #include "workload.hpp"
 
 namespace bench {
-
-struct Outcome {
-  std::vector<Row> rows;
-  bool tonari_correct = true;  // every exchange made by tonari delivered what it should
-};
 
 Outcome compare_exchanges(const Place& place, const Options& options);  // [collective]
 Outcome time_setup(const Place& place, const Options& options);         // [collective]

@@ -10,7 +10,6 @@ namespace {
 
 constexpr double shortest = 5e-6;  // seconds; anything shorter is repeated, since looking at the clock and leaving the barrier cost too
 constexpr int largest_batch = 64;
-constexpr int look_every = 8;  // rounds between two agreements whether to go on
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -32,7 +31,7 @@ class SideBySide {
   }
 
   // Runs until there are so many rounds and seconds, or no more seconds; all ranks stop after the same round.
-  void go_on(int rounds, double min_time, double max_time, int batch) {
+  void go_on(int rounds, double min_time, double max_time, int batch, int look_every) {
     const double start = now();
     for (int more = 1, done = 0; more;) {
       for (int i = 0; i < look_every && (done < rounds || min_time > 0); ++i, ++done) round(batch);
@@ -75,9 +74,9 @@ Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, c
   Timing timing;
   if (candidates.empty()) return timing;
   SideBySide together(candidates, comm);
-  together.go_on(std::max(1, effort.warmup), 0, effort.max_time / 4, 1);
+  together.go_on(std::max(1, effort.warmup), 0, effort.max_time / 4, 1, effort.look_every);
   timing.batch = choose_batch(together.take());
-  together.go_on(effort.rounds, effort.min_time, effort.max_time, timing.batch);
+  together.go_on(effort.rounds, effort.min_time, effort.max_time, timing.batch, effort.look_every);
   timing.rounds = together.rounds();
   timing.seconds = together.take();
   return timing;

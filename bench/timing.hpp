@@ -15,6 +15,7 @@ struct Effort {
   int warmup;
   double min_time;  // seconds
   double max_time;
+  int look_every = 8;  // rounds between two agreements whether to go on
 };
 
 struct Timing {
@@ -29,5 +30,15 @@ Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, c
 // [collective] Half a round trip of 8 bytes between the first and the last rank, in seconds: on a quiet machine p90 is close to the median.
 // Zeros if there is one rank.
 Spread ping_pong(MPI_Comm comm);
+
+// Ping-pongs before and after a measurement.
+struct Quiet {
+  Spread before, after;
+  // More than the usual jitter within one look, or a changed machine between the two.
+  bool disturbed() const {
+    const auto noisy = [](const Spread& s) { return s.p90 > 2 * s.median; };
+    return noisy(before) || noisy(after) || std::max(before.median, after.median) > 1.5 * std::min(before.median, after.median);
+  }
+};
 
 }  // namespace bench

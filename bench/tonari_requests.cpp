@@ -8,15 +8,6 @@
 namespace bench {
 using tonari::Collective;
 
-void check(int code) {
-  if (code != TONARI_SUCCESS) tonari::fail(static_cast<tonari::Errc>(code), tonari_last_error());
-}
-
-Keys::Keys(std::initializer_list<std::pair<const char*, std::string>> values) {
-  MPI_Info_create(&info_);
-  for (const auto& [key, value] : values) MPI_Info_set(info_, key, value.c_str());
-}
-
 tonari_neighborhood make_neighborhood(const Place& place) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   if (!place.graph.empty()) {

@@ -1,0 +1,80 @@
+#include "program.hpp"
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "base/error.hpp"
+
+namespace bench {
+
+namespace {
+
+void write(const std::vector<Row>& rows, const std::string& file) {
+  if (file.empty()) {
+    std::cout << rows << std::flush;
+    return;
+  }
+  std::ofstream out(file);
+  out << rows << std::flush;
+  if (!out) tonari::fail(tonari::Errc::file, "cannot write ", file);
+}
+
+// Arguments are the same on all ranks and tonari's errors are agreed on, so all ranks come here or none; only memory can run out on one
+// alone.
+int run_and_complain(const char* name, int argc, char** argv, int rank, int (*body)(int, char**, int)) {
+  try {
+    return body(argc, argv, rank);
+  } catch (const tonari::Error& error) {
+    if (rank == 0) std::fprintf(stderr, "%s: error: %s\n", name, error.what());
+    return error.code() == tonari::Errc::file ? MPI_Abort(MPI_COMM_WORLD, 1), 1 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: error: rank %d: %s\n", name, rank, error.what());
+    return MPI_Abort(MPI_COMM_WORLD, 1), 1;
+  }
+}
+
+}  // namespace
+
+int run_program(const char* name, int argc, char** argv, int (*body)(int, char**, int)) {
+  // They would override what the candidates ask for.
+  for (const char* variable :
+       {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS", "TONARI_INPLACE_ALGORITHM", "TONARI_INPLACE_MEMORY"})
+    unsetenv(variable);
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int status = run_and_complain(name, argc, argv, rank, body);
+  MPI_Finalize();
+  return status;
+}
+
+int conclude(const char* name, const Outcome& outcome, const std::string& file, int rank) {
+  if (rank == 0) write(outcome.rows, file);
+  if (outcome.tonari_correct) return 0;
+  if (rank == 0) std::fprintf(stderr, "%s: error: tonari delivered wrong data; see the rows with verified false\n", name);
+  return 3;
+}
+
+const char* mpi_name() {
+#if defined(OPEN_MPI)
+  return "openmpi";
+#else
+  return "mpich";
+#endif
+}
+
+std::string mpi_version() {
+#if defined(OPEN_MPI)
+  return std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." + std::to_string(OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+  return MPICH_VERSION;
+#else
+  return "";
+#endif
+}
+
+}  // namespace bench
