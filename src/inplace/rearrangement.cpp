@@ -39,7 +39,8 @@ Rearrangement::Rearrangement(int rank, Blocks blocks, Limits limits) : rank_(ran
   const Slot end = std::max(end_of(send), end_of(receive_));
   // More than all that can ever be in the way is never used.
   const std::uint64_t room = std::min(std::max<std::uint64_t>(limits_.room, 1), initially_blocked_.size());
-  room_ = {end, checked_add(end, room, "a buffer and its room")};
+  const Slot begin = checked_add<Slot>(end, 1, "a buffer and its room");  // no run of slots leads from the buffer into the room
+  room_ = {begin, checked_add(begin, room, "a buffer and its room")};
   limits_.piece = std::max<std::uint64_t>(limits_.piece, 1);
   step_ = std::clamp<std::uint64_t>(limits_.room / 4, 1, limits_.piece);
 

@@ -5,8 +5,8 @@
 // Pure bookkeeping about numbered slots: it moves no data and knows no message, but says what has to be moved. Rank r has blocks S(r,j) to send and blocks
 // R(r,j) to be received, |S(r,j)| = |R(j,r)|; those to send do not overlap each other, nor those to be received. Beside the buffer there is a room of T slots.
 //
-//      slots     0                                        end           end + T
-//                |  S   S+R   R   S   (none)   R   S+R   | room        |
+//      slots     0                                                  room_begin
+//                |  S   S+R   R   S   (none)   R   S+R   |          | room: T |
 //                   |                              |
 //                   parking, once sent             never parking: something will arrive there
 //
