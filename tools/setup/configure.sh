@@ -31,7 +31,7 @@ chosen_mpis() {
 }
 
 cmake_arguments() {
-    local chosen='' rpath='' name tests=OFF python=ON
+    local chosen='' rpath='' name tests=OFF python=ON fftw=OFF fftw_mpi=OFF
     chosen_mpis
     [[ $TARGET != test && $(cached TONARI_TESTS) != ON ]] || tests=ON
     has_headers || python=OFF
@@ -47,6 +47,10 @@ cmake_arguments() {
         "-DCMAKE_AR=$LOCAL/bin/zig-ar" "-DCMAKE_RANLIB=$LOCAL/bin/zig-ranlib")
     [[ $PYTHON_HEADERS != "$BUILD"/* ]] || ARGUMENTS+=("-DPython_INCLUDE_DIR=$PYTHON_HEADERS")
     [[ $tests = OFF ]] || ! has_gtest || [ -z "$GTEST_PREFIX" ] || ARGUMENTS+=("-DGTEST_ROOT=$GTEST_PREFIX")
+    # CMake looks for FFTW by itself; with other arguments it looks again.
+    ! has_fftw || fftw=ON
+    ! has_fftw_mpi || fftw_mpi=ON
+    ARGUMENTS+=("-DTONARI_FFTW=$fftw" "-DTONARI_FFTW_MPI=$fftw_mpi")
     local extra
     read -ra extra <<<"${CMAKE_ARGS:-}"
     ARGUMENTS+=("${extra[@]}")

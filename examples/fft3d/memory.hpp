@@ -1,0 +1,17 @@
+// How much memory this process takes, as the kernel counts it.
+#pragma once
+
+#include <optional>
+
+// What becomes resident after construction, at its peak. Pages of shared memory count for every rank that touches them; pages of files, the code of libraries
+// used for the first time, do not.
+class PeakMemory {
+ public:
+  PeakMemory();                           // gives free memory of the heap back first, so that it does not hide what is allocated next
+  void reset();                           // the peak so far is forgotten, and what is resident now counts
+  std::optional<long> extra_kib() const;  // nothing where the kernel does not let us reset its mark
+
+ private:
+  long before_, code_before_;
+  bool marked_ = false;
+};
