@@ -118,10 +118,16 @@ double difference(const Slab& slab, Spectrum a, Spectrum b) {
 #ifdef FFT3D_FFTW_MPI
 namespace {
 
+std::array<std::ptrdiff_t, 3> extents(const Slab& slab) {
+  return {static_cast<std::ptrdiff_t>(slab.n0), static_cast<std::ptrdiff_t>(slab.n1), static_cast<std::ptrdiff_t>(slab.n2)};
+}
+
 class FftwMpi : public Fft {
  public:
   FftwMpi(const Slab& slab, Complex* grid, unsigned flags)
-      : slab_(slab), forward_(plan(grid, FFTW_FORWARD, flags | FFTW_MPI_TRANSPOSED_OUT)), backward_(plan(grid, FFTW_BACKWARD, flags | FFTW_MPI_TRANSPOSED_IN)) {}
+      : slab_(slab),
+        forward_(plan(grid, FFTW_FORWARD, flags | FFTW_MPI_TRANSPOSED_OUT)),
+        backward_(plan(grid, FFTW_BACKWARD, flags | FFTW_MPI_TRANSPOSED_IN)) {}
   void forward() override { fftw_execute(forward_.get()); }
   void backward() override { fftw_execute(backward_.get()); }
   Strides spectrum() const override { return {slab_.n2, slab_.n0 * slab_.n2}; }  // the first two dimensions are exchanged within the rank, too
@@ -129,8 +135,8 @@ class FftwMpi : public Fft {
 
  private:
   Plan plan(Complex* grid, int direction, unsigned flags) const {
-    const auto [n0, n1, n2] = std::array{static_cast<std::ptrdiff_t>(slab_.n0), static_cast<std::ptrdiff_t>(slab_.n1), static_cast<std::ptrdiff_t>(slab_.n2)};
-    return {fftw_mpi_plan_dft_3d(n0, n1, n2, raw(grid), raw(grid), slab_.comm, direction, flags), fftw_destroy_plan};
+    const std::array<std::ptrdiff_t, 3> n = extents(slab_);
+    return {fftw_mpi_plan_dft_3d(n[0], n[1], n[2], raw(grid), raw(grid), slab_.comm, direction, flags), fftw_destroy_plan};
   }
 
   const Slab& slab_;
@@ -141,9 +147,9 @@ class FftwMpi : public Fft {
 
 std::size_t fftw_mpi_numbers(const Slab& slab) {
   fftw_mpi_init();
+  const std::array<std::ptrdiff_t, 3> n = extents(slab);
   std::ptrdiff_t planes, plane, columns, column;
-  return static_cast<std::size_t>(fftw_mpi_local_size_3d_transposed(static_cast<std::ptrdiff_t>(slab.n0), static_cast<std::ptrdiff_t>(slab.n1),
-                                                                    static_cast<std::ptrdiff_t>(slab.n2), slab.comm, &planes, &plane, &columns, &column));
+  return static_cast<std::size_t>(fftw_mpi_local_size_3d_transposed(n[0], n[1], n[2], slab.comm, &planes, &plane, &columns, &column));
 }
 
 std::unique_ptr<Fft> fftw_mpi(const Slab& slab, Complex* grid, unsigned flags) { return std::make_unique<FftwMpi>(slab, grid, flags); }

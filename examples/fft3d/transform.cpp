@@ -13,7 +13,8 @@ namespace {
 fftw_complex* raw(Complex* a) { return reinterpret_cast<fftw_complex*>(a); }
 
 // `count` transforms in place, of the given extents; neighbours in one transform are `stride` apart, transforms `distance`.
-Plan many(std::initializer_list<std::size_t> extents, std::size_t count, Complex* a, std::size_t stride, std::size_t distance, int direction, unsigned flags) {
+Plan many(std::initializer_list<std::size_t> extents, std::size_t count, Complex* a, std::size_t stride, std::size_t distance, int direction,
+          unsigned flags) {
   const std::vector<int> n(extents.begin(), extents.end());
   fftw_plan plan = fftw_plan_many_dft(static_cast<int>(n.size()), n.data(), static_cast<int>(count), raw(a), nullptr, static_cast<int>(stride),
                                       static_cast<int>(distance), raw(a), nullptr, static_cast<int>(stride), static_cast<int>(distance), direction, flags);
@@ -48,8 +49,9 @@ SlabFft::SlabFft(const Slab& slab, Complex* grid, std::unique_ptr<Exchange> exch
 //
 //     X[k + p m] = sum_l exp(-2 pi i l m p / n0)  w^(l k)  sum_j exp(-2 pi i j k / p)  x[j n0/p + l]
 //
-// First along j, in place: k where j was. Then the factor w^(l k). Then along l: m where l was. And there k0 = k + p m lies in natural order, because plane m is
-// followed by plane m + 1, and block k by block k + 1: the order that the exchange leaves is undone by the order that the two steps leave.
+// First along j, in place: k where j was. Then the factor w^(l k). Then along l: m where l was. And there k0 = k + p m lies in natural order, because
+// block k is followed by block k + 1, and the last block of plane m by the first of plane m + 1: the order that the exchange leaves is undone by the
+// order that the two steps leave.
 void SlabFft::forward() {
   execute(forward_.planes, grid_);
   (*exchange_)();
