@@ -1,6 +1,7 @@
 #include "inplace/compare.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "inplace/exchange.hpp"
@@ -149,6 +150,7 @@ void compare_one(const Options& options, const std::vector<std::string>& algorit
                  MPI_Comm comm, Outcome& outcome) {
   const Returning returning(comm);
   Workload work(comm, sizes);
+  if (work.rank == 0) std::fprintf(stderr, "tonari_bench_inplace: %s, %d ranks\n", work.symmetric ? "symmetric" : "general", work.ranks);
   std::vector<Entry> entries;
   {
     Workload small(comm, small_sizes);

@@ -16,7 +16,7 @@ const char* const usage =
     "tonari_bench_inplace [options], started by mpiexec: all-to-all exchanges in place, time and memory side by side\n"
     "  --total-bytes N    bytes of a rank's blocks together (1048576)\n"
     "  --sizes NAME       random (default): the size that two ranks exchange is uniformly random (paper 004, section 4.1); equal\n"
-    "  --seed N           of the random sizes (2013)\n"
+    "  --seed N           of the random sizes (1)\n"
     "  --algorithms A,... native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, mpich-order, linear-shift, "
     "hierarchical-sets\n"
     "                     (default: all but auto)\n"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tonari import __version__
 from tonari.errors import Error
@@ -16,10 +17,21 @@ from tonari.errors import Error
 COMMANDS = [
     "plan",
     "bench",
+    "bench_inplace",
 ]
+
+
+class _Commands(TyperGroup):
+    """Commands of one word or two: `bench inplace` has options of its own, `bench moore:3:1` those of bench."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        two = " ".join(args[:2])
+        return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
+
 
 app = typer.Typer(
     name="tonari",
+    cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -1,4 +1,4 @@
-"""Starting tonari_bench under an MPI of the build tree."""
+"""Starting the benchmark programs under an MPI of the build tree."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def build_tree() -> Path:
     return folder
 
 
-def find_mpi(name: str = "") -> Mpi:
-    """The MPI called so, or the first one of the build."""
+def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
+    """The MPI called so, or the first one of the build, with the benchmark program that is wanted."""
     config = json.loads((build_tree() / "tonari-config.json").read_text())
     mpis = config["mpis"]
     if not mpis:
@@ -46,7 +46,7 @@ def find_mpi(name: str = "") -> Mpi:
     name = name or next(iter(mpis))
     if name not in mpis:
         raise Error(f"the build has no {name}, only {', '.join(mpis)}: choose one of these, or install it and build again", ARGUMENT)
-    program = Path(mpis[name]["bin"]) / PROGRAM
+    program = Path(mpis[name]["bin"]) / wanted
     if not program.is_file():
         raise Error(f"{program} does not exist: run `make build`", FILE)
     return Mpi(name, mpis[name]["mpiexec"], program, Path(config["source"]))
@@ -66,7 +66,7 @@ ANY_RANKS = {
 def environment(ranks: int) -> dict[str, str]:
     """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores are scarce."""
     # Each would override what the benchmark asks for.
-    ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS"}
+    ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS", "TONARI_INPLACE_ALGORITHM", "TONARI_INPLACE_MEMORY"}
     kept = {key: value for key, value in os.environ.items() if key not in ours}
     scarce = ranks > len(os.sched_getaffinity(0))
     return ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": str(int(scarce))} | kept
@@ -91,13 +91,13 @@ def launch(mpi: Mpi, ranks: int, arguments: Sequence[str], hosts: int = 0, progr
     with tempfile.TemporaryDirectory(prefix="tonari-bench-") as folder:
         output = Path(folder) / "rows.json"
         full = [*command(mpi, ranks, hosts), str(mpi.program), *arguments, "--output", str(output)]
-        status, lines = _run(full, environment(ranks), progress)
+        status, lines = _run(full, environment(ranks), mpi.program.name, progress)
         if status != 0 or not output.is_file():
-            raise Error(_complaint(lines, status), INTERNAL)
+            raise Error(_complaint(lines, status, mpi.program.name), INTERNAL)
         return json.loads(output.read_text())
 
 
-def _run(full: Sequence[str], env: dict[str, str], progress: Callable[[str], None]) -> tuple[int, list[str]]:
+def _run(full: Sequence[str], env: dict[str, str], program: str, progress: Callable[[str], None]) -> tuple[int, list[str]]:
     """Exit status and lines of output. Nothing it started outlives an interrupt."""
     lines: list[str] = []
     process = subprocess.Popen(
@@ -107,8 +107,8 @@ def _run(full: Sequence[str], env: dict[str, str], progress: Callable[[str], Non
         assert process.stdout is not None
         for line in process.stdout:
             lines.append(line.rstrip())
-            if line.startswith(PROGRAM + ": "):
-                progress(line.strip().removeprefix(PROGRAM + ": "))
+            if line.startswith(program + ": "):
+                progress(line.strip().removeprefix(program + ": "))
         return process.wait(), lines
     except BaseException:
         _stop(process)
@@ -127,8 +127,8 @@ def _stop(process: subprocess.Popen[str]) -> None:
             return
 
 
-def _complaint(lines: Sequence[str], status: int) -> str:
-    for marker in (f"{PROGRAM}: error: ", "netns_hosts: "):
+def _complaint(lines: Sequence[str], status: int, program: str) -> str:
+    for marker in (f"{program}: error: ", "netns_hosts: "):
         for line in lines:
             if line.startswith(marker):
                 return line.removeprefix(marker)

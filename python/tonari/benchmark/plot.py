@@ -33,11 +33,15 @@ def draw(rows: list[dict[str, Any]], file: Path) -> None:
     for axis in list(axes.flat)[len(found) :]:
         axis.set_visible(False)
     figure.suptitle(_where(rows[0]))
+    save(figure, file)
+    pyplot.close(figure)
+
+
+def save(figure: Any, file: Path) -> None:
     try:
         figure.savefig(file, dpi=150)
     except OSError as error:
         raise Error(f"cannot write {file}: {error.strerror}") from error
-    pyplot.close(figure)
 
 
 def _where(row: dict[str, Any]) -> str:

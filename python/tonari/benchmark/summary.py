@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from statistics import median
 from typing import Any
+
+from tonari.errors import FILE, Error
 
 Row = dict[str, Any]
 
@@ -21,6 +24,14 @@ def label(row: Row) -> str:
 def as_text(rows: list[Row]) -> str:
     """A JSON array, one row per line."""
     return "[\n" + ",\n".join(" " + json.dumps(row, allow_nan=False) for row in rows) + "\n]\n"
+
+
+def write(rows: list[Row], file: Path) -> None:
+    """The rows as a file."""
+    try:
+        file.write_text(as_text(rows))
+    except OSError as error:
+        raise Error(f"cannot write {file}: {error.strerror}", FILE) from error
 
 
 def panels(rows: Iterable[Row]) -> dict[str, list[Row]]:

@@ -14,8 +14,7 @@ from tonari import output
 from tonari.benchmark import plot as plotting
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
-from tonari.benchmark.summary import add_ratio_spread, as_text
-from tonari.errors import FILE, Error
+from tonari.benchmark.summary import add_ratio_spread, write
 from tonari.views import bench as view
 
 
@@ -60,6 +59,8 @@ def bench(
     Example:  tonari bench moore:3:1 --bytes 8,512 --hosts 27 --output hosts.json
 
     Example:  tonari bench --preset fig2 --plot fig2.svg
+
+    Exchanges in place have a command of their own: tonari bench inplace --help
     """
     runs = _runs(pattern, op, bytes, algorithms, preset, setup)
     setup = runs[0].setup
@@ -86,6 +87,8 @@ def bench(
 
 
 def _runs(pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup: bool) -> list[Run]:
+    if pattern == "inplace":
+        raise typer.BadParameter("write `tonari bench inplace` first and its options behind it; they are not those of bench")
     if bool(pattern) == bool(preset):
         raise typer.BadParameter("give either a pattern, for example moore:3:1, or --preset")
     if not preset:
@@ -98,10 +101,7 @@ def _runs(pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup
 
 def _report(rows: list[dict[str, Any]], setup: bool, json: bool, file: Path | None, plot: Path | None) -> None:
     if file:
-        try:
-            file.write_text(as_text(rows))
-        except OSError as error:
-            raise Error(f"cannot write {file}: {error.strerror}", FILE) from error
+        write(rows, file)
     if plot:
         plotting.draw(rows, plot)
     if json:

@@ -34,7 +34,7 @@ def show_setup(rows: list[Row]) -> None:
             table.add_column(name, justify="right", no_wrap=True)
         for row in members:
             algorithm = f"auto, {row['tune']}" if row["algorithm"] == "auto" else row["algorithm"]
-            table.add_row(row["function"], algorithm, _time(row["median_us"]), _range(row))
+            table.add_row(row["function"], algorithm, time_of(row["median_us"]), quartiles(row))
         console.print(table)
         console.print()
 
@@ -70,19 +70,19 @@ def _cells(row: Row) -> list[str]:
     return [
         row["algorithm"],
         row["channel"] + ("/view" if label(row).endswith("/view") else ""),
-        _time(row["median_us"]),
-        _range(row),
+        time_of(row["median_us"]),
+        quartiles(row),
         messages,
         ratio if row["verified"] else "[red]WRONG[/]",
         floor,
     ]
 
 
-def _time(microseconds: float) -> str:
+def time_of(microseconds: float) -> str:
     return f"{microseconds:.2f} µs" if microseconds < 10 else f"{microseconds:.0f} µs" if 1e3 <= microseconds < 1e4 else output.time(microseconds)
 
 
-def _range(row: Row) -> str:
+def quartiles(row: Row) -> str:
     """Quartiles, in the unit of the median."""
     unit = 1 if row["median_us"] < 1e4 else 1e3 if row["median_us"] < 1e7 else 1e6
     values = (row["q1_us"] / unit, row["q3_us"] / unit)

@@ -1,0 +1,89 @@
+"""tonari bench inplace: exchanges in place beside MPI's own, time and memory side by side."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from tonari import output
+from tonari.benchmark import inplace_plot
+from tonari.benchmark.launch import find_mpi, launch
+from tonari.benchmark.plot import check_file
+from tonari.benchmark.summary import write
+from tonari.views import bench_inplace as view
+
+PROGRAM = "tonari_bench_inplace"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("bench inplace")(bench_inplace)
+
+
+def bench_inplace(
+    total_bytes: Annotated[int, typer.Option(min=1, metavar="N", help="Bytes of a rank's blocks together.")] = 1 << 20,
+    ranks: Annotated[str, typer.Option(metavar="N,N,...", help="Processes; one run for each number.")] = "2",
+    mpi: Annotated[str, typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build.")] = "",
+    memory: Annotated[str, typer.Option(metavar="N,N,...", help="Budgets of temporary memory in bytes, one row each; left out: 65536,1048576,8388608.")] = "",
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            metavar="A,A,...",
+            help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, mpich-order, linear-shift, hierarchical-sets; left out: all but auto.",
+        ),
+    ] = "",
+    channel: Annotated[str, typer.Option(metavar="C,...", help="auto, shared, p2p-packed, one row each.")] = "auto",
+    sizes: Annotated[str, typer.Option(metavar="S", help="random: what two ranks exchange is uniformly random; or equal.")] = "random",
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Of the random sizes.")] = 1,
+    general: Annotated[bool, typer.Option("--general", help="Also a redistribution whose send and receive sizes differ.")] = False,
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
+    max_time: Annotated[float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per number of ranks and kind of exchange.")] = 20.0,
+    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw time and memory over ranks (.png, .svg, .pdf).")] = None,
+) -> None:
+    """Times and weighs all-to-all exchanges in place: tonari with several budgets of memory, MPI's own, and MPI's with a second buffer.
+
+    Example:  tonari bench inplace --total-bytes 67108864 --ranks 2,4,8 --mpi openmpi --plot inplace.svg
+
+    Example:  tonari bench inplace --total-bytes 1000000 --ranks 8 --memory 4096,65536 --algorithms native-inplace,hierarchical-sets
+    """
+    counts = _counts(ranks)
+    if plot:
+        check_file(plot)
+    chosen = find_mpi(mpi, PROGRAM)
+    arguments = ["--total-bytes", str(total_bytes), "--channel", channel, "--sizes", sizes, "--seed", str(seed)]
+    arguments += ["--rounds", str(rounds), "--max-time", str(max_time)]
+    arguments += ["--memory", memory] if memory else []
+    arguments += ["--algorithms", algorithms] if algorithms else []
+    arguments += ["--general"] if general else []
+
+    rows: list[dict[str, Any]] = []
+    with Console(stderr=True).status("starting") as status:
+        for count in counts:
+            rows += launch(chosen, count, arguments, progress=status.update)
+    if file:
+        write(rows, file)
+    if plot:
+        inplace_plot.draw(rows, plot)
+    if json:
+        output.print_json(rows)
+        return
+    view.show(rows)
+    for written in (file, plot):
+        if written:
+            print(f"written: {written}", file=sys.stderr)
+
+
+def _counts(text: str) -> list[int]:
+    try:
+        counts = [int(part) for part in text.split(",")]
+    except ValueError:
+        counts = [0]
+    if min(counts) < 1 or max(counts) > 65536:
+        raise typer.BadParameter(f"--ranks is '{text}'; it must be numbers of processes from 1 to 65536, for example 2,4,8")
+    return counts

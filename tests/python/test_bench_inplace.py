@@ -1,0 +1,203 @@
+"""tonari bench inplace: rows, memory, table and plot. No assertion about time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tonari.benchmark import inplace_plot
+from tonari.views import bench_inplace as view
+
+CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+FIELDS = {
+    *("algorithm", "budget_bytes", "median_us", "peak_extra_bytes", "verified", "exchange", "channel", "requested_channel", "q1_us", "q3_us"),
+    *("peak_method", "peak_heap_bytes", "peak_hwm_bytes", "of_copy", "ranks", "mpi", "total_bytes", "moved_bytes", "ratio_native", "rounds"),
+}
+ORDERS = ("mpich-order", "linear-shift", "hierarchical-sets")
+OURS = {*ORDERS, "auto", "general"}
+WORD = 8
+FEW_PAGES = 64 * 1024  # beside the budget: what a request and MPI need for their own lists
+
+
+def _built() -> list[str]:
+    if not CONFIG.is_file():
+        return []
+    mpis = json.loads(CONFIG.read_text())["mpis"]
+    return [name for name in mpis if (Path(mpis[name]["bin"]) / "tonari_bench_inplace").is_file()]
+
+
+BUILT = _built()
+needs_build = pytest.mark.skipif(not BUILT, reason="there is no build with tonari_bench_inplace (TONARI_BUILD)")
+each_mpi = pytest.mark.parametrize("mpi", BUILT or [pytest.param("none", marks=needs_build)])
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
+    command = [sys.executable, "-m", "tonari", "bench", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, env=env)
+
+
+def rows(*arguments: str) -> list[dict[str, Any]]:
+    done = run("inplace", *arguments, "--rounds", "4", "--max-time", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def bytes_that_move(found: list[dict[str, Any]]) -> int:
+    (moved,) = {row["moved_bytes"] for row in found}
+    return moved
+
+
+@each_mpi
+@pytest.mark.parametrize("ranks", ["1", "2", "3", "5"])
+def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
+    """Wrong data of MPI's own collective in place is a row, too; everything else must be right."""
+    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "256,65536", "--channel", "auto,p2p-packed")
+    assert [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found] == [
+        *((name, "mpi", None) for name in ("native-out-of-place", "native-inplace", "sendrecv-replace")),
+        *((name, channel, budget) for name in ORDERS for channel in ("auto", "p2p-packed") for budget in (256, 65536)),
+    ]
+    for row in found:
+        assert FIELDS <= row.keys()
+        assert not any(isinstance(value, (dict, list)) for value in row.values())
+        assert (row["exchange"], row["ranks"], row["mpi"], row["total_bytes"]) == ("symmetric", int(ranks), mpi, 40000)
+        assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
+        assert row["verified"] is True or row["algorithm"] == "native-inplace", row
+        assert (row["of_copy"] is None) == (ranks == "1")
+
+
+@each_mpi
+@pytest.mark.parametrize("ranks", ["1", "3", "4"])
+def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
+    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "64,65536", "--algorithms", "auto", "--general")
+    assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in found if row["exchange"] == "general"] == [
+        ("general", "native-out-of-place", None), ("general", "general", 64), ("general", "general", 65536),
+    ]  # fmt: skip
+    assert all(row["verified"] for row in found)
+
+
+@each_mpi
+def test_memory_stays_within_the_budget(mpi: str) -> None:
+    """The comparators show that the ruler sees what is there: a second buffer, and a copy of the largest block."""
+    total = 6 << 20
+    found = rows("--total-bytes", str(total), "--sizes", "equal", "--ranks", "3", "--mpi", mpi, "--memory", "65536,1048576", "--general")
+    for row in found:
+        extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
+        if row["algorithm"] in OURS:
+            assert extra <= budget + FEW_PAGES, row
+            assert heap is None or heap <= budget + FEW_PAGES, row
+        if row["algorithm"] == "native-out-of-place":
+            assert extra >= 0.95 * total
+        if row["algorithm"] == "sendrecv-replace":
+            assert 0.95 * total / 3 <= extra <= 1.5 * total
+
+
+@each_mpi
+def test_sizes(mpi: str) -> None:
+    """Equal: two of three blocks come from others. Random: the seed decides, and nothing else does."""
+    plain = ["--total-bytes", str(3000 * WORD), "--ranks", "3", "--mpi", mpi, "--algorithms", "sendrecv-replace"]
+    assert bytes_that_move(rows(*plain, "--sizes", "equal")) == pytest.approx(2000 * WORD, abs=2 * WORD)
+    one, again, other = (bytes_that_move(rows(*plain, "--seed", seed)) for seed in ("7", "7", "8"))
+    assert one == again != other
+    assert 0 < one <= 3000 * WORD
+
+
+@needs_build
+def test_sizes_smaller_than_an_integer_and_than_the_ranks() -> None:
+    for total in ("1", "8", "24"):
+        assert all(row["verified"] for row in rows("--total-bytes", total, "--ranks", "4", "--algorithms", "sendrecv-replace,hierarchical-sets", "--memory", "0,1"))
+
+
+@needs_build
+def test_table_file_and_plot(tmp_path: Path) -> None:
+    file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
+    options = ["--total-bytes", "20000", "--ranks", "1,3", "--general", "--rounds", "4", "--output", str(file), "--plot", str(plot)]
+    done = run("inplace", *options)
+    assert done.returncode == 0, done.stderr
+    for count in ("1 rank", "3 ranks"):
+        assert f", {count}, 19.5 KiB per rank" in done.stdout
+    assert "symmetric: " in done.stdout and "general: " in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert [row["ranks"] for row in json.loads(file.read_text())] == sorted(row["ranks"] for row in json.loads(file.read_text()))
+    assert all(part in plot.read_text() for part in ("<svg", "</svg>"))
+
+
+@needs_build
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--ranks", "2,two"], "--ranks is '2,two'"),
+        (["--ranks", "0"], "--ranks is '0'"),
+        (["--memory", "1M"], "--memory is '1M'"),
+        (["--memory", "-1"], "--memory is '-1'"),
+        (["--algorithms", "linear"], "unknown algorithm 'linear'"),
+        (["--channel", "onesided"], "unknown channel 'onesided'"),
+        (["--sizes", "odd"], "--sizes is 'odd'"),
+        (["--total-bytes", "99999999999999"], "--total-bytes is '99999999999999'"),
+        (["--plot", "picture.txt"], ".png"),
+        (["--mpi", "other"], "the build has no other"),
+    ],
+)
+def test_mistakes_get_one_sentence(arguments: list[str], sentence: str) -> None:
+    done = run("inplace", *arguments)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert done.stderr.startswith("tonari: ") and len(done.stderr.splitlines()) == 1
+    assert sentence in done.stderr
+
+
+def test_two_words_are_a_command_and_in_another_order_a_hint() -> None:
+    shown = run("inplace", "--help")
+    assert shown.returncode == 0 and "tonari bench inplace" in shown.stdout and "--total-bytes" in shown.stdout
+    done = run("--ranks", "2", "inplace")
+    assert done.returncode == 2 and "tonari bench inplace" in done.stderr
+
+
+def made_up(algorithm: str, ranks: int = 2, budget: int | None = None, **fields: Any) -> dict[str, Any]:
+    row = {
+        "exchange": "symmetric", "algorithm": algorithm, "budget_bytes": budget, "channel": "mpi" if budget is None else "p2p-packed",
+        "requested_channel": "mpi" if budget is None else "auto", "ranks": ranks, "mpi": "openmpi", "mpi_version": "4.1.4", "total_bytes": 67108864,
+        "moved_bytes": 60000000, "sizes": "random", "median_us": 12345.6, "q1_us": 11111.1, "q3_us": 22222.2, "rounds": 200, "verified": True,
+        "ratio_native": 1.25, "of_copy": 0.51, "peak_extra_bytes": 67108864, "peak_method": "as measured", "disturbed": False,
+    }  # fmt: skip
+    return row | fields
+
+
+def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    view.show([made_up("native-out-of-place"), made_up("native-inplace", verified=False, median_us=1.0), made_up("hierarchical-sets", budget=8388608)])
+    shown = capsys.readouterr().out.splitlines()
+    assert max(map(len, shown)) <= 80
+    table = {line.split()[0]: line for line in shown if line.split()}
+    assert "WRONG" in table["native-inplace"] and "1.25 x" not in table["native-inplace"]
+    assert table["hierarchical-sets"].split()[1:3] == ["8.0", "MiB"]
+    assert table["hierarchical-sets"].split()[-2:] == ["64.0", "MiB"]
+    assert any("Wrong data from native-inplace" in line for line in shown)
+
+
+def test_the_plot_has_a_line_per_algorithm_and_budget() -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    time, memory = figure.subplots(1, 2)
+    found = [
+        *(made_up("linear-shift", ranks, budget, median_us=1000.0 * ranks, peak_extra_bytes=budget) for ranks in (8, 2) for budget in (0, 65536)),
+        made_up("native-inplace", 2),
+        made_up("native-inplace", 8, verified=False),
+    ]
+    inplace_plot._draw_kind(time, memory, "symmetric", found)
+    for axis, values in ((time, {"linear-shift, 64.0 KiB": [2, 8]}), (memory, {"linear-shift, 0 B": [0, 0], "linear-shift, 64.0 KiB": [65536, 65536]})):
+        lines = {line.get_label(): line for line in axis.get_lines()}
+        assert set(lines) == {"linear-shift, 0 B", "linear-shift, 64.0 KiB", "native-inplace"}
+        for name, expected in values.items():
+            assert list(lines[name].get_xdata()) == [2, 8]
+            assert list(lines[name].get_ydata()) == expected
+        assert list(lines["native-inplace"].get_xdata()) == [2]  # the wrong result is no point
+    assert lines["linear-shift, 0 B"].get_color() == lines["linear-shift, 64.0 KiB"].get_color()
+    assert lines["linear-shift, 0 B"].get_linestyle() != lines["linear-shift, 64.0 KiB"].get_linestyle()
