@@ -79,12 +79,6 @@ Arguments in_our_order(const Place& place, Arguments arguments) {
   return arguments;
 }
 
-std::vector<TypedBlock> read_side(const Side& side, const Given& given) {
-  if (given.form == Form::regular) return side.regular(given.count, given.type);
-  if (given.form == Form::v) return side.v(given.counts, given.displacements, given.type);
-  return side.w(given.counts, given.displacements, given.types);
-}
-
 bool exists(std::int32_t peer) { return peer >= 0; }
 
 }  // namespace
@@ -94,11 +88,18 @@ const char* Call::name() const {
   return names[operation()];
 }
 
+std::vector<TypedBlock> read_blocks(const char* name, std::size_t blocks, const Given& given) {
+  const Side side{name, given.buffer, blocks};
+  if (given.form == Form::regular) return side.regular(given.count, given.type);
+  if (given.form == Form::v) return side.v(given.counts, given.displacements, given.type);
+  return side.w(given.counts, given.displacements, given.types);
+}
+
 Arguments Call::read(const Place& place) const {
   // MPI's buffers are void*, whatever they are written to
   void* into = const_cast<void*>(recv.buffer);
-  return in_our_order(place, {collective, form(), send.buffer, into, read_side({"send", send.buffer, blocks_sent(place)}, send),
-                              read_side({"receive", recv.buffer, blocks_received(place)}, recv)});
+  return in_our_order(place, {collective, form(), send.buffer, into, read_blocks("send", blocks_sent(place), send),
+                              read_blocks("receive", blocks_received(place), recv)});
 }
 
 void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding) {

@@ -40,6 +40,9 @@ struct Call {
   Arguments read(const Place& place) const;
 };
 
+// The blocks of one side, as many as `blocks`. name: "send" or "receive", or what else the sentence of an error should call it. Throws as Call::read.
+std::vector<TypedBlock> read_blocks(const char* name, std::size_t blocks, const Given& given);
+
 // Blocks that no edge leads to or from become empty: nobody may look at the memory that a program gives for them. binding: of the arguments.
 void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding);
 

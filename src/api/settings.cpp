@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "graphs/algorithm.hpp"
 #include "planners/algorithm.hpp"
@@ -107,6 +108,44 @@ Settings read_neighborhood_settings(MPI_Info info) {
   settings.exact_byte_communications = read_promise(info, "cdag_exact_byte_communications");
   settings.static_buffers = read_promise(info, "cdag_static_buffers");
   return settings;
+}
+
+namespace {
+
+std::optional<SwapOrder> parse_order(const std::string& word) {
+  if (word == "auto") return std::nullopt;
+  if (const auto order = swap_order_named(word)) return order;
+  fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '", word, "'; in place it must be auto, mpich-order, linear-shift or hierarchical-sets");
+}
+
+Bytes parse_memory(const std::string& word) {
+  Bytes bytes = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
+  if (error != std::errc() || end != word.data() + word.size())
+    fail(Errc::argument, "tonari_inplace_memory (TONARI_INPLACE_MEMORY) is '", word, "'; it must be a number of bytes, such as 1048576");
+  return bytes;
+}
+
+// What names a way to ranks of other nodes, or derived datatypes, is taken as the nearest of what there is.
+std::string nearest_channel(const std::string& name) {
+  if (name == "auto") return name;
+  return name.starts_with("shared") ? "shared" : "p2p-packed";
+}
+
+}  // namespace
+
+InPlaceSettings read_in_place_settings(MPI_Info info) {
+  InPlaceSettings settings;
+  if (const auto value = lookup(info, "tonari_algorithm", "TONARI_INPLACE_ALGORITHM")) settings.order = parse_order(*value);
+  if (const auto value = lookup(info, "tonari_channel", "TONARI_CHANNEL")) check_channel(*value), settings.channel = nearest_channel(*value);
+  if (const auto value = lookup(info, "tonari_inplace_memory", "TONARI_INPLACE_MEMORY")) settings.memory = parse_memory(*value);
+  if (const auto value = lookup(info, "tonari_timeout", "TONARI_TIMEOUT")) settings.timeout = parse_timeout(*value);
+  if (const auto value = lookup(info, "tonari_progress", "TONARI_PROGRESS")) settings.progress_thread = parse_progress(*value);
+  return settings;
+}
+
+std::uint64_t InPlaceSettings::fingerprint() const {
+  return Hash().word(order ? static_cast<std::uint64_t>(*order) + 1 : 0).bytes(channel).word(progress_thread).value();
 }
 
 }  // namespace tonari

@@ -3,6 +3,10 @@
 
 #include <mpi.h>
 
+#include <optional>
+#include <string>
+
+#include "inplace/order.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
@@ -12,5 +16,17 @@ Settings read_settings(MPI_Info info, Settings inherited);
 
 // With what is promised of all exchanges on the neighborhood.
 Settings read_neighborhood_settings(MPI_Info info);
+
+struct InPlaceSettings {
+  std::optional<SwapOrder> order;  // none: auto
+  std::string channel = "auto";    // or shared, p2p-packed
+  Bytes memory = 1 << 20;          // may differ between ranks, like timeout
+  double timeout = 10;
+  bool progress_thread = false;
+  std::uint64_t fingerprint() const;  // of what may not
+};
+
+// Of an in-place exchange. Throws Errc::argument or Errc::algorithm with the key that is wrong.
+InPlaceSettings read_in_place_settings(MPI_Info info);
 
 }  // namespace tonari

@@ -25,7 +25,7 @@ bool is_set(std::uint64_t& flag) { return std::atomic_ref<std::uint64_t>(flag).l
 
 // A lane with its cells, as either end sees it.
 struct Track {
-  Track(const Inbox& inbox, Lane& l) : lane(&l) {
+  Track(const Inbox& inbox, Lane& l, bool one_round) : lane(&l), ring(one_round) {
     for (std::uint32_t k = 0; k < count; ++k) cells[k] = inbox.cell(l, k);
   }
   // Parts go round the cells; whole messages alternate between two.
@@ -36,7 +36,8 @@ struct Track {
     if (lane->protocol == Protocol::single_copy) return {{0, lane->bytes}};
     if (lane->protocol != Protocol::pipelined) return {{0, lane->bytes, {cell(0, 0).payload(), cell(0, 1).payload()}}};
     std::vector<Landing> parts;
-    for (std::uint64_t part = 0; part < lane->parts(); ++part) {
+    const std::uint64_t listed = ring ? std::min<std::uint64_t>(lane->parts(), count) : lane->parts();
+    for (std::uint64_t part = 0; part < listed; ++part) {
       std::byte* const at = cell(part, 0).payload();
       parts.push_back({part * lane->payload, std::min(lane->bytes, (part + 1) * lane->payload), {at, at}});
     }
@@ -44,6 +45,7 @@ struct Track {
   }
 
   Lane* lane;
+  bool ring;
   Protocol protocol = lane->protocol;  // read once: the lane lies in memory that others write
   std::uint32_t count = lane->cells;
   std::array<Cell, Lane::pipeline_cells> cells;
@@ -57,7 +59,8 @@ void check_end(const Node& node, std::size_t index, bool left, const char* neede
 
 class SharedOut final : public OutEdge {
  public:
-  SharedOut(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane) : node_(node), index_(index), track_(inbox, lane), landings_(track_.landings()) {
+  SharedOut(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane, bool ring)
+      : node_(node), index_(index), track_(inbox, lane, ring), landings_(track_.landings()) {
     if (track_.protocol != Protocol::canary) return;
     landings_[0].tail = reinterpret_cast<std::byte*>(&tail_);
     landings_[0].tail_bytes = (lane.bytes - 1) % sizeof tail_ + 1;
@@ -90,7 +93,8 @@ class SharedOut final : public OutEdge {
 
 class SharedIn final : public InEdge {
  public:
-  SharedIn(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane) : node_(node), index_(index), track_(inbox, lane), landings_(track_.landings()) {}
+  SharedIn(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane, bool ring)
+      : node_(node), index_(index), track_(inbox, lane, ring), landings_(track_.landings()) {}
   ~SharedIn() override { SharedIn::leave(); }
   void leave() override { set(track_.lane->receiver_left); }
 
@@ -128,12 +132,12 @@ class SharedIn final : public InEdge {
 
 SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<EdgeMessage> in, std::vector<EdgeMessage> out,
                        const SharedLimits& limits)
-    : node_(std::move(node)), rank_(rank), incoming_(std::move(in)), outgoing_(std::move(out)), theirs_(node_->ranks().size()) {
+    : node_(std::move(node)), rank_(rank), ring_(limits.ring), incoming_(std::move(in)), outgoing_(std::move(out)), theirs_(node_->ranks().size()) {
   std::vector<Expected> expected;
   for (const EdgeMessage& m : incoming_) expected.push_back({m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk});
   if (expected.empty()) return;
   inbox_ = Inbox::make(expected);
-  for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k]));
+  for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k], ring_));
 }
 
 void SharedLink::give_up() {
@@ -146,8 +150,8 @@ bool SharedLink::attach(const std::map<std::int32_t, SegmentName>& names) {
     const std::size_t index = node_->index(m.peer);
     const SegmentName& name = names.at(m.peer);
     if (name.bytes == 0) return false;
-    if (!theirs_[index]) theirs_[index] = Inbox::attach(name);
-    out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], theirs_[index].find(rank_, m.tag, m.bytes)));
+    if (!theirs_[index]) theirs_[index] = Inbox::attach(name, ring_ ? Segment::Pages::when_touched : Segment::Pages::now);
+    out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], theirs_[index].find(rank_, m.tag, m.bytes), ring_));
   }
   return true;
 }

@@ -17,6 +17,7 @@ struct SharedLimits {
   Bytes whole = 1024 * 1024;       // up to here they have two places of their own; longer ones travel in parts, which takes longer but less memory
   Bytes chunk = 128 * 1024;        // bytes of a part
   Bytes single_copy = 0;           // from here on messages are read where they lie instead (Node::reads_memory); 0: none
+  bool ring = false;               // landings of parts tell the cells of the first round only; later parts go round them. Others' cells are not touched early
   bool views = false;              // receive blocks are read where they arrive: neither parts nor single copies
 };
 
@@ -41,6 +42,7 @@ class SharedLink final : public Link {
  private:
   std::shared_ptr<const Node> node_;
   std::int32_t rank_;
+  bool ring_;
   std::vector<EdgeMessage> incoming_, outgoing_;
   Inbox inbox_;
   std::vector<Inbox> theirs_;  // by index on the node; empty where nothing is sent to

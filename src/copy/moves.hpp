@@ -76,5 +76,7 @@ struct Overlap {
 // Sets overlap and returns true if there is one. A block may overlap itself. n log n in the number of runs, and of pieces where runs interleave
 // (columns of one array): at most `most_pieces` of those are looked at; what remains then counts as not overlapping.
 bool find_overlap(std::span<const Placed> blocks, Overlap& overlap, std::size_t most_pieces = 4'000'000);
+// Whether a byte occurs twice.
+bool overlaps_itself(const Layout& layout, std::size_t most_pieces = 4'000'000);
 
 }  // namespace tonari

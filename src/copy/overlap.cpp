@@ -137,4 +137,19 @@ bool find_overlap(std::span<const Placed> blocks, Overlap& overlap, std::size_t 
   return false;
 }
 
+bool overlaps_itself(const Layout& layout, std::size_t most_pieces) {
+  // Every run a block of its own; a run can meet itself, too.
+  std::vector<Layout> runs(layout.runs().size());
+  std::vector<Placed> placed;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    const Run& run = layout.runs()[k];
+    const std::size_t step = static_cast<std::size_t>(run.stride < 0 ? -run.stride : run.stride);
+    if (run.count > 1 && step < run.length) return true;
+    runs[k].add(run);
+    placed.push_back({Address{1} << 62, &runs[k], static_cast<std::uint32_t>(k), true});
+  }
+  Overlap overlap;
+  return find_overlap(placed, overlap, most_pieces);
+}
+
 }  // namespace tonari

@@ -51,6 +51,15 @@ Context::Context(MPI_Comm comm, TopologyLists lists, Settings settings)
   repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
 }
 
+Context::Context(MPI_Comm comm) : comm_(duplicate(comm)) {
+  look_around();
+  meet_node(read_node(comm_->get()));
+  if (!several_nodes_) return;
+  const std::int32_t first = node_->ranks().front();
+  node_of_.resize(static_cast<std::size_t>(ranks_));
+  check_mpi(MPI_Allgather(&first, 1, MPI_INT32_T, node_of_.data(), 1, MPI_INT32_T, comm_->get()), "MPI_Allgather");
+}
+
 void Context::trim_windows() {
   if (windows_->empty() || windows_->attached()) return;  // the next neighbourhood can use them
   agree(comm(), {});  // while it waits, exchanges go on that others may wait for

@@ -26,6 +26,8 @@ class Context {
   // Collective; duplicates comm. lists: this rank's neighbours, checked here against those of the other ranks: throws the same error on all ranks if they do
   // not mirror each other. With a grid a graph that is isomorphic is recognised.
   Context(MPI_Comm comm, TopologyLists lists, Settings settings);
+  // Collective; duplicates comm. For exchanges between all ranks, without a neighbourhood.
+  explicit Context(MPI_Comm comm);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -66,6 +68,8 @@ class Context {
   bool shares_memory() const { return shares_memory_; }
   bool reads_memory() const { return reads_memory_; }
   bool several_nodes() const { return several_nodes_; }
+  // Of every rank a number, equal for those of one node; empty if there is one node. Only without a neighbourhood.
+  const std::vector<std::int32_t>& node_of() const { return node_of_; }
 
  private:
   void look_around();
@@ -85,6 +89,7 @@ class Context {
   std::shared_ptr<const OwnedComm> graph_;
   std::shared_ptr<const Node> node_;
   bool shares_memory_ = false, reads_memory_ = false, several_nodes_ = false;
+  std::vector<std::int32_t> node_of_;
   std::shared_ptr<WindowPool> windows_;
   std::string machine_key_;
   std::optional<LogGP> machine_;

@@ -76,9 +76,9 @@ Inbox Inbox::make(std::span<const Expected> expected) {
   return inbox;
 }
 
-Inbox Inbox::attach(const SegmentName& name) {
+Inbox Inbox::attach(const SegmentName& name, Segment::Pages pages) {
   Inbox inbox;
-  inbox.segment_ = Segment::attach(name);
+  inbox.segment_ = Segment::attach(name, pages);
   const std::size_t bytes = inbox.segment_.bytes();
   const auto nonsense = [] { fail(Errc::memory, "a shared segment of another rank does not hold what this version of tonari puts there"); };
   if (bytes < lanes_at) nonsense();

@@ -53,7 +53,7 @@ class Inbox {
   // The receiver's: all cells free. Throws Errc::memory.
   static Inbox make(std::span<const Expected> expected);
   // A sender's. Throws Errc::memory if it cannot be mapped or its content makes no sense.
-  static Inbox attach(const SegmentName& name);
+  static Inbox attach(const SegmentName& name, Segment::Pages pages = Segment::Pages::now);
 
   std::span<Lane> lanes() const;
   // The lane of a message, as the sender sees it. Throws Errc::mismatch if there is none or it expects another length: the two ends planned differently.

@@ -100,9 +100,10 @@ int fill(int file, std::size_t bytes) {
   cannot_share(needed, text(directory, " has ", free, " bytes free (", reason(error), ")"), "make ", directory, " larger");
 }
 
-// All pages are mapped now: the first exchange finds them. Null: errno says why.
-std::byte* map(int file, std::size_t bytes) {
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+// Null: errno says why.
+std::byte* map(int file, std::size_t bytes, Segment::Pages pages) {
+  const int populate = pages == Segment::Pages::now ? MAP_POPULATE : 0;
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, file, 0);
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
@@ -178,20 +179,20 @@ Segment Segment::create(std::size_t bytes) {
   // From here on nobody can take pages away. Files in a directory have no seals: there we trust our own user.
   if (directory.empty()) ::fcntl(made.descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 
-  if (!(made.data_ = map(made.descriptor_, made.mapped_)))
+  if (!(made.data_ = map(made.descriptor_, made.mapped_, Pages::now)))
     cannot_share(made.mapped_, "they cannot be mapped (" + reason(errno) + ")", "look at `ulimit -v` and vm.max_map_count,");
   std::memcpy(made.data_, &number, sizeof number);
   return made;
 }
 
-Segment Segment::attach(const SegmentName& name) {
+Segment Segment::attach(const SegmentName& name, Pages pages) {
   Segment made;
   made.bytes_ = name.bytes;
   made.mapped_ = in_pages(name.bytes);
   if (name.process <= 0 || name.descriptor < 0 || made.mapped_ == 0) cannot_attach(name, "its name makes no sense: its door was closed, or it never was made");
   made.descriptor_ = open_of(name);
   check(name, made.descriptor_, made.mapped_);
-  if (!(made.data_ = map(made.descriptor_, made.mapped_))) cannot_attach(name, reason(errno), ": look at `ulimit -v` and vm.max_map_count");
+  if (!(made.data_ = map(made.descriptor_, made.mapped_, pages))) cannot_attach(name, reason(errno), ": look at `ulimit -v` and vm.max_map_count");
   made.close_door();  // the mapping holds it
   return made;
 }

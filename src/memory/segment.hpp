@@ -29,9 +29,12 @@ class Segment {
   // `bytes` zeroed bytes that only this user can read, besides the reserved ones; all of them are backed by memory now, so that no later touch can fail. Throws
   // Errc::memory with how much was needed, what was in the way, and what to change.
   static Segment create(std::size_t bytes);
+  // When the pages of a mapping come to this process: at once, so that no exchange waits for the first touch, or those alone that it touches.
+  enum class Pages : std::uint8_t { now, when_touched };
+
   // Maps what another process made. Throws Errc::memory if that cannot be done (another user, another container, the process has ended) or if it is not what the
   // name says: the content comes from a stranger.
-  static Segment attach(const SegmentName& name);
+  static Segment attach(const SegmentName& name, Pages pages = Pages::now);
 
   SegmentName name() const;
   // Everybody who should has attached: nobody else can.

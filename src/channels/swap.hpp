@@ -1,0 +1,36 @@
+// One pairwise swap in place: what this rank has for another goes there, what that one has for this rank takes its place, a chunk at a time, so that never more
+// than a few chunks exist twice (Hofmann and Ruenger 2013, section 3; MPI_Sendrecv_replace is in place in name only).
+//
+// Both ends cut their equally many bytes into the same chunks. A chunk is copied out before what belongs there is copied in; that is all the order there is.
+#pragma once
+
+#include <cstdint>
+
+#include "base/checked.hpp"
+#include "copy/walk.hpp"
+
+namespace tonari {
+
+// What is swapped, as this rank has it.
+struct SwapBlock {
+  std::int32_t peer = 0, tag = 0;  // tag: the same at both ends, unique among the swaps of the pair
+  Bytes bytes = 0;                 // the same at both ends, not 0
+  Walk walk = {};
+  bool contiguous = true;
+};
+
+class Swap {
+ public:
+  virtual ~Swap() = default;
+
+  enum class State : std::uint8_t { idle, went_on, complete };
+  // The plan lets it begin: the temporary memory that it was granted is free.
+  virtual void start() = 0;
+  // Does what can be done now. After `complete` start comes next. Throws Errc::mpi, Errc::memory; never blocks, allocates nothing.
+  virtual State advance() = 0;
+
+  virtual void leave() {}        // this rank will not go on
+  virtual void check() const {}  // throws Errc::peer if the other has ended or left
+};
+
+}  // namespace tonari

@@ -1,0 +1,58 @@
+#include "copy/walk.hpp"
+
+#include <algorithm>
+
+namespace tonari {
+namespace {
+
+// Through integers: the base may be null (MPI_BOTTOM).
+std::byte* moved(std::byte* base, std::ptrdiff_t offset) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset));
+}
+
+// `count` pieces here against contiguous bytes there.
+void copy(std::byte* here, std::ptrdiff_t stride, std::byte* there, std::size_t length, std::size_t count, bool out) {
+  const auto step = static_cast<std::ptrdiff_t>(length);
+  const Move move = out ? Move{there, here, length, count, step, stride} : Move{here, there, length, count, stride, step};
+  run_moves({&move, 1});
+}
+
+}  // namespace
+
+std::byte* Walk::straight(std::size_t n) const {
+  if (!layout_) return moved(base_, static_cast<std::ptrdiff_t>(byte_));
+  if (run_ == layout_->runs().size()) return nullptr;
+  const Run& run = layout_->runs()[run_];
+  if (n > run.length - byte_) return nullptr;
+  return moved(base_, run.offset + run.stride * static_cast<std::ptrdiff_t>(piece_) + static_cast<std::ptrdiff_t>(byte_));
+}
+
+void Walk::move(std::byte* other, std::size_t n, bool out) {
+  if (!layout_) {
+    if (other && n > 0) copy(moved(base_, static_cast<std::ptrdiff_t>(byte_)), 0, other, n, 1, out);
+    byte_ += n;
+    return;
+  }
+  while (n > 0) {
+    const Run& run = layout_->runs()[run_];
+    // The rest of a piece, whole pieces, or the beginning of one.
+    const bool whole = byte_ == 0 && n >= run.length;
+    const std::size_t length = whole ? run.length : std::min(n, run.length - byte_);
+    const std::size_t count = whole ? std::min(run.count - piece_, n / run.length) : 1;
+    if (other) {
+      std::byte* const here = moved(base_, run.offset + run.stride * static_cast<std::ptrdiff_t>(piece_) + static_cast<std::ptrdiff_t>(byte_));
+      copy(here, run.stride, other, length, count, out);
+      other += length * count;
+    }
+    n -= length * count;
+    byte_ += length;
+    if (byte_ < run.length) continue;
+    byte_ = 0;
+    piece_ += count;
+    if (piece_ < run.count) continue;
+    piece_ = 0;
+    ++run_;
+  }
+}
+
+}  // namespace tonari

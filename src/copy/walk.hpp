@@ -1,0 +1,37 @@
+// A walk through the bytes of some data, in travelling order, a chunk at a time: gathers them into contiguous memory, or scatters them from there. Holds a place
+// and nothing else, so that data of any size and shape can be moved in chunks without a list of moves for each.
+#pragma once
+
+#include <cstddef>
+
+#include "copy/moves.hpp"
+
+namespace tonari {
+
+class Walk {
+ public:
+  Walk() = default;
+  // base: what the layout is relative to. The layout must outlive the walk.
+  Walk(std::byte* base, const Layout& layout) : base_(base), layout_(&layout) {}
+  // Contiguous bytes.
+  explicit Walk(std::byte* first) : base_(first) {}
+
+  void restart() { run_ = piece_ = byte_ = 0; }
+
+  // Where the next n bytes lie if they are in one piece, else null. Stays where it is.
+  std::byte* straight(std::size_t n) const;
+
+  // The next n bytes (so many must be left). Allocate nothing.
+  void gather(std::byte* to, std::size_t n) { move(to, n, true); }
+  void scatter(const std::byte* from, std::size_t n) { move(const_cast<std::byte*>(from), n, false); }  // only read from
+  void skip(std::size_t n) { move(nullptr, n, false); }
+
+ private:
+  void move(std::byte* other, std::size_t n, bool out);
+
+  std::byte* base_ = nullptr;
+  const Layout* layout_ = nullptr;  // null: contiguous
+  std::size_t run_ = 0, piece_ = 0, byte_ = 0;
+};
+
+}  // namespace tonari

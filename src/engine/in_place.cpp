@@ -1,0 +1,242 @@
+#include "engine/in_place.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+#include "channels/mpi_error.hpp"
+#include "channels/swap_p2p.hpp"
+#include "channels/swap_shared.hpp"
+#include "engine/agree.hpp"
+#include "engine/in_flight.hpp"
+#include "engine/segments.hpp"
+#include "engine/swap_exchange.hpp"
+#include "inplace/plan.hpp"
+
+namespace tonari {
+namespace {
+
+// ---- contexts
+
+// Contexts that hang on communicators of the program. When MPI is finalized they go first, while everything still works: it deletes the attributes of
+// MPI_COMM_SELF before all else.
+struct Attached {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Context>*> all;
+  int key = MPI_KEYVAL_INVALID;
+};
+
+Attached& attached() {
+  static Attached* const all = new Attached;
+  return *all;
+}
+
+int drop_context(MPI_Comm, int, void* value, void*) {
+  auto* const held = static_cast<std::shared_ptr<Context>*>(value);
+  {
+    const std::lock_guard lock(attached().mutex);
+    std::erase(attached().all, held);
+  }
+  delete held;
+  return MPI_SUCCESS;
+}
+
+int drop_all_contexts(MPI_Comm, int, void*, void*) {
+  for (std::shared_ptr<Context>* held : attached().all) held->reset();
+  return MPI_SUCCESS;
+}
+
+int context_key() {
+  const std::lock_guard lock(attached().mutex);
+  int& key = attached().key;
+  if (key != MPI_KEYVAL_INVALID) return key;
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_context, &key, nullptr), "MPI_Comm_create_keyval");
+  int at_end = MPI_KEYVAL_INVALID;
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_all_contexts, &at_end, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
+  return key;
+}
+
+// ---- swaps
+
+constexpr std::size_t largest_chunk = 128 * 1024;
+constexpr std::size_t chunks_at_once = 4;  // of one swap by MPI: enough to hide the way of one behind the copy of another
+constexpr std::size_t page = 4096;         // only to count with: the smallest that is in use
+constexpr std::size_t cell_overhead = Cell::alignment;
+
+std::size_t chunk_for(Bytes least_memory) { return std::clamp<std::size_t>(least_memory / (2 * chunks_at_once), 1, largest_chunk); }
+
+SwapBlock swap_block(std::int32_t peer, int tag, const Block& block) {
+  return {peer, tag, block.bytes, block.layout ? Walk(block.address, *block.layout) : Walk(block.address), block.layout == nullptr};
+}
+
+class Maker {
+ public:
+  Maker(Context& context, const std::vector<Block>& blocks, const SwapSettings& settings)
+      : context_(context), blocks_(blocks), settings_(settings), memory_(std::max<Bytes>(settings.memory, 1)), least_(std::max<Bytes>(settings.least_memory, 1)) {}
+
+  InPlace make() {
+    const bool both = settings_.shared && context_.shares_memory() && context_.several_nodes();
+    if (both) memory_ = (memory_ + 1) / 2, least_ = (least_ + 1) / 2;
+    made_.chunk = chunk_for(least_);
+    if (settings_.shared && context_.shares_memory()) connect();
+    if (both && !link_) memory_ = std::max<Bytes>(settings_.memory, 1);
+    together(context_.comm(), [&] { assemble(); });
+    return std::move(made_);
+  }
+
+ private:
+  bool shared(std::int32_t peer) const { return link_ && context_.node()->here(peer); }
+  bool swaps(std::int32_t peer) const { return peer != context_.rank() && blocks_[peer].bytes > 0; }
+
+  // Rings for the ranks of this node, if they fit on all nodes.
+  void connect() {
+    std::vector<EdgeMessage> messages;
+    std::vector<Bytes> sizes;
+    for (std::int32_t peer : context_.node()->ranks()) {
+      if (!swaps(peer)) continue;
+      messages.push_back({peer, 0, blocks_[peer].bytes});
+      sizes.push_back(blocks_[peer].bytes);
+      neighbours_.push_back(peer);
+    }
+    SharedLimits limits{.canary = 0, .whole = 0, .chunk = ring_part(sizes, least_), .single_copy = 0, .ring = true};
+    const bool fits = sizes.empty() || limits.chunk > 0;
+    if (!agree_all(fits)) {
+      made_.refusal = text("cells for the ranks of a node do not fit into tonari_inplace_memory (", settings_.memory, " bytes on this rank)");
+      return;
+    }
+    link_ = connect_segments(context_, messages, messages, limits, made_.refusal);
+  }
+
+  bool agree_all(bool here) {
+    const std::vector<bool> same = agree(context_.comm(), std::nullopt, std::vector<Ballot>{{here ? 1u : 0u}});
+    return same[0] && here;
+  }
+
+  // Chunks with which a swap by MPI runs at full speed; data that is spread out needs two for each on its way.
+  std::size_t chunks(const Block& block) const {
+    const std::size_t parts = static_cast<std::size_t>((block.bytes + made_.chunk - 1) / made_.chunk);
+    return std::min(parts, chunks_at_once) * (block.layout && made_.chunk > 1 ? 2 : 1);
+  }
+
+  void assemble() {
+    std::vector<SwapNeed> needs(blocks_.size());
+    for (std::int32_t peer = 0; peer < context_.ranks(); ++peer)
+      if (swaps(peer)) needs[peer] = {blocks_[peer].bytes, shared(peer) ? 0 : chunks(blocks_[peer]) * made_.chunk};
+    const Bytes pool_bytes = std::max<Bytes>(memory_ / made_.chunk, 1) * made_.chunk;
+    const std::vector<std::int32_t> order = partners(settings_.order, context_.rank(), context_.ranks(), context_.node_of());
+    const Plan plan = plan_inplace(context_.rank(), order, needs, pool_bytes);
+
+    SwapExchange::Parts parts;
+    const std::shared_ptr<ChunkPool> pool = make_pool(needs, pool_bytes);
+    int straight = 0;
+    for (const Operation& op : plan.operations()) {
+      const Block& block = blocks_[op.peer];
+      parts.swaps.push_back(shared(op.peer) ? shared_swap(op.peer) : p2p_swap(op.peer, needs[op.peer], pool));
+      if (!shared(op.peer)) straight += static_cast<int>((block.bytes + made_.chunk - 1) / made_.chunk);
+      parts.bytes += block.bytes;
+    }
+    parts.link = link_;
+    parts.comm = context_.shared_comm();
+    parts.wait = {context_.node()->crowded(), settings_.timeout};
+    parts.memory = (pool ? pool->chunk() * pool->count() : 0) + (link_ ? link_->bytes() : 0);
+    parts.messages = straight + static_cast<int>(link_ ? link_->messages() : 0);
+    if (link_ && link_->messages() > 0) parts.ways = text(link_->messages(), " shared", straight > 0 ? text(", ", straight, " p2p-packed") : "");
+    made_.channel = !link_ ? "p2p-packed" : context_.several_nodes() ? "shared+p2p-packed" : "shared";
+    made_.exchange = std::make_unique<SwapExchange>(plan, std::move(parts));
+  }
+
+  // As large as memory allows, but no larger than all swaps together could use.
+  std::shared_ptr<ChunkPool> make_pool(const std::vector<SwapNeed>& needs, Bytes most) const {
+    Bytes wanted = 0;
+    for (const SwapNeed& need : needs) wanted += need.memory;
+    if (wanted == 0) return nullptr;
+    return std::make_shared<ChunkPool>(made_.chunk, static_cast<std::size_t>(std::min(wanted, most) / made_.chunk));
+  }
+
+  std::unique_ptr<Swap> p2p_swap(std::int32_t peer, const SwapNeed& need, const std::shared_ptr<ChunkPool>& pool) const {
+    const auto chunks = static_cast<std::size_t>(granted(need, pool->chunk() * pool->count()) / made_.chunk);
+    return make_p2p_swap(swap_block(peer, context_.first_tag(), blocks_[peer]), pool, chunks, context_.shared_comm());
+  }
+
+  std::unique_ptr<Swap> shared_swap(std::int32_t peer) const {
+    const auto k = static_cast<std::size_t>(std::ranges::find(neighbours_, peer) - neighbours_.begin());
+    return make_shared_swap(swap_block(peer, 0, blocks_[peer]), link_, link_->out(k), link_->in(k));
+  }
+
+  Context& context_;
+  const std::vector<Block>& blocks_;
+  const SwapSettings& settings_;
+  Bytes memory_, least_;
+  std::vector<std::int32_t> neighbours_;  // ranks of the node that this one swaps with, in the order of the link's edges
+  std::shared_ptr<SharedLink> link_;
+  InPlace made_;
+};
+
+// Waits for a collective of MPI while the exchanges in flight go on.
+void complete(MPI_Request& request) {
+  std::optional<Error> error;  // of an exchange in flight: its own test or wait will report it, too
+  for (int done = !any_in_flight(); !done;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!done && !error) error = caught([] { drive_all(); });
+  }
+  check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+}  // namespace
+
+std::shared_ptr<Context> context_of(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(comm, context_key(), &value, &found), "MPI_Comm_get_attr");
+  if (found) return *static_cast<std::shared_ptr<Context>*>(value);
+  auto held = std::make_unique<std::shared_ptr<Context>>(std::make_shared<Context>(comm));
+  {
+    const std::lock_guard lock(attached().mutex);
+    attached().all.push_back(held.get());
+  }
+  check_mpi(MPI_Comm_set_attr(comm, context_key(), held.get()), "MPI_Comm_set_attr");
+  return *held.release();
+}
+
+Bytes ring_part(std::span<const Bytes> messages, Bytes memory) {
+  const auto fits = [&](Bytes part) {
+    Bytes all = 0;
+    for (Bytes bytes : messages) all += 2 * (Lane::pipeline_cells * Cell::bytes_for(std::min(part, bytes)) + page);
+    return all <= memory;
+  };
+  for (Bytes part = largest_chunk; part >= page; part -= page)
+    if (fits(part - cell_overhead)) return part - cell_overhead;
+  return 0;
+}
+
+InPlace make_symmetric(Context& context, const std::vector<Block>& blocks, const SwapSettings& settings) {
+  context.reserve_tags(1);
+  InPlace made = Maker(context, blocks, settings).make();
+  context.take_tags(1);
+  return made;
+}
+
+
+void compare_pairs(Context& context, const std::vector<Bytes>& given, const std::vector<Bytes>& expected) {
+  std::vector<Bytes> theirs(given.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ialltoall(given.data(), sizeof(Bytes), MPI_BYTE, theirs.data(), sizeof(Bytes), MPI_BYTE, context.comm(), &request), "MPI_Ialltoall");
+  complete(request);
+  std::optional<Error> error;
+  for (std::size_t peer = 0; peer < theirs.size() && !error; ++peer)
+    if (theirs[peer] != expected[peer])
+      error = Error(Errc::mismatch, text("rank ", peer, " sends ", theirs[peer], " bytes to rank ", context.rank(), ", which expects ", expected[peer],
+                                         " bytes from it; counts and types must match pairwise"));
+  agree(context.comm(), error);
+}
+
+Bytes least(MPI_Comm comm, Bytes value) {
+  std::int64_t word = static_cast<std::int64_t>(std::min<Bytes>(value, std::numeric_limits<std::int64_t>::max()));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, &word, 1, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
+  complete(request);
+  return static_cast<Bytes>(word);
+}
+
+}  // namespace tonari

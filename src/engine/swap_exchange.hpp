@@ -1,0 +1,57 @@
+// Runs a plan of swaps: those that the plan lets run at the same time go on side by side.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "channels/link.hpp"
+#include "channels/owned_comm.hpp"
+#include "channels/swap.hpp"
+#include "engine/exchange.hpp"
+#include "memory/wait.hpp"
+#include "plan/plan.hpp"
+
+namespace tonari {
+
+class SwapExchange final : public Exchange {
+ public:
+  // What it is made of, and what there is to say about it.
+  struct Parts {
+    std::vector<std::unique_ptr<Swap>> swaps;  // of each operation of the plan
+    std::shared_ptr<Link> link;                // that some of them go through; may be null
+    std::shared_ptr<const OwnedComm> comm;     // whose progress this rank owes to others
+    WaitPolicy wait = {};
+    int messages = 0;
+    Bytes bytes = 0;
+    std::size_t memory = 0;
+    std::string ways;
+  };
+  SwapExchange(const Plan& plan, Parts parts);
+
+  void start() override;
+  bool test() override;
+  void wait() override;
+  int messages() const override { return parts_.messages; }
+  std::string ways() const override { return parts_.ways; }
+  Bytes bytes() const override { return parts_.bytes; }
+  std::size_t scratch_bytes() const override { return parts_.memory; }
+  void give_up() override;
+
+ private:
+  bool go_on();
+  void begin(OpId op);
+  void make_progress();
+  void check_peers();
+  void after_idle_test();
+
+  Plan plan_;
+  Parts parts_;
+  std::vector<std::uint32_t> waiting_;  // per operation: how many before it are not complete
+  std::vector<OpId> active_;            // in the order in which they began
+  std::size_t left_ = 0;
+  std::uint32_t idle_tests_ = 0;
+  double idle_since_ = 0;
+};
+
+}  // namespace tonari
