@@ -56,6 +56,27 @@ std::vector<Candidate> candidates(const Options& options, const std::vector<std:
   return all;
 }
 
+// Several messages of several sizes on their way between any two ranks: the pools that the MPI makes for its messages grow now, and not for
+// whoever comes first.
+void fill_pools(MPI_Comm comm) {
+  constexpr int messages = 16;
+  int rank, ranks;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  for (const int bytes : {64, 2048, 8192, 65536})
+    for (int i = 0; i < ranks; ++i) {
+      const int partner = (i - rank + ranks) % ranks;
+      if (partner == rank) continue;
+      std::vector<char> from(bytes), into(static_cast<std::size_t>(bytes) * messages);
+      std::vector<MPI_Request> requests(2 * messages);
+      for (int m = 0; m < messages; ++m) {
+        MPI_Irecv(into.data() + static_cast<std::size_t>(bytes) * m, bytes, MPI_BYTE, partner, m, comm, &requests[m]);
+        MPI_Isend(from.data(), bytes, MPI_BYTE, partner, m, comm, &requests[messages + m]);
+      }
+      MPI_Waitall(2 * messages, requests.data(), MPI_STATUSES_IGNORE);
+    }
+}
+
 // The small workload first: code pages, connections and the MPI's pools are there then, and belong to nobody.
 Peak weigh(const Candidate& candidate, Workload& small, Workload& work, MPI_Comm returning) {
   constexpr int warm = 4;
@@ -63,7 +84,12 @@ Peak weigh(const Candidate& candidate, Workload& small, Workload& work, MPI_Comm
     const auto exchange = make_exchange(candidate, small, returning);
     for (int i = 0; i < warm; ++i) exchange->run();
   }
-  return peak_of([&] { make_exchange(candidate, work, returning)->run(); }, work.comm);
+  std::unique_ptr<Exchange> exchange;
+  const auto once = [&] {
+    exchange = make_exchange(candidate, work, returning);
+    exchange->run();
+  };
+  return peak_of(once, work.comm);
 }
 
 // Applied twice a symmetric exchange gives the original back: both are looked at, so that no candidate lives on what another one left.
@@ -146,15 +172,22 @@ void add_times(Row& row, const Entry& entry, const std::vector<Entry>& entries, 
   row.number("copy_us", measured.copy.median * 1e6).flag("disturbed", measured.quiet.disturbed());
 }
 
-void compare_one(const Options& options, const std::vector<std::string>& algorithms, const Sizes& sizes, const Sizes& small_sizes,
-                 MPI_Comm comm, Outcome& outcome) {
+// One kind of exchange.
+struct Kind {
+  bool symmetric;
+  std::vector<std::string> algorithms;
+  Sizes sizes, small;
+};
+
+void compare_one(const Options& options, const Kind& kind, MPI_Comm comm, Outcome& outcome) {
   const Returning returning(comm);
-  Workload work(comm, sizes);
+  Workload work(comm, kind.sizes, kind.symmetric);
   if (work.rank == 0) std::fprintf(stderr, "tonari_bench_inplace: %s, %d ranks\n", work.symmetric ? "symmetric" : "general", work.ranks);
   std::vector<Entry> entries;
   {
-    Workload small(comm, small_sizes);
-    for (const Candidate& each : candidates(options, algorithms)) entries.push_back({each, weigh(each, small, work, returning.get())});
+    Workload small(comm, kind.small, kind.symmetric);
+    fill_pools(comm);
+    for (const Candidate& each : candidates(options, kind.algorithms)) entries.push_back({each, weigh(each, small, work, returning.get())});
   }
   for (Entry& entry : entries) {
     entry.exchange = make_timed(entry, work, returning.get());
@@ -184,11 +217,15 @@ Outcome compare(const Options& options, MPI_Comm comm) {
   const long long total = options.total_bytes / static_cast<long long>(sizeof(Word));
   const long long small = std::min<long long>(total, 8192);
   Outcome outcome;
-  compare_one(options, options.algorithms, symmetric_sizes(ranks, total, options.seed, options.equal),
-              symmetric_sizes(ranks, small, options.seed, options.equal), comm, outcome);
+  compare_one(options,
+              {true, options.algorithms, symmetric_sizes(ranks, total, options.seed, options.equal),
+               symmetric_sizes(ranks, small, options.seed, options.equal)},
+              comm, outcome);
   if (options.general)
-    compare_one(options, {"native-out-of-place", "general"}, general_sizes(ranks, total, options.seed),
-                general_sizes(ranks, small, options.seed), comm, outcome);
+    compare_one(
+        options,
+        {false, {"native-out-of-place", "general"}, general_sizes(ranks, total, options.seed), general_sizes(ranks, small, options.seed)},
+        comm, outcome);
   return outcome;
 }
 

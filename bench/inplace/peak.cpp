@@ -68,8 +68,9 @@ Peak peak_of(const std::function<void()>& what, MPI_Comm comm) {
   const long long before = lines_of("/proc/self/status", "VmRSS:"), pages_before = resident();
   most_resident = pages_before;
   what();
-  const long long heap = stop_counting_heap();
+  MPI_Barrier(comm);  // who ends first would leave its part of what is shared to the others
   look();
+  const long long heap = stop_counting_heap();
   const long long after = lines_of("/proc/self/status", "VmHWM:");
   const bool pages = heap_is_counted() && pages_before >= 0;
   return {over_ranks(pages ? most_resident - pages_before : -1, comm),
@@ -83,7 +84,7 @@ std::string peak_method(const Peak& peak) {
                              : peak.high_water >= 0 ? "VmHWM less VmRSS before"
                              : peak.heap >= 0       ? "allocator hook (resident memory is not shown here)"
                                                     : "none";
-  return std::string(method) + ", over init, one exchange and free; maximum over ranks";
+  return std::string(method) + ", over init and one exchange; maximum over ranks";
 }
 
 }  // namespace bench::inplace

@@ -16,10 +16,11 @@ struct Peak {
   long long resident = 0;
   long long high_water = 0;  // VmHWM, made to start anew, less VmRSS: the kernel's own record. It counts shared pages in full, pages of
                              // program files, too, and is off by up to 128 KiB per processor
-  long long heap = 0;  // what was allocated, whether touched or not
+  long long heap = 0;        // what was allocated, whether touched or not
 };
 
-// [collective] Free memory that the C library keeps is given back first, so that what `what` takes is new.
+// [collective] Free memory that the C library keeps is given back first, so that what `what` takes is new. What it holds at its end is to
+// be freed after this has returned: then no rank counts shared memory that another one has already left.
 Peak peak_of(const std::function<void()>& what, MPI_Comm comm);
 
 // The best of them, and how it was found in words.

@@ -24,14 +24,14 @@ struct Blocks {
 class Workload {
  public:
   // Blocks lie one after the other in the order of ranks, what is sent and what is received both from the beginning of the buffer.
-  Workload(MPI_Comm comm, const Sizes& sizes);
+  Workload(MPI_Comm comm, const Sizes& sizes, bool symmetric);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 
   MPI_Comm comm;
   int rank = 0, ranks = 0;
   Blocks send, recv;
-  bool symmetric = false;
+  bool symmetric;  // sizes[i][j] = sizes[j][i], and the exchange is meant so
 
   Word* data() { return data_.get(); }
   const Word* data() const { return data_.get(); }

@@ -86,12 +86,13 @@ def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
 def test_memory_stays_within_the_budget(mpi: str) -> None:
     """The comparators show that the ruler sees what is there: a second buffer, and a copy of the largest block."""
     total = 6 << 20
-    found = rows("--total-bytes", str(total), "--sizes", "equal", "--ranks", "3", "--mpi", mpi, "--memory", "65536,1048576", "--general")
+    found = rows("--total-bytes", str(total), "--sizes", "equal", "--ranks", "3", "--mpi", mpi, "--memory", "65536,1048576", "--channel", "auto,p2p-packed", "--general")
     for row in found:
         extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
         if row["algorithm"] in OURS:
             assert extra <= budget + FEW_PAGES, row
-            assert heap is None or heap <= budget + FEW_PAGES, row
+            if row["channel"] == "p2p-packed":  # the memory of others that a rank maps is not its own
+                assert heap is None or heap <= budget + FEW_PAGES, row
         if row["algorithm"] == "native-out-of-place":
             assert extra >= 0.95 * total
         if row["algorithm"] == "sendrecv-replace":
