@@ -75,7 +75,7 @@ class Rearrangement {
   std::uint64_t room() const { return room_.size(); }
   std::uint64_t parked_in_all() const { return parked_in_all_; }  // slots, since start: at most |S and R|
   std::uint64_t pieces() const { return pieces_; }                // claimed since start
-  // Words of bookkeeping grow with this: at most 8 per block of this rank and 8 per piece asked for and answered since start; neighbours are joined.
+  // Words of bookkeeping grow with this: tests hold it to 4 per block, piece asked for and piece answered; it is far less, as neighbours are joined.
   std::size_t fragments() const { return lacking_free_.runs() + lacking_blocked_.runs() + unasked_.runs() + parking_.runs() + parked_.size(); }
 
  private:

@@ -214,7 +214,7 @@ class Network {
   }
 
   void check_fragments(const Node& node) const {
-    ASSERT_LE(node.machine.fragments(), 8 * (node.blocks + node.machine.pieces() + node.answered) + node.being_sent.size() + 1);
+    ASSERT_LE(node.machine.fragments(), 4 * (node.blocks + node.machine.pieces() + node.answered) + node.being_sent.size() + 1);
   }
 
   void check() {
