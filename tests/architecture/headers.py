@@ -1,4 +1,4 @@
-"""Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi CXX CC [INCLUDE_DIRECTORY...]. Public .h files also as C."""
+"""Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi|public CXX CC [INCLUDE_DIRECTORY...]. Public .h files also as C."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from rooms import core_headers, other_headers
+from rooms import core_headers, other_headers, public_headers
 
 
 def compile_alone(compiler: list[str], header: Path, directories: list[str]) -> str:
@@ -18,8 +18,8 @@ def compile_alone(compiler: list[str], header: Path, directories: list[str]) -> 
 
 
 def main(root: Path, which: str, cxx: str, cc: str, mpi: list[str]) -> int:
-    headers = core_headers(root) if which == "core" else other_headers(root)
-    directories = [str(root / "src"), *([str(root / "include")] if which == "mpi" else []), *mpi]
+    headers = {"core": core_headers, "mpi": other_headers, "public": public_headers}[which](root)
+    directories = [str(root / "src"), *([str(root / "include")] if which != "core" else []), *mpi]
     no_bindings = ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
     jobs = [([cxx, *no_bindings, "-std=c++20", "-xc++"], header) for header in headers]
     jobs += [([cc, "-std=c99", "-xc"], header) for header in headers if header.suffix == ".h" and "include" in header.parts]

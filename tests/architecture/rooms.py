@@ -30,6 +30,9 @@ def core_headers(root: Path) -> list[Path]:
     return [path for room, path in sources(root) if room in CORE and path.suffix in {".hpp", ".h"}]
 
 
+def public_headers(root: Path) -> list[Path]:
+    return [path for path in sorted((root / "include").rglob("*")) if path.suffix in {".hpp", ".h"}]
+
+
 def other_headers(root: Path) -> list[Path]:
-    public = [path for path in sorted((root / "include").rglob("*")) if path.suffix in {".hpp", ".h"}]
-    return public + [path for room, path in sources(root) if room not in CORE and path.suffix in {".hpp", ".h"}]
+    return public_headers(root) + [path for room, path in sources(root) if room not in CORE and path.suffix in {".hpp", ".h"}]
