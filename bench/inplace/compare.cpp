@@ -56,14 +56,14 @@ std::vector<Candidate> candidates(const Options& options, const std::vector<std:
   return all;
 }
 
-// Several messages of several sizes on their way between any two ranks: the pools that the MPI makes for its messages grow now, and not for
+// Many messages of several sizes on their way between any two ranks: the pools that the MPI makes for its messages grow now, and not for
 // whoever comes first.
 void fill_pools(MPI_Comm comm) {
-  constexpr int messages = 16;
+  constexpr int messages = 64;
   int rank, ranks;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  for (const int bytes : {64, 2048, 8192, 65536})
+  for (const int bytes : {64, 1024, 4096, 8192, 16384, 32768, 65536})
     for (int i = 0; i < ranks; ++i) {
       const int partner = (i - rank + ranks) % ranks;
       if (partner == rank) continue;

@@ -55,13 +55,13 @@ def bytes_that_move(found: list[dict[str, Any]]) -> int:
 
 
 @each_mpi
-@pytest.mark.parametrize("ranks", ["1", "2", "3", "5"])
+@pytest.mark.parametrize("ranks", ["1", "2", "3", "4"])
 def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
     """Wrong data of MPI's own collective in place is a row, too; everything else must be right."""
-    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "256,65536", "--channel", "auto,p2p-packed")
+    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "4096,65536", "--channel", "auto,p2p-packed")
     assert [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found] == [
         *((name, "mpi", None) for name in ("native-out-of-place", "native-inplace", "sendrecv-replace")),
-        *((name, channel, budget) for name in ORDERS for channel in ("auto", "p2p-packed") for budget in (256, 65536)),
+        *((name, channel, budget) for name in ORDERS for channel in ("auto", "p2p-packed") for budget in (4096, 65536)),
     ]
     for row in found:
         assert FIELDS <= row.keys()
@@ -73,11 +73,11 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
 
 
 @each_mpi
-@pytest.mark.parametrize("ranks", ["1", "3", "4"])
+@pytest.mark.parametrize("ranks", ["1", "2", "3"])
 def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
-    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "64,65536", "--algorithms", "auto", "--general")
+    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "2048,65536", "--algorithms", "auto", "--general")
     assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in found if row["exchange"] == "general"] == [
-        ("general", "native-out-of-place", None), ("general", "general", 64), ("general", "general", 65536),
+        ("general", "native-out-of-place", None), ("general", "general", 2048), ("general", "general", 65536),
     ]  # fmt: skip
     assert all(row["verified"] for row in found)
 

@@ -11,6 +11,7 @@ from tonari.benchmark.plot import save
 
 Row = dict[str, Any]
 STYLES = ["-", "--", ":", "-."]  # of the budgets, smallest first
+MARKERS = {"auto": "o", "shared": "^", "p2p-packed": "s", "mpi": "o"}
 
 
 def label(row: Row, channels: bool = False) -> str:
@@ -61,10 +62,11 @@ def _draw_kind(time: Any, memory: Any, kind: str, rows: list[Row]) -> None:
         row = points[0]
         budget = row["budget_bytes"]
         style = {"color": f"C{algorithms.index(row['algorithm']) % 10}", "linestyle": STYLES[budgets.index(budget) % 4] if budget is not None else "-"}
+        style |= {"marker": MARKERS[row["requested_channel"]], "markersize": 4, "linewidth": 1.4, "label": name}
         ranks = [point["ranks"] for point in points]
-        time.plot(ranks, [point["median_us"] / 1e3 for point in points], marker="o", markersize=3, linewidth=1.4, label=name, **style)
+        time.plot(ranks, [point["median_us"] / 1e3 for point in points], **style)
         time.fill_between(ranks, [p["q1_us"] / 1e3 for p in points], [p["q3_us"] / 1e3 for p in points], alpha=0.15, color=style["color"], linewidth=0)
-        memory.plot(ranks, [point["peak_extra_bytes"] for point in points], marker="o", markersize=3, linewidth=1.4, label=name, **style)
+        memory.plot(ranks, [point["peak_extra_bytes"] for point in points], **style)
     time.set(ylabel="ms", yscale="log", title=f"{kind}: time, median and quartiles of the slowest rank")
     memory.set(title=f"{kind}: extra memory at its peak, the most of all ranks")
     memory.set_yscale("symlog", linthresh=4096, base=4)  # nothing at all is a result, too
