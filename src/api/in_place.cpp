@@ -29,6 +29,10 @@ void agree_on_call(Context& context, const std::optional<Error>& error, Sort sor
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
 }
 
+void check_buffer(const Given& given) {
+  if (given.buffer == MPI_IN_PLACE) fail(Errc::argument, "buf is MPI_IN_PLACE; give the buffer itself");
+}
+
 void check_displacements(const char* side, const Given& given, std::size_t ranks) {
   if (!given.displacements) return;  // missing where they are needed: said when they are read
   for (std::size_t j = 0; j < ranks; ++j)
@@ -54,10 +58,10 @@ void check_blocks(const std::vector<Block>& blocks, int rank) {
          " overlap; in place each block is sent and received, and must share no byte with another");
 }
 
-// Of the block for the rank itself nothing moves: it may lie anywhere.
+// The block for the rank itself does not move, but must not overlap another, as in MPI.
 Binding read_blocks(const Given& given, const Context& context) {
   const auto ranks = static_cast<std::size_t>(context.ranks());
-  if (given.buffer == MPI_IN_PLACE) fail(Errc::argument, "buf is MPI_IN_PLACE; give the buffer itself");
+  check_buffer(given);
   check_displacements("", given, ranks);
   Arguments arguments;
   arguments.recvbuf = const_cast<void*>(given.buffer);
@@ -93,7 +97,7 @@ void check_regions(const char* side, const Given& given, std::size_t ranks, int 
     if (given.counts[j] > 0) regions.push_back({given.displacements[j], given.counts[j], j});
   std::ranges::sort(regions, {}, &Region::first);
   for (std::size_t k = 1; k < regions.size(); ++k)
-    if (regions[k].first < regions[k - 1].first + regions[k - 1].count)
+    if (regions[k].first - regions[k - 1].first < regions[k - 1].count)  // both not negative: it fits
       fail(Errc::buffers, "on rank ", rank, " ", side, " blocks ", regions[k - 1].peer, " and ", regions[k].peer, " overlap each other");
 }
 
@@ -112,6 +116,7 @@ std::int64_t slots_end(const Given& given, std::size_t ranks) {
 
 GeneralProblem read_general(const Given& send, const Given& recv, const Context& context) {
   const auto ranks = static_cast<std::size_t>(context.ranks());
+  check_buffer(send);
   tonari::read_blocks("send", ranks, send), tonari::read_blocks("receive", ranks, recv);  // null arrays, negative counts
   check_displacements("send ", send, ranks), check_displacements("receive ", recv, ranks);
   check_regions("send", send, ranks, context.rank()), check_regions("receive", recv, ranks, context.rank());
@@ -202,7 +207,8 @@ std::shared_ptr<Prepared> prepare_general(const Given& send, const Given& recv, 
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     settings = read_in_place_settings(info);
-    if (settings.order) fail(Errc::algorithm, "tonari_algorithm is '", name(*settings.order), "', an order of symmetric swaps; leave it out of the general exchange");
+    if (settings.order) fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '", name(*settings.order),
+                             "', an order of symmetric swaps; leave it out of the general exchange");
     problem = read_general(send, recv, context);
   });
   agree_on_call(context, error, Sort::general, settings);

@@ -77,7 +77,7 @@ class Maker {
 
   InPlace make() {
     const bool both = settings_.shared && context_.shares_memory() && context_.several_nodes();
-    if (both) memory_ = (memory_ + 1) / 2, least_ = (least_ + 1) / 2;
+    if (both) memory_ = memory_ - memory_ / 2, least_ = least_ - least_ / 2;  // the larger half: at least a byte
     made_.chunk = chunk_for(least_);
     if (settings_.shared && context_.shares_memory()) connect();
     if (both && !link_) memory_ = std::max<Bytes>(settings_.memory, 1);

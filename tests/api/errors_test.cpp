@@ -4,16 +4,11 @@
 #include <functional>
 
 #include "support/oracle.hpp"
+#include "support/same_error.hpp"
 
 namespace {
 
 using namespace tonari::test;
-
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t h = 1469598103934665603ull;
-  for (char c : text) h = (h ^ static_cast<Byte>(c)) * 1099511628211ull;
-  return h;
-}
 
 class Errors : public testing::Test {
  protected:
@@ -32,17 +27,6 @@ class Errors : public testing::Test {
   }
 
   int create(int s, const std::vector<int>& offsets) { return tonari_neighborhood_create_cart(cart, s, offsets.data(), quick, &near); }
-
-  // code on all ranks, with one sentence that contains all of the words.
-  void expect_everywhere(int code, int expected, std::initializer_list<std::string> words) {
-    const std::string sentence = code == TONARI_SUCCESS ? "" : tonari_last_error();
-    EXPECT_EQ(code, expected) << sentence;
-    for (const std::string& w : words) EXPECT_NE(sentence.find(w), std::string::npos) << "'" << w << "' is missing in: " << sentence;
-    const std::uint64_t h = hash_of(sentence);
-    std::uint64_t bounds[] = {h, ~h};
-    MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    EXPECT_EQ(bounds[0], ~bounds[1]) << "ranks got different sentences, this one: " << sentence;
-  }
 
   // Nothing has happened: an exchange on the same neighbourhood works.
   void expect_usable() {

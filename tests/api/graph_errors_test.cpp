@@ -1,5 +1,6 @@
 // Bad lists and sizes that do not match on graphs: all ranks get the same code and sentence, nothing hangs, and a correct call afterwards works.
 #include "support/graph_exchange.hpp"
+#include "support/same_error.hpp"
 
 namespace {
 
@@ -17,17 +18,6 @@ class GraphErrors : public GraphExchange {
     graph = make_graph(ranks, edges);
     graph.name = "ring and to the last";
     mine = graph.of[rank];
-  }
-
-  // code on all ranks, with one sentence that contains all of the words.
-  void expect_everywhere(int code, int expected, std::initializer_list<std::string> words) {
-    const std::string sentence = code == TONARI_SUCCESS ? "" : tonari_last_error();
-    EXPECT_EQ(code, expected) << sentence;
-    for (const std::string& w : words) EXPECT_NE(sentence.find(w), std::string::npos) << "'" << w << "' is missing in: " << sentence;
-    char first[1000] = "";
-    sentence.copy(first, sizeof first - 1);
-    MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
-    EXPECT_EQ(sentence, first) << "ranks got different sentences";
   }
 
   void expect_refused(int expected, std::initializer_list<std::string> words, const Lists& lists, MPI_Comm comm = MPI_COMM_WORLD) {
