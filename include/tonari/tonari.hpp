@@ -8,7 +8,7 @@
 //  - A function that fails throws tonari::Failure, on all ranks if it is collective. It carries the code and the sentence.
 //  - Destructors free. That of Neighborhood is collective: let neighborhoods of one communicator go in the same order on all ranks. A Request
 //    that is active is waited for, because other ranks may depend on blocks that pass through this one.
-//  - Spans of counts, displacements and types must have one entry per neighbor; their length is checked.
+//  - Spans of counts, displacements and types must have one entry per neighbor (in place: per rank); their length is checked.
 #pragma once
 
 #include <tonari/tonari.h>
@@ -97,8 +97,48 @@ class Request {
   tonari_request handle_ = TONARI_REQUEST_NULL;
 };
 
+namespace detail {
+
+// From spans to arguments of the C interface. What has the wrong length becomes an argument that it refuses on all ranks, so that this rank does not throw alone.
+struct Spans {
+  template <class Init>
+  static Request made(Init init) {
+    tonari_request handle = TONARI_REQUEST_NULL;
+    check(init(&handle));
+    return Request(handle);
+  }
+  template <class T>
+  static const T* array(std::span<const T> entries, int count) {
+    return entries.size() == static_cast<std::size_t>(count) ? entries.data() : nullptr;
+  }
+  template <class T>
+  static const T* array(std::span<const T> entries, MPI_Comm comm) { return array(entries, ranks(comm)); }
+  static int whole(std::size_t elements) { return elements <= std::numeric_limits<int>::max() ? static_cast<int>(elements) : -1; }
+  static int block(std::size_t elements, int count) {
+    const auto s = static_cast<std::size_t>(count);
+    if (s == 0) return 0;
+    return elements % s == 0 ? whole(elements / s) : -1;
+  }
+  static int ranks(MPI_Comm comm) {
+    int size = 0;
+    if (comm != MPI_COMM_NULL) MPI_Comm_size(comm, &size);
+    return size;
+  }
+  // Nothing if a block reaches beyond `elements`. What is negative is refused where it is read.
+  static std::span<const int> within(std::size_t elements, std::span<const int> counts, std::span<const MPI_Aint> displs) {
+    for (std::size_t j = 0; j < counts.size() && j < displs.size(); ++j) {
+      if (counts[j] <= 0 || displs[j] < 0) continue;
+      const auto count = static_cast<std::size_t>(counts[j]), first = static_cast<std::size_t>(displs[j]);
+      if (count > elements || first > elements - count) return {};
+    }
+    return counts;
+  }
+};
+
+}  // namespace detail
+
 // Owner of a tonari_neighborhood; move only.
-class Neighborhood {
+class Neighborhood : detail::Spans {
  public:
   Neighborhood() = default;
   // offsets: C^0, C^1, ... one after the other, as many integers each as cart has dimensions.
@@ -309,27 +349,132 @@ class Neighborhood {
     return d > 0 ? static_cast<std::size_t>(d) : 1;
   }
 
-  template <class Init>
-  static Request made(Init init) {
-    tonari_request handle = TONARI_REQUEST_NULL;
-    check(init(&handle));
-    return Request(handle);
-  }
-
-  // What has the wrong length becomes an argument that the C interface refuses on all ranks, so that this rank does not throw alone.
-  template <class T>
-  static const T* array(std::span<const T> entries, int count) {
-    return entries.size() == static_cast<std::size_t>(count) ? entries.data() : nullptr;
-  }
-  static int whole(std::size_t elements) { return elements <= std::numeric_limits<int>::max() ? static_cast<int>(elements) : -1; }
-  static int block(std::size_t elements, int count) {
-    const auto s = static_cast<std::size_t>(count);
-    if (s == 0) return 0;
-    return elements % s == 0 ? whole(elements / s) : -1;
-  }
-
   tonari_neighborhood handle_ = TONARI_NEIGHBORHOOD_NULL;
 };
+
+// ---- In place, between all ranks of a communicator (tonari.h): block j goes to rank j, and what rank j had for this one takes its place.
+//
+// ..._init makes a persistent request; i in front starts one at once; the plain forms return when the exchange is complete. buf must outlive the request.
+// With a span as buf: all of it, as many elements for each rank, or blocks that lie in it. What does not fit, and spans of counts, displacements and types without one
+// entry per rank, are refused on all ranks, as a negative count or a null array.
+
+inline Request alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) { return tonari_alltoall_inplace_init(buf, count, type, comm, info, out); });
+}
+inline Request ialltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) { return tonari_ialltoall_inplace(buf, count, type, comm, info, out); });
+}
+inline void alltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  check(tonari_alltoall_inplace(buf, count, type, comm, info));
+}
+template <class T>
+Request alltoall_inplace_init(std::span<T> buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  return alltoall_inplace_init(buf.data(), detail::Spans::block(buf.size(), detail::Spans::ranks(comm)), mpi_type<T>(), comm, info);
+}
+template <class T>
+Request ialltoall_inplace(std::span<T> buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  return ialltoall_inplace(buf.data(), detail::Spans::block(buf.size(), detail::Spans::ranks(comm)), mpi_type<T>(), comm, info);
+}
+template <class T>
+void alltoall_inplace(std::span<T> buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  alltoall_inplace(buf.data(), detail::Spans::block(buf.size(), detail::Spans::ranks(comm)), mpi_type<T>(), comm, info);
+}
+
+inline Request alltoallv_inplace_init(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Datatype type, MPI_Comm comm,
+                                      MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) {
+    return tonari_alltoallv_inplace_init(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), type, comm, info, out);
+  });
+}
+inline Request ialltoallv_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Datatype type, MPI_Comm comm,
+                                  MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) {
+    return tonari_ialltoallv_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), type, comm, info, out);
+  });
+}
+inline void alltoallv_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Datatype type, MPI_Comm comm,
+                              MPI_Info info = MPI_INFO_NULL) {
+  check(tonari_alltoallv_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), type, comm, info));
+}
+template <class T>
+Request alltoallv_inplace_init(std::span<T> buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Comm comm,
+                               MPI_Info info = MPI_INFO_NULL) {
+  return alltoallv_inplace_init(buf.data(), detail::Spans::within(buf.size(), counts, displs), displs, mpi_type<T>(), comm, info);
+}
+template <class T>
+Request ialltoallv_inplace(std::span<T> buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Comm comm,
+                           MPI_Info info = MPI_INFO_NULL) {
+  return ialltoallv_inplace(buf.data(), detail::Spans::within(buf.size(), counts, displs), displs, mpi_type<T>(), comm, info);
+}
+template <class T>
+void alltoallv_inplace(std::span<T> buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Comm comm,
+                       MPI_Info info = MPI_INFO_NULL) {
+  alltoallv_inplace(buf.data(), detail::Spans::within(buf.size(), counts, displs), displs, mpi_type<T>(), comm, info);
+}
+
+inline Request alltoallw_inplace_init(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, std::span<const MPI_Datatype> types,
+                                      MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) {
+    return tonari_alltoallw_inplace_init(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm),
+                                         detail::Spans::array(types, comm), comm, info, out);
+  });
+}
+inline Request ialltoallw_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, std::span<const MPI_Datatype> types,
+                                  MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) {
+    return tonari_ialltoallw_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), detail::Spans::array(types, comm),
+                                     comm, info, out);
+  });
+}
+inline void alltoallw_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, std::span<const MPI_Datatype> types,
+                              MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  check(tonari_alltoallw_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), detail::Spans::array(types, comm), comm,
+                                 info));
+}
+
+inline Request alltoallv_inplace_general_init(void* buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
+                                              std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype type, MPI_Comm comm,
+                                              MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) {
+    return tonari_alltoallv_inplace_general_init(buf, detail::Spans::array(sendcounts, comm), detail::Spans::array(senddispls, comm),
+                                                 detail::Spans::array(recvcounts, comm), detail::Spans::array(recvdispls, comm), type, comm, info,
+                                                 out);
+  });
+}
+inline Request ialltoallv_inplace_general(void* buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
+                                          std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype type, MPI_Comm comm,
+                                          MPI_Info info = MPI_INFO_NULL) {
+  return detail::Spans::made([&](tonari_request* out) {
+    return tonari_ialltoallv_inplace_general(buf, detail::Spans::array(sendcounts, comm), detail::Spans::array(senddispls, comm),
+                                             detail::Spans::array(recvcounts, comm), detail::Spans::array(recvdispls, comm), type, comm, info, out);
+  });
+}
+inline void alltoallv_inplace_general(void* buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
+                                      std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype type, MPI_Comm comm,
+                                      MPI_Info info = MPI_INFO_NULL) {
+  check(tonari_alltoallv_inplace_general(buf, detail::Spans::array(sendcounts, comm), detail::Spans::array(senddispls, comm),
+                                         detail::Spans::array(recvcounts, comm), detail::Spans::array(recvdispls, comm), type, comm, info));
+}
+template <class T>
+Request alltoallv_inplace_general_init(std::span<T> buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
+                                       std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Comm comm,
+                                       MPI_Info info = MPI_INFO_NULL) {
+  return alltoallv_inplace_general_init(buf.data(), detail::Spans::within(buf.size(), sendcounts, senddispls), senddispls,
+                                        detail::Spans::within(buf.size(), recvcounts, recvdispls), recvdispls, mpi_type<T>(), comm, info);
+}
+template <class T>
+Request ialltoallv_inplace_general(std::span<T> buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
+                                   std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Comm comm,
+                                   MPI_Info info = MPI_INFO_NULL) {
+  return ialltoallv_inplace_general(buf.data(), detail::Spans::within(buf.size(), sendcounts, senddispls), senddispls,
+                                    detail::Spans::within(buf.size(), recvcounts, recvdispls), recvdispls, mpi_type<T>(), comm, info);
+}
+template <class T>
+void alltoallv_inplace_general(std::span<T> buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
+                               std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  alltoallv_inplace_general(buf.data(), detail::Spans::within(buf.size(), sendcounts, senddispls), senddispls,
+                            detail::Spans::within(buf.size(), recvcounts, recvdispls), recvdispls, mpi_type<T>(), comm, info);
+}
 
 // startall(a, b, ...) and waitall(a, b, ...) for Request lvalues; waitall makes them progress together.
 template <class... Requests>
