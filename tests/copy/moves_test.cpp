@@ -307,5 +307,64 @@ TEST(Overlap, ReadBlocksMayShare) {
   EXPECT_TRUE(find_overlap(placed, overlap));
 }
 
+// ---- A layout that has a byte twice
+
+bool byte_twice(const Layout& layout) {
+  Offsets bytes = bytes_of(layout);
+  std::sort(bytes.begin(), bytes.end());
+  return std::adjacent_find(bytes.begin(), bytes.end()) != bytes.end();
+}
+
+TEST(OverlapsItself, IsFoundExactlyWhereAByteOccursTwice) {
+  int twice = 0;
+  constexpr int cases = 6000;
+  for (unsigned seed = 0; seed < cases; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Layout layout;
+    for (std::ptrdiff_t n = random.from(0, 4); n > 0; --n)
+      layout.add({random.from(-200, 200), static_cast<std::size_t>(random.from(1, 5)), random.from(-24, 24), static_cast<std::size_t>(random.from(1, 6))});
+    ASSERT_EQ(overlaps_itself(layout), byte_twice(layout));
+    twice += byte_twice(layout);
+  }
+  EXPECT_GT(twice, cases / 10);
+  EXPECT_LT(twice, cases * 9 / 10);
+}
+
+TEST(OverlapsItself, RunsOfOnePieceAndOfNone) {
+  EXPECT_FALSE(overlaps_itself(Layout()));
+  EXPECT_FALSE(overlaps_itself(layout_of({{-100, 1000, 0, 1}})));
+  EXPECT_FALSE(overlaps_itself(layout_of({{0, 8, 0, 1}, {100, 8, 0, 1}, {8, 92, 0, 1}})));
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 8, 0, 1}, {100, 8, 0, 1}, {7, 1, 0, 1}})));
+}
+
+TEST(OverlapsItself, StridesShorterThanThePiece) {
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 4, 0, 2}}))) << "the same piece twice";
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 4, 0, 1}, {0, 4, 0, 1}})));
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 4, 3, 2}})));
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 4, -3, 2}})));
+  EXPECT_FALSE(overlaps_itself(layout_of({{0, 4, 5, 100}})));
+  EXPECT_FALSE(overlaps_itself(layout_of({{0, 4, -4, 100}})));
+  EXPECT_FALSE(overlaps_itself(layout_of({{0, 4, -5, 100}})));
+}
+
+TEST(OverlapsItself, RunsThatInterleave) {
+  // Columns of one array, forwards and backwards; one of them a byte too far.
+  EXPECT_FALSE(overlaps_itself(layout_of({{0, 8, 32, 50}, {8, 8, 32, 50}, {24, 8, 32, 50}})));
+  EXPECT_FALSE(overlaps_itself(layout_of({{0, 8, 32, 50}, {16 + 49 * 32, 8, -32, 50}})));
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 8, 32, 50}, {7 + 49 * 32, 8, -32, 50}})));
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 8, 32, 50}, {9, 8, 32, 50}, {24, 9, 32, 50}}))) << "the last reaches into the next row";
+  // Three runs within one another, of which one meets another in its last byte only.
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 1, 20, 13}, {1, 1, 4, 2}, {240, 1, 0, 1}})));
+  EXPECT_FALSE(overlaps_itself(layout_of({{0, 1, 20, 12}, {1, 1, 4, 2}, {240, 1, 0, 1}})));
+}
+
+TEST(OverlapsItself, LooksAtSoManyPiecesAndNoMore) {
+  const Layout columns = layout_of({{0, 8, 32, 1000}, {8, 8, 32, 1000}, {12, 8, 32, 1000}});
+  EXPECT_TRUE(overlaps_itself(columns));
+  EXPECT_FALSE(overlaps_itself(columns, 1000)) << "more pieces than allowed: not searched";
+  EXPECT_TRUE(overlaps_itself(layout_of({{0, 8, 7, 1000}}), 0)) << "a run alone needs no pieces";
+}
+
 }  // namespace
 }  // namespace tonari
