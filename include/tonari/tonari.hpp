@@ -112,7 +112,7 @@ struct Spans {
     return entries.size() == static_cast<std::size_t>(count) ? entries.data() : nullptr;
   }
   template <class T>
-  static const T* array(std::span<const T> entries, MPI_Comm comm) { return array(entries, ranks(comm)); }
+  static const T* per_rank(std::span<const T> entries, MPI_Comm comm) { return array(entries, ranks(comm)); }
   static int whole(std::size_t elements) { return elements <= std::numeric_limits<int>::max() ? static_cast<int>(elements) : -1; }
   static int block(std::size_t elements, int count) {
     const auto s = static_cast<std::size_t>(count);
@@ -383,18 +383,18 @@ void alltoall_inplace(std::span<T> buf, MPI_Comm comm, MPI_Info info = MPI_INFO_
 inline Request alltoallv_inplace_init(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Datatype type, MPI_Comm comm,
                                       MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_alltoallv_inplace_init(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), type, comm, info, out);
+    return tonari_alltoallv_inplace_init(buf, detail::Spans::per_rank(counts, comm), detail::Spans::per_rank(displs, comm), type, comm, info, out);
   });
 }
 inline Request ialltoallv_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Datatype type, MPI_Comm comm,
                                   MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_ialltoallv_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), type, comm, info, out);
+    return tonari_ialltoallv_inplace(buf, detail::Spans::per_rank(counts, comm), detail::Spans::per_rank(displs, comm), type, comm, info, out);
   });
 }
 inline void alltoallv_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Datatype type, MPI_Comm comm,
                               MPI_Info info = MPI_INFO_NULL) {
-  check(tonari_alltoallv_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), type, comm, info));
+  check(tonari_alltoallv_inplace(buf, detail::Spans::per_rank(counts, comm), detail::Spans::per_rank(displs, comm), type, comm, info));
 }
 template <class T>
 Request alltoallv_inplace_init(std::span<T> buf, std::span<const int> counts, std::span<const MPI_Aint> displs, MPI_Comm comm,
@@ -415,45 +415,46 @@ void alltoallv_inplace(std::span<T> buf, std::span<const int> counts, std::span<
 inline Request alltoallw_inplace_init(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, std::span<const MPI_Datatype> types,
                                       MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_alltoallw_inplace_init(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm),
-                                         detail::Spans::array(types, comm), comm, info, out);
+    return tonari_alltoallw_inplace_init(buf, detail::Spans::per_rank(counts, comm), detail::Spans::per_rank(displs, comm),
+                                         detail::Spans::per_rank(types, comm), comm, info, out);
   });
 }
 inline Request ialltoallw_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, std::span<const MPI_Datatype> types,
                                   MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_ialltoallw_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), detail::Spans::array(types, comm),
-                                     comm, info, out);
+    return tonari_ialltoallw_inplace(buf, detail::Spans::per_rank(counts, comm), detail::Spans::per_rank(displs, comm),
+                                     detail::Spans::per_rank(types, comm), comm, info, out);
   });
 }
 inline void alltoallw_inplace(void* buf, std::span<const int> counts, std::span<const MPI_Aint> displs, std::span<const MPI_Datatype> types,
                               MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
-  check(tonari_alltoallw_inplace(buf, detail::Spans::array(counts, comm), detail::Spans::array(displs, comm), detail::Spans::array(types, comm), comm,
-                                 info));
+  check(tonari_alltoallw_inplace(buf, detail::Spans::per_rank(counts, comm), detail::Spans::per_rank(displs, comm),
+                                 detail::Spans::per_rank(types, comm), comm, info));
 }
 
 inline Request alltoallv_inplace_general_init(void* buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
                                               std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype type, MPI_Comm comm,
                                               MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_alltoallv_inplace_general_init(buf, detail::Spans::array(sendcounts, comm), detail::Spans::array(senddispls, comm),
-                                                 detail::Spans::array(recvcounts, comm), detail::Spans::array(recvdispls, comm), type, comm, info,
-                                                 out);
+    return tonari_alltoallv_inplace_general_init(buf, detail::Spans::per_rank(sendcounts, comm), detail::Spans::per_rank(senddispls, comm),
+                                                 detail::Spans::per_rank(recvcounts, comm), detail::Spans::per_rank(recvdispls, comm), type, comm,
+                                                 info, out);
   });
 }
 inline Request ialltoallv_inplace_general(void* buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
                                           std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype type, MPI_Comm comm,
                                           MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_ialltoallv_inplace_general(buf, detail::Spans::array(sendcounts, comm), detail::Spans::array(senddispls, comm),
-                                             detail::Spans::array(recvcounts, comm), detail::Spans::array(recvdispls, comm), type, comm, info, out);
+    return tonari_ialltoallv_inplace_general(buf, detail::Spans::per_rank(sendcounts, comm), detail::Spans::per_rank(senddispls, comm),
+                                             detail::Spans::per_rank(recvcounts, comm), detail::Spans::per_rank(recvdispls, comm), type, comm, info,
+                                             out);
   });
 }
 inline void alltoallv_inplace_general(void* buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
                                       std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls, MPI_Datatype type, MPI_Comm comm,
                                       MPI_Info info = MPI_INFO_NULL) {
-  check(tonari_alltoallv_inplace_general(buf, detail::Spans::array(sendcounts, comm), detail::Spans::array(senddispls, comm),
-                                         detail::Spans::array(recvcounts, comm), detail::Spans::array(recvdispls, comm), type, comm, info));
+  check(tonari_alltoallv_inplace_general(buf, detail::Spans::per_rank(sendcounts, comm), detail::Spans::per_rank(senddispls, comm),
+                                         detail::Spans::per_rank(recvcounts, comm), detail::Spans::per_rank(recvdispls, comm), type, comm, info));
 }
 template <class T>
 Request alltoallv_inplace_general_init(std::span<T> buf, std::span<const int> sendcounts, std::span<const MPI_Aint> senddispls,
