@@ -151,7 +151,9 @@ bool SharedLink::attach(const std::map<std::int32_t, SegmentName>& names) {
     const SegmentName& name = names.at(m.peer);
     if (name.bytes == 0) return false;
     if (!theirs_[index]) theirs_[index] = Inbox::attach(name, ring_ ? Segment::Pages::when_touched : Segment::Pages::now);
-    out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], theirs_[index].find(rank_, m.tag, m.bytes), ring_));
+    Lane& lane = theirs_[index].find(rank_, m.tag, m.bytes);
+    if (ring_) theirs_[index].bring(lane);
+    out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], lane, ring_));
   }
   return true;
 }

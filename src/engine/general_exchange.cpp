@@ -279,7 +279,8 @@ bool GeneralExchange::send_part() {
     sending.place = {place.begin, place.begin + bytes};
     from = slots_.address(place.begin);
   }
-  check_mpi(MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, answering_, first_tag_, comm_->get(), &requests_[part + index]), "MPI_Isend");
+  // Synchronous: else short parts, of which a receiver takes one after the other, would pile up in the MPI's own memory.
+  check_mpi(MPI_Issend(from, static_cast<int>(bytes), MPI_BYTE, answering_, first_tag_, comm_->get(), &requests_[part + index]), "MPI_Issend");
   ++active_;
   ++messages_;
   place.begin += bytes;

@@ -79,6 +79,7 @@ Inbox Inbox::make(std::span<const Expected> expected) {
 Inbox Inbox::attach(const SegmentName& name, Segment::Pages pages) {
   Inbox inbox;
   inbox.segment_ = Segment::attach(name, pages);
+  if (pages == Segment::Pages::when_touched) inbox.segment_.bring(0, sizeof(Header));
   const std::size_t bytes = inbox.segment_.bytes();
   const auto nonsense = [] { fail(Errc::memory, "a shared segment of another rank does not hold what this version of tonari puts there"); };
   if (bytes < lanes_at) nonsense();
@@ -104,6 +105,8 @@ Lane& Inbox::find(std::int32_t from, std::int32_t tag, std::uint64_t bytes) cons
     }
   fail(Errc::mismatch, "rank ", from, " sends a message (tag ", tag, ") that its receiver does not expect");
 }
+
+void Inbox::bring(const Lane& lane) const { segment_.bring(lane.at, cell_bytes(lane) * lane.cells); }
 
 Cell Inbox::cell(const Lane& lane, std::uint64_t k) const {
   return {segment_.data() + lane.at + cell_bytes(lane) * k, lane.payload, lane.protocol == Protocol::canary};

@@ -59,6 +59,7 @@ class Inbox {
   // The lane of a message, as the sender sees it. Throws Errc::mismatch if there is none or it expects another length: the two ends planned differently.
   Lane& find(std::int32_t from, std::int32_t tag, std::uint64_t bytes) const;
   Cell cell(const Lane& lane, std::uint64_t k) const;
+  void bring(const Lane& lane) const;  // its cells, and nothing else (Segment::bring)
 
   SegmentName name() const { return segment_.name(); }
   void close_door() { segment_.close_door(); }

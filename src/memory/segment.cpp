@@ -197,6 +197,13 @@ Segment Segment::attach(const SegmentName& name, Pages pages) {
   return made;
 }
 
+void Segment::bring(std::size_t at, std::size_t bytes) const {
+  constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t first = (reserved + at) / page * page, end = std::min(round_up(reserved + at + bytes, page), mapped_);
+  if (data_ && first < end) (void)::madvise(data_ + first, end - first, populate_for_writing);
+}
+
 SegmentName Segment::name() const {
   SegmentName name{this_process(), descriptor_, bytes_, 0};
   if (data_) std::memcpy(&name.number, data_, sizeof name.number);

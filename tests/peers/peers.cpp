@@ -34,7 +34,7 @@ using Word = std::uint64_t;
 struct Options {
   std::string mode, shm_dir, threads = "multiple";
   int bytes = 8, exchanges = 100;
-  bool refuse = false;
+  bool refuse = false, in_place = false;
 };
 
 Options read_options(int argc, char** argv) {
@@ -43,6 +43,7 @@ Options read_options(int argc, char** argv) {
   for (int k = 2; k < argc; ++k) {
     const std::string word = argv[k];
     if (word == "--refuse") o.refuse = true;
+    else if (word == "--in-place") o.in_place = true;
     else if (k + 1 < argc && word == "--bytes") o.bytes = std::atoi(argv[++k]);
     else if (k + 1 < argc && word == "--exchanges") o.exchanges = std::atoi(argv[++k]);
     else if (k + 1 < argc && word == "--threads") o.threads = argv[++k];
@@ -79,6 +80,12 @@ class Program {
       if (r != rank_) others.push_back(r);
     const int n = size_ - 1;
     words_ = static_cast<std::size_t>(o_.bytes) / sizeof(Word);
+    if (o_.in_place) {
+      in_.resize(words_ * static_cast<std::size_t>(size_));
+      must(tonari_alltoall_inplace_init(in_.data(), static_cast<int>(words_), MPI_UINT64_T, MPI_COMM_WORLD, MPI_INFO_NULL, &request_));
+      description_ = tonari_request_describe(request_);
+      return;
+    }
     out_.resize(words_ * static_cast<std::size_t>(n)), in_.resize(out_.size());
     must(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, n, others.data(), MPI_UNWEIGHTED, n, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
     must(tonari_alltoall_init(out_.data(), static_cast<int>(words_), MPI_UINT64_T, in_.data(), static_cast<int>(words_), MPI_UINT64_T, near_,
@@ -106,17 +113,21 @@ class Program {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   bool last() const { return rank_ == size_ - 1; }
+  // In place there is a block for every rank, else for every other.
+  int blocks() const { return o_.in_place ? size_ : size_ - 1; }
+  int peer(int block) const { return block + (!o_.in_place && block >= rank_); }
   static Word content(int from, int to, int exchange, std::size_t k) {
     return (static_cast<Word>(from) << 48 | static_cast<Word>(to) << 40) + static_cast<Word>(exchange) * 1'000'003 + k;
   }
 
   void fill(int exchange) {
-    for (int i = 0; i < size_ - 1; ++i)
-      for (std::size_t k = 0; k < words_; ++k) out_[static_cast<std::size_t>(i) * words_ + k] = content(rank_, i + (i >= rank_), exchange, k);
+    std::vector<Word>& from = o_.in_place ? in_ : out_;
+    for (int i = 0; i < blocks(); ++i)
+      for (std::size_t k = 0; k < words_; ++k) from[static_cast<std::size_t>(i) * words_ + k] = content(rank_, peer(i), exchange, k);
   }
   void verify(int exchange) {
-    for (int i = 0; i < size_ - 1; ++i)
-      for (std::size_t k = 0; k < words_; ++k) wrong_ += in_[static_cast<std::size_t>(i) * words_ + k] != content(i + (i >= rank_), rank_, exchange, k);
+    for (int i = 0; i < blocks(); ++i)
+      for (std::size_t k = 0; k < words_; ++k) wrong_ += in_[static_cast<std::size_t>(i) * words_ + k] != content(peer(i), rank_, exchange, k);
   }
 
   int exchange(int number) {

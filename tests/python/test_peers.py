@@ -69,10 +69,15 @@ def assert_nothing_is_left(reports: list[dict[str, Any]]) -> None:
     assert not [name for name in names if "tonari" in name and not name.startswith("tonari-test-")]  # those are folders of other tests
 
 
+def in_place(algorithm: str) -> list[str]:
+    return ["--in-place"] if algorithm == "in place" else []
+
+
 @each_mpi
-@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), ("linear", "4000000"), ("colouring", "40000")])
+@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), ("linear", "4000000"), ("colouring", "40000"), ("in place", "40000")])
 def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
-    reports = run(command(mpi, 3, "kill", "--bytes", size, launcher=tuple(GO_ON[mpi])), tmp_path, TONARI_ALGORITHM=algorithm)
+    words = command(mpi, 3, "kill", "--bytes", size, *in_place(algorithm), launcher=tuple(GO_ON[mpi]))
+    reports = run(words, tmp_path, TONARI_ALGORITHM="linear" if in_place(algorithm) else algorithm)
     assert [report["rank"] for report in reports] == [0, 1]
     for report in reports:
         assert report["peer_error"], report
@@ -88,9 +93,9 @@ def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: st
 
 
 @each_mpi
-@pytest.mark.parametrize("size", ["8", "4000000"])
-def test_a_rank_that_frees_its_request_is_named_to_the_others(mpi: str, size: str, tmp_path: Path) -> None:
-    reports = run(command(mpi, 3, "leave", "--bytes", size), tmp_path)
+@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), ("linear", "4000000"), ("in place", "8"), ("in place", "400000")])
+def test_a_rank_that_frees_its_request_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
+    reports = run(command(mpi, 3, "leave", "--bytes", size, *in_place(algorithm)), tmp_path)
     assert [report["peer_error"] for report in reports] == [True, True, False]
     assert "rank 2 has freed its request" in reports[0]["sentence"] + reports[1]["sentence"]
     assert all(report["seconds"] < 8 and report["wrong"] == 0 for report in reports)
