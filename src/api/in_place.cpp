@@ -183,7 +183,8 @@ std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, 
   compare_pairs(context, sizes, sizes);
 
   SwapSettings how{settings.order.value_or(SwapOrder::hierarchical_sets), settings.channel != "p2p-packed", settings.memory,
-                   least(context.comm(), settings.memory), settings.timeout};
+                   0, *std::ranges::max_element(sizes), settings.timeout};
+  look_round(context.comm(), how);
   InPlace made = make_symmetric(context, binding.recv, how);
   together(context.comm(), [&] {
     prepared->held = std::move(binding.layouts);
@@ -207,8 +208,10 @@ std::shared_ptr<Prepared> prepare_general(const Given& send, const Given& recv, 
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     settings = read_in_place_settings(info);
-    if (settings.order) fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '", name(*settings.order),
-                             "', an order of symmetric swaps; leave it out of the general exchange");
+    if (settings.order_by_key)
+      fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '", name(settings.order.value_or(SwapOrder::hierarchical_sets)),
+           "', an order of symmetric swaps; leave it out of the general exchange");
+    settings.order.reset();
     problem = read_general(send, recv, context);
   });
   agree_on_call(context, error, Sort::general, settings);

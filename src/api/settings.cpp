@@ -137,6 +137,7 @@ std::string nearest_channel(const std::string& name) {
 InPlaceSettings read_in_place_settings(MPI_Info info) {
   InPlaceSettings settings;
   if (const auto value = lookup(info, "tonari_algorithm", "TONARI_INPLACE_ALGORITHM")) settings.order = parse_order(*value);
+  settings.order_by_key = value_of(info, "tonari_algorithm").value_or("auto") != "auto";
   if (const auto value = lookup(info, "tonari_channel", "TONARI_CHANNEL")) check_channel(*value), settings.channel = nearest_channel(*value);
   if (const auto value = lookup(info, "tonari_inplace_memory", "TONARI_INPLACE_MEMORY")) settings.memory = parse_memory(*value);
   if (const auto value = lookup(info, "tonari_timeout", "TONARI_TIMEOUT")) settings.timeout = parse_timeout(*value);

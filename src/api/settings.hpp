@@ -19,6 +19,7 @@ Settings read_neighborhood_settings(MPI_Info info);
 
 struct InPlaceSettings {
   std::optional<SwapOrder> order;  // none: auto
+  bool order_by_key = false;       // asked for by the program, not by the environment alone
   std::string channel = "auto";    // or shared, p2p-packed
   Bytes memory = 1 << 20;          // may differ between ranks, like timeout
   double timeout = 10;

@@ -64,7 +64,10 @@ constexpr std::size_t chunks_at_once = 4;  // of one swap by MPI: enough to hide
 constexpr std::size_t page = 4096;         // only to count with: the smallest that is in use
 constexpr std::size_t cell_overhead = Cell::alignment;
 
-std::size_t chunk_for(Bytes least_memory) { return std::clamp<std::size_t>(least_memory / (2 * chunks_at_once), 1, largest_chunk); }
+// Small blocks need no larger chunks: more of them fit.
+std::size_t chunk_for(Bytes least_memory, Bytes largest_block) {
+  return static_cast<std::size_t>(std::clamp<Bytes>(std::min(least_memory / (2 * chunks_at_once), largest_block), 1, largest_chunk));
+}
 
 SwapBlock swap_block(std::int32_t peer, int tag, const Block& block) {
   return {peer, tag, block.bytes, block.layout ? Walk(block.address, *block.layout) : Walk(block.address), block.layout == nullptr};
@@ -78,7 +81,7 @@ class Maker {
   InPlace make() {
     const bool both = settings_.shared && context_.shares_memory() && context_.several_nodes();
     if (both) memory_ = memory_ - memory_ / 2, least_ = least_ - least_ / 2;  // the larger half: at least a byte
-    made_.chunk = chunk_for(least_);
+    made_.chunk = chunk_for(least_, settings_.largest_block);
     if (settings_.shared && context_.shares_memory()) connect();
     if (both && !link_) memory_ = std::max<Bytes>(settings_.memory, 1);
     together(context_.comm(), [&] { assemble(); });
@@ -231,12 +234,14 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given, const std:
   agree(context.comm(), error);
 }
 
-Bytes least(MPI_Comm comm, Bytes value) {
-  std::int64_t word = static_cast<std::int64_t>(std::min<Bytes>(value, std::numeric_limits<std::int64_t>::max()));
+void look_round(MPI_Comm comm, SwapSettings& settings) {
+  constexpr Bytes limit = std::numeric_limits<std::int64_t>::max();
+  std::int64_t words[] = {static_cast<std::int64_t>(std::min(settings.memory, limit)), -static_cast<std::int64_t>(std::min(settings.largest_block, limit))};
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, &word, 1, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words, 2, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
   complete(request);
-  return static_cast<Bytes>(word);
+  settings.least_memory = static_cast<Bytes>(words[0]);
+  settings.largest_block = static_cast<Bytes>(-words[1]);
 }
 
 }  // namespace tonari

@@ -25,6 +25,7 @@ struct SwapSettings {
   bool shared = true;        // between ranks of a node
   Bytes memory = 1 << 20;    // temporary, of this rank
   Bytes least_memory = 0;    // of all ranks
+  Bytes largest_block = 0;   // of all ranks
   double timeout = 10;
 };
 
@@ -43,7 +44,7 @@ InPlace make_symmetric(Context& context, const std::vector<Block>& blocks, const
 // Errc::mismatch on all ranks, naming a pair.
 void compare_pairs(Context& context, const std::vector<Bytes>& given, const std::vector<Bytes>& expected);
 
-// Collective: the least value of all ranks.
-Bytes least(MPI_Comm comm, Bytes value);
+// Collective: fills in what is said of all ranks; largest_block holds that of this rank.
+void look_round(MPI_Comm comm, SwapSettings& settings);
 
 }  // namespace tonari
