@@ -134,7 +134,7 @@ SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std:
                        const SharedLimits& limits)
     : node_(std::move(node)), rank_(rank), ring_(limits.ring), incoming_(std::move(in)), outgoing_(std::move(out)), theirs_(node_->ranks().size()) {
   std::vector<Expected> expected;
-  for (const EdgeMessage& m : incoming_) expected.push_back({m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk});
+  for (const EdgeMessage& m : incoming_) expected.push_back({m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk, limits.cells});
   if (expected.empty()) return;
   inbox_ = Inbox::make(expected);
   for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k], ring_));

@@ -16,6 +16,7 @@ struct SharedLimits {
   Bytes canary = 512;              // messages up to here: data and completion in one write
   Bytes whole = 1024 * 1024;       // up to here they have two places of their own; longer ones travel in parts, which takes longer but less memory
   Bytes chunk = 128 * 1024;        // bytes of a part
+  std::uint32_t cells = Lane::pipeline_cells;  // for parts, of each message
   Bytes single_copy = 0;           // from here on messages are read where they lie instead (Node::reads_memory); 0: none
   bool ring = false;               // landings of parts tell the cells of the first round only; later parts go round them. Others' cells are not touched early
   bool views = false;              // receive blocks are read where they arrive: neither parts nor single copies

@@ -61,6 +61,7 @@ int context_key() {
 
 constexpr std::size_t largest_chunk = 128 * 1024;
 constexpr std::size_t chunks_at_once = 4;  // of one swap by MPI: enough to hide the way of one behind the copy of another
+constexpr Bytes worthwhile_part = 4 * 4096 - Cell::alignment;
 constexpr std::size_t page = 4096;         // only to count with: the smallest that is in use
 constexpr std::size_t cell_overhead = Cell::alignment;
 
@@ -102,7 +103,10 @@ class Maker {
       sizes.push_back(blocks_[peer].bytes);
       neighbours_.push_back(peer);
     }
-    SharedLimits limits{.canary = 0, .whole = 0, .chunk = ring_part(sizes, least_), .single_copy = 0, .ring = true};
+    SharedLimits limits{.canary = 0, .whole = 0, .single_copy = 0, .ring = true};
+    // Several cells let both ends work at a time; where many ranks share the memory, one cell of some size is better than several small ones.
+    for (limits.cells = Lane::pipeline_cells; limits.cells > 0; limits.cells /= 2)
+      if ((limits.chunk = ring_part(sizes, limits.cells, least_)) >= worthwhile_part || limits.cells == 1) break;
     const bool fits = sizes.empty() || limits.chunk > 0;
     if (!agree_all(fits)) {
       made_.refusal = text("cells for the ranks of a node do not fit into tonari_inplace_memory (", settings_.memory, " bytes on this rank)");
@@ -141,7 +145,7 @@ class Maker {
     }
     parts.link = link_;
     parts.comm = context_.shared_comm();
-    parts.wait = {context_.node()->crowded(), settings_.timeout};
+    parts.wait = {context_.node()->crowded(), settings_.timeout, 1};  // a look at all swaps takes as long as giving the core away
     parts.memory = (pool ? pool->chunk() * pool->count() : 0) + (link_ ? link_->bytes() : 0);
     parts.messages = straight + static_cast<int>(link_ ? link_->messages() : 0);
     if (link_ && link_->messages() > 0) parts.ways = text(link_->messages(), " shared", straight > 0 ? text(", ", straight, " p2p-packed") : "");
@@ -202,10 +206,10 @@ std::shared_ptr<Context> context_of(MPI_Comm comm) {
   return *held.release();
 }
 
-Bytes ring_part(std::span<const Bytes> messages, Bytes memory) {
+Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memory) {
   const auto fits = [&](Bytes part) {
     Bytes all = 0;
-    for (Bytes bytes : messages) all += 2 * (Lane::pipeline_cells * Cell::bytes_for(std::min(part, bytes)) + page);
+    for (Bytes bytes : messages) all += 2 * (cells * Cell::bytes_for(std::min(part, bytes)) + page);
     return all <= memory;
   };
   for (Bytes part = largest_chunk; part >= page; part -= page)

@@ -21,7 +21,7 @@ constexpr std::size_t pieces_payload = sizeof(std::uint64_t) + most_pieces * siz
 
 Lane lane_for(const Expected& e) {
   Lane lane{e.from, e.tag, e.bytes, e.protocol, 2, e.bytes, 0, 0, 0};
-  if (e.protocol == Protocol::pipelined) lane.payload = std::min(e.chunk, e.bytes), lane.cells = Lane::pipeline_cells;
+  if (e.protocol == Protocol::pipelined) lane.payload = std::min(e.chunk, e.bytes), lane.cells = e.cells;
   if (e.protocol == Protocol::single_copy) lane.payload = pieces_payload, lane.cells = 1;
   return lane;
 }
@@ -52,7 +52,8 @@ std::vector<Lane> lanes_for(std::span<const Expected> expected) {
 // Cells inside the segment, as many and as large as the protocol needs: nobody writes past them.
 bool sensible(const Lane& lane, std::size_t bytes) {
   if (lane.protocol > Protocol::single_copy || lane.payload == 0 || lane.payload > bytes) return false;
-  const Lane own = lane_for({lane.from, lane.tag, lane.bytes, lane.protocol, lane.payload});
+  if (lane.cells == 0 || lane.cells > Lane::pipeline_cells) return false;
+  const Lane own = lane_for({lane.from, lane.tag, lane.bytes, lane.protocol, lane.payload, lane.cells});
   if (lane.cells != own.cells || lane.payload != own.payload) return false;
   if (lane.at % Cell::alignment != 0 || lane.at > bytes) return false;
   return cell_bytes(lane) * lane.cells <= bytes - lane.at;

@@ -27,10 +27,11 @@ struct Expected {
   std::uint64_t bytes = 0;
   Protocol protocol = Protocol::mark;
   std::uint64_t chunk = 0;  // pipelined: bytes of one part
+  std::uint32_t cells = 4;  // pipelined: as many as go round, at most Lane::pipeline_cells
 };
 
 struct Lane {
-  static constexpr std::uint32_t pipeline_cells = 4;
+  static constexpr std::uint32_t pipeline_cells = 4;  // at most
 
   std::int32_t from, tag;
   std::uint64_t bytes;

@@ -13,7 +13,6 @@ namespace {
 
 constexpr double spin_at_most = 0.02, spin_when_crowded = 0.002;  // seconds
 constexpr double sleep_at_most = 0.0002, part_to_sleep = 1. / 16;
-constexpr std::uint32_t first_looks = 16;                         // when crowded: what comes at once is not worth a system call
 constexpr std::uint32_t round = 64, crowded_round = 8;            // calls from one progress to the next: those of the latter take far longer
 
 // Tells the core that this is a loop of looks: the other thread on it gets more of it, and leaving the loop costs less.
@@ -66,7 +65,7 @@ bool is_crowded(int ranks, const Cpus& all) {
 Wait::Then Wait::idle() {
   const std::uint32_t call = ++calls_;
   relax();
-  if (call <= (policy_.crowded ? first_looks : patient)) return Then::look;
+  if (call <= (policy_.crowded ? policy_.looks : patient)) return Then::look;
 
   const bool may_block = policy_.crowded || sleeps_;
   const std::uint32_t turn = call % (may_block ? crowded_round : round);

@@ -165,13 +165,35 @@ TEST(InboxOfAStranger, WhoseCellsAreTooFewOrTooSmallIsRefused) {
   for (const Protocol protocol : protocols) {
     const Expected e{0, 0, 3000, protocol, 1000};
     for (const std::uint32_t cells : {0u, 5u, 1u << 31, ~0u}) expect_refused(e, [&](Lane& lane) { lane.cells = cells; });
-    if (protocol == Protocol::canary || protocol == Protocol::pipelined) expect_refused(e, [&](Lane& lane) { lane.cells = 1; });
-    if (protocol == Protocol::pipelined) expect_refused(e, [&](Lane& lane) { lane.cells = 2; });
+    if (protocol == Protocol::canary) expect_refused(e, [&](Lane& lane) { lane.cells = 1; });
     if (protocol != Protocol::pipelined) expect_refused(e, [&](Lane& lane) { lane.payload -= 8; });
     expect_refused(e, [&](Lane& lane) { lane.protocol = static_cast<Protocol>(4); });
     expect_refused(e, [&](Lane& lane) { lane.protocol = static_cast<Protocol>(~0u); });
   }
   expect_refused({0, 0, 1000, Protocol::canary}, [](Lane& lane) { lane.bytes = 5000; });
+}
+
+TEST(Inbox, PartsGoRoundAsManyCellsAsTheReceiverWants) {
+  std::size_t before = 0;
+  for (const std::uint32_t cells : {1u, 2u, 4u}) {
+    const Expected e{0, 0, 3000, Protocol::pipelined, 1000, cells};
+    const Inbox inbox = Inbox::make(std::vector<Expected>{e}), sender = Inbox::attach(inbox.name(), Segment::Pages::when_touched);
+    Lane& lane = sender.find(0, 0, 3000);
+    EXPECT_EQ(lane.cells, cells);
+    EXPECT_EQ(lane.parts(), 3u);
+    EXPECT_GT(inbox.bytes(), before);
+    before = inbox.bytes();
+    sender.bring(lane);
+    for (std::uint32_t k = 0; k < cells; ++k) {
+      std::memset(sender.cell(lane, k).payload(), static_cast<int>(k + 1), 1000);
+      sender.cell(lane, k).publish();
+    }
+    for (std::uint32_t k = 0; k < cells; ++k) {
+      const Cell cell = inbox.cell(inbox.lanes()[0], k);
+      EXPECT_TRUE(cell.full());
+      EXPECT_TRUE(std::all_of(cell.payload(), cell.payload() + 1000, [k](std::byte b) { return b == static_cast<std::byte>(k + 1); }));
+    }
+  }
 }
 
 TEST(InboxOfAStranger, IsRefusedOrHarmlessWhateverBytesItHolds) {
