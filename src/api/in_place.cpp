@@ -7,6 +7,7 @@
 #include "channels/datatype.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/comm_context.hpp"
 #include "engine/general_exchange.hpp"
 #include "engine/in_place.hpp"
 

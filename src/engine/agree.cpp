@@ -13,6 +13,12 @@ namespace {
 void maximum(MPI_Comm comm, std::vector<std::uint64_t>& values) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX, comm, &request), "MPI_Iallreduce");
+  complete_while_driving(request);
+}
+
+}  // namespace
+
+void complete_while_driving(MPI_Request& request) {
   std::optional<Error> error;  // of an exchange in flight: its own test or wait will report it, too
   for (int done = !any_in_flight(); !done;) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -20,8 +26,6 @@ void maximum(MPI_Comm comm, std::vector<std::uint64_t>& values) {
   }
   check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
 }
-
-}  // namespace
 
 std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots,
                         std::vector<std::uint64_t>* said) {

@@ -32,6 +32,9 @@ struct Ballot {
 std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots = {},
                         std::vector<std::uint64_t>* values = nullptr);
 
+// Waits for a non-blocking collective; while it lasts the exchanges in flight are driven on, as in agree.
+void complete_while_driving(MPI_Request& request);
+
 // Collective: runs `work` and agrees on how it went. std::bad_alloc becomes Errc::memory.
 void together(MPI_Comm comm, const std::function<void()>& work);
 

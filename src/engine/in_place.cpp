@@ -2,62 +2,17 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 
 #include "channels/mpi_error.hpp"
 #include "channels/swap_p2p.hpp"
 #include "channels/swap_shared.hpp"
 #include "engine/agree.hpp"
-#include "engine/in_flight.hpp"
 #include "engine/segments.hpp"
 #include "engine/swap_exchange.hpp"
 #include "inplace/plan.hpp"
 
 namespace tonari {
 namespace {
-
-// ---- contexts
-
-// Contexts that hang on communicators of the program. When MPI is finalized they go first, while everything still works: it deletes the attributes of
-// MPI_COMM_SELF before all else.
-struct Attached {
-  std::mutex mutex;
-  std::vector<std::shared_ptr<Context>*> all;
-  int key = MPI_KEYVAL_INVALID;
-};
-
-Attached& attached() {
-  static Attached* const all = new Attached;
-  return *all;
-}
-
-int drop_context(MPI_Comm, int, void* value, void*) {
-  auto* const held = static_cast<std::shared_ptr<Context>*>(value);
-  {
-    const std::lock_guard lock(attached().mutex);
-    std::erase(attached().all, held);
-  }
-  delete held;
-  return MPI_SUCCESS;
-}
-
-int drop_all_contexts(MPI_Comm, int, void*, void*) {
-  for (std::shared_ptr<Context>* held : attached().all) held->reset();
-  return MPI_SUCCESS;
-}
-
-int context_key() {
-  const std::lock_guard lock(attached().mutex);
-  int& key = attached().key;
-  if (key != MPI_KEYVAL_INVALID) return key;
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_context, &key, nullptr), "MPI_Comm_create_keyval");
-  int at_end = MPI_KEYVAL_INVALID;
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_all_contexts, &at_end, nullptr), "MPI_Comm_create_keyval");
-  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
-  return key;
-}
-
-// ---- swaps
 
 constexpr std::size_t largest_chunk = 128 * 1024;
 constexpr std::size_t chunks_at_once = 4;  // of one swap by MPI: enough to hide the way of one behind the copy of another
@@ -180,31 +135,7 @@ class Maker {
   InPlace made_;
 };
 
-// Waits for a collective of MPI while the exchanges in flight go on.
-void complete(MPI_Request& request) {
-  std::optional<Error> error;  // of an exchange in flight: its own test or wait will report it, too
-  for (int done = !any_in_flight(); !done;) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done && !error) error = caught([] { drive_all(); });
-  }
-  check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-}
-
 }  // namespace
-
-std::shared_ptr<Context> context_of(MPI_Comm comm) {
-  void* value = nullptr;
-  int found = 0;
-  check_mpi(MPI_Comm_get_attr(comm, context_key(), &value, &found), "MPI_Comm_get_attr");
-  if (found) return *static_cast<std::shared_ptr<Context>*>(value);
-  auto held = std::make_unique<std::shared_ptr<Context>>(std::make_shared<Context>(comm));
-  {
-    const std::lock_guard lock(attached().mutex);
-    attached().all.push_back(held.get());
-  }
-  check_mpi(MPI_Comm_set_attr(comm, context_key(), held.get()), "MPI_Comm_set_attr");
-  return *held.release();
-}
 
 Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memory) {
   const auto fits = [&](Bytes part) {
@@ -229,7 +160,7 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given, const std:
   std::vector<Bytes> theirs(given.size());
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ialltoall(given.data(), sizeof(Bytes), MPI_BYTE, theirs.data(), sizeof(Bytes), MPI_BYTE, context.comm(), &request), "MPI_Ialltoall");
-  complete(request);
+  complete_while_driving(request);
   std::optional<Error> error;
   for (std::size_t peer = 0; peer < theirs.size() && !error; ++peer)
     if (theirs[peer] != expected[peer])
@@ -243,7 +174,7 @@ void look_round(MPI_Comm comm, SwapSettings& settings) {
   std::int64_t words[] = {static_cast<std::int64_t>(std::min(settings.memory, limit)), -static_cast<std::int64_t>(std::min(settings.largest_block, limit))};
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words, 2, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
-  complete(request);
+  complete_while_driving(request);
   settings.least_memory = static_cast<Bytes>(words[0]);
   settings.largest_block = static_cast<Bytes>(-words[1]);
 }

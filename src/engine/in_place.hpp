@@ -13,9 +13,6 @@
 
 namespace tonari {
 
-// What exchanges on a communicator of the program share, made at the first one and kept as the communicator's attribute until it is freed. Collective.
-std::shared_ptr<Context> context_of(MPI_Comm comm);
-
 // The largest part of a message for which rings of so many cells for these messages, in both directions, take at most `memory` bytes; 0: none does.
 // Each ring is counted with the page that it shares with the next one.
 Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memory);
