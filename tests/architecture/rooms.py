@@ -5,7 +5,7 @@ from pathlib import Path
 FLOORS = [
     ["base"],
     ["topology", "plan", "copy", "memory"],
-    ["planners", "inplace"],
+    ["planners", "inplace", "layout"],
     ["cost"],
     ["graphs"],
     ["select"],
@@ -13,7 +13,7 @@ FLOORS = [
     ["engine"],
     ["api"],
 ]
-CORE = {"base", "topology", "plan", "copy", "memory", "planners", "inplace", "cost", "graphs", "select"}
+CORE = {"base", "topology", "plan", "copy", "memory", "planners", "inplace", "layout", "cost", "graphs", "select"}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
