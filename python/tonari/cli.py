@@ -16,6 +16,7 @@ from tonari.errors import Error
 # Modules of tonari.commands, in the order of the help; each has register(app).
 COMMANDS = [
     "plan",
+    "layout",
     "bench",
     "bench_inplace",
 ]
