@@ -79,12 +79,12 @@ int basic_messages(int dims) { return power(5, dims) - power(3, dims); }
 
 // Eq. 1, (2 * 5^d + (-1)^d + 3) / 6. Why no order has fewer (the paper's proof is not printed; this one also says which orders reach it):
 //
-// Call the number of signs of a region its level. Two regions next to each other, of levels k <= l, save 2^k - 1 messages at most if k < l, and 2^(k-1) - 1
-// if k = l. Share the saving between the two as y(k) and y(l), where y(1) = 0 and y(k + 1) = 2^k - 1 - y(k): 0, 1, 2, 5, 10. Then y(k) + y(l) is never
-// less than what the two save. Every region has at most two others beside it, so an order saves at most 2 * sum of y(level) over all regions: for odd d
-// that is the formula. For even d the formula allows one less, as in every order something is lost: if nothing were, all regions beside each other
-// would be one level apart, or both of level 1, and both ends of the order of level 1; but where d is even there are as many regions of even as of odd
-// level, which then would have to alternate, from odd to odd.
+// Call the number of signs of a region its level. Two regions next to each other, of levels k <= l, save 2^k - 1 messages at most if k < l, and
+// 2^(k-1) - 1 if k = l. Share the saving between the two as y(k) and y(l), where y(1) = 0 and y(k + 1) = 2^k - 1 - y(k): 0, 1, 2, 5, 10. Then
+// y(k) + y(l) is never less than what the two save. Every region has at most two others beside it, so an order saves at most twice the sum of y(level)
+// over all regions: for odd d that is the formula. For even d the formula has one message more, as in every order something is lost: if nothing were,
+// regions beside each other would always be one level apart, or both of level 1, and both ends of the order of level 1, so that more regions had odd
+// than even levels; but where d is even there are as many of either.
 //
 // What reaches it, then, steps between regions that differ in one sign that is 0 in one of them: a walk over the 3^d grid without its centre, which
 // surface_search.hpp looks for.

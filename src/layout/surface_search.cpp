@@ -1,5 +1,5 @@
-// Orders with the least number of messages are closed walks over a graph (least_messages in surface_order.cpp). Its vertices are the points of a grid of
-// 3^d, which are the regions and the centre; an edge is a step of one along one dimension, where one sign comes or goes:
+// Orders with the least number of messages are closed walks over a graph (least_messages in surface_order.cpp). Its vertices are the points of a
+// grid of 3^d, which are the regions and the centre; an edge is a step of one along one dimension, where one sign comes or goes:
 //
 //      -+ -- 0+ -- ++        d even: the centre is left out. There are as many regions of even as of odd level, a closed walk visits each once, and it
 //       |     |     |        is cut between levels 1 and 2, where a message more costs least.
@@ -7,8 +7,8 @@
 //       |     |     |        whose ends are of level 1: put one behind the other, which saves no message at the seam.
 //      -- -- 0- -- +-
 //
-// A closed walk through all vertices is found by rotations (L. Posa, Hamiltonian circuits in random graphs, 1976): from its end the walk goes on to a vertex
-// it has not visited; where there is none, to a vertex v that it has, and the part behind v is turned round, so that its end is another one:
+// A closed walk through all vertices is found by rotations (L. Posa, Hamiltonian circuits in random graphs, 1976): from its end the walk goes on to a
+// vertex it has not visited; where there is none, to a vertex v that it has, and the part behind v is turned round, so that its end is another one:
 //
 //      a - b - v - w - x - end   ->   a - b - v - end - x - w
 #include "layout/surface_search.hpp"
@@ -77,7 +77,8 @@ class Walk {
   }
 
   std::size_t ways_on(Vertex from) const {
-    return static_cast<std::size_t>(std::count_if(graph_.beside[from].begin(), graph_.beside[from].end(), [&](Vertex v) { return place_[v] == nowhere; }));
+    const auto& beside = graph_.beside[from];
+    return static_cast<std::size_t>(std::count_if(beside.begin(), beside.end(), [&](Vertex v) { return place_[v] == nowhere; }));
   }
 
   // Behind a vertex by chance; now and then all of it, so that both ends move.
@@ -137,7 +138,7 @@ SurfaceOrder search_surface_order(int dims, std::uint64_t seed, std::uint64_t mo
 }
 
 SurfaceOrder search_surface_order(int dims, std::chrono::duration<double> time) {
-  constexpr std::uint64_t steps = 100'000;  // some tens of milliseconds; enough in almost all attempts
+  constexpr std::uint64_t steps = 100'000;  // some tens of milliseconds; a thousand have always been enough so far
   const auto end = std::chrono::steady_clock::now() + time;
   SurfaceOrder best = search_surface_order(dims, 1, steps);
   for (std::uint64_t seed = 2; messages(best) > least_messages(dims) && std::chrono::steady_clock::now() < end; ++seed)

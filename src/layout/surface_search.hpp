@@ -12,8 +12,8 @@ namespace tonari {
 // least number of messages. The same for the same seed on every machine. Throws Errc::argument unless 1 <= dims <= 5.
 SurfaceOrder search_surface_order(int dims, std::uint64_t seed, std::uint64_t most_steps);
 
-// Attempts with seeds 1, 2, ... until one has the least number of messages or the time is up; at least one. The best of them, the first of equals: so the
-// answer depends on the machine only where the least number is not reached in time.
+// Attempts with seeds 1, 2, ... until one has the least number of messages or the time is up; at least one. The best of them, the first of equals: so
+// the answer depends on the machine only where the least number is not reached in time.
 SurfaceOrder search_surface_order(int dims, std::chrono::duration<double> time);
 
 }  // namespace tonari
