@@ -290,7 +290,7 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
  *           differ between ranks (TONARI_INPLACE_MEMORY). As many swaps overlap as fit. It is not exceeded, however small: 0 and 1 both mean a byte at a time.
  *   tonari_algorithm       auto, mpich-order, linear-shift or hierarchical-sets (TONARI_INPLACE_ALGORITHM)
  *   tonari_channel         auto, shared (between ranks of a node), or p2p-packed (TONARI_CHANNEL); others are taken as the nearest of these
- *   tonari_timeout, tonari_progress  as above */
+ *   tonari_timeout, tonari_progress  as above; a rank that died is noticed where swaps go through shared memory, else it is the MPI's matter */
 TONARI_API int tonari_alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
 TONARI_API int tonari_alltoallv_inplace_init(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm, MPI_Info info,
                                              tonari_request* request);

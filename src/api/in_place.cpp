@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iomanip>
 
+#include "api/in_place_blocks.hpp"
 #include "api/settings.hpp"
 #include "channels/datatype.hpp"
 #include "channels/mpi_error.hpp"
@@ -30,57 +31,11 @@ void agree_on_call(Context& context, const std::optional<Error>& error, Sort sor
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
 }
 
-void check_buffer(const Given& given) {
-  if (given.buffer == MPI_IN_PLACE) fail(Errc::argument, "buf is MPI_IN_PLACE; give the buffer itself");
-}
-
-void check_displacements(const char* side, const Given& given, std::size_t ranks) {
-  if (!given.displacements) return;  // missing where they are needed: said when they are read
-  for (std::size_t j = 0; j < ranks; ++j)
-    if (given.displacements[j] < 0)
-      fail(Errc::argument, side, "displacement ", j, " is ", given.displacements[j], "; in place they are counted from buf and must not be negative");
-}
-
 // ---- symmetric
 
-void check_blocks(const std::vector<Block>& blocks, int rank) {
-  std::vector<Placed> placed;
-  std::vector<Layout> whole(blocks.size());
-  for (std::size_t j = 0; j < blocks.size(); ++j) {
-    const Block& b = blocks[j];
-    if (b.bytes == 0) continue;
-    if (!b.layout) whole[j].add(0, b.bytes);
-    else if (overlaps_itself(*b.layout)) fail(Errc::buffers, "on rank ", rank, " the datatype of block ", j, " has elements that overlap each other");
-    placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &whole[j], static_cast<std::uint32_t>(j), true});
-  }
-  Overlap overlap;
-  if (find_overlap(placed, overlap))
-    fail(Errc::buffers, "on rank ", rank, " blocks ", placed[overlap.first].block, " and ", placed[overlap.second].block,
-         " overlap; in place each block is sent and received, and must share no byte with another");
-}
-
-// The block for the rank itself does not move, but must not overlap another, as in MPI.
-Binding read_blocks(const Given& given, const Context& context) {
-  const auto ranks = static_cast<std::size_t>(context.ranks());
-  check_buffer(given);
-  check_displacements("", given, ranks);
-  Arguments arguments;
-  arguments.recvbuf = const_cast<void*>(given.buffer);
-  arguments.recv = tonari::read_blocks("block", ranks, given);
-  Binding binding = bind(arguments);
-  constexpr std::uintptr_t first_page = 4096;
-  for (std::size_t j = 0; j < ranks; ++j) {
-    const Block& b = binding.recv[j];
-    if (b.bytes > 0 && reinterpret_cast<std::uintptr_t>(b.address) + static_cast<std::uintptr_t>(b.layout ? b.layout->span().first : 0) < first_page)
-      fail(Errc::argument, "block ", j, " has ", b.bytes, " bytes, but buf is null");
-  }
-  check_blocks(binding.recv, context.rank());
-  return binding;
-}
-
-std::vector<Bytes> sizes_of(const std::vector<Block>& blocks) {
+std::vector<Bytes> sizes_of(const std::vector<SwapBlock>& blocks) {
   std::vector<Bytes> sizes;
-  for (const Block& b : blocks) sizes.push_back(b.bytes);
+  for (const SwapBlock& block : blocks) sizes.push_back(block.bytes);
   return sizes;
 }
 
@@ -102,12 +57,6 @@ void check_regions(const char* side, const Given& given, std::size_t ranks, int 
       fail(Errc::buffers, "on rank ", rank, " ", side, " blocks ", regions[k - 1].peer, " and ", regions[k].peer, " overlap each other");
 }
 
-// How many elements one element's bytes reach over: if none of so many in a row overlap, no two do.
-std::int64_t reach(const Layout& element, std::ptrdiff_t extent) {
-  const auto [low, high] = element.span();
-  return (high - low + extent - 1) / extent;
-}
-
 std::int64_t slots_end(const Given& given, std::size_t ranks) {
   std::int64_t end = 0;
   for (std::size_t j = 0; j < ranks; ++j)
@@ -118,7 +67,7 @@ std::int64_t slots_end(const Given& given, std::size_t ranks) {
 GeneralProblem read_general(const Given& send, const Given& recv, const Context& context) {
   const auto ranks = static_cast<std::size_t>(context.ranks());
   check_buffer(send);
-  tonari::read_blocks("send", ranks, send), tonari::read_blocks("receive", ranks, recv);  // null arrays, negative counts
+  read_blocks("send", ranks, send), read_blocks("receive", ranks, recv);  // null arrays, negative counts
   check_displacements("send ", send, ranks), check_displacements("receive ", recv, ranks);
   check_regions("send", send, ranks, context.rank()), check_regions("receive", recv, ranks, context.rank());
   GeneralProblem problem;
@@ -130,8 +79,7 @@ GeneralProblem read_general(const Given& send, const Given& recv, const Context&
   if (slots > 0 && problem.element->bytes() > 0) {
     if (!send.buffer) fail(Errc::argument, "buf is null, but there are elements to move");
     if (extent <= 0) fail(Errc::argument, "the extent of the type is ", extent, " bytes; displacements in units of it need a positive one");
-    const std::int64_t together = std::min(slots, reach(*problem.element, extent));
-    if (overlaps_itself(flatten(static_cast<MPI_Count>(std::max<std::int64_t>(together, 1)), send.type)))
+    if (elements_overlap(*problem.element, extent, static_cast<std::uint64_t>(slots)))
       fail(Errc::buffers, "on rank ", context.rank(), " elements of the datatype overlap each other");
   }
   problem.base = static_cast<std::byte*>(const_cast<void*>(send.buffer));
@@ -173,22 +121,23 @@ std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, 
   const auto prepared = std::make_shared<Prepared>();
   Context& context = *(prepared->context = context_for(comm));
   InPlaceSettings settings;
-  Binding binding;
+  std::vector<SwapBlock> swapped;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     settings = read_in_place_settings(info);
-    binding = read_blocks(blocks, context);
+    swapped = read_swap_blocks(blocks, static_cast<std::size_t>(context.ranks()), context.rank());
   });
   agree_on_call(context, error, Sort::symmetric, settings);
-  const std::vector<Bytes> sizes = sizes_of(binding.recv);
+  const std::vector<Bytes> sizes = sizes_of(swapped);
   compare_pairs(context, sizes, sizes);
 
-  SwapSettings how{settings.order.value_or(SwapOrder::hierarchical_sets), settings.channel != "p2p-packed", settings.memory,
-                   0, *std::ranges::max_element(sizes), settings.timeout};
+  Bytes largest = 0;
+  for (int j = 0; j < context.ranks(); ++j)
+    if (j != context.rank()) largest = std::max(largest, sizes[static_cast<std::size_t>(j)]);
+  SwapSettings how{settings.order.value_or(SwapOrder::hierarchical_sets), settings.channel != "p2p-packed", settings.memory, 0, largest, settings.timeout};
   look_round(context.comm(), how);
-  InPlace made = make_symmetric(context, binding.recv, how);
+  InPlace made = make_symmetric(context, swapped, how);
   together(context.comm(), [&] {
-    prepared->held = std::move(binding.layouts);
     prepared->exchange = std::move(made.exchange);
     prepared->algorithm = name(how.order);
     prepared->channel = made.channel;

@@ -34,7 +34,6 @@ struct Prepared {
   void wait();
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
-  std::vector<std::shared_ptr<const Layout>> held;  // that the exchange looks at
   std::unique_ptr<Exchange> exchange;
   bool running = false;         // stays true if it fails
   bool complete = false;        // the last exchange that was started is

@@ -5,18 +5,23 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/checked.hpp"
 #include "copy/walk.hpp"
 
 namespace tonari {
 
-// What is swapped, as this rank has it.
+// What is swapped, as this rank has it: elements of one shape, never a list of all of them, which could be longer than the data.
 struct SwapBlock {
-  std::int32_t peer = 0, tag = 0;  // tag: the same at both ends, unique among the swaps of the pair
-  Bytes bytes = 0;                 // the same at both ends, not 0
-  Walk walk = {};
-  bool contiguous = true;
+  std::int32_t peer = 0;
+  Bytes bytes = 0;                           // the same at both ends; 0: there is nothing to swap
+  std::byte* address = nullptr;              // of the first byte, or what the first element is relative to
+  std::shared_ptr<const Layout> element = nullptr;  // null: contiguous
+  std::ptrdiff_t extent = 0;                 // from one element to the next
+
+  bool contiguous() const { return element == nullptr; }
+  Walk walk() const { return element ? Walk(address, *element, extent) : Walk(address); }
 };
 
 class Swap {
@@ -26,7 +31,7 @@ class Swap {
   enum class State : std::uint8_t { idle, went_on, complete };
   // The plan lets it begin: the temporary memory that it was granted is free.
   virtual void start() = 0;
-  // Does what can be done now. After `complete` start comes next. Throws Errc::mpi, Errc::memory; never blocks, allocates nothing.
+  // Does some of what can be done now, at most what fits into its temporary memory. After `complete` start comes next. Throws Errc::mpi, Errc::memory; never blocks, allocates nothing.
   virtual State advance() = 0;
 
   virtual void leave() {}        // this rank will not go on

@@ -16,8 +16,9 @@ namespace {
 
 class P2pSwap final : public Swap {
  public:
-  P2pSwap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm)
-      : block_(block), pool_(std::move(pool)), comm_(std::move(comm)), out_(block.walk), in_(block.walk), staged_(!block.contiguous && pool_->chunk() > 1) {
+  P2pSwap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm, int tag)
+      : block_(block), pool_(std::move(pool)), comm_(std::move(comm)), tag_(tag), out_(block_.walk()), in_(block_.walk()),
+        staged_(!block.contiguous() && pool_->chunk() > 1) {
     const Bytes parts = (block.bytes + pool_->chunk() - 1) / pool_->chunk();
     flights_.resize(std::min<std::size_t>(granted / (staged_ ? 2 : 1), static_cast<std::size_t>(parts)));
   }
@@ -32,15 +33,11 @@ class P2pSwap final : public Swap {
   }
 
   State advance() override {
-    bool went_on = false;
-    for (;;) {
-      if (posted_ != retired_ && landed(oldest())) retire(oldest());
-      else if (at_ < block_.bytes && posted_ - retired_ < flights_.size()) post(flights_[posted_ % flights_.size()]);
-      else break;
-      went_on = true;
-    }
+    const std::uint64_t before = posted_ + retired_;
+    for (std::size_t round = 0; round < flights_.size() && posted_ != retired_ && landed(oldest()); ++round) retire(oldest());
+    while (at_ < block_.bytes && posted_ - retired_ < flights_.size()) post(flights_[posted_ % flights_.size()]);
     if (at_ == block_.bytes && posted_ == retired_) return State::complete;
-    return went_on ? State::went_on : State::idle;
+    return posted_ + retired_ != before ? State::went_on : State::idle;
   }
 
  private:
@@ -62,9 +59,9 @@ class P2pSwap final : public Swap {
     flight.bytes = n;
     std::byte* const into = staged_ ? flight.in : out_.straight(n);
     out_.gather(flight.out, n);
-    check_mpi(MPI_Irecv(into, count, MPI_BYTE, block_.peer, block_.tag, comm_->get(), &flight.requests[0]), "MPI_Irecv");
+    check_mpi(MPI_Irecv(into, count, MPI_BYTE, block_.peer, tag_, comm_->get(), &flight.requests[0]), "MPI_Irecv");
     ++posted_;
-    check_mpi(MPI_Isend(flight.out, count, MPI_BYTE, block_.peer, block_.tag, comm_->get(), &flight.requests[1]), "MPI_Isend");
+    check_mpi(MPI_Isend(flight.out, count, MPI_BYTE, block_.peer, tag_, comm_->get(), &flight.requests[1]), "MPI_Isend");
     at_ += n;
   }
 
@@ -99,6 +96,7 @@ class P2pSwap final : public Swap {
   SwapBlock block_;
   std::shared_ptr<ChunkPool> pool_;
   std::shared_ptr<const OwnedComm> comm_;
+  int tag_;
   Walk out_, in_;
   bool staged_;
   std::vector<Flight> flights_;
@@ -108,8 +106,8 @@ class P2pSwap final : public Swap {
 
 }  // namespace
 
-std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm) {
-  return std::make_unique<P2pSwap>(block, std::move(pool), granted, std::move(comm));
+std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm, int tag) {
+  return std::make_unique<P2pSwap>(block, std::move(pool), granted, std::move(comm), tag);
 }
 
 }  // namespace tonari

@@ -34,6 +34,7 @@ class ChunkPool {
 };
 
 // granted: chunks of the pool that it may hold at any time; at least 1, or 2 if the block is spread out and a chunk has more than one byte.
-std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm);
+// tag: the same at both ends, unique among what the pair has under way.
+std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm, int tag);
 
 }  // namespace tonari

@@ -8,17 +8,17 @@ namespace {
 class SharedSwap final : public Swap {
  public:
   SharedSwap(const SwapBlock& block, std::shared_ptr<SharedLink> link, OutEdge& out, InEdge& in)
-      : bytes_(block.bytes), link_(std::move(link)), out_edge_(out), in_edge_(in), out_(block.walk), in_(block.walk) {}
+      : block_(block), bytes_(block.bytes), link_(std::move(link)), out_edge_(out), in_edge_(in), out_(block_.walk()), in_(block_.walk()) {}
 
   void start() override {
     out_.restart(), in_.restart();
     sent_ = received_ = {};
   }
 
-  // In turn, so that what is copied out is still in the cache when something else is copied in there.
+  // In turn, so that what is copied out is still in the cache when something else is copied in there. Once round the ring: other swaps wait, too.
   State advance() override {
     bool went_on = false, goes_on = true;
-    while (goes_on) {
+    for (std::size_t k = 0; goes_on && k < out_edge_.landings().size(); ++k) {
       goes_on = false;
       if (sent_.at < bytes_ && out_edge_.may_write(sent_.part, 0)) send(), goes_on = true;
       if (received_.at < bytes_ && may_overwrite() && in_edge_.arrived(received_.part, 0)) receive(), goes_on = true;
@@ -61,6 +61,7 @@ class SharedSwap final : public Swap {
     received_.at += n;
   }
 
+  SwapBlock block_;
   Bytes bytes_;
   std::shared_ptr<SharedLink> link_;
   OutEdge& out_edge_;

@@ -7,6 +7,7 @@ namespace tonari {
 namespace {
 
 using Address = std::uintptr_t;
+constexpr Address middle = Address{1} << 62;  // a base from which offsets lead both ways
 
 // Bytes from low to high (exclusive) in which the pieces of one run lie.
 struct Interval {
@@ -138,18 +139,27 @@ bool find_overlap(std::span<const Placed> blocks, Overlap& overlap, std::size_t 
 }
 
 bool overlaps_itself(const Layout& layout, std::size_t most_pieces) {
-  // Every run a block of its own; a run can meet itself, too.
-  std::vector<Layout> runs(layout.runs().size());
-  std::vector<Placed> placed;
-  for (std::size_t k = 0; k < runs.size(); ++k) {
-    const Run& run = layout.runs()[k];
+  std::vector<Interval> spans, pieces;
+  for (const Run& run : layout.runs()) {
     const std::size_t step = static_cast<std::size_t>(run.stride < 0 ? -run.stride : run.stride);
     if (run.count > 1 && step < run.length) return true;
-    runs[k].add(run);
-    placed.push_back({Address{1} << 62, &runs[k], static_cast<std::uint32_t>(k), true});
+    spans.push_back(span_of(run, middle, 0));
   }
-  Overlap overlap;
-  return find_overlap(placed, overlap, most_pieces);
+  sort_by_address(spans);
+  for (std::size_t begin = 0, end = 0; begin < spans.size(); begin = end) {
+    Address high = spans[begin].high;
+    for (end = begin + 1; end < spans.size() && spans[end].low < high; ++end) high = std::max(high, spans[end].high);
+    pieces.clear();
+    for (std::size_t k = begin; end - begin > 1 && k < end; ++k) {
+      if (spans[k].run->count > most_pieces) return false;
+      most_pieces -= spans[k].run->count;
+      add_pieces(pieces, spans[k], middle);
+    }
+    sort_by_address(pieces);
+    for (std::size_t k = 1; k < pieces.size(); ++k)
+      if (pieces[k].low < pieces[k - 1].high) return true;
+  }
+  return false;
 }
 
 }  // namespace tonari

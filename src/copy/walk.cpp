@@ -19,12 +19,26 @@ void copy(std::byte* here, std::ptrdiff_t stride, std::byte* there, std::size_t 
 
 }  // namespace
 
+std::byte* Walk::here(const Run& run) const {
+  const auto number = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
+  return moved(base_, extent_ * number(element_) + run.offset + run.stride * number(piece_) + number(byte_));
+}
+
 std::byte* Walk::straight(std::size_t n) const {
   if (!layout_) return moved(base_, static_cast<std::ptrdiff_t>(byte_));
-  if (run_ == layout_->runs().size()) return nullptr;
   const Run& run = layout_->runs()[run_];
-  if (n > run.length - byte_) return nullptr;
-  return moved(base_, run.offset + run.stride * static_cast<std::ptrdiff_t>(piece_) + static_cast<std::ptrdiff_t>(byte_));
+  return n <= run.length - byte_ ? here(run) : nullptr;
+}
+
+// Past the piece that has been begun, or so many whole ones.
+void Walk::advance(const Run& run, std::size_t pieces) {
+  byte_ = 0;
+  piece_ += pieces;
+  if (piece_ < run.count) return;
+  piece_ = 0;
+  if (++run_ < layout_->runs().size()) return;
+  run_ = 0;
+  ++element_;
 }
 
 void Walk::move(std::byte* other, std::size_t n, bool out) {
@@ -40,18 +54,12 @@ void Walk::move(std::byte* other, std::size_t n, bool out) {
     const std::size_t length = whole ? run.length : std::min(n, run.length - byte_);
     const std::size_t count = whole ? std::min(run.count - piece_, n / run.length) : 1;
     if (other) {
-      std::byte* const here = moved(base_, run.offset + run.stride * static_cast<std::ptrdiff_t>(piece_) + static_cast<std::ptrdiff_t>(byte_));
-      copy(here, run.stride, other, length, count, out);
+      copy(here(run), run.stride, other, length, count, out);
       other += length * count;
     }
     n -= length * count;
     byte_ += length;
-    if (byte_ < run.length) continue;
-    byte_ = 0;
-    piece_ += count;
-    if (piece_ < run.count) continue;
-    piece_ = 0;
-    ++run_;
+    if (byte_ == run.length) advance(run, count);
   }
 }
 

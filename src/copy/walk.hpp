@@ -11,12 +11,12 @@ namespace tonari {
 class Walk {
  public:
   Walk() = default;
-  // base: what the layout is relative to. The layout must outlive the walk.
-  Walk(std::byte* base, const Layout& layout) : base_(base), layout_(&layout) {}
+  // Elements of one layout, each `extent` bytes further on. base: what the first one is relative to. The layout must outlive the walk.
+  explicit Walk(std::byte* base, const Layout& element, std::ptrdiff_t extent = 0) : base_(base), layout_(&element), extent_(extent) {}
   // Contiguous bytes.
   explicit Walk(std::byte* first) : base_(first) {}
 
-  void restart() { run_ = piece_ = byte_ = 0; }
+  void restart() { element_ = run_ = piece_ = byte_ = 0; }
 
   // Where the next n bytes lie if they are in one piece, else null. Stays where it is.
   std::byte* straight(std::size_t n) const;
@@ -28,10 +28,13 @@ class Walk {
 
  private:
   void move(std::byte* other, std::size_t n, bool out);
+  std::byte* here(const Run& run) const;
+  void advance(const Run& run, std::size_t pieces);
 
   std::byte* base_ = nullptr;
   const Layout* layout_ = nullptr;  // null: contiguous
-  std::size_t run_ = 0, piece_ = 0, byte_ = 0;
+  std::ptrdiff_t extent_ = 0;
+  std::size_t element_ = 0, run_ = 0, piece_ = 0, byte_ = 0;
 };
 
 }  // namespace tonari

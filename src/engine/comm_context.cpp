@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
 
 namespace tonari {
 namespace {
@@ -54,12 +55,11 @@ std::shared_ptr<Context> context_of(MPI_Comm comm) {
   int found = 0;
   check_mpi(MPI_Comm_get_attr(comm, context_key(), &value, &found), "MPI_Comm_get_attr");
   if (found) return *static_cast<std::shared_ptr<Context>*>(value);
+  agree(comm, {});  // all are here: from now on none waits for what another has in flight
   auto held = std::make_unique<std::shared_ptr<Context>>(std::make_shared<Context>(comm));
-  {
-    const std::lock_guard lock(attached().mutex);
-    attached().all.push_back(held.get());
-  }
   check_mpi(MPI_Comm_set_attr(comm, context_key(), held.get()), "MPI_Comm_set_attr");
+  const std::lock_guard lock(attached().mutex);
+  attached().all.push_back(held.get());
   return *held.release();
 }
 

@@ -12,6 +12,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -99,7 +100,7 @@ class GeneralExchange final : public Exchange {
   std::byte* chunks_ = nullptr;
   std::array<bool, 4> chunk_used_ = {};
   Bytes bytes_ = 0;
-  int messages_ = 0;
+  std::atomic<int> messages_ = 0;  // a progress thread may count while the program asks
 
   int parity_ = 0;             // questions of the next exchange may come while this rank is still in this one: they have another tag
   int active_ = 0;             // requests

@@ -25,13 +25,16 @@ std::size_t chunk_for(Bytes least_memory, Bytes largest_block) {
   return static_cast<std::size_t>(std::clamp<Bytes>(std::min(least_memory / (2 * chunks_at_once), largest_block), 1, largest_chunk));
 }
 
-SwapBlock swap_block(std::int32_t peer, int tag, const Block& block) {
-  return {peer, tag, block.bytes, block.layout ? Walk(block.address, *block.layout) : Walk(block.address), block.layout == nullptr};
+// Collective: each word becomes the least of all ranks. Exchanges in flight go on meanwhile.
+void least_of_all(MPI_Comm comm, std::span<std::int64_t> words) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
+  complete_while_driving(request);
 }
 
 class Maker {
  public:
-  Maker(Context& context, const std::vector<Block>& blocks, const SwapSettings& settings)
+  Maker(Context& context, const std::vector<SwapBlock>& blocks, const SwapSettings& settings)
       : context_(context), blocks_(blocks), settings_(settings), memory_(std::max<Bytes>(settings.memory, 1)), least_(std::max<Bytes>(settings.least_memory, 1)) {}
 
   InPlace make() {
@@ -62,23 +65,24 @@ class Maker {
     // Several cells let both ends work at a time; where many ranks share the memory, one cell of some size is better than several small ones.
     for (limits.cells = Lane::pipeline_cells; limits.cells > 0; limits.cells /= 2)
       if ((limits.chunk = ring_part(sizes, limits.cells, least_)) >= worthwhile_part || limits.cells == 1) break;
-    const bool fits = sizes.empty() || limits.chunk > 0;
-    if (!agree_all(fits)) {
-      made_.refusal = text("cells for the ranks of a node do not fit into tonari_inplace_memory (", settings_.memory, " bytes on this rank)");
-      return;
-    }
-    link_ = connect_segments(context_, messages, messages, limits, made_.refusal);
+    agree_on_rings(limits, sizes.empty());
+    if (limits.chunk > 0) link_ = connect_segments(context_, messages, messages, limits, made_.refusal);
+    else made_.refusal = text("cells for the ranks of a node do not fit into tonari_inplace_memory (", settings_.memory, " bytes on this rank)");
   }
 
-  bool agree_all(bool here) {
-    const std::vector<bool> same = agree(context_.comm(), std::nullopt, std::vector<Ballot>{{here ? 1u : 0u}});
-    return same[0] && here;
+  // The smallest of all ranks: the rings in which a rank sends are those of others, and count for it, too. 0: they do not fit everywhere.
+  void agree_on_rings(SharedLimits& limits, bool abstains) const {
+    std::int64_t words[] = {limits.cells, static_cast<std::int64_t>(limits.chunk)};
+    if (abstains) words[0] = Lane::pipeline_cells, words[1] = largest_chunk;
+    least_of_all(context_.comm(), words);
+    limits.cells = static_cast<std::uint32_t>(words[0]);
+    limits.chunk = static_cast<Bytes>(words[1]);
   }
 
   // Chunks with which a swap by MPI runs at full speed; data that is spread out needs two for each on its way.
-  std::size_t chunks(const Block& block) const {
+  std::size_t chunks(const SwapBlock& block) const {
     const std::size_t parts = static_cast<std::size_t>((block.bytes + made_.chunk - 1) / made_.chunk);
-    return std::min(parts, chunks_at_once) * (block.layout && made_.chunk > 1 ? 2 : 1);
+    return std::min(parts, chunks_at_once) * (!block.contiguous() && made_.chunk > 1 ? 2 : 1);
   }
 
   void assemble() {
@@ -91,18 +95,18 @@ class Maker {
 
     SwapExchange::Parts parts;
     const std::shared_ptr<ChunkPool> pool = make_pool(needs, pool_bytes);
-    int straight = 0;
+    Bytes straight = 0;
     for (const Operation& op : plan.operations()) {
-      const Block& block = blocks_[op.peer];
+      const SwapBlock& block = blocks_[op.peer];
       parts.swaps.push_back(shared(op.peer) ? shared_swap(op.peer) : p2p_swap(op.peer, needs[op.peer], pool));
-      if (!shared(op.peer)) straight += static_cast<int>((block.bytes + made_.chunk - 1) / made_.chunk);
+      if (!shared(op.peer)) straight += (block.bytes + made_.chunk - 1) / made_.chunk;
       parts.bytes += block.bytes;
     }
     parts.link = link_;
     parts.comm = context_.shared_comm();
     parts.wait = {context_.node()->crowded(), settings_.timeout, 1};  // a look at all swaps takes as long as giving the core away
     parts.memory = (pool ? pool->chunk() * pool->count() : 0) + (link_ ? link_->bytes() : 0);
-    parts.messages = straight + static_cast<int>(link_ ? link_->messages() : 0);
+    parts.messages = static_cast<int>(std::min<Bytes>(straight + (link_ ? link_->messages() : 0), std::numeric_limits<int>::max()));
     if (link_ && link_->messages() > 0) parts.ways = text(link_->messages(), " shared", straight > 0 ? text(", ", straight, " p2p-packed") : "");
     made_.channel = !link_ ? "p2p-packed" : context_.several_nodes() ? "shared+p2p-packed" : "shared";
     made_.exchange = std::make_unique<SwapExchange>(plan, std::move(parts));
@@ -118,16 +122,16 @@ class Maker {
 
   std::unique_ptr<Swap> p2p_swap(std::int32_t peer, const SwapNeed& need, const std::shared_ptr<ChunkPool>& pool) const {
     const auto chunks = static_cast<std::size_t>(granted(need, pool->chunk() * pool->count()) / made_.chunk);
-    return make_p2p_swap(swap_block(peer, context_.first_tag(), blocks_[peer]), pool, chunks, context_.shared_comm());
+    return make_p2p_swap(blocks_[peer], pool, chunks, context_.shared_comm(), context_.first_tag());
   }
 
   std::unique_ptr<Swap> shared_swap(std::int32_t peer) const {
     const auto k = static_cast<std::size_t>(std::ranges::find(neighbours_, peer) - neighbours_.begin());
-    return make_shared_swap(swap_block(peer, 0, blocks_[peer]), link_, link_->out(k), link_->in(k));
+    return make_shared_swap(blocks_[peer], link_, link_->out(k), link_->in(k));
   }
 
   Context& context_;
-  const std::vector<Block>& blocks_;
+  const std::vector<SwapBlock>& blocks_;
   const SwapSettings& settings_;
   Bytes memory_, least_;
   std::vector<std::int32_t> neighbours_;  // ranks of the node that this one swaps with, in the order of the link's edges
@@ -148,7 +152,7 @@ Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memo
   return 0;
 }
 
-InPlace make_symmetric(Context& context, const std::vector<Block>& blocks, const SwapSettings& settings) {
+InPlace make_symmetric(Context& context, const std::vector<SwapBlock>& blocks, const SwapSettings& settings) {
   context.reserve_tags(1);
   InPlace made = Maker(context, blocks, settings).make();
   context.take_tags(1);
@@ -172,9 +176,7 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given, const std:
 void look_round(MPI_Comm comm, SwapSettings& settings) {
   constexpr Bytes limit = std::numeric_limits<std::int64_t>::max();
   std::int64_t words[] = {static_cast<std::int64_t>(std::min(settings.memory, limit)), -static_cast<std::int64_t>(std::min(settings.largest_block, limit))};
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words, 2, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
-  complete_while_driving(request);
+  least_of_all(comm, words);
   settings.least_memory = static_cast<Bytes>(words[0]);
   settings.largest_block = static_cast<Bytes>(-words[1]);
 }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "channels/arguments.hpp"
+#include "channels/swap.hpp"
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
 #include "inplace/order.hpp"
@@ -35,7 +35,7 @@ struct InPlace {
 
 // Symmetric: block j, of the same size as rank j's block for this rank, is swapped with it. Collective; settings the same on all ranks but for memory and timeout.
 // Takes a tag of the context.
-InPlace make_symmetric(Context& context, const std::vector<Block>& blocks, const SwapSettings& settings);
+InPlace make_symmetric(Context& context, const std::vector<SwapBlock>& blocks, const SwapSettings& settings);
 
 // Sizes that pairs of ranks should agree on: what this rank gives, and what it expects of each. Collective; exchanges in flight go on meanwhile. Throws
 // Errc::mismatch on all ranks, naming a pair.

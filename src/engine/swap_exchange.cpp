@@ -47,7 +47,9 @@ bool SwapExchange::go_on() {
 }
 
 bool SwapExchange::test() {
-  if (left_ > 0 && !go_on()) after_idle_test();
+  if (left_ == 0) return true;
+  if (go_on()) idle_tests_ = 0;
+  else after_idle_test();
   return left_ == 0;
 }
 

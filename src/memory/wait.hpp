@@ -13,7 +13,7 @@ Cpus allowed_cpus();
 struct WaitPolicy {
   bool crowded = false;     // ranks outnumber cores: who spins keeps others from working
   double look_after = 10;   // seconds of waiting after which to see whether somebody has died; then again each time
-  std::uint32_t looks = 16; // when crowded, before the core is given away: as many as cost less than that
+  std::uint32_t looks = 4;  // when crowded, before the core is given away: as many as cost less than that
 };
 
 // all: the processors that any rank of the node may run on.

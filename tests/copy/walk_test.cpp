@@ -78,6 +78,35 @@ TEST(Walk, GathersAndScattersInChunksOfAnySize) {
   }
 }
 
+// As many elements as wanted, one after the other, as the layout that lists all of them.
+TEST(Walk, OfManyElements) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 1000; ++i) {
+    std::size_t size = 0;
+    const Layout element = any_layout(random, size);
+    const std::size_t count = 1 + random() % 5;
+    const auto extent = static_cast<std::ptrdiff_t>(size + random() % 7);
+    Layout all;
+    for (std::size_t k = 0; k < count; ++k) all.add(element, extent * static_cast<std::ptrdiff_t>(k));
+    std::vector<std::byte> memory = noise(static_cast<std::size_t>(extent) * count, random);
+    const std::vector<std::byte> want = packed(memory, all);
+    std::vector<std::byte> got(want.size());
+    Walk out(memory.data(), element, extent), in(memory.data(), element, extent);
+    for (std::size_t at = 0; at < got.size();) {
+      const std::size_t n = std::min<std::size_t>(got.size() - at, 1 + random() % 40);
+      if (const std::byte* straight = out.straight(n)) {
+        EXPECT_TRUE(std::equal(straight, straight + n, want.begin() + static_cast<std::ptrdiff_t>(at)));
+      }
+      out.gather(got.data() + at, n);
+      at += n;
+    }
+    EXPECT_EQ(got, want);
+    const std::vector<std::byte> other = noise(want.size(), random);
+    in.scatter(other.data(), other.size());
+    EXPECT_EQ(packed(memory, all), other);
+  }
+}
+
 TEST(Walk, OfContiguousBytes) {
   std::mt19937 random(4);
   std::vector<std::byte> memory = noise(100, random), got(100);

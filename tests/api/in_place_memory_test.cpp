@@ -1,0 +1,137 @@
+// What in-place exchanges hold, as the system sees it; and that they hold up nobody.
+#include <malloc.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "support/oracle.hpp"
+#include "support/random_sizes.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+constexpr std::size_t kib = 1024, budget = 1024 * kib, allowance = 64 * kib;
+
+// Resident bytes of mappings of tonari's shared segments, own and others'.
+std::size_t resident_segments() {
+  std::ifstream maps("/proc/self/smaps");
+  std::size_t bytes = 0;
+  bool ours = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find('-') != std::string::npos && line.find(':') != std::string::npos && std::isxdigit(static_cast<unsigned char>(line[0])))
+      ours = line.find("memfd:tonari") != std::string::npos;
+    else if (ours && line.starts_with("Rss:")) bytes += std::stoul(line.substr(4)) * kib;
+  }
+  return bytes;
+}
+
+std::size_t heap() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+class InPlaceMemory : public testing::Test {
+ protected:
+  int rank = world_rank(), ranks = world_size();
+};
+
+// One rank with many partners, which have it alone: the rings in which it sends are theirs.
+TEST_F(InPlaceMemory, RingsOfOthersCountToo) {
+  if (ranks < 3) GTEST_SKIP() << "needs three ranks";
+  constexpr int bytes = 1 << 20;
+  const auto partner = [&](int j) { return j != rank && (j == 0 || rank == 0); };
+  std::vector<char> data(static_cast<std::size_t>(ranks) * bytes, static_cast<char>(rank));
+  std::vector<int> counts;
+  std::vector<MPI_Aint> places;
+  for (int j = 0; j < ranks; ++j) counts.push_back(partner(j) ? bytes : 0), places.push_back(static_cast<MPI_Aint>(j) * bytes);
+  const std::size_t before = resident_segments();
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_EQ(tonari_alltoallv_inplace_init(data.data(), counts.data(), places.data(), MPI_BYTE, MPI_COMM_WORLD, Info{{"tonari_channel", "shared"}}, &request),
+            TONARI_SUCCESS)
+      << tonari_last_error();
+  tonari_request_info info;
+  ASSERT_EQ(tonari_request_get_info(request, &info), TONARI_SUCCESS);
+  if (std::string(info.channel) != "shared") GTEST_SKIP() << tonari_request_describe(request);
+  ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
+  ASSERT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  const std::size_t held = resident_segments() - before;
+  EXPECT_GT(held, 0u);
+  EXPECT_LE(held, budget + allowance);
+  for (int j = 0; j < ranks; ++j)
+    EXPECT_EQ(data[static_cast<std::size_t>(j) * bytes + bytes / 2], static_cast<char>(partner(j) ? j : rank));
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+}
+
+// Elements of two pieces: a list of all pieces would be longer than the data.
+TEST_F(InPlaceMemory, ElementsAreNotListed) {
+  const int count = 400'000 / ranks;
+  struct Element {
+    std::int32_t a, between;
+    double b, behind;
+  };
+  const int lengths[] = {1, 1};
+  const MPI_Aint offsets[] = {offsetof(Element, a), offsetof(Element, b)};
+  const MPI_Datatype types[] = {MPI_INT32_T, MPI_DOUBLE};
+  MPI_Datatype pair, element;
+  MPI_Type_create_struct(2, lengths, offsets, types, &pair);
+  MPI_Type_create_resized(pair, 0, sizeof(Element), &element);
+  MPI_Type_commit(&element);
+  std::vector<Element> data(static_cast<std::size_t>(count) * static_cast<std::size_t>(ranks));
+  for (std::size_t k = 0; k < data.size(); ++k) data[k] = {rank, -1, static_cast<double>(k), -2};
+  for (const char* channel : {"shared", "p2p-packed"}) {
+    const std::size_t before = heap();
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), count, element, MPI_COMM_WORLD, Info{{"tonari_channel", channel}}, &request), TONARI_SUCCESS)
+        << tonari_last_error();
+    EXPECT_LE(heap(), before + budget + 4 * allowance) << channel;  // with what the MPI makes of the first calls
+    ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
+    ASSERT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_LE(heap(), before + 4 * allowance) << channel;
+  }
+  // Twice: all is where it was.
+  for (std::size_t k = 0; k < data.size(); ++k)
+    if (data[k].a != rank || data[k].b != static_cast<double>(k) || data[k].between != -1 || data[k].behind != -2) {
+      ADD_FAILURE() << "element " << k;
+      break;
+    }
+  MPI_Type_free(&pair), MPI_Type_free(&element);
+}
+
+// start and test do some of the work, not all of it: a program has other things to do.
+TEST_F(InPlaceMemory, ATestIsShort) {
+  if (ranks < 2) GTEST_SKIP() << "needs two ranks";
+  constexpr int bytes = 6 << 20;  // several times what the rings of two partners can hold
+  std::vector<char> data(static_cast<std::size_t>(ranks) * bytes);
+  for (const char* channel : {"shared", "p2p-packed"}) {
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD, Info{{"tonari_channel", channel}}, &request), TONARI_SUCCESS)
+        << tonari_last_error();
+    ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
+    int tests = 0;
+    for (int flag = 0; !flag; ++tests) ASSERT_EQ(tonari_test(request, &flag), TONARI_SUCCESS);
+    EXPECT_GE(tests, 8) << channel;
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  }
+}
+
+// The first exchange on a communicator makes things for it, together with all others; who waits for something else meanwhile must get it.
+TEST_F(InPlaceMemory, TheFirstCallOnACommunicatorHoldsUpNobody) {
+  constexpr int bytes = 4 << 20;
+  MPI_Comm fresh;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  std::vector<char> data(static_cast<std::size_t>(ranks) * bytes);
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD, MPI_INFO_NULL, &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
+  if (rank % 2) { EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS); }  // needs the others, which go on to the next call
+  std::vector<int> more(static_cast<std::size_t>(ranks), rank);
+  EXPECT_EQ(tonari_alltoall_inplace(more.data(), 1, MPI_INT, fresh, MPI_INFO_NULL), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  for (int j = 0; j < ranks; ++j) EXPECT_EQ(more[j], j);
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  MPI_Comm_free(&fresh);
+}
+
+}  // namespace
