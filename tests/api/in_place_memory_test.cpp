@@ -79,18 +79,19 @@ TEST_F(InPlaceMemory, ElementsAreNotListed) {
   MPI_Type_commit(&element);
   std::vector<Element> data(static_cast<std::size_t>(count) * static_cast<std::size_t>(ranks));
   for (std::size_t k = 0; k < data.size(); ++k) data[k] = {rank, -1, static_cast<double>(k), -2};
-  for (const char* channel : {"shared", "p2p-packed"}) {
-    const std::size_t before = heap();
+  for (int turn = 0; turn < 4; ++turn) {  // after the first two the MPI has what it makes for its first messages
+    const char* const channel = turn % 2 ? "p2p-packed" : "shared";
+    const std::size_t before = heap(), slack = turn < 2 ? 8 * budget : allowance;
     tonari_request request = TONARI_REQUEST_NULL;
     ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), count, element, MPI_COMM_WORLD, Info{{"tonari_channel", channel}}, &request), TONARI_SUCCESS)
         << tonari_last_error();
-    EXPECT_LE(heap(), before + budget + 4 * allowance) << channel;  // with what the MPI makes of the first calls
+    EXPECT_LE(heap(), before + budget + slack) << channel;
     ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
     ASSERT_EQ(tonari_wait(request), TONARI_SUCCESS);
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-    EXPECT_LE(heap(), before + 4 * allowance) << channel;
+    EXPECT_LE(heap(), before + slack) << channel;
   }
-  // Twice: all is where it was.
+  // An even number of times: all is where it was.
   for (std::size_t k = 0; k < data.size(); ++k)
     if (data[k].a != rank || data[k].b != static_cast<double>(k) || data[k].between != -1 || data[k].behind != -2) {
       ADD_FAILURE() << "element " << k;
