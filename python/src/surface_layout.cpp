@@ -28,7 +28,7 @@ std::vector<std::pair<int, int>> pairs(const SurfaceOrder& order, const std::str
   if (static_cast<int>(neighbour.size()) != order.dims)
     fail(Errc::argument, "the neighbour '", neighbour, "' has ", neighbour.size(), " signs, the order is of ", order.dims, " dimensions");
   std::vector<std::pair<int, int>> list;
-  for (const Run& run : runs(order, direction)) list.emplace_back(run.first, run.count);
+  for (const SurfaceRun& run : runs(order, direction)) list.emplace_back(run.first, run.count);
   return list;
 }
 

@@ -55,8 +55,8 @@ int shared_signs(Region a, Region b, int dims) {
   return shared;
 }
 
-std::vector<Run> runs(const SurfaceOrder& order, Region neighbour) {
-  std::vector<Run> runs;
+std::vector<SurfaceRun> runs(const SurfaceOrder& order, Region neighbour) {
+  std::vector<SurfaceRun> runs;
   const int size = static_cast<int>(order.regions.size());
   for (int i = 0; i < size; ++i) {
     if (!needs(neighbour, order.regions[static_cast<std::size_t>(i)], order.dims)) continue;

@@ -41,13 +41,13 @@ struct SurfaceOrder {
 };
 
 // Consecutive regions of an order: order.regions[first] and the `count` - 1 after it.
-struct Run {
+struct SurfaceRun {
   int first;
   int count;
-  friend bool operator==(const Run&, const Run&) = default;
+  friend bool operator==(const SurfaceRun&, const SurfaceRun&) = default;
 };
 
-std::vector<Run> runs(const SurfaceOrder& order, Region neighbour);  // as few and as long as can be, ascending: the messages to this neighbour
+std::vector<SurfaceRun> runs(const SurfaceOrder& order, Region neighbour);  // as few and as long as can be, ascending: the messages to this neighbour
 int messages(const SurfaceOrder& order);                             // to all neighbours
 
 int neighbours(int dims);       // Eq. 2: 3^d - 1, as many as there are regions

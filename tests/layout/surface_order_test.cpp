@@ -17,7 +17,7 @@ namespace tonari {
 namespace {
 
 using test::error_of;
-using Sent = std::vector<Run>;  // in a test, Run is a function of its class
+using Sent = std::vector<SurfaceRun>;
 
 constexpr std::array<int, 5> bounds{2, 9, 42, 209, 1042}, basics{2, 16, 98, 544, 2882}, counts{2, 8, 26, 80, 242};  // the paper's Table 1
 
