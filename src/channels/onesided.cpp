@@ -141,7 +141,7 @@ class WindowMessages final : public OneSided {
   std::size_t lay_out() {
     MPI_Aint next = 0;
     for (const Message& m : in_messages_) {
-      Place& place = in_places_.emplace_back(m.bytes, options_.short_bytes);
+      MessagePlace& place = in_places_.emplace_back(m.bytes, options_.short_bytes);
       place.first = next;
       if (m.bytes > 0) next += 2 * place.stride();
     }
@@ -159,8 +159,8 @@ class WindowMessages final : public OneSided {
     std::string reason;
     try {
       std::size_t bytes = 0;
-      for (const Message& m : out_messages_) bytes += 2 * static_cast<std::size_t>(Place(m.bytes, options_.short_bytes).stride());
-      for (const Place& place : in_places_)
+      for (const Message& m : out_messages_) bytes += 2 * static_cast<std::size_t>(MessagePlace(m.bytes, options_.short_bytes).stride());
+      for (const MessagePlace& place : in_places_)
         if (place.twice) bytes += 2 * static_cast<std::size_t>(place.stride());
       staging_ = Memory(bytes);
     } catch (const std::bad_alloc&) {
@@ -193,7 +193,7 @@ class WindowMessages final : public OneSided {
 
   std::string read_place(std::size_t k, MPI_Aint first, MPI_Aint bytes) {
     const Message& m = out_messages_[k];
-    out_places_[k] = Place(m.bytes, options_.short_bytes);
+    out_places_[k] = MessagePlace(m.bytes, options_.short_bytes);
     out_places_[k].first = first;
     if (static_cast<Bytes>(bytes) == m.bytes) return "";
     return text("a message to rank ", m.peer, " has ", m.bytes, " bytes here and ", bytes, " there. ");
@@ -260,7 +260,7 @@ class WindowMessages final : public OneSided {
   Family root_;                     // of our own tree
   std::size_t tree_slots_ = 0;      // of the children of root_, without ourselves
   std::map<int, Family> families_;  // by sender
-  std::vector<Place> in_places_, out_places_;
+  std::vector<MessagePlace> in_places_, out_places_;
   Memory staging_;
 
   std::unique_ptr<RemoteWords> words_;

@@ -61,13 +61,13 @@ class RtrNode {
 };
 
 // Where a message lies in its receiver's window.
-struct Place {
+struct MessagePlace {
   Bytes bytes = 0;
   bool twice = false;
   MPI_Aint first = 0;
 
-  Place() = default;
-  Place(Bytes size, Bytes short_bytes) : bytes(size), twice(size <= short_bytes) {}
+  MessagePlace() = default;
+  MessagePlace(Bytes size, Bytes short_bytes) : bytes(size), twice(size <= short_bytes) {}
   std::size_t words() const { return static_cast<std::size_t>((bytes + 7) / 8); }
   MPI_Aint length() const { return static_cast<MPI_Aint>(words() * sizeof(Word64)); }
   MPI_Aint stride() const { return static_cast<MPI_Aint>(round_up(static_cast<std::size_t>(twice ? 2 * length() : length() + 8))); }
@@ -78,7 +78,7 @@ struct Place {
 class OneSidedOut final : public OutEdge {
  public:
   // staging: 2 * place.stride() bytes. The receivers' words to wait for are those of `slots` slots from `rtr` on.
-  OneSidedOut(RemoteWords& words, int peer, const Place& there, std::byte* staging, MPI_Aint rtr, std::size_t slots)
+  OneSidedOut(RemoteWords& words, int peer, const MessagePlace& there, std::byte* staging, MPI_Aint rtr, std::size_t slots)
       : words_(words), peer_(peer), there_(there), staging_(staging), rtr_(rtr), slots_(slots) {
     if (there.bytes > 0) landings_.push_back({0, there.bytes, {staging, staging + there.stride()}});
   }
@@ -117,7 +117,7 @@ class OneSidedOut final : public OutEdge {
  private:
   RemoteWords& words_;
   int peer_;
-  Place there_;
+  MessagePlace there_;
   std::byte* staging_;
   MPI_Aint rtr_;
   std::size_t slots_;
@@ -128,7 +128,7 @@ class OneSidedOut final : public OutEdge {
 class OneSidedIn final : public InEdge {
  public:
   // fetched: 2 * here.stride() bytes, used if the window cannot be looked at by loads.
-  OneSidedIn(RemoteWords& words, const Place& here, std::byte* fetched, RtrNode* node) : words_(words), here_(here), node_(node) {
+  OneSidedIn(RemoteWords& words, const MessagePlace& here, std::byte* fetched, RtrNode* node) : words_(words), here_(here), node_(node) {
     if (here.bytes == 0) return;
     std::byte* const base = here.twice && !words.unified() ? fetched : words.here(here.first);
     landings_.push_back({0, here.bytes, {base, base + here.stride()}});
@@ -164,7 +164,7 @@ class OneSidedIn final : public InEdge {
   }
 
   RemoteWords& words_;
-  Place here_;
+  MessagePlace here_;
   RtrNode* node_;  // null only for empty messages
   std::vector<Landing> landings_;
   std::array<Word64, 2> taken_{};
