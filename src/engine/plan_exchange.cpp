@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "engine/agree.hpp"
@@ -103,7 +102,7 @@ void PlanExchange::abandon() {
 
 void PlanExchange::start() {
   const std::size_t operations = program_.steps.size();
-  idle_tests_ = 0;
+  idle_tests_.reset();
   edges_.begin();
   not_complete_ = operations;
   not_started_ = operations - posted_operations_;
@@ -207,7 +206,7 @@ bool PlanExchange::test() {
     check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
     if (all) finish_all();
   } else if (not_complete_ > 0) {
-    if (!go_on() && edges_.any()) after_idle_test();
+    if (!go_on() && edges_.any()) after_idle_look(idle_tests_.idle(options_.wait));
   }
   return not_complete_ == 0;
 }
@@ -232,10 +231,13 @@ void PlanExchange::wait_for_edges() {
       waiting.reset();
       continue;
     }
-    const Wait::Then then = waiting.idle();
-    if (then == Wait::Then::progress) make_progress();
-    if (then == Wait::Then::check) check_peers();
+    after_idle_look(waiting.idle());
   }
+}
+
+void PlanExchange::after_idle_look(Wait::Then then) {
+  if (then == Wait::Then::progress) make_progress();
+  if (then == Wait::Then::check) check_peers();
 }
 
 // Others may need this rank's MPI to come to where they write what it waits for.
@@ -244,19 +246,6 @@ void PlanExchange::make_progress() {
   if (active_transfers_ > 0) return;  // testing them does it
   int flag = 0;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
-}
-
-// Programs that test in a loop wait, too.
-void PlanExchange::after_idle_test() {
-  constexpr std::uint32_t progress_every = 16, look_every = 256;
-  if (options_.wait.crowded) std::this_thread::yield();
-  if (++idle_tests_ % progress_every == 0) make_progress();
-  if (idle_tests_ % look_every != 0) return;
-  const double now = MPI_Wtime();
-  if (idle_tests_ == look_every) idle_since_ = now;
-  if (now - idle_since_ < options_.wait.look_after) return;
-  idle_since_ = now;
-  check_peers();
 }
 
 // Who left, or ended, may have done so right after it had done its part: then what it did is found by the next look.

@@ -55,7 +55,7 @@ class PlanExchange final : public Exchange {
   bool go_on();
   void wait_for_edges();
   void make_progress();
-  void after_idle_test();
+  void after_idle_look(Wait::Then then);
   void check_peers();
   void run(const P2pProgram::Moves& moves) const;
 
@@ -84,8 +84,7 @@ class PlanExchange final : public Exchange {
   std::uint32_t active_transfers_ = 0;
   std::vector<OpId> done_;  // by the edges, a moment ago
 
-  std::uint32_t idle_tests_ = 0;
-  double idle_since_ = 0;
+  IdleTests idle_tests_;
 };
 
 }  // namespace tonari

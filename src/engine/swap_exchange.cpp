@@ -1,7 +1,5 @@
 #include "engine/swap_exchange.hpp"
 
-#include <thread>
-
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 
@@ -17,7 +15,7 @@ void SwapExchange::begin(OpId op) {
 }
 
 void SwapExchange::start() {
-  idle_tests_ = 0;
+  idle_tests_.reset();
   active_.clear();
   left_ = plan_.size();
   for (OpId op = 0; op < plan_.size(); ++op) waiting_[op] = plan_.predecessor_count(op);
@@ -48,8 +46,8 @@ bool SwapExchange::go_on() {
 
 bool SwapExchange::test() {
   if (left_ == 0) return true;
-  if (go_on()) idle_tests_ = 0;
-  else after_idle_test();
+  if (go_on()) idle_tests_.reset();
+  else after_idle_look(idle_tests_.idle(parts_.wait));
   return left_ == 0;
 }
 
@@ -60,10 +58,13 @@ void SwapExchange::wait() {
       waiting.reset();
       continue;
     }
-    const Wait::Then then = waiting.idle();
-    if (then == Wait::Then::progress) make_progress();
-    if (then == Wait::Then::check) check_peers();
+    after_idle_look(waiting.idle());
   }
+}
+
+void SwapExchange::after_idle_look(Wait::Then then) {
+  if (then == Wait::Then::progress) make_progress();
+  if (then == Wait::Then::check) check_peers();
 }
 
 // Others may need this rank's MPI to come to where they swap with it.
@@ -78,19 +79,6 @@ void SwapExchange::check_peers() {
     for (OpId op : active_) parts_.swaps[op]->check();
   });
   if (error && !go_on()) throw *error;
-}
-
-// Programs that test in a loop wait, too.
-void SwapExchange::after_idle_test() {
-  constexpr std::uint32_t progress_every = 16, look_every = 256;
-  if (parts_.wait.crowded) std::this_thread::yield();
-  if (++idle_tests_ % progress_every == 0) make_progress();
-  if (idle_tests_ % look_every != 0) return;
-  const double now = MPI_Wtime();
-  if (idle_tests_ == look_every) idle_since_ = now;
-  if (now - idle_since_ < parts_.wait.look_after) return;
-  idle_since_ = now;
-  check_peers();
 }
 
 void SwapExchange::give_up() {

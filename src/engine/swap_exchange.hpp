@@ -43,15 +43,14 @@ class SwapExchange final : public Exchange {
   void begin(OpId op);
   void make_progress();
   void check_peers();
-  void after_idle_test();
+  void after_idle_look(Wait::Then then);
 
   Plan plan_;
   Parts parts_;
   std::vector<std::uint32_t> waiting_;  // per operation: how many before it are not complete
   std::vector<OpId> active_;            // in the order in which they began
   std::size_t left_ = 0;
-  std::uint32_t idle_tests_ = 0;
-  double idle_since_ = 0;
+  IdleTests idle_tests_;
 };
 
 }  // namespace tonari

@@ -85,4 +85,16 @@ Wait::Then Wait::idle() {
   return Then::look;
 }
 
+Wait::Then IdleTests::idle(const WaitPolicy& policy) {
+  constexpr std::uint32_t progress_every = 16, look_every = 256;
+  if (policy.crowded) ::sched_yield();
+  if (++tests_ % progress_every != 0) return Wait::Then::look;
+  if (tests_ % look_every != 0) return Wait::Then::progress;
+  const double time = now();
+  if (tests_ == look_every) since_ = time;
+  if (time - since_ < policy.look_after) return Wait::Then::progress;
+  since_ = time;
+  return Wait::Then::check;
+}
+
 }  // namespace tonari

@@ -44,4 +44,15 @@ class Wait {
   double since_ = 0, checked_ = 0;  // steady clock, from the first time that it was looked at
 };
 
+// The same for programs that wait by testing again and again: after each test that found nothing.
+class IdleTests {
+ public:
+  Wait::Then idle(const WaitPolicy& policy);
+  void reset() { tests_ = 0; }
+
+ private:
+  std::uint32_t tests_ = 0;
+  double since_ = 0;
+};
+
 }  // namespace tonari

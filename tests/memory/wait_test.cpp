@@ -164,6 +164,25 @@ TEST(Wait, ChecksLeaveRoomForProgress) {
   }
 }
 
+TEST(IdleTests, ProgressOftenAndCheckAfterAWhile) {
+  IdleTests tests;
+  int progress = 0, checks = 0;
+  const auto look = [&](const WaitPolicy& policy, int times) {
+    progress = checks = 0;
+    for (int k = 0; k < times; ++k) {
+      const Wait::Then then = tests.idle(policy);
+      progress += then == Wait::Then::progress, checks += then == Wait::Then::check;
+    }
+  };
+  look({false, 1000}, 2048);
+  EXPECT_EQ(progress, 128);
+  EXPECT_EQ(checks, 0) << "long before the time";
+  tests.reset();
+  look({true, 0}, 2048);
+  EXPECT_EQ(checks, 8);
+  EXPECT_EQ(progress, 120);
+}
+
 TEST(Crowded, RanksAndProcessors) {
   Cpus all{};
   EXPECT_TRUE(is_crowded(1, all)) << "nothing is known";
