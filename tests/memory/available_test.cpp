@@ -2,30 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <string>
+
+#include "memory/made_up_root.hpp"
 
 namespace tonari {
 namespace {
 
-// A made-up /proc and /sys.
-class Available : public testing::Test {
+class Available : public test::MadeUpRoot {
  protected:
   void SetUp() override {
-    std::string name = testing::TempDir() + "tonari-available-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root = name;
+    MadeUpRoot::SetUp();
     write("/proc/meminfo", "MemTotal: 9000 kB\nMemFree: 5 kB\nMemAvailable:   8000 kB\n");
   }
-  void TearDown() override { std::filesystem::remove_all(root); }
-  void write(const std::string& name, const std::string& content) {
-    std::filesystem::create_directories(std::filesystem::path(root + name).parent_path());
-    std::ofstream(root + name) << content;
-  }
-
-  std::string root;
 };
 
 constexpr std::uint64_t machine = 8000 * 1024;
