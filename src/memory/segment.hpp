@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+
+#include "memory/owned.hpp"
 
 namespace tonari {
 
@@ -19,11 +20,6 @@ struct SegmentName {
 
 class Segment {
  public:
-  Segment() = default;
-  Segment(Segment&& other) noexcept;
-  Segment& operator=(Segment&& other) noexcept;
-  ~Segment();
-
   static constexpr std::size_t reserved = 128;  // bytes at the start that belong to the segment itself
 
   // `bytes` zeroed bytes that only this user can read, besides the reserved ones; all of them are backed by memory now, so that no later touch can fail. Throws
@@ -42,16 +38,16 @@ class Segment {
 
   SegmentName name() const;
   // Everybody who should has attached: nobody else can.
-  void close_door();
+  void close_door() { file_.close(); }
 
-  std::byte* data() const { return data_ ? data_ + reserved : nullptr; }  // aligned to 128 bytes; the first byte after the reserved ones
-  std::size_t bytes() const { return bytes_; }
-  explicit operator bool() const { return data_ != nullptr; }
+  std::byte* data() const { return mapping_ ? mapping_.data() + reserved : nullptr; }  // aligned to 128 bytes; the first byte after the reserved ones
+  std::size_t bytes() const { return mapping_ ? bytes_ : 0; }
+  explicit operator bool() const { return static_cast<bool>(mapping_); }
 
  private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0, mapped_ = 0;
-  int descriptor_ = -1;
+  OpenFile file_;
+  Mapping mapping_;
+  std::size_t bytes_ = 0;  // as long as there is a mapping
 };
 
 }  // namespace tonari

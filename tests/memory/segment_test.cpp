@@ -2,12 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -15,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -23,6 +18,8 @@
 #include <vector>
 
 #include "memory/child.hpp"
+#include "memory/held.hpp"
+#include "memory/shm_directory.hpp"
 #include "support/errors.hpp"
 
 namespace tonari {
@@ -30,30 +27,13 @@ namespace {
 
 using test::Child;
 using test::error_of;
+using test::free_bytes;
+using test::held;
+using test::Held;
 using test::Line;
+using test::sanitized;
 
 static_assert(std::is_trivially_copyable_v<SegmentName>);
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;  // maps terabytes, and memory of its own now and then
-#else
-constexpr bool sanitized = false;
-#endif
-
-// What this process holds of the system: open descriptors, and mappings of segments.
-struct Held {
-  std::size_t descriptors = 0, mappings = 0;
-  friend bool operator==(const Held&, const Held&) = default;
-  friend void PrintTo(const Held& held, std::ostream* out) { *out << held.descriptors << " descriptors, " << held.mappings << " mappings"; }
-};
-
-Held held() {
-  Held now;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++now.descriptors;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) now.mappings += line.find("(deleted)") != std::string::npos;
-  return now;
-}
 
 char letter(std::size_t i, int salt) { return static_cast<char>(i * 31 + i / 251 + static_cast<std::size_t>(salt)); }
 
@@ -331,24 +311,7 @@ TEST(SegmentLimits, NoMemoryFiles) {
 
 // ---- TONARI_SHM_DIR
 
-// A directory of its own, which must be empty at the end.
-class SegmentInDirectory : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = "/dev/shm/tonari-test-XXXXXX";
-    if (!mkdtemp(name.data())) GTEST_SKIP() << "no directory in /dev/shm";
-    directory = name;
-    setenv("TONARI_SHM_DIR", directory.c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("TONARI_SHM_DIR");
-    if (directory.empty()) return;
-    EXPECT_EQ(rmdir(directory.c_str()), 0) << "something was left in " << directory;
-  }
-  bool empty() const { return std::filesystem::directory_iterator(directory) == std::filesystem::directory_iterator(); }
-
-  std::string directory;
-};
+class SegmentInDirectory : public test::InShmDirectory {};
 
 TEST_F(SegmentInDirectory, HasNoNameThere) {
   const Held before = held();
@@ -393,17 +356,10 @@ TEST_F(SegmentInDirectory, ThatCannotBeUsed) {
   EXPECT_TRUE(Segment::create(1000));
 }
 
-std::uint64_t free_bytes(const std::string& directory) {
-  struct statvfs room {};
-  EXPECT_EQ(statvfs(directory.c_str(), &room), 0);
-  return std::uint64_t{room.f_bavail} * room.f_frsize;
-}
-
-// A tmpfs of 20 MiB that only this child sees: room for a part of what is wanted, which is given back.
+// Room for a part of what is wanted, which is given back.
 TEST_F(SegmentInDirectory, ThatIsTooSmall) {
   Child child([&](Line& line) {
-    const bool mounted = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-                         mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=20m") == 0;
+    const bool mounted = test::mount_20_mib(directory);
     line.tell(mounted);
     if (!mounted) return;
     const std::uint64_t room = free_bytes(directory);
