@@ -1,0 +1,68 @@
+// Memory that can be mapped several times and in another order (paper 001: Zhao et al. 2021, section 4), also by other processes of this user on this node. It has no name
+// that could be left behind: it ends with the last process that has it open or mapped, however that ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "memory/owned.hpp"
+
+namespace tonari {
+
+// How another process finds a file. Trivially copyable: it is sent as bytes.
+struct FileName {
+  std::int64_t process = 0;  // who has it open
+  std::int32_t descriptor = -1;
+  std::int32_t huge = 0;
+  std::uint64_t bytes = 0, page = 0;
+  std::uint64_t number = 0;  // random; in a page of its own behind the file's bytes
+};
+
+struct FilePiece {  // both multiples of the file's page
+  std::uint64_t offset = 0, bytes = 0;
+};
+
+class MappedFile {
+ public:
+  // `bytes` zeroed bytes (a multiple of page), all of them backed by memory now, so that no later touch can fail. page: as check_page wants it; huge: in huge pages of that
+  // size, and then TONARI_SHM_DIR is not asked. Throws Errc::memory with how much was needed, what was in the way and what to change; nothing is left behind.
+  static std::shared_ptr<const MappedFile> create(std::uint64_t bytes, std::size_t page, bool huge);
+  // What another process made. Throws Errc::memory if that cannot be done or if it is not what the name says: the content comes from a stranger.
+  static std::shared_ptr<const MappedFile> open(const FileName& name);
+
+  FileName name() const;
+  std::uint64_t bytes() const { return bytes_; }
+  std::size_t page() const { return page_; }
+  bool huge() const { return huge_; }
+  int descriptor() const { return file_.descriptor(); }
+
+ private:
+  MappedFile() = default;
+  OpenFile file_;
+  std::uint64_t bytes_ = 0, number_ = 0;
+  std::size_t page_ = 0;
+  bool huge_ = false;
+};
+
+// Pieces of a file, one behind the other at consecutive addresses, pages present. The same piece may appear in any number of views: they show the same memory. Adjacent
+// pieces that follow each other in the file are mapped as one. The mappings hold the memory, not the file: no descriptor is needed while views live.
+class View {
+ public:
+  View() = default;
+  // Throws Errc::memory with a sentence if the system refuses (too many mappings, address space).
+  View(const MappedFile& file, std::span<const FilePiece> pieces);
+
+  // From `at` on (a multiple of the page) the view shows this piece of that file, which has the same page size.
+  void replace(std::uint64_t at, const MappedFile& file, FilePiece piece);
+
+  std::byte* data() const { return mapping_.data(); }  // a multiple of the file's page
+  std::uint64_t bytes() const { return mapping_.bytes(); }
+  explicit operator bool() const { return static_cast<bool>(mapping_); }
+
+ private:
+  Mapping mapping_;
+};
+
+}  // namespace tonari
