@@ -24,8 +24,9 @@ void for_each(const CellBox& box, int dims, F f) {
 
 Bytes round_up(Bytes bytes, Bytes unit) { return checked_add(bytes, unit - 1, "bytes of a subdomain") / unit * unit; }
 
-// Padding at the ends of a message need not travel. So a region that more messages begin with than end with has its padding in front (and all others behind), which is the
-// best that can be done for an order. It depends on the order alone: both ends store a region alike. The authors' program decides by the regions beside it instead.
+// Padding at the ends of a message need not travel. So a region that more messages begin with than end with has its padding in front (and all others behind), which is
+// the best that can be done for an order if all its regions have bricks. It depends on the order alone: both ends store a region alike. The authors' program decides by
+// the regions beside it instead.
 std::vector<bool> padded_in_front(const SurfaceOrder& order) {
   std::vector<int> begins(order.regions.size()), ends(order.regions.size());
   for (Region direction : directions(order.dims)) {
@@ -38,7 +39,8 @@ std::vector<bool> padded_in_front(const SurfaceOrder& order) {
   return front;
 }
 
-// The bricks of a region within the ghosts of a direction: where the neighbour's near border is, all of the ghosts' width; else as in the own surface, as both agree there.
+// The bricks of a region within the ghosts of a direction: all of the ghosts' width in dimensions in which they are beside us, else as in the own surface, as both have
+// the same there.
 CellBox stored_box(const GridBox& bricks, Region direction, Region region) {
   CellBox box = region_box(bricks, region);
   const CellBox ghosts = ghost_box(bricks, direction);
@@ -155,13 +157,16 @@ BrickLayout::Area BrickLayout::add(const CellBox& bricks, int at, bool padding_i
 void BrickLayout::find_neighbours() {
   const std::size_t dims = index(box_.dims), all = index(tonari::neighbours(box_.dims)) + 1, bricks = number_.size();
   neighbours_.assign((bricks + 1) * all, count());
+  std::vector<Cells> steps(all);
+  for (std::size_t v = 0; v < all; ++v)
+    for (std::size_t j = 0; j < dims; ++j) steps[v][j] = lower_[j] + sign(static_cast<Region>(v), static_cast<int>(j), box_.dims);
   for (std::size_t b = 0; b < bricks; ++b)
     for (std::size_t v = 0; v < all; ++v) {
       std::int64_t at = 0;
       bool there = true;
       for (std::size_t j = 0; j < dims; ++j) {
         const std::int64_t side = lower_[j] + own_[j] + upper_[j];
-        const std::int64_t x = position_[b * dims + j] + lower_[j] + sign(static_cast<Region>(v), static_cast<int>(j), box_.dims);
+        const std::int64_t x = position_[b * dims + j] + steps[v][j];
         there = there && x >= 0 && x < side;
         at = at * side + x;
       }

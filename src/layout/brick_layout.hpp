@@ -27,16 +27,16 @@ struct BrickShape {
   std::int64_t unit = 1;         // bytes: a page, or 1
 };
 
-struct Piece {  // contiguous bytes, from the first byte of the subdomain's storage
+struct BrickPiece {  // contiguous bytes, from the first byte of the subdomain's storage
   Bytes offset = 0, bytes = 0;
-  friend bool operator==(const Piece&, const Piece&) = default;
+  friend bool operator==(const BrickPiece&, const BrickPiece&) = default;
 };
 
 class BrickLayout {
  public:
-  // Throws Errc::argument with a sentence that says what to change: what check(box) throws; own cells or a width that are no multiple of the brick; own < lower + upper (the
-  // two surfaces would share bricks); less than one cell, byte, field or unit; a unit that is no multiple of the elements; an order of other regions. Errc::overflow if
-  // bytes or brick numbers do not fit.
+  // Throws Errc::argument with a sentence that says what to change: what check(box) throws; own cells or a width that are no multiple of the brick; own < lower + upper
+  // (the two surfaces would share bricks); less than one cell, byte, field or unit; a unit, if not 1, that is no multiple of the elements; an order of other regions.
+  // Errc::overflow if bytes or brick numbers do not fit.
   BrickLayout(const GridBox& box, const BrickShape& shape, const SurfaceOrder& order);
 
   const GridBox& box() const { return box_; }
@@ -59,19 +59,19 @@ class BrickLayout {
   Bytes bytes() const { return bytes_; }  // of the whole subdomain: all fields, padding, and the brick that stands for nowhere; a multiple of the unit
 
   // What the neighbour in this direction needs, as contiguous pieces of whole units, field by field and in the order in which it stores them. receive(v) here and
-  // send(opposite(v)) there are equally many pieces of the same lengths. So regions without bricks do not interrupt a piece if both ends know that they are empty: one end
-  // does not know whether the other one has own == lower + upper in a dimension in which it is its neighbour.
-  std::vector<Piece> send(Region direction) const;
-  std::vector<Piece> receive(Region direction) const;
+  // send(opposite(v)) there are equally many pieces of the same lengths. So regions without bricks do not interrupt a piece if both ends know that they are empty: one
+  // end does not know whether the other one has own == lower + upper in a dimension in which it is its neighbour.
+  std::vector<BrickPiece> send(Region direction) const;
+  std::vector<BrickPiece> receive(Region direction) const;
   // Of the pieces of send(direction), one behind the other as in a view, the bytes that must travel: all but the padding that they begin and end with. There, of the
   // pieces of receive(opposite(direction)), the same bytes arrive.
-  Piece message(Region direction) const;
+  BrickPiece message(Region direction) const;
   // Every region by itself (the paper's Basic), for comparison.
-  std::vector<Piece> send_basic(Region direction) const;
-  std::vector<Piece> receive_basic(Region direction) const;
+  std::vector<BrickPiece> send_basic(Region direction) const;
+  std::vector<BrickPiece> receive_basic(Region direction) const;
   // Dimension by dimension, as shift_send_box: equally many pieces of the same lengths at both ends. Pieces that touch are joined only where they are at both ends.
-  std::vector<Piece> shift_send(int k, int sign) const;
-  std::vector<Piece> shift_receive(int k, int sign) const;
+  std::vector<BrickPiece> shift_send(int k, int sign, const Sides& open = {}) const;
+  std::vector<BrickPiece> shift_receive(int k, int sign, const Sides& open = {}) const;
 
   // Bytes of cells in send(direction), without padding.
   Bytes payload(Region direction) const;
@@ -92,9 +92,9 @@ class BrickLayout {
   const Area& area(Region stored, int at) const;
   bool empty_at_both_ends(Region region, Region wanted) const;
   std::vector<SurfaceRun> groups(Region stored, Region wanted, bool join) const;
-  std::vector<Piece> pieces(Region stored, const std::vector<SurfaceRun>& groups) const;
-  std::vector<Piece> all_fields(const std::vector<Piece>& first_field) const;
-  std::vector<Piece> shift(int k, int sign, Side side) const;
+  std::vector<BrickPiece> pieces(Region stored, const std::vector<SurfaceRun>& groups) const;
+  std::vector<BrickPiece> all_fields(const std::vector<BrickPiece>& first_field) const;
+  std::vector<BrickPiece> shift(int k, int sign, const Sides& open, Side side) const;
 
   GridBox box_;
   BrickShape shape_;
@@ -112,9 +112,9 @@ class BrickLayout {
 // Bytes that padding adds to the messages to all neighbours, in percent of the cells' bytes. Counted as in the paper's Table 2: padding at the ends of messages stays.
 double padding_percent(const BrickLayout& layout);
 
-// Mappings that one copy of this subdomain needs (an upper bound of what the system counts): one for the storage and, for views, one per piece of send to each neighbour
-// (and per field received, if each lies for itself); with shift, one per piece of both ends; or, where ghosts are mapped from neighbours, two per piece received (the rest
-// of a mapping that is cut counts, too). Pieces that touch are mapped as one.
+// Mappings that one copy of this subdomain needs (an upper bound of what the system counts): one for the storage and, for views, one per piece of send to each
+// neighbour (and per field received, if each lies for itself); with shift, one per piece of both ends. Pieces that touch are mapped as one. Or, where ghosts are mapped
+// from neighbours, two per piece received (the rest of a mapping that is cut counts, too).
 enum class ViewKind : std::uint8_t { neighbours, shift, ghosts };
 std::int64_t mappings(const BrickLayout& layout, ViewKind kind);
 

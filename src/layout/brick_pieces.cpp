@@ -1,8 +1,8 @@
 // What travels between bricks of neighbours: which regions, joined to pieces in the same way at both ends.
 //
-// All follows from where a region is stored (`stored`: the centre for the own surface, a direction for the ghosts there) and whose regions are meant (`wanted`: those that
-// the neighbour in this direction needs). To the neighbour in direction v go the regions that v wants from the own surface. They arrive in the ghosts of -v, as all that is
-// stored there. Dimension by dimension, in the step of dimension k, what has come from direction w before goes on: from the ghosts of w those that
+// All follows from where a region is stored (`stored`: the centre for the own surface, a direction for the ghosts there) and whose regions are meant (`wanted`: those
+// that the neighbour in this direction needs). To the neighbour in direction v go the regions that v wants from the own surface. They arrive in the ghosts of -v, as all
+// that is stored there. Dimension by dimension, in the step of dimension k, what has come from direction w before goes on: from the ghosts of w those that
 //
 //     u = -w in dimensions before k, the side in dimension k, 0 in those after it
 //
@@ -17,9 +17,9 @@ namespace {
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Pieces of a view: those that touch are one.
-std::vector<Piece> joined(const std::vector<Piece>& pieces) {
-  std::vector<Piece> result;
-  for (const Piece& piece : pieces)
+std::vector<BrickPiece> joined(const std::vector<BrickPiece>& pieces) {
+  std::vector<BrickPiece> result;
+  for (const BrickPiece& piece : pieces)
     if (!result.empty() && result.back().offset + result.back().bytes == piece.offset)
       result.back().bytes += piece.bytes;
     else
@@ -27,9 +27,16 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces) {
   return result;
 }
 
-Bytes total(const std::vector<Piece>& pieces) {
+// Whether ghosts in direction w are filled.
+bool somebody(Region w, const Sides& open, int dims) {
+  for (int j = 0; j < dims; ++j)
+    if (const int side = sign(w, j, dims); side != 0 && open[index(j)][side > 0]) return false;
+  return true;
+}
+
+Bytes total(const std::vector<BrickPiece>& pieces) {
   Bytes bytes = 0;
-  for (const Piece& piece : pieces) bytes += piece.bytes;
+  for (const BrickPiece& piece : pieces) bytes += piece.bytes;
   return bytes;
 }
 
@@ -69,8 +76,8 @@ std::vector<SurfaceRun> BrickLayout::groups(Region stored, Region wanted, bool j
   return groups;
 }
 
-std::vector<Piece> BrickLayout::pieces(Region stored, const std::vector<SurfaceRun>& groups) const {
-  std::vector<Piece> pieces;
+std::vector<BrickPiece> BrickLayout::pieces(Region stored, const std::vector<SurfaceRun>& groups) const {
+  std::vector<BrickPiece> pieces;
   for (const SurfaceRun& group : groups) {
     const Area &first = area(stored, group.first), &last = area(stored, group.first + group.count - 1);
     pieces.push_back({first.offset, last.offset + last.bytes - first.offset});
@@ -78,30 +85,30 @@ std::vector<Piece> BrickLayout::pieces(Region stored, const std::vector<SurfaceR
   return pieces;
 }
 
-std::vector<Piece> BrickLayout::all_fields(const std::vector<Piece>& first_field) const {
-  std::vector<Piece> pieces;
+std::vector<BrickPiece> BrickLayout::all_fields(const std::vector<BrickPiece>& first_field) const {
+  std::vector<BrickPiece> pieces;
   for (Bytes base = 0; base < bytes_; base += field_bytes_)
-    for (const Piece& piece : first_field) pieces.push_back({base + piece.offset, piece.bytes});
+    for (const BrickPiece& piece : first_field) pieces.push_back({base + piece.offset, piece.bytes});
   return pieces;
 }
 
-std::vector<Piece> BrickLayout::send(Region direction) const {
+std::vector<BrickPiece> BrickLayout::send(Region direction) const {
   return all_fields(pieces(centre(box_.dims), groups(centre(box_.dims), direction, true)));
 }
 
-std::vector<Piece> BrickLayout::receive(Region direction) const {
+std::vector<BrickPiece> BrickLayout::receive(Region direction) const {
   return all_fields(pieces(direction, groups(centre(box_.dims), opposite(direction, box_.dims), true)));
 }
 
-std::vector<Piece> BrickLayout::send_basic(Region direction) const {
+std::vector<BrickPiece> BrickLayout::send_basic(Region direction) const {
   return all_fields(pieces(centre(box_.dims), groups(centre(box_.dims), direction, false)));
 }
 
-std::vector<Piece> BrickLayout::receive_basic(Region direction) const {
+std::vector<BrickPiece> BrickLayout::receive_basic(Region direction) const {
   return all_fields(pieces(direction, groups(centre(box_.dims), opposite(direction, box_.dims), false)));
 }
 
-Piece BrickLayout::message(Region direction) const {
+BrickPiece BrickLayout::message(Region direction) const {
   const std::vector<SurfaceRun> runs = groups(centre(box_.dims), direction, true);
   if (runs.empty()) return {};
   const Area &first = area(centre(box_.dims), runs.front().first), &last = area(centre(box_.dims), runs.back().first + runs.back().count - 1);
@@ -109,24 +116,24 @@ Piece BrickLayout::message(Region direction) const {
   return {front, total(send(direction)) - front - behind};
 }
 
-std::vector<Piece> BrickLayout::shift_send(int k, int sign) const { return shift(k, sign, Side::send); }
-std::vector<Piece> BrickLayout::shift_receive(int k, int sign) const { return shift(k, sign, Side::receive); }
+std::vector<BrickPiece> BrickLayout::shift_send(int k, int sign, const Sides& open) const { return shift(k, sign, open, Side::send); }
+std::vector<BrickPiece> BrickLayout::shift_receive(int k, int sign, const Sides& open) const { return shift(k, sign, open, Side::receive); }
 
 // Pieces of different w are not joined: what lies side by side here may not do so there.
-std::vector<Piece> BrickLayout::shift(int k, int sign, Side side) const {
+std::vector<BrickPiece> BrickLayout::shift(int k, int sign, const Sides& open, Side side) const {
   const int dims = box_.dims;
   Region unit = 1;  // the digit of dimension k
   for (int j = k + 1; j < dims; ++j) unit *= 3;
   const int towards = side == Side::send ? sign : -sign;  // from the one who sends
-  std::vector<Piece> all;
+  std::vector<BrickPiece> all;
   const auto add = [&](Region w) {
     const Region wanted = opposite(w, dims) + towards * unit;
-    const std::vector<Piece> some = pieces(side == Side::send ? w : opposite(wanted, dims), groups(w, wanted, true));
+    const std::vector<BrickPiece> some = pieces(side == Side::send ? w : opposite(wanted, dims), groups(w, wanted, true));
     all.insert(all.end(), some.begin(), some.end());
   };
   add(centre(dims));
   for (Region w : directions(dims))
-    if ((w - centre(dims)) % (3 * unit) == 0) add(w);  // 0 in dimension k and those after it
+    if ((w - centre(dims)) % (3 * unit) == 0 && somebody(w, open, dims)) add(w);  // 0 in dimension k and those after it
   return all_fields(all);
 }
 

@@ -25,7 +25,8 @@ CellBox box_of(int dims, F range) {
 }
 
 Range own_range(const GridBox& box, std::size_t j) { return {0, box.own[j]}; }
-Range whole_range(const GridBox& box, std::size_t j) { return {-box.lower[j], box.own[j] + box.upper[j]}; }
+// With the ghosts that somebody fills.
+Range filled_range(const GridBox& box, std::size_t j, const Sides& open) { return {open[j][0] ? 0 : -box.lower[j], box.own[j] + (open[j][1] ? 0 : box.upper[j])}; }
 Range ghost_range(const GridBox& box, std::size_t j, int sign) {
   return sign < 0 ? Range{-box.lower[j], 0} : Range{box.own[j], box.own[j] + box.upper[j]};
 }
@@ -34,9 +35,9 @@ Range send_range(const GridBox& box, std::size_t j, int sign) {
 }
 
 template <class F>
-CellBox shift_box(const GridBox& box, int k, F range_at_k) {
+CellBox shift_box(const GridBox& box, int k, const Sides& open, F range_at_k) {
   const auto step = static_cast<std::size_t>(k);
-  return box_of(box.dims, [&](std::size_t j) { return j < step ? whole_range(box, j) : j == step ? range_at_k(j) : own_range(box, j); });
+  return box_of(box.dims, [&](std::size_t j) { return j < step ? filled_range(box, j, open) : j == step ? range_at_k(j) : own_range(box, j); });
 }
 
 }  // namespace
@@ -91,12 +92,12 @@ CellBox region_box(const GridBox& box, Region region) {
   });
 }
 
-CellBox shift_send_box(const GridBox& box, int k, int sign) {
-  return shift_box(box, k, [&](std::size_t j) { return send_range(box, j, sign); });
+CellBox shift_send_box(const GridBox& box, int k, int sign, const Sides& open) {
+  return shift_box(box, k, open, [&](std::size_t j) { return send_range(box, j, sign); });
 }
 
-CellBox shift_ghost_box(const GridBox& box, int k, int sign) {
-  return shift_box(box, k, [&](std::size_t j) { return ghost_range(box, j, sign); });
+CellBox shift_ghost_box(const GridBox& box, int k, int sign, const Sides& open) {
+  return shift_box(box, k, open, [&](std::size_t j) { return ghost_range(box, j, sign); });
 }
 
 // All digits turned round: each becomes 2 minus itself.

@@ -141,6 +141,29 @@ TEST(Boxes, DimensionByDimensionHoldEachGhostOnce) {
   });
 }
 
+// With open sides the cells beyond them in earlier dimensions are left out at both ends.
+TEST(Boxes, DimensionByDimensionLeaveOutOpenSides) {
+  for_random_boxes(false, [](const GridBox& box) {
+    for (unsigned bits = 0; bits < 1u << 2 * box.dims; bits += 5) {
+      Sides open{};
+      for (std::size_t j = 0; j < static_cast<std::size_t>(box.dims); ++j) open[j] = {(bits >> 2 * j & 1) != 0, (bits >> 2 * j & 2) != 0};
+      for (int k = 0; k < box.dims; ++k)
+        for (int side : {-1, 1})
+          for (const auto& [all, left] : {std::pair(shift_send_box(box, k, side), shift_send_box(box, k, side, open)),
+                                          std::pair(shift_ghost_box(box, k, side), shift_ghost_box(box, k, side, open))}) {
+            std::int64_t cells = 0;
+            for_cells(all, box.dims, [&](const Cells& x) {
+              bool beyond = false;
+              for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) beyond |= (open[j][0] && x[j] < 0) || (open[j][1] && x[j] >= box.own[j]);
+              cells += !beyond;
+              ASSERT_EQ(contains(left, x, box.dims), !beyond);
+            });
+            EXPECT_EQ(count(left, box.dims), cells);
+          }
+    }
+  });
+}
+
 TEST(Boxes, MustMakeSense) {
   const auto sentence = [](const GridBox& box) {
     const Error error = error_of([&] { check(box); });
