@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -213,6 +214,28 @@ TEST(MappedFile, LeavesNothing) {
   if (!sanitized) {
     EXPECT_EQ(mappings_now(), mappings);
   }
+}
+
+std::uint64_t pages_of_addresses() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages;
+}
+
+// Views begin at a multiple of a page that the system does not know: more is reserved than is used.
+TEST(MappedFile, TakesNoAddressesBesideItsOwn) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer maps memory of its own now and then";
+  const std::size_t size = std::size_t{2} << 20;
+  const File file = of_pages(2, size);
+  const std::uint64_t before = pages_of_addresses();
+  std::vector<View> views;
+  views.reserve(20);
+  for (std::uint64_t k = 1; k <= 20; ++k) {
+    views.push_back(view(*file, {1, 0, 0}));
+    EXPECT_EQ(pages_of_addresses(), before + k * 3 * size / page);
+  }
+  views.clear();
+  EXPECT_EQ(pages_of_addresses(), before);
 }
 
 TEST(MappedFile, ViewsMove) {
@@ -580,7 +603,9 @@ TEST_F(MappedFileHuge, ShowsTheSameMemoryInEveryOrder) {
       EXPECT_EQ(wrong(shown, {5, 2, 5}, 1, huge), 0u);
       fill(shown, {5, 2, 5}, 2, huge);
     });
+    setenv("TONARI_SHM_DIR", "/nowhere", 1);
     File file = MappedFile::create(pages * huge, huge, true);
+    unsetenv("TONARI_SHM_DIR");
     EXPECT_TRUE(file->huge());
     EXPECT_EQ(free_huge_pages(huge), free - static_cast<std::int64_t>(pages) - 1) << "taken at the beginning";
     const Order order{7, 0, 3, 4, 2, 1, 6, 5, 5, 0};
