@@ -22,11 +22,6 @@ std::optional<std::string> value_of(MPI_Info info, const char* key) {
   return found ? std::optional<std::string>(value) : std::nullopt;
 }
 
-std::optional<std::string> lookup(MPI_Info info, const char* key, const char* variable) {
-  if (const char* value = std::getenv(variable); value && *value) return value;
-  return value_of(info, key);
-}
-
 int parse_ports(const std::string& word) {
   int ports = -1;
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), ports);
@@ -90,6 +85,11 @@ bool read_promise(MPI_Info info, const char* key) {
 }
 
 }  // namespace
+
+std::optional<std::string> lookup(MPI_Info info, const char* key, const char* variable) {
+  if (const char* value = std::getenv(variable); value && *value) return value;
+  return value_of(info, key);
+}
 
 Settings read_settings(MPI_Info info, Settings settings) {
   if (const auto value = lookup(info, "tonari_algorithm", "TONARI_ALGORITHM")) check_algorithm(settings.algorithm = *value);

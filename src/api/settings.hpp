@@ -11,6 +11,9 @@
 
 namespace tonari {
 
+// What an environment variable says, else what the info says, else nothing.
+std::optional<std::string> lookup(MPI_Info info, const char* key, const char* variable);
+
 // Throws Errc::argument or Errc::algorithm with the key that is wrong.
 Settings read_settings(MPI_Info info, Settings inherited);
 

@@ -83,8 +83,9 @@ Mapping reserve(std::uint64_t bytes, std::size_t page) {
 }
 
 // Replaces whatever was mapped there.
-bool put(std::byte* at, const MappedFile& file, const FilePiece& piece) {
-  return ::mmap(at, piece.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file.descriptor(), static_cast<off_t>(piece.offset)) != MAP_FAILED;
+bool put(std::byte* at, const MappedFile& file, const FilePiece& piece, View::Access access = View::Access::write) {
+  const int allowed = access == View::Access::write ? PROT_READ | PROT_WRITE : PROT_READ;
+  return ::mmap(at, piece.bytes, allowed, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file.descriptor(), static_cast<off_t>(piece.offset)) != MAP_FAILED;
 }
 
 }  // namespace
@@ -137,12 +138,12 @@ View::View(const MappedFile& file, std::span<const FilePiece> pieces) {
   cannot_view(error, bytes, mapped.size());
 }
 
-void View::replace(std::uint64_t at, const MappedFile& file, FilePiece piece) {
+void View::replace(std::uint64_t at, const MappedFile& file, FilePiece piece, Access access) {
   check_piece(file, piece);
   if (at % file.page() != 0 || reinterpret_cast<std::uintptr_t>(data()) % file.page() != 0)
     fail(Errc::internal, "byte ", at, " of this view is no beginning of a page of ", file.page(), " bytes");
   if (at > bytes() || piece.bytes > bytes() - at) fail(Errc::internal, "a piece of ", piece.bytes, " bytes from ", at, " ends beyond a view of ", bytes(), " bytes");
-  if (piece.bytes > 0 && !put(data() + at, file, piece)) cannot_view(errno, piece.bytes, 1);
+  if (piece.bytes > 0 && !put(data() + at, file, piece, access)) cannot_view(errno, piece.bytes, 1);
 }
 
 }  // namespace tonari

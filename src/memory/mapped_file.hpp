@@ -54,8 +54,9 @@ class View {
   // Throws Errc::memory with a sentence if the system refuses (too many mappings, address space).
   View(const MappedFile& file, std::span<const FilePiece> pieces);
 
-  // From `at` on (a multiple of the page) the view shows this piece of that file, which has the same page size.
-  void replace(std::uint64_t at, const MappedFile& file, FilePiece piece);
+  enum class Access : std::uint8_t { read, write };
+  // From `at` on (a multiple of the page) the view shows this piece of that file, which has the same page size. Who writes where it may only read gets SIGSEGV.
+  void replace(std::uint64_t at, const MappedFile& file, FilePiece piece, Access access = Access::write);
 
   std::byte* data() const { return mapping_.data(); }  // a multiple of the file's page
   std::uint64_t bytes() const { return mapping_.bytes(); }

@@ -12,6 +12,7 @@ FLOORS = [
     ["channels"],
     ["engine"],
     ["api"],
+    ["grid"],
 ]
 CORE = {"base", "topology", "plan", "copy", "memory", "planners", "inplace", "layout", "cost", "graphs", "select"}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}

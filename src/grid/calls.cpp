@@ -1,0 +1,275 @@
+// The grid family as C functions.
+#include <algorithm>
+#include <cstring>
+
+#include "api/guard.hpp"
+#include "api/handles.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "grid/grid_file.hpp"
+#include "grid/halo_grid.hpp"
+#include "grid/halo_request.hpp"
+
+using namespace tonari;
+
+struct tonari_grid_s {
+  std::shared_ptr<HaloGrid> grid;
+};
+
+namespace {
+
+HaloGrid& require(tonari_grid grid) {
+  if (!grid) fail(Errc::argument, "the grid is null");
+  return *grid->grid;
+}
+
+void check_number(int number, int count, const char* what) {
+  if (number < 0 || number >= count) fail(Errc::argument, what, " ", number, " does not exist; there are ", count);
+}
+
+HaloGrid& require(tonari_grid grid, int subdomain) {
+  HaloGrid& g = require(grid);
+  check_number(subdomain, g.subdomains(), "subdomain");
+  return g;
+}
+
+HaloGrid& require(tonari_grid grid, int subdomain, int copy, int field) {
+  HaloGrid& g = require(grid, subdomain);
+  check_number(copy, g.shape().copies, "copy");
+  check_number(field, g.shape().fields, "field");
+  return g;
+}
+
+template <class Place>
+void check_place(const Place* place, const char* what) {
+  if (!place) fail(Errc::argument, "the place for the ", what, " is null");
+}
+
+void check_inside(const HaloGrid& grid, int subdomain, const CellBox& box) {
+  const GridBox& b = grid.box(subdomain);
+  for (int k = 0; k < b.dims; ++k)
+    if (box.first[k] < -b.lower[k] || box.end[k] > b.own[k] + b.upper[k])
+      fail(Errc::argument, "cells ", box.first[k], " to ", box.end[k] - 1, " of dimension ", k, " are beyond the ghosts; subdomain ", subdomain, " has ", -b.lower[k], " to ",
+           b.own[k] + b.upper[k] - 1);
+}
+
+CellBox given_box(const HaloGrid& grid, int subdomain, const tonari_box* box) {
+  CellBox cells;
+  const GridBox& b = grid.box(subdomain);
+  for (int k = 0; k < b.dims; ++k) cells.first[k] = box ? box->first[k] : 0, cells.end[k] = box ? box->end[k] : b.own[k];
+  if (!empty(cells, b.dims)) check_inside(grid, subdomain, cells);
+  return cells;
+}
+
+std::vector<CellBox> boxes_of(const GridBox& box, int part) {
+  std::vector<CellBox> boxes;
+  if (part == TONARI_PART_OWN) {
+    CellBox own;
+    own.end = box.own;
+    return {own};
+  }
+  if (part == TONARI_PART_INTERIOR) boxes.push_back(region_box(box, centre(box.dims)));
+  else if (part == TONARI_PART_SURFACE)
+    for (const Region r : directions(box.dims)) boxes.push_back(region_box(box, r));
+  else if (part == TONARI_PART_GHOSTS)
+    for (const Region v : directions(box.dims)) boxes.push_back(ghost_box(box, v));
+  else fail(Errc::argument, "part ", part, " does not exist; it must be one of TONARI_PART_...");
+  std::erase_if(boxes, [&](const CellBox& b) { return empty(b, box.dims); });
+  return boxes;
+}
+
+// Fills a list of the program's, whose length it learns by a null one.
+template <class Count, class Item, class From, class Convert>
+void hand_out(Count* count, Item* items, const From& all, const char* what, Convert convert) {
+  check_place(count, "count");
+  const auto there = static_cast<Count>(all.size());
+  if (items && *count < there) fail(Errc::argument, "there is room for ", *count, " ", what, ", but there are ", there);
+  for (std::size_t i = 0; items && i < all.size(); ++i) items[i] = convert(all[i]);
+  *count = there;
+}
+
+tonari_box box_for_c(const CellBox& box) {
+  tonari_box out{};
+  std::ranges::copy(box.first, out.first);
+  std::ranges::copy(box.end, out.end);
+  return out;
+}
+
+}  // namespace
+
+extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape, void* const arrays[], MPI_Info info, tonari_grid* grid) {
+  (void)info;  // no keys yet
+  return guarded([&] {
+    if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
+    GridShape read = read_shape(cart, shape, grid != nullptr);
+    auto handle = std::make_unique<tonari_grid_s>();
+    handle->grid = std::make_shared<HaloGrid>(cart, std::move(read), arrays);
+    *grid = handle.release();
+  });
+}
+
+extern "C" int tonari_grid_free(tonari_grid* grid) {
+  return guarded([&] {
+    if (!grid) fail(Errc::argument, "the address of the grid is null");
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (*grid && !finalized) {
+      const HaloGrid& g = *(*grid)->grid;
+      agree(g.context()->comm(), caught([&] {
+              if (const int live = g.requests) fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live, live == 1 ? " request" : " requests", "; free them first with tonari_request_free");
+            }));
+    }
+    delete *grid;
+    *grid = TONARI_GRID_NULL;
+  });
+}
+
+extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info, tonari_request* request) {
+  return guarded([&] {
+    require(grid);
+    auto handle = std::make_unique<tonari_request_s>();
+    handle->prepared = prepare_halo(grid->grid, copy, info, request != nullptr);
+    *request = handle.release();
+  });
+}
+
+extern "C" int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid);
+    check_place(info, "information");
+    const GridShape& shape = g.shape();
+    *info = {shape.dims(), g.subdomains(), shape.fields, shape.copies, {}, shape.element_bytes, shape.page,
+             shape.bricked() ? padding_percent(g.bricks(0)) : 0, g.mappings(), static_cast<std::size_t>(g.bytes())};
+    std::ranges::copy(shape.parts.global(), info->global);
+  });
+}
+
+extern "C" int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t first[], int64_t cells[]) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain);
+    const Cells at = g.shape().parts.first(g.rank(), subdomain);
+    for (int k = 0; k < g.shape().dims(); ++k) {
+      if (first) first[k] = at[k];
+      if (cells) cells[k] = g.box(subdomain).own[k];
+    }
+  });
+}
+
+extern "C" int tonari_grid_data(tonari_grid grid, int subdomain, int copy, int field, void** base) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain, copy, field);
+    check_place(base, "base");
+    *base = g.base(subdomain, copy, field);
+  });
+}
+
+extern "C" int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_bricks* bricks) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain);
+    check_place(bricks, "bricks");
+    if (!g.shape().bricked()) fail(Errc::argument, "the grid's storage is array, which has no bricks; ask tonari_grid_get_array");
+    const BrickLayout& l = g.bricks(subdomain);
+    *bricks = {g.shape().dims(), {}, {}, {}, {}, l.count(), l.own_count(), l.interior_count(), l.number().data(), l.position().data(), l.neighbours().data(), l.place().data()};
+    std::ranges::copy(g.shape().brick, bricks->brick);
+    std::ranges::copy(l.lower(), bricks->lower);
+    std::ranges::copy(l.own(), bricks->own);
+    std::ranges::copy(l.upper(), bricks->upper);
+  });
+}
+
+extern "C" int tonari_grid_get_array(tonari_grid grid, int subdomain, tonari_array* array) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain);
+    check_place(array, "array");
+    if (g.shape().bricked()) fail(Errc::argument, "the grid's storage is ", name(g.shape().storage), ", which is no array; ask tonari_grid_get_bricks");
+    *array = g.array(subdomain);
+  });
+}
+
+extern "C" int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field, const int64_t index[], void** cell) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain, copy, field);
+    check_place(cell, "cell");
+    if (!index) fail(Errc::argument, "the index is null");
+    CellBox one;
+    for (int k = 0; k < g.shape().dims(); ++k) one.first[k] = index[k], one.end[k] = index[k] + 1;
+    check_inside(g, subdomain, one);
+    *cell = g.cell(subdomain, copy, field, one.first);
+  });
+}
+
+extern "C" int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count, tonari_box boxes[]) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain);
+    hand_out(count, boxes, boxes_of(g.box(subdomain), part), "boxes", box_for_c);
+  });
+}
+
+extern "C" int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, int64_t* count, int32_t numbers[]) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain);
+    if (!g.shape().bricked()) fail(Errc::argument, "the grid's storage is array, which has no bricks; ask tonari_grid_boxes");
+    const BrickLayout& l = g.bricks(subdomain);
+    std::int32_t first = 0, end = l.own_count();
+    if (part == TONARI_PART_INTERIOR) end = l.interior_count();
+    else if (part == TONARI_PART_SURFACE) first = l.interior_count();
+    else if (part == TONARI_PART_GHOSTS) first = l.own_count(), end = l.count();
+    else if (part != TONARI_PART_OWN) fail(Errc::argument, "part ", part, " does not exist; it must be one of TONARI_PART_...");
+    std::vector<std::int32_t> all;
+    for (std::int32_t b = first; b < end; ++b) all.push_back(b);
+    hand_out(count, numbers, all, "bricks", [](std::int32_t b) { return b; });
+  });
+}
+
+extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field, const tonari_box* box, const void* array) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain, copy, field);
+    if (!array) fail(Errc::argument, "the array is null");
+    const auto* from = static_cast<const std::byte*>(array);
+    g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box), [&](std::byte* at, std::size_t bytes) {
+      std::memcpy(at, from, bytes);
+      from += bytes;
+    });
+  });
+}
+
+extern "C" int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field, const tonari_box* box, void* array) {
+  return guarded([&] {
+    const HaloGrid& g = require(grid, subdomain, copy, field);
+    if (!array) fail(Errc::argument, "the array is null");
+    auto* to = static_cast<std::byte*>(array);
+    g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box), [&](const std::byte* at, std::size_t bytes) {
+      std::memcpy(to, at, bytes);
+      to += bytes;
+    });
+  });
+}
+
+namespace {
+
+// Collective: checks the call alike on all ranks.
+void check_file_call(HaloGrid& grid, int copy, int field, const char* filename) {
+  agree(grid.context()->comm(), caught([&] {
+          check_number(copy, grid.shape().copies, "copy");
+          check_number(field, grid.shape().fields, "field");
+          if (!filename || !*filename) fail(Errc::argument, "the name of the file is null or empty");
+        }));
+}
+
+}  // namespace
+
+extern "C" int tonari_grid_save(tonari_grid grid, int copy, int field, const char* filename) {
+  return guarded([&] {
+    HaloGrid& g = require(grid);
+    check_file_call(g, copy, field, filename);
+    save_npy(g, copy, field, filename);
+  });
+}
+
+extern "C" int tonari_grid_load(tonari_grid grid, int copy, int field, const char* filename) {
+  return guarded([&] {
+    HaloGrid& g = require(grid);
+    check_file_call(g, copy, field, filename);
+    load_npy(g, copy, field, filename);
+  });
+}

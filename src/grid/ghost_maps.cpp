@@ -1,0 +1,110 @@
+#include "grid/ghost_maps.hpp"
+
+#include <atomic>
+#include <limits>
+#include <set>
+
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "grid/halo_grid.hpp"
+
+namespace tonari {
+namespace {
+
+using Turn = std::uint64_t;
+constexpr Turn gave_up = std::numeric_limits<Turn>::max();
+constexpr std::size_t apart = 128;  // bytes from the word of one copy to that of the next: processors fetch pairs of cache lines
+
+std::atomic_ref<Turn> word(const View& words, int copy) {
+  return std::atomic_ref<Turn>(*reinterpret_cast<Turn*>(words.data() + apart * static_cast<std::size_t>(copy)));
+}
+
+std::vector<int> neighbours_on_node(const HaloGrid& grid) {
+  std::set<int> found;
+  const Decomposition& parts = grid.shape().parts;
+  for (int s = 0; s < grid.subdomains(); ++s)
+    for (const Region v : directions(parts.dims()))
+      if (const auto other = parts.neighbour(grid.rank(), s, v); other && other->rank != grid.rank() && grid.context()->node()->here(other->rank)) found.insert(other->rank);
+  return {found.begin(), found.end()};
+}
+
+// Behind the cells.
+View words_of(const MappedFile& file) { return View(file, std::vector<FilePiece>{{file.bytes() - file.page(), file.page()}}); }
+
+}  // namespace
+
+GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages) : node_(grid.context()->node()), rank_(grid.rank()), times_(static_cast<std::size_t>(grid.shape().copies)) {
+  const MPI_Comm comm = grid.context()->comm();
+  together(comm, [&] {
+    if (static_cast<std::size_t>(grid.shape().copies) > grid.shape().page / apart)
+      fail(Errc::argument, "a grid with mapped ghosts can have ", grid.shape().page / apart, " copies in pages of ", grid.shape().page, " bytes; shape.copies is ", grid.shape().copies);
+    peers_ = neighbours_on_node(grid);
+    mine_ = words_of(grid.file());
+  });
+  const std::map<int, FileName> names = swap_names(grid);
+  together(comm, [&] {
+    std::map<int, std::shared_ptr<const MappedFile>> files;
+    for (const auto& [peer, name] : names) {
+      files[peer] = MappedFile::open(name);
+      words_[peer] = words_of(*files[peer]);
+    }
+    map_ghosts(grid, storages, files);
+  });  // nobody frees its file before all have mapped it
+}
+
+std::map<int, FileName> GhostMaps::swap_names(const HaloGrid& grid) const {
+  const MPI_Comm comm = grid.context()->comm();
+  const FileName mine = grid.file().name();
+  std::map<int, FileName> names;
+  std::vector<MPI_Request> requests;
+  constexpr int bytes = static_cast<int>(sizeof(FileName));
+  for (const int peer : peers_) {
+    check_mpi(MPI_Irecv(&names[peer], bytes, MPI_BYTE, peer, 0, comm, &requests.emplace_back()), "MPI_Irecv");
+    check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, peer, 0, comm, &requests.emplace_back()), "MPI_Isend");
+  }
+  check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  return names;
+}
+
+void GhostMaps::map_ghosts(const HaloGrid& grid, std::vector<View>& storages, const std::map<int, std::shared_ptr<const MappedFile>>& files) const {
+  const Decomposition& parts = grid.shape().parts;
+  for (int s = 0; s < grid.subdomains(); ++s)
+    for (const Region v : directions(parts.dims())) {
+      const auto other = parts.neighbour(rank_, s, v);
+      if (!other || !reaches(other->rank)) continue;
+      const MappedFile& file = other->rank == rank_ ? grid.file() : *files.at(other->rank);
+      const std::vector<BrickPiece> here = grid.bricks(s).receive(v);
+      const std::vector<BrickPiece> there = grid.bricks_of(parts.box(other->rank, other->subdomain)).send(opposite(v, parts.dims()));
+      for (int c = 0; c < grid.shape().copies; ++c)
+        for (std::size_t i = 0; i < here.size(); ++i) {
+          storages[grid.number(s, c)].replace(here[i].offset, file, {grid.file_offset(other->rank, other->subdomain, c) + there[i].offset, here[i].bytes}, View::Access::read);
+        }
+    }
+}
+
+void GhostMaps::publish(int copy) {
+  if (last_ == copy)
+    fail(Errc::active, "copy ", copy, " is exchanged twice in a row; ghosts are the neighbours' pages, which may still be read: write and exchange the copies in turn");
+  last_ = copy;
+  word(mine_, copy).store(++times_[static_cast<std::size_t>(copy)], std::memory_order_release);
+}
+
+bool GhostMaps::complete(int copy) const {
+  for (const auto& [peer, words] : words_) {
+    const Turn said = word(words, copy).load(std::memory_order_acquire);
+    if (said == gave_up) fail(Errc::peer, "rank ", peer, " has given up an exchange of this grid; its error says why");
+    if (said < times_[static_cast<std::size_t>(copy)]) return false;
+  }
+  return true;
+}
+
+void GhostMaps::check_peers() const {
+  for (const int peer : peers_)
+    if (node_->ended(node_->index(peer))) fail(Errc::peer, "rank ", peer, " has ended, and this rank waits for its part of the grid");
+}
+
+void GhostMaps::give_up() {
+  for (std::size_t c = 0; c < times_.size(); ++c) word(mine_, static_cast<int>(c)).store(gave_up, std::memory_order_release);
+}
+
+}  // namespace tonari

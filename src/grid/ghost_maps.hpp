@@ -1,0 +1,47 @@
+// Ghosts that are the neighbours' pages: an exchange between ranks of a node moves no bytes, it says "my copy is complete" and sees that theirs are.
+//
+// Why that is enough. A rank computes the new copy from the old one, reading ghosts of the old one, then publishes the new one. Before it overwrites the old copy it waits
+// until all neighbours have published the new one; each did so after it had read its ghosts of the old copy, which are this rank's cells. So nobody reads what is being
+// written, provided that copies are written in turn.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "channels/node.hpp"
+#include "memory/mapped_file.hpp"
+
+namespace tonari {
+
+class HaloGrid;
+
+class GhostMaps {
+ public:
+  // Collective. storages: the views of the grid's storage, by HaloGrid::number; their ghosts are mapped anew, read-only. Throws the same on all ranks.
+  GhostMaps(const HaloGrid& grid, std::vector<View>& storages);
+
+  bool reaches(int rank) const { return rank == rank_ || words_.contains(rank); }  // ghosts that it owns are mapped
+
+  // Throws Errc::active if no other copy was published since this one was.
+  void publish(int copy);
+  // Whether all neighbours have published this copy as often as this rank. Throws Errc::peer if one gave up.
+  bool complete(int copy) const;
+  void check_peers() const;  // throws Errc::peer if one that is waited for has ended
+  void give_up();            // nobody shall wait for this rank any more
+
+ private:
+  std::map<int, FileName> swap_names(const HaloGrid& grid) const;
+  void map_ghosts(const HaloGrid& grid, std::vector<View>& storages, const std::map<int, std::shared_ptr<const MappedFile>>& files) const;
+
+  std::shared_ptr<const Node> node_;
+  int rank_;
+  std::vector<int> peers_;            // other ranks of this node that are neighbours, ascending
+  View mine_;                         // this rank's words
+  std::map<int, View> words_;         // the peers'
+  std::vector<std::uint64_t> times_;  // by copy: how often it was published
+  int last_ = -1;
+};
+
+}  // namespace tonari

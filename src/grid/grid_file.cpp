@@ -1,0 +1,208 @@
+#include "grid/grid_file.hpp"
+
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "base/checked.hpp"
+#include "channels/mpi_error.hpp"
+#include "channels/owned_type.hpp"
+#include "engine/agree.hpp"
+#include "grid/npy_header.hpp"
+
+namespace tonari {
+namespace {
+
+std::string reason(int code) {
+  char words[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  return MPI_Error_string(code, words, &length) == MPI_SUCCESS ? std::string(words, static_cast<std::size_t>(length)) : text("error ", code);
+}
+
+// An open file; errors are sentences with its name.
+class SharedFile {
+ public:
+  SharedFile(MPI_Comm comm, std::string name, int mode) : name_(std::move(name)) {
+    check(MPI_File_open(comm, name_.c_str(), mode, MPI_INFO_NULL, &file_), "opened");
+  }
+  ~SharedFile() {
+    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
+  }
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  MPI_File get() const { return file_; }
+  void check(int code, const char* what) const {
+    if (code != MPI_SUCCESS) fail(Errc::file, name_, " cannot be ", what, ": ", reason(code));
+  }
+  void close() { check(MPI_File_close(&file_), "closed"); }
+
+ private:
+  std::string name_;
+  MPI_File file_ = MPI_FILE_NULL;
+};
+
+// Where a subdomain's own cells are in the array of the whole grid.
+OwnedType part_of(const HaloGrid& grid, int subdomain, MPI_Datatype element) {
+  const GridShape& shape = grid.shape();
+  const Cells whole = shape.parts.global(), first = shape.parts.first(grid.rank(), subdomain);
+  std::array<int, most_surface_dims> sizes{}, some{}, from{};
+  for (int k = 0; k < shape.dims(); ++k) {
+    sizes[k] = checked_cast<int>(whole[k], "cells of the grid");
+    some[k] = static_cast<int>(grid.box(subdomain).own[k]);
+    from[k] = static_cast<int>(first[k]);
+  }
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_create_subarray(shape.dims(), sizes.data(), some.data(), from.data(), MPI_ORDER_C, element, &type), "MPI_Type_create_subarray");
+  OwnedType owned(type);
+  check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
+  return owned;
+}
+
+OwnedType element_type(const HaloGrid& grid) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_contiguous(checked_cast<int>(grid.shape().element_bytes, "bytes of a cell"), MPI_BYTE, &type), "MPI_Type_contiguous");
+  OwnedType owned(type);
+  check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
+  return owned;
+}
+
+CellBox own_cells(const HaloGrid& grid, int subdomain) { return {{}, grid.box(subdomain).own}; }
+
+int cells_of(const HaloGrid& grid, int subdomain) { return checked_cast<int>(count(own_cells(grid, subdomain), grid.shape().dims()), "cells of a subdomain in a file"); }
+
+// Collective. use(subdomain, buffer, count) between setting the view and the end; buffer: as large as the subdomain.
+template <class Use>
+void for_each_subdomain(const HaloGrid& grid, SharedFile& file, std::size_t begin, Use use) {
+  const OwnedType element = element_type(grid);
+  for (int s = 0; s < grid.subdomains(); ++s) {
+    std::vector<std::byte> buffer;
+    const MPI_Comm comm = grid.context()->comm();
+    std::optional<OwnedType> part;
+    together(comm, [&] {
+      part = part_of(grid, s, element.get());
+      buffer.resize(static_cast<std::size_t>(cells_of(grid, s)) * grid.shape().element_bytes);
+    });
+    const int set = MPI_File_set_view(file.get(), static_cast<MPI_Offset>(begin), element.get(), part->get(), "native", MPI_INFO_NULL);
+    together(comm, [&] { file.check(set, "divided among the ranks"); });
+    const int code = use(s, buffer, cells_of(grid, s), element.get());
+    together(comm, [&] { file.check(code, "transferred"); });
+  }
+}
+
+std::vector<std::int64_t> global_shape(const HaloGrid& grid) {
+  const Cells whole = grid.shape().parts.global();
+  return {whole.begin(), whole.begin() + grid.shape().dims()};
+}
+
+std::string shown(const std::vector<std::int64_t>& shape) {
+  std::string list = "(";
+  for (const std::int64_t n : shape) list += (list.size() > 1 ? ", " : "") + std::to_string(n);
+  return list + ")";
+}
+
+const std::string& type_name(const HaloGrid& grid) {
+  const std::string& name = grid.shape().npy_type;
+  if (name.empty()) fail(Errc::argument, "NumPy has no name for the type of the grid's cells; only grids of predefined number types can be saved and loaded");
+  return name;
+}
+
+// Rank 0 reads the header; all get it.
+NpyHeader header_of(const HaloGrid& grid, const std::string& filename) {
+  const MPI_Comm comm = grid.context()->comm();
+  std::string begin;
+  NpyHeader header;
+  together(comm, [&] {
+    if (grid.rank() != 0) return;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(filename.c_str(), "rb"), std::fclose);
+    if (!file) fail(Errc::file, filename, " cannot be opened: ", std::strerror(errno));
+    try {
+      begin.resize(npy_prefix);
+      begin.resize(std::fread(begin.data(), 1, npy_prefix, file.get()));
+      const std::size_t had = begin.size(), bytes = npy_header_bytes(begin);
+      begin.resize(std::max(bytes, had));
+      begin.resize(had + std::fread(begin.data() + had, 1, begin.size() - had, file.get()));
+      header = read_npy_header(begin);
+    } catch (const Error& error) {
+      fail(error.code(), filename, " cannot be loaded: ", error.what());
+    }
+  });
+  begin = broadcast(comm, std::move(begin));
+  return read_npy_header(begin);
+}
+
+void check_header(const HaloGrid& grid, const std::string& filename, const NpyHeader& header) {
+  const std::string& wanted = type_name(grid);
+  if (header.type != wanted) fail(Errc::file, filename, " has elements of type '", header.type, "', but the grid's cells are '", wanted, "'");
+  if (header.fortran_order) fail(Errc::file, filename, " is in Fortran order; save it in C order (numpy.ascontiguousarray)");
+  if (header.shape != global_shape(grid)) fail(Errc::file, filename, " has shape ", shown(header.shape), ", but the grid has ", shown(global_shape(grid)), " cells");
+}
+
+void check_length(const HaloGrid& grid, SharedFile& file, const std::string& filename, std::size_t header) {
+  MPI_Offset bytes = 0;
+  file.check(MPI_File_get_size(file.get(), &bytes), "measured");
+  std::uint64_t expected = header;
+  std::uint64_t cells = grid.shape().element_bytes;
+  for (const std::int64_t n : global_shape(grid)) cells = checked_multiply<std::uint64_t>(cells, static_cast<std::uint64_t>(n), "bytes of the grid");
+  expected += cells;
+  if (static_cast<std::uint64_t>(bytes) != expected) fail(Errc::file, filename, " has ", bytes, " bytes, but its header describes ", expected, "; it was cut off or appended to");
+}
+
+}  // namespace
+
+void save_npy(const HaloGrid& grid, int copy, int field, const std::string& filename) {
+  const MPI_Comm comm = grid.context()->comm();
+  std::string header;
+  together(comm, [&] { header = write_npy_header(type_name(grid), global_shape(grid)); });
+  const std::string unfinished = broadcast(comm, text(filename, ".", this_process(), ".unfinished"));
+  const std::optional<Error> error = caught([&] {
+    SharedFile file(comm, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    const int cut = MPI_File_set_size(file.get(), 0);
+    together(comm, [&] {
+      file.check(cut, "emptied");
+      if (grid.rank() == 0) file.check(MPI_File_write_at(file.get(), 0, header.data(), static_cast<int>(header.size()), MPI_BYTE, MPI_STATUS_IGNORE), "written");
+    });
+    for_each_subdomain(grid, file, header.size(), [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
+      std::byte* to = buffer.data();
+      grid.for_each_piece(s, copy, field, own_cells(grid, s), [&](const std::byte* at, std::size_t bytes) { std::memcpy(std::exchange(to, to + bytes), at, bytes); });
+      return MPI_File_write_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
+    });
+    file.close();
+  });
+  const std::optional<Error> renamed = caught([&] {
+    if (error) throw *error;
+    if (grid.rank() == 0 && std::rename(unfinished.c_str(), filename.c_str()) != 0) fail(Errc::file, filename, " cannot be written: ", std::strerror(errno));
+  });
+  if (renamed && grid.rank() == 0) std::remove(unfinished.c_str());
+  agree(comm, renamed);
+}
+
+void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename) {
+  const MPI_Comm comm = grid.context()->comm();
+  const NpyHeader header = header_of(grid, filename);
+  together(comm, [&] { check_header(grid, filename, header); });
+  SharedFile file(comm, filename, MPI_MODE_RDONLY);
+  together(comm, [&] { check_length(grid, file, filename, header.bytes); });
+  for_each_subdomain(grid, file, header.bytes, [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
+    const int code = MPI_File_read_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
+    const std::byte* from = buffer.data();
+    if (code == MPI_SUCCESS)
+      grid.for_each_piece(s, copy, field, own_cells(grid, s), [&](std::byte* at, std::size_t bytes) { std::memcpy(at, std::exchange(from, from + bytes), bytes); });
+    return code;
+  });
+}
+
+std::string npy_type(MPI_Datatype type, std::size_t bytes) {
+  const auto is_one_of = [&](std::initializer_list<MPI_Datatype> list) { return std::ranges::find(list, type) != list.end(); };
+  char kind = 0;
+  if (is_one_of({MPI_FLOAT, MPI_DOUBLE})) kind = 'f';
+  else if (is_one_of({MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX})) kind = 'c';
+  else if (is_one_of({MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T})) kind = 'i';
+  else if (is_one_of({MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_BYTE}))
+    kind = 'u';
+  if (kind == 0) return "";
+  const char order = bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
+  return text(order, kind, bytes);
+}
+
+}  // namespace tonari

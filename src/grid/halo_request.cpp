@@ -1,0 +1,220 @@
+#include "grid/halo_request.hpp"
+
+#include <algorithm>
+#include <iomanip>
+
+#include "api/settings.hpp"
+#include "base/hash.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "grid/halo_exchange.hpp"
+#include "grid/halo_plan.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr double budget = 0.05;  // seconds for timing, but at least three rounds
+
+struct HaloSettings {
+  std::optional<HaloKind> kind;  // none: auto
+  Reach reach = Reach::all;
+  Settings common;
+  std::uint64_t fingerprint() const {
+    return Hash().word(kind ? static_cast<std::uint64_t>(*kind) + 1 : 0).word(static_cast<std::uint64_t>(reach)).word(common.fingerprint()).value();
+  }
+};
+
+HaloKind parse_kind(const std::string& word, const GridShape& shape) {
+  const std::vector<HaloKind> kinds = kinds_of(shape);
+  std::string list = "auto";
+  for (const HaloKind kind : kinds) {
+    if (word == name(kind)) return kind;
+    list += text(", ", name(kind));
+  }
+  fail(Errc::algorithm, "tonari_halo (TONARI_HALO) is '", word, "'; on storage ", name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "", " it must be one of ", list);
+}
+
+Reach parse_reach(const std::string& word) {
+  if (word != "all" && word != "faces") fail(Errc::argument, "tonari_halo_neighbors (TONARI_HALO_NEIGHBORS) is '", word, "'; it must be all or faces");
+  return word == "all" ? Reach::all : Reach::faces;
+}
+
+HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape) {
+  HaloSettings settings;
+  if (const auto value = lookup(info, "tonari_halo", "TONARI_HALO"); value && *value != "auto") settings.kind = parse_kind(*value, shape);
+  if (const auto value = lookup(info, "tonari_halo_neighbors", "TONARI_HALO_NEIGHBORS")) settings.reach = parse_reach(*value);
+  settings.common = read_settings(info, {});
+  return settings;
+}
+
+// What a request holds: the exchange, what that needs, and a word for the grid that it is in use.
+class HaloRun final : public Exchange {
+ public:
+  explicit HaloRun(std::shared_ptr<HaloGrid> grid) : grid_(std::move(grid)) { ++grid_->requests; }
+  ~HaloRun() override { --grid_->requests; }
+  HaloRun(const HaloRun&) = delete;
+  HaloRun& operator=(const HaloRun&) = delete;
+
+  void start() override { run_->start(); }
+  bool test() override { return run_->test(); }
+  void wait() override { run_->wait(); }
+  bool proceeds_by_itself() const override { return run_->proceeds_by_itself(); }
+  int messages() const override { return run_->messages(); }
+  std::string ways() const override { return run_->ways(); }
+  Bytes bytes() const override { return run_->bytes(); }
+  std::size_t scratch_bytes() const override { return run_->scratch_bytes(); }
+  void give_up() override { run_->give_up(); }
+
+  std::vector<View> views;  // that a planned exchange's blocks lie in
+  void own(std::unique_ptr<Exchange> run) { owned_ = std::move(run), run_ = owned_.get(); }
+  void own(std::shared_ptr<Prepared> planned) { planned_ = std::move(planned), run_ = planned_->exchange.get(); }
+
+ private:
+  std::shared_ptr<HaloGrid> grid_;
+  std::shared_ptr<Prepared> planned_;
+  std::unique_ptr<Exchange> owned_;
+  Exchange* run_ = nullptr;
+};
+
+struct HaloCandidate {
+  HaloKind kind;
+  std::shared_ptr<Prepared> prepared;
+  double seconds = 0;
+};
+
+const char* channel_of(HaloKind kind) {
+  switch (kind) {
+    case HaloKind::pack: return "p2p-packed";
+    case HaloKind::zero_byte: return "shared";
+    default: return "p2p-typed";
+  }
+}
+
+// Collective: the largest over all ranks.
+int largest(MPI_Comm comm, int mine) {
+  int all = mine;
+  check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  return all;
+}
+
+std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request, const HaloSettings& settings) {
+  Context& context = *grid.context();
+  HaloProgram program;
+  together(context.comm(), [&] { program = compile_halo(grid, request); });
+  const auto tags = static_cast<std::size_t>(largest(context.comm(), program.tags));
+  context.reserve_tags(tags);
+  std::unique_ptr<Exchange> built;
+  together(context.comm(), [&] {
+    auto messages = std::make_unique<HaloExchange>(std::move(program), context.shared_comm(), context.first_tag());
+    const WaitPolicy wait{context.node()->crowded(), settings.common.timeout};
+    if (grid.ghost_maps()) built = std::make_unique<MappedExchange>(*grid.ghost_maps(), request.copy, std::move(messages), wait);
+    else built = std::move(messages);
+  });
+  context.take_tags(tags);
+  return built;
+}
+
+HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloRequest& request, MPI_Info info, const HaloSettings& settings) {
+  HaloCandidate candidate{request.kind, std::make_shared<Prepared>()};
+  Prepared& prepared = *candidate.prepared;
+  prepared.context = grid->context();
+  auto run = std::make_unique<HaloRun>(grid);
+  prepared.algorithm = name(request.kind);
+  prepared.rounds = request.kind == HaloKind::shift ? grid->shape().dims() : 1;
+  if (request.kind == HaloKind::plan) {
+    const std::shared_ptr<Prepared> planned = plan_halo(*grid, request, info, run->views);
+    prepared.variant = planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
+    prepared.channel = planned->channel, prepared.channel_detail = planned->channel_detail;
+    prepared.predicted = planned->predicted, prepared.rounds = planned->rounds;
+    prepared.description = planned->description;
+    run->own(planned);
+  } else {
+    run->own(build_messages(*grid, request, settings));
+    prepared.channel = channel_of(request.kind);
+  }
+  prepared.exchange = std::move(run);
+  return candidate;
+}
+
+double time_once(Prepared& prepared, MPI_Comm comm) {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(comm, &barrier), "MPI_Ibarrier");
+  complete_while_driving(barrier);
+  const double begin = MPI_Wtime();
+  prepared.start();
+  prepared.wait();
+  return MPI_Wtime() - begin;
+}
+
+// Collective: in turns, round by round; the median over rounds of the slowest rank's time.
+void time_all(std::vector<HaloCandidate>& candidates, MPI_Comm comm) {
+  double first = 0;
+  for (HaloCandidate& candidate : candidates) first += time_once(*candidate.prepared, comm);
+  int rounds = std::clamp(static_cast<int>(budget / std::max(first, 1e-6)), 3, 200);
+  check_mpi(MPI_Bcast(&rounds, 1, MPI_INT, 0, comm), "MPI_Bcast");
+  std::vector<double> times;
+  for (int r = 0; r < rounds; ++r)
+    for (HaloCandidate& candidate : candidates) times.push_back(time_once(*candidate.prepared, comm));
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    std::vector<double> mine;
+    for (std::size_t at = c; at < times.size(); at += candidates.size()) mine.push_back(times[at]);
+    std::ranges::nth_element(mine, mine.begin() + static_cast<std::ptrdiff_t>(mine.size() / 2));
+    candidates[c].seconds = mine[mine.size() / 2];
+  }
+}
+
+HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request, MPI_Info info, const HaloSettings& settings, std::string& details) {
+  std::vector<HaloKind> kinds = kinds_of(grid->shape());
+  const bool measures = settings.common.tune == Tune::automatic || settings.common.tune == Tune::measure;
+  if (settings.kind) kinds = {*settings.kind};
+  else if (!measures) kinds.resize(1);
+  std::vector<HaloCandidate> candidates;
+  for (const HaloKind kind : kinds) {
+    request.kind = kind;
+    candidates.push_back(build_candidate(grid, request, info, settings));
+  }
+  const char* reason = settings.kind ? "forced" : "fixed rule";
+  if (candidates.size() > 1) {
+    time_all(candidates, grid->context()->comm());
+    reason = "measured";
+    std::ranges::stable_sort(candidates, {}, &HaloCandidate::seconds);
+    for (const HaloCandidate& c : candidates) details += text("  ", name(c.kind), ": ", std::setprecision(3), c.seconds * 1e6, " us\n");
+  }
+  candidates.front().prepared->reason = reason;
+  candidates.front().prepared->measured = candidates.front().seconds;
+  return std::move(candidates.front());
+}
+
+void describe(const HaloGrid& grid, const HaloRequest& request, const std::string& details, Prepared& prepared) {
+  const GridShape& shape = grid.shape();
+  const std::string inner = std::move(prepared.description);
+  prepared.description = text("halo of copy ", request.copy, ", ", shape.dims(), " dimensions, ", request.reach == Reach::faces ? "faces only, " : "", "storage ", name(shape.storage),
+                              shape.mapped_ghosts ? " with mapped ghosts" : "", ", ", grid.subdomains(), grid.subdomains() == 1 ? " subdomain" : " subdomains", "\nchosen: ",
+                              prepared.algorithm, " (", prepared.reason, ")\nsends: ", prepared.exchange->messages(), " messages, ", prepared.exchange->bytes(), " bytes\n", details,
+                              inner.empty() ? "" : "as an exchange between neighbours: " + inner);
+}
+
+}  // namespace
+
+std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy, MPI_Info info, bool has_place) {
+  const double start = MPI_Wtime();
+  const MPI_Comm comm = grid->context()->comm();
+  HaloSettings settings;
+  const std::optional<Error> error = caught([&] {
+    if (!has_place) fail(Errc::argument, "the place for the new request is null");
+    if (copy < 0 || copy >= grid->shape().copies) fail(Errc::argument, "copy ", copy, " does not exist; the grid has ", grid->shape().copies);
+    settings = read_halo_settings(info, grid->shape());
+  });
+  const std::vector<bool> same = agree(comm, error, std::vector<Ballot>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
+  if (!same[0]) fail(Errc::mismatch, "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
+  if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  std::string details;
+  const HaloRequest request{HaloKind::plan, settings.reach, copy};
+  const HaloCandidate chosen = choose(grid, request, info, settings, details);
+  together(comm, [&] { describe(*grid, request, details, *chosen.prepared); });
+  chosen.prepared->init = MPI_Wtime() - start;
+  return chosen.prepared;
+}
+
+}  // namespace tonari

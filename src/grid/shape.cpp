@@ -1,0 +1,147 @@
+#include "grid/shape.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "base/hash.hpp"
+#include "channels/datatype.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "engine/read_topology.hpp"
+#include "grid/grid_file.hpp"
+#include "memory/pages.hpp"
+
+namespace tonari {
+namespace {
+
+Grid cartesian(MPI_Comm cart) {
+  int kind = MPI_UNDEFINED;
+  check_mpi(MPI_Topo_test(cart, &kind), "MPI_Topo_test");
+  if (kind != MPI_CART) fail(Errc::topology, "the communicator has no Cartesian topology; make one with MPI_Cart_create");
+  const std::optional<Grid> grid = read_grid(cart);
+  if (!grid || grid->dimensions() > most_surface_dims)
+    fail(Errc::topology, "the Cartesian topology has other than 1 to ", most_surface_dims, " dimensions; grids have as many as their communicator");
+  return *grid;
+}
+
+std::size_t element_of(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) fail(Errc::argument, "the type of a cell (shape.type) is not set; give an MPI datatype such as MPI_DOUBLE");
+  MPI_Aint low = 0, extent = 0;
+  check_mpi(MPI_Type_get_extent(type, &low, &extent), "MPI_Type_get_extent");
+  const Layout bytes = flatten(1, type);
+  if (extent <= 0 || low != 0 || !bytes.contiguous() || bytes.bytes() != static_cast<std::uint64_t>(extent))
+    fail(Errc::argument, "the type of a cell must be contiguous bytes; this one spans ", extent, " bytes with ", bytes.bytes(), " bytes of data");
+  return static_cast<std::size_t>(extent);
+}
+
+int at_least_one(int given, const char* what) {
+  if (given < 0) fail(Errc::argument, "shape.", what, " is ", given, "; it must be positive, or 0 for 1");
+  return given == 0 ? 1 : given;
+}
+
+void read_extents(const tonari_grid_shape& given, GridShape& shape) {
+  Decomposition& parts = shape.parts;
+  for (int k = 0; k < parts.dims(); ++k) {
+    parts.lower[k] = given.lower[k], parts.upper[k] = given.upper[k];
+    parts.per_rank[k] = at_least_one(given.subdomains[k], "subdomains");
+    if (given.cells[k] < 1) fail(Errc::argument, "the number of cells in dimension ", k, " is ", given.cells[k], "; it must be positive");
+    checked_multiply(parts.ranks.size(k), parts.per_rank[k], "number of subdomains");
+    if (given.brick[k] < 0) fail(Errc::argument, "the brick has ", given.brick[k], " cells in dimension ", k, "; it must be positive, or 0 for the default");
+    shape.brick[k] = given.brick[k] > 0 ? given.brick[k] : parts.dims() <= 3 ? 8 : 4;
+  }
+}
+
+void read_storage(const tonari_grid_shape& given, GridShape& shape) {
+  if (given.storage < TONARI_STORAGE_ARRAY || given.storage > TONARI_STORAGE_MAPPED)
+    fail(Errc::argument, "shape.storage is ", given.storage, "; it must be TONARI_STORAGE_ARRAY, _BRICK or _MAPPED");
+  shape.storage = static_cast<GridStorage>(given.storage);
+  const bool mapped = shape.storage == GridStorage::mapped;
+  shape.interleaved = given.interleaved != 0;
+  shape.huge = given.huge_pages != 0;
+  shape.mapped_ghosts = given.mapped_ghosts != 0;
+  shape.page = mapped ? (given.page > 0 ? given.page : system_page()) : 0;
+  if (shape.interleaved && !shape.bricked()) fail(Errc::argument, "fields can be interleaved in bricks only; choose storage brick or mapped, or leave shape.interleaved 0");
+  if (!mapped && (given.page || shape.huge || shape.mapped_ghosts))
+    fail(Errc::argument, "shape.page, huge_pages and mapped_ghosts are for storage mapped; this is storage ", name(shape.storage));
+  if (shape.mapped_ghosts && shape.copies < 2)
+    fail(Errc::argument, "mapped ghosts show what a neighbour writes at once, so a grid needs at least 2 copies to have them; set shape.copies to 2, or leave shape.mapped_ghosts 0");
+  if (mapped) check_page(shape.page, shape.huge, 0);
+}
+
+// What all ranks must have said alike.
+std::uint64_t fingerprint(const tonari_grid_shape& given, const GridShape& shape) {
+  Hash hash;
+  for (int k = 0; k < shape.dims(); ++k)
+    hash.word(static_cast<std::uint64_t>(shape.parts.lower[k])).word(static_cast<std::uint64_t>(shape.parts.upper[k])).word(static_cast<std::uint64_t>(shape.brick[k])).word(
+        static_cast<std::uint64_t>(shape.parts.per_rank[k]));
+  for (int k = 0; k < shape.dims() && !given.local; ++k) hash.word(static_cast<std::uint64_t>(given.cells[k]));
+  return hash.word(given.local != 0).word(static_cast<std::uint64_t>(shape.storage)).word(shape.element_bytes).word(static_cast<std::uint64_t>(shape.fields)).word(
+      static_cast<std::uint64_t>(shape.copies)).word(shape.interleaved).word(shape.page).word(shape.huge).word(shape.mapped_ghosts).value();
+}
+
+// Collective: every rank says what it has along each dimension; ranks at one coordinate must say the same.
+void gather_cuts(MPI_Comm cart, const tonari_grid_shape& given, GridShape& shape) {
+  Decomposition& parts = shape.parts;
+  const int rank = rank_in(cart);
+  const Vec here = parts.ranks.coordinates(rank);
+  std::vector<std::int64_t> most;
+  for (int k = 0; k < parts.dims(); ++k) {
+    const std::size_t begin = most.size();
+    most.resize(begin + static_cast<std::size_t>(parts.ranks.size(k)), std::numeric_limits<std::int64_t>::min());
+    most[begin + static_cast<std::size_t>(here[k])] = given.cells[k];
+  }
+  std::vector<std::int64_t> least;
+  for (const std::int64_t cells : most) least.push_back(cells < 0 ? cells : -cells);  // the least of positive numbers is the greatest of negative ones
+  const int words = static_cast<int>(most.size());
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), words, MPI_INT64_T, MPI_MAX, cart), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), words, MPI_INT64_T, MPI_MAX, cart), "MPI_Allreduce");
+  together(cart, [&] {
+    std::size_t at = 0;
+    for (int k = 0; k < parts.dims(); ++k)
+      for (int i = 0; i < parts.ranks.size(k); ++i, ++at) {
+        if (here[k] == i && (most[at] != -least[at]))
+          fail(Errc::mismatch, "rank ", rank, " gave ", given.cells[k], " cells in dimension ", k, ", where another rank at coordinate ", i, " gave ",
+               given.cells[k] == most[at] ? -least[at] : most[at], "; subdomains that lie beside each other must have the same number");
+        parts.cuts[k].insert(parts.cuts[k].end(), static_cast<std::size_t>(parts.per_rank[k]), most[at]);
+      }
+  });
+}
+
+}  // namespace
+
+const char* name(GridStorage storage) {
+  static const char* const names[] = {"array", "brick", "mapped"};
+  return names[static_cast<int>(storage)];
+}
+
+GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_place) {
+  require_one_group(cart);  // all ranks know
+  std::optional<GridShape> shape;
+  const std::optional<Error> error = caught([&] {
+    if (!has_place) fail(Errc::argument, "the place for the new grid is null");
+    if (!given) fail(Errc::argument, "the shape of the grid is null");
+    shape.emplace(GridShape{Decomposition{cartesian(cart)}});
+    if (given->dims != shape->dims())
+      fail(Errc::argument, "shape.dims is ", given->dims, ", but the communicator's topology has ", shape->dims(), " dimensions; they must be as many");
+    if (std::ranges::any_of(given->reserved, [](int word) { return word != 0; }))
+      fail(Errc::argument, "shape.reserved is not 0; start from TONARI_GRID_SHAPE_INIT");
+    shape->element_bytes = element_of(given->type);
+    shape->npy_type = npy_type(given->type, shape->element_bytes);
+    shape->fields = at_least_one(given->fields, "fields");
+    shape->copies = at_least_one(given->copies, "copies");
+    read_extents(*given, *shape);
+    read_storage(*given, *shape);
+  });
+  const std::vector<bool> same = agree(cart, error, std::vector<Ballot>{shape ? fingerprint(*given, *shape) : 0});
+  if (!same[0]) fail(Errc::mismatch, "ranks gave different shapes; all members must be the same on all ranks, but for the cells if shape.local is set");
+  if (given->local) gather_cuts(cart, *given, *shape);
+  else
+    together(cart, [&] {
+      for (int k = 0; k < shape->dims(); ++k)
+        shape->parts.cuts[k] = cut_evenly(given->cells[k], shape->bricked() ? shape->brick[k] : 1, shape->parts.ranks.size(k) * shape->parts.per_rank[k], k);
+    });
+  return *std::move(shape);
+}
+
+}  // namespace tonari

@@ -1,0 +1,35 @@
+// What a program asks for when it makes a grid, checked and agreed on.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+
+#include "layout/decomposition.hpp"
+#include "tonari/grid.h"
+
+namespace tonari {
+
+enum class GridStorage : std::uint8_t { array, brick, mapped };
+const char* name(GridStorage storage);
+
+struct GridShape {
+  Decomposition parts;
+  GridStorage storage = GridStorage::array;
+  std::size_t element_bytes = 0;
+  std::string npy_type{};  // NumPy's name for a cell's type, or empty
+  int fields = 1, copies = 1;
+  bool interleaved = false;
+  Cells brick{};           // bricked storages
+  std::size_t page = 0;    // mapped: regions begin at its multiples
+  bool huge = false, mapped_ghosts = false;
+
+  int dims() const { return parts.dims(); }
+  bool bricked() const { return storage != GridStorage::array; }
+};
+
+// Collective over cart, a communicator of one group. Throws the same on all ranks. has_place: whether there is one for the new grid.
+GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_place);
+
+}  // namespace tonari
