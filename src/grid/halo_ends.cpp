@@ -55,12 +55,14 @@ struct Reader {
   // Whether pieces are shown side by side instead of being sent one by one.
   bool maps() const { return grid.shape().storage == GridStorage::mapped && request.kind != HaloKind::layout && request.kind != HaloKind::basic; }
 
-  Layout of_bricks(const HaloLink& link, bool send) const {
+  HaloEnd of_bricks(const HaloLink& link, bool send) const {
     const std::vector<BrickPiece> all = pieces(link, send);
-    Layout bytes;
-    append(bytes, grid.storage(link.subdomain, request.copy), all);
-    if (!maps()) return bytes;
-    return trimmed(link, send, bytes.contiguous() ? bytes : view_of(link.subdomain, all));
+    HaloEnd end{link, {}};
+    append(end.bytes, grid.storage(link.subdomain, request.copy), all);
+    if (maps()) end.bytes = trimmed(link, send, end.bytes.contiguous() ? end.bytes : view_of(link.subdomain, all));
+    else
+      for (const BrickPiece& piece : all) end.parts.push_back(piece.bytes);
+    return end;
   }
 
   Layout view_of(int subdomain, const std::vector<BrickPiece>& pieces) const {
@@ -80,7 +82,7 @@ struct Reader {
     return whole.part(message.offset, message.bytes);
   }
 
-  HaloEnd end(const HaloLink& link, bool send) const { return grid.shape().bricked() ? HaloEnd{link, of_bricks(link, send)} : of_array(link, send); }
+  HaloEnd end(const HaloLink& link, bool send) const { return grid.shape().bricked() ? of_bricks(link, send) : of_array(link, send); }
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"
@@ -10,6 +11,8 @@ namespace tonari {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one message: MPI counts in int
+
+std::byte* first_byte(const Layout& contiguous) { return reinterpret_cast<std::byte*>(contiguous.runs().front().offset); }
 
 // Messages between two ranks get tags in the order of their links, which is the same at both ends.
 class Compiler {
@@ -66,9 +69,9 @@ class Compiler {
       program_.types.push_back(type_of(grid_, request_, end));
       return add_transfer(step, end.link, MPI_BOTTOM, 1, program_.types.back().get(), send);
     }
-    for (const Run& run : end.bytes.runs())
-      for (std::size_t i = 0; i < run.count; ++i)
-        add_contiguous(step, end.link, reinterpret_cast<std::byte*>(run.offset + run.stride * static_cast<std::ptrdiff_t>(i)), run.length, send);
+    if (end.parts.empty()) return add_contiguous(step, end.link, first_byte(end.bytes), end.bytes.bytes(), send);
+    Bytes at = 0;  // pieces that touch at this end may not do so at the other one
+    for (const Bytes length : end.parts) add_contiguous(step, end.link, first_byte(end.bytes.part(std::exchange(at, at + length), length)), length, send);
   }
 
   void add_packed(HaloStep& step, const HaloEnd& end, bool send) {

@@ -43,7 +43,8 @@ struct HaloProgram {
 struct HaloEnd {
   HaloLink link;
   Layout bytes;
-  CellBox cells = {};  // of arrays: all fields of these
+  CellBox cells = {};               // of arrays: all fields of these
+  std::vector<Bytes> parts = {};    // of bricks that are not mapped side by side: the lengths of the pieces, which the other end has, too
 };
 
 struct HaloRequest {
