@@ -27,6 +27,10 @@ void Prepared::or_broken(Work work) {
 }
 
 void Prepared::start() {
+  if (exchange->nothing()) {
+    complete = true;
+    return;
+  }
   running = true;
   complete = false;
   or_broken([&] { exchange->start(); });
@@ -40,6 +44,7 @@ void Prepared::finish() {
 }
 
 bool Prepared::test() {
+  if (!running && complete) return true;
   or_broken([&] {
     if (test_enlisted(*exchange)) finish();
   });
@@ -47,6 +52,7 @@ bool Prepared::test() {
 }
 
 void Prepared::wait() {
+  if (!running && complete) return;
   or_broken([&] {
     wait_and_drive(*exchange);
     finish();

@@ -17,6 +17,7 @@ class Exchange {
   virtual void wait() = 0;
 
   virtual bool proceeds_by_itself() const { return false; }  // needs no test to proceed
+  virtual bool nothing() const { return false; }             // this rank neither sends, receives, copies nor passes anything on: it need not be started
 
   virtual int messages() const = 0;          // this rank sends per exchange
   virtual std::string ways() const { return ""; }  // how many of them go which way, if there are several: "3 shared, 2 p2p-packed"

@@ -32,6 +32,7 @@ class PlanExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  bool nothing() const override { return program_.steps.empty(); }
   int messages() const override { return messages_ + edges_.messages(); }
   std::string ways() const override;
   Bytes bytes() const override { return program_.bytes_sent; }

@@ -1,0 +1,186 @@
+// tonari's grids for C++20: grid.h with owners, spans and exceptions, and the kernels of stencil.hpp. Header only.
+//
+//   tonari::GridShape shape({256, 256, 256}, 8, MPI_DOUBLE);     // a grid of 256^3 cells, ghosts 8 wide
+//   shape.storage = TONARI_STORAGE_BRICK, shape.copies = 2;
+//   tonari::Grid grid(cart, shape);
+//   tonari::Request halo[] = {grid.exchange(0), grid.exchange(1)};
+//   const tonari_bricks table = grid.bricks();
+//   const auto bricks = tonari::bricks<8, 8, 8>(table);
+//   for (int t = 0; t < steps; ++t) {
+//     const int old = t % 2, now = 1 - old;
+//     tonari::apply(tonari::star<3, 1>(), coefficients, bricks, grid.data<double>(0, old), grid.data<double>(0, now), grid.own_bricks());
+//     halo[now].start(), halo[now].wait();
+//   }
+//
+// What is collective, what may overlap and which errors there are is said in grid.h; functions that fail throw tonari::Failure. The destructor is collective: let grids of
+// one communicator go in the same order on all ranks, and their requests before them (declared after the grid they do).
+#pragma once
+
+#include <tonari/grid.h>
+#include <tonari/stencil.hpp>
+#include <tonari/tonari.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tonari {
+inline namespace api0 {
+
+// tonari_grid_shape with its usual members filled in; all of them can be changed afterwards.
+struct GridShape : tonari_grid_shape {
+  GridShape() : tonari_grid_shape{} {}
+  // cells: of the whole grid, one number per dimension; halo: width of the ghosts on every side.
+  GridShape(std::initializer_list<std::int64_t> whole, std::int64_t halo, MPI_Datatype cell) : tonari_grid_shape{} {
+    dims = static_cast<int>(whole.size());
+    type = cell;
+    std::size_t k = 0;
+    for (const std::int64_t n : whole) {
+      if (k == TONARI_GRID_MAX_DIMS) break;  // what is wrong with dims is said by tonari_grid_create
+      cells[k] = n, lower[k] = upper[k] = halo;
+      ++k;
+    }
+  }
+};
+
+class Grid {
+ public:
+  Grid() = default;
+  // arrays: of the program, copies x subdomains x fields, or empty: tonari allocates.
+  Grid(MPI_Comm cart, const tonari_grid_shape& shape, std::span<void* const> arrays = {}, MPI_Info info = MPI_INFO_NULL) {
+    check(tonari_grid_create(cart, &shape, arrays.empty() ? nullptr : arrays.data(), info, &handle_));
+    check(tonari_grid_get_info(handle_, &info_));
+  }
+  Grid(Grid&& other) noexcept : handle_(std::exchange(other.handle_, TONARI_GRID_NULL)), info_(other.info_) {}
+  Grid& operator=(Grid other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(info_, other.info_);
+    return *this;
+  }
+  ~Grid() {
+    if (handle_) tonari_grid_free(&handle_);
+  }
+
+  Request exchange(int copy = 0, MPI_Info info = MPI_INFO_NULL) const {
+    tonari_request request = TONARI_REQUEST_NULL;
+    check(tonari_grid_exchange_init(handle_, copy, info, &request));
+    return Request(request);
+  }
+
+  const tonari_grid_info& info() const { return info_; }
+  int dims() const { return info_.dims; }
+  int subdomains() const { return info_.subdomains; }
+
+  // The base of a field (see tonari_grid_data). T has the size of the grid's cells; else throws Failure.
+  template <class T>
+  T* data(int subdomain = 0, int copy = 0, int field = 0) const {
+    if (sizeof(T) != info_.element_bytes)
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::data: the grid's cells have " + std::to_string(info_.element_bytes) + " bytes, not " + std::to_string(sizeof(T)));
+    void* base = nullptr;
+    check(tonari_grid_data(handle_, subdomain, copy, field, &base));
+    return static_cast<T*>(base);
+  }
+  tonari_bricks bricks(int subdomain = 0) const {
+    tonari_bricks bricks;
+    check(tonari_grid_get_bricks(handle_, subdomain, &bricks));
+    return bricks;
+  }
+  tonari_array array(int subdomain = 0) const {
+    tonari_array array;
+    check(tonari_grid_get_array(handle_, subdomain, &array));
+    return array;
+  }
+  // Lists for kernels: own cells, those that no neighbour needs, and those that some neighbour needs.
+  BrickList own_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).own_count)}; }
+  BrickList interior_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).interior_count)}; }
+  BrickList surface_bricks(int subdomain = 0) const {
+    const tonari_bricks table = bricks(subdomain);
+    return {static_cast<std::int32_t>(table.interior_count), static_cast<std::int32_t>(table.own_count)};
+  }
+
+  // The first own cell in the whole grid, and the number of own cells.
+  std::vector<std::int64_t> first(int subdomain = 0) const {
+    std::vector<std::int64_t> first(static_cast<std::size_t>(dims()));
+    check(tonari_grid_get_cells(handle_, subdomain, first.data(), nullptr));
+    return first;
+  }
+  std::vector<std::int64_t> cells(int subdomain = 0) const {
+    std::vector<std::int64_t> cells(static_cast<std::size_t>(dims()));
+    check(tonari_grid_get_cells(handle_, subdomain, nullptr, cells.data()));
+    return cells;
+  }
+  // part: TONARI_PART_...
+  std::vector<tonari_box> boxes(int part, int subdomain = 0) const {
+    int count = 0;
+    check(tonari_grid_boxes(handle_, subdomain, part, &count, nullptr));
+    std::vector<tonari_box> boxes(static_cast<std::size_t>(count));
+    check(tonari_grid_boxes(handle_, subdomain, part, &count, boxes.data()));
+    return boxes;
+  }
+
+  // A cell, ghosts included. Checked; for loops use data with the layouts.
+  template <class T>
+  T& at(std::span<const std::int64_t> index, int subdomain = 0, int copy = 0, int field = 0) const {
+    if (index.size() != static_cast<std::size_t>(dims()) || sizeof(T) != info_.element_bytes)
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::at: one index per dimension, and a type of the cells' size");
+    void* cell = nullptr;
+    check(tonari_grid_at(handle_, subdomain, copy, field, index.data(), &cell));
+    return *static_cast<T*>(cell);
+  }
+  // use(index, cell) for all cells of a part, index: std::span<const std::int64_t>, own cells from 0 on. At the pace of tonari_grid_at.
+  template <class T, class Use>
+  void for_each_cell(int part, Use use, int subdomain = 0, int copy = 0, int field = 0) const {
+    for (const tonari_box& box : boxes(part, subdomain)) {
+      std::array<std::int64_t, TONARI_GRID_MAX_DIMS> x{};
+      std::copy_n(box.first, dims(), x.begin());
+      const auto index = std::span<const std::int64_t>(x).first(static_cast<std::size_t>(dims()));
+      for (bool more = true; more; more = next(x, box)) use(index, at<T>(index, subdomain, copy, field));
+    }
+  }
+
+  template <class T>
+  void import_own(std::span<const T> array, int subdomain = 0, int copy = 0, int field = 0) const {
+    check_room(array.size() * sizeof(T), subdomain);
+    check(tonari_grid_import(handle_, subdomain, copy, field, nullptr, array.data()));
+  }
+  template <class T>
+  std::vector<T> export_own(int subdomain = 0, int copy = 0, int field = 0) const {
+    std::vector<T> array(own_bytes(subdomain) / sizeof(T));
+    check_room(array.size() * sizeof(T), subdomain);
+    check(tonari_grid_export(handle_, subdomain, copy, field, nullptr, array.data()));
+    return array;
+  }
+  void save(const std::string& filename, int copy = 0, int field = 0) const { check(tonari_grid_save(handle_, copy, field, filename.c_str())); }
+  void load(const std::string& filename, int copy = 0, int field = 0) const { check(tonari_grid_load(handle_, copy, field, filename.c_str())); }
+
+  tonari_grid handle() const noexcept { return handle_; }  // stays owned
+
+ private:
+  std::size_t own_bytes(int subdomain) const {
+    std::size_t bytes = info_.element_bytes;
+    for (const std::int64_t n : cells(subdomain)) bytes *= static_cast<std::size_t>(n);
+    return bytes;
+  }
+  void check_room(std::size_t bytes, int subdomain) const {
+    if (bytes != own_bytes(subdomain))
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid: the array has " + std::to_string(bytes) + " bytes, the subdomain's own cells have " + std::to_string(own_bytes(subdomain)));
+  }
+  bool next(std::array<std::int64_t, TONARI_GRID_MAX_DIMS>& x, const tonari_box& box) const {
+    for (int k = dims() - 1; k >= 0; --k) {
+      const auto i = static_cast<std::size_t>(k);
+      if (++x[i] < box.end[k]) return true;
+      x[i] = box.first[k];
+    }
+    return false;
+  }
+
+  tonari_grid handle_ = TONARI_GRID_NULL;
+  tonari_grid_info info_{};
+};
+
+}  // namespace api0
+}  // namespace tonari
