@@ -5,7 +5,7 @@ from pathlib import Path
 FLOORS = [
     ["base"],
     ["topology", "plan", "copy", "memory"],
-    ["planners", "inplace", "layout"],
+    ["planners", "inplace", "layout", "sharing"],
     ["cost"],
     ["graphs"],
     ["select"],
@@ -14,7 +14,7 @@ FLOORS = [
     ["api"],
     ["grid"],
 ]
-CORE = {"base", "topology", "plan", "copy", "memory", "planners", "inplace", "layout", "cost", "graphs", "select"}
+CORE = {"base", "topology", "plan", "copy", "memory", "planners", "inplace", "layout", "sharing", "cost", "graphs", "select"}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
