@@ -16,6 +16,7 @@ void check_startable(const tonari_request_s& request, const std::string& which) 
 void start(tonari_request request) {
   if (!request) fail(Errc::argument, "the request is null");
   check_startable(*request, "the request");
+  request->prepared->exchange->check_start();
   request->active = true;  // also if it fails: test and wait say so again
   request->prepared->start();
 }

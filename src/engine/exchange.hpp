@@ -12,6 +12,7 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   // start, then test until true or wait; then start again. They throw Errc::mpi and Errc::peer; afterwards the exchange can only be destroyed.
+  virtual void check_start() const {}  // throws Errc::active if it cannot be started now; nothing has happened then
   virtual void start() = 0;
   virtual bool test() = 0;
   virtual void wait() = 0;

@@ -82,9 +82,12 @@ void GhostMaps::map_ghosts(const HaloGrid& grid, std::vector<View>& storages, co
     }
 }
 
-void GhostMaps::publish(int copy) {
+void GhostMaps::check_turn(int copy) const {
   if (last_ == copy)
     fail(Errc::active, "copy ", copy, " is exchanged twice in a row; ghosts are the neighbours' pages, which may still be read: write and exchange the copies in turn");
+}
+
+void GhostMaps::publish(int copy) {
   last_ = copy;
   word(mine_, copy).store(++times_[static_cast<std::size_t>(copy)], std::memory_order_release);
 }

@@ -25,6 +25,7 @@ class GhostMaps {
   bool reaches(int rank) const { return rank == rank_ || words_.contains(rank); }  // ghosts that it owns are mapped
 
   // Throws Errc::active if no other copy was published since this one was.
+  void check_turn(int copy) const;
   void publish(int copy);
   // Whether all neighbours have published this copy as often as this rank. Throws Errc::peer if one gave up.
   bool complete(int copy) const;

@@ -47,6 +47,7 @@ class MappedExchange final : public Exchange {
   // maps: of the grid, which lives as long as its requests.
   MappedExchange(GhostMaps& maps, int copy, std::unique_ptr<HaloExchange> rest, WaitPolicy wait);
 
+  void check_start() const override { maps_.check_turn(copy_); }
   void start() override;
   bool test() override;
   void wait() override;

@@ -55,6 +55,7 @@ class HaloRun final : public Exchange {
   HaloRun(const HaloRun&) = delete;
   HaloRun& operator=(const HaloRun&) = delete;
 
+  void check_start() const override { run_->check_start(); }
   void start() override { run_->start(); }
   bool test() override { return run_->test(); }
   void wait() override { run_->wait(); }
