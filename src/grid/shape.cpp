@@ -42,11 +42,13 @@ int at_least_one(int given, const char* what) {
 
 void read_extents(const tonari_grid_shape& given, GridShape& shape) {
   Decomposition& parts = shape.parts;
+  int of_rank = 1;
   for (int k = 0; k < parts.dims(); ++k) {
     parts.lower[k] = given.lower[k], parts.upper[k] = given.upper[k];
     parts.per_rank[k] = at_least_one(given.subdomains[k], "subdomains");
     if (given.cells[k] < 1) fail(Errc::argument, "the number of cells in dimension ", k, " is ", given.cells[k], "; it must be positive");
     checked_multiply(parts.ranks.size(k), parts.per_rank[k], "number of subdomains");
+    of_rank = checked_multiply(of_rank, parts.per_rank[k], "number of subdomains");
     if (given.brick[k] < 0) fail(Errc::argument, "the brick has ", given.brick[k], " cells in dimension ", k, "; it must be positive, or 0 for the default");
     shape.brick[k] = given.brick[k] > 0 ? given.brick[k] : parts.dims() <= 3 ? 8 : 4;
   }
@@ -69,15 +71,48 @@ void read_storage(const tonari_grid_shape& given, GridShape& shape) {
   if (mapped) check_page(shape.page, shape.huge, 0);
 }
 
-// What all ranks must have said alike.
-std::uint64_t fingerprint(const tonari_grid_shape& given, const GridShape& shape) {
+// What all ranks must have said alike, by name.
+using Members = std::vector<std::pair<std::string, std::int64_t>>;
+Members members(const tonari_grid_shape& given, const GridShape& shape) {
+  Members all;
+  const auto add = [&](std::string what, auto value) { all.emplace_back(std::move(what), static_cast<std::int64_t>(value)); };
+  add("local", given.local != 0);
+  for (int k = 0; k < shape.dims(); ++k) {
+    add(text("cells[", k, "]"), given.local ? 0 : given.cells[k]);
+    add(text("lower[", k, "]"), shape.parts.lower[k]);
+    add(text("upper[", k, "]"), shape.parts.upper[k]);
+    add(text("subdomains[", k, "]"), shape.parts.per_rank[k]);
+    add(text("brick[", k, "]"), shape.brick[k]);
+  }
+  add("storage", shape.storage);
+  add("type (in bytes)", shape.element_bytes);
+  add("fields", shape.fields);
+  add("copies", shape.copies);
+  add("interleaved", shape.interleaved);
+  add("page", shape.page);
+  add("huge_pages", shape.huge);
+  add("mapped_ghosts", shape.mapped_ghosts);
+  return all;
+}
+
+std::uint64_t fingerprint(const Members& members) {
   Hash hash;
-  for (int k = 0; k < shape.dims(); ++k)
-    hash.word(static_cast<std::uint64_t>(shape.parts.lower[k])).word(static_cast<std::uint64_t>(shape.parts.upper[k])).word(static_cast<std::uint64_t>(shape.brick[k])).word(
-        static_cast<std::uint64_t>(shape.parts.per_rank[k]));
-  for (int k = 0; k < shape.dims() && !given.local; ++k) hash.word(static_cast<std::uint64_t>(given.cells[k]));
-  return hash.word(given.local != 0).word(static_cast<std::uint64_t>(shape.storage)).word(shape.element_bytes).word(static_cast<std::uint64_t>(shape.fields)).word(
-      static_cast<std::uint64_t>(shape.copies)).word(shape.interleaved).word(shape.page).word(shape.huge).word(shape.mapped_ghosts).value();
+  for (const auto& [what, value] : members) hash.word(static_cast<std::uint64_t>(value));
+  return hash.value();
+}
+
+// Collective, where ranks differ: names the first member in which one differs from rank 0.
+[[noreturn]] void fail_by_name(MPI_Comm cart, const Members& mine) {
+  int ranks = 0;
+  check_mpi(MPI_Comm_size(cart, &ranks), "MPI_Comm_size");
+  const std::size_t count = mine.size();
+  std::vector<std::int64_t> values, all(count * static_cast<std::size_t>(ranks));
+  for (const auto& [what, value] : mine) values.push_back(value);
+  check_mpi(MPI_Allgather(values.data(), static_cast<int>(count), MPI_INT64_T, all.data(), static_cast<int>(count), MPI_INT64_T, cart), "MPI_Allgather");
+  std::size_t at = 0;
+  while (at + 1 < all.size() && all[at] == all[at % count]) ++at;
+  fail(Errc::mismatch, "shape.", mine[at % count].first, " is ", all[at % count], " on rank 0 and ", all[at], " on rank ", at / count,
+       "; all members must be the same on all ranks, but for the cells if shape.local is set");
 }
 
 // Collective: every rank says what it has along each dimension; ranks at one coordinate must say the same.
@@ -133,8 +168,9 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_pla
     read_extents(*given, *shape);
     read_storage(*given, *shape);
   });
-  const std::vector<bool> same = agree(cart, error, std::vector<Ballot>{shape ? fingerprint(*given, *shape) : 0});
-  if (!same[0]) fail(Errc::mismatch, "ranks gave different shapes; all members must be the same on all ranks, but for the cells if shape.local is set");
+  const Members mine = shape ? members(*given, *shape) : Members{};
+  const std::vector<bool> same = agree(cart, error, std::vector<Ballot>{fingerprint(mine)});
+  if (!same[0]) fail_by_name(cart, mine);
   if (given->local) gather_cuts(cart, *given, *shape);
   else
     together(cart, [&] {
