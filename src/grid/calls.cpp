@@ -61,6 +61,14 @@ CellBox given_box(const HaloGrid& grid, int subdomain, const tonari_box* box) {
   return cells;
 }
 
+// In an array narrower than both of its surfaces together, what belongs to both is in the lower one.
+CellBox surface_box(const GridBox& box, Region region) {
+  CellBox cells = region_box(box, region);
+  for (int k = 0; k < box.dims; ++k)
+    if (sign(region, k, box.dims) > 0) cells.first[k] = std::max(cells.first[k], box.upper[k]);
+  return cells;
+}
+
 std::vector<CellBox> boxes_of(const GridBox& box, int part) {
   std::vector<CellBox> boxes;
   if (part == TONARI_PART_OWN) {
@@ -70,7 +78,7 @@ std::vector<CellBox> boxes_of(const GridBox& box, int part) {
   }
   if (part == TONARI_PART_INTERIOR) boxes.push_back(region_box(box, centre(box.dims)));
   else if (part == TONARI_PART_SURFACE)
-    for (const Region r : directions(box.dims)) boxes.push_back(region_box(box, r));
+    for (const Region r : directions(box.dims)) boxes.push_back(surface_box(box, r));
   else if (part == TONARI_PART_GHOSTS)
     for (const Region v : directions(box.dims)) boxes.push_back(ghost_box(box, v));
   else fail(Errc::argument, "part ", part, " does not exist; it must be one of TONARI_PART_...");
