@@ -56,7 +56,11 @@ typedef struct {
   int mapped_ghosts;                        /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those ranks' pages (below) */
   int reserved[8];                          /* 0 */
 } tonari_grid_shape;
+#ifdef __cplusplus
+#define TONARI_GRID_SHAPE_INIT {}
+#else
 #define TONARI_GRID_SHAPE_INIT {0}
+#endif
 
 /* [collective] cart: a Cartesian communicator; says which ranks are neighbours, and in which dimensions the grid is periodic. Duplicated, not kept. In a dimension of
  * the whole grid, subdomains differ by one cell, or one brick, at most; the first ones are larger.
