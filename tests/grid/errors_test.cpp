@@ -1,0 +1,324 @@
+// Bad input of grids: all ranks get the same code and sentence, nothing is left behind, and a correct call afterwards works.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "grid/grids.hpp"
+#include "memory/held.hpp"
+#include "support/same_error.hpp"
+
+namespace {
+
+using namespace tonari::test;
+using Words = std::initializer_list<std::string>;
+
+class GridErrors : public testing::Test {
+ protected:
+  void TearDown() override {
+    if (cart != MPI_COMM_NULL) MPI_Comm_free(&cart);
+  }
+
+  // A correct one: two dimensions, 16 x 16 cells per rank.
+  tonari_grid_shape good(int storage = TONARI_STORAGE_BRICK) {
+    const Geometry g = plain_geometry(2, 16);
+    if (cart == MPI_COMM_NULL) cart = g.make_cart();
+    tonari_grid_shape shape = g.shape_of(rank);
+    shape.storage = storage;
+    return shape;
+  }
+
+  void expect_refused(MPI_Comm comm, const tonari_grid_shape* shape, void* const* arrays, int code, Words words) {
+    auto* const unchanged = reinterpret_cast<tonari_grid>(static_cast<std::uintptr_t>(0x40));
+    tonari_grid grid = unchanged;
+    expect_everywhere(tonari_grid_create(comm, shape, arrays, MPI_INFO_NULL, &grid), code, words);
+    EXPECT_EQ(grid, unchanged) << "output is written on success only";
+  }
+  // The same wrong thing on all ranks, and on the last one only.
+  template <class Change>
+  void refuse(const tonari_grid_shape& correct, int code, Words words, Change change) {
+    for (const bool everyone : {true, false}) {
+      tonari_grid_shape shape = correct;
+      if (everyone || rank == last) change(shape);
+      expect_refused(cart, &shape, nullptr, code, words);
+    }
+    expect_usable();
+  }
+  // On all ranks: where one alone would be a mismatch.
+  template <class Change>
+  void refuse_all(tonari_grid_shape shape, int code, Words words, Change change) {
+    change(shape);
+    expect_refused(cart, &shape, nullptr, code, words);
+    expect_usable();
+  }
+
+  void expect_usable() {
+    TestGrid t(plain_geometry(2, 8), TONARI_STORAGE_ARRAY);
+    t.fill(0, 2);
+    tonari_request request = request_of(t, 0, "pack");
+    must(tonari_start(request));
+    must(tonari_wait(request));
+    EXPECT_TRUE(t.holds(0, 2, false, false));
+    must(tonari_request_free(&request));
+  }
+
+  int rank = world_rank(), ranks = world_size(), last = ranks - 1;
+  MPI_Comm cart = MPI_COMM_NULL;
+};
+
+TEST_F(GridErrors, Communicators) {
+  const tonari_grid_shape shape = good();
+  expect_refused(MPI_COMM_NULL, &shape, nullptr, TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"});
+  expect_refused(MPI_COMM_WORLD, &shape, nullptr, TONARI_ERR_TOPOLOGY, {"no Cartesian topology", "MPI_Cart_create"});
+  int sizes[6] = {ranks, 1, 1, 1, 1, 1}, periodic[6] = {};
+  MPI_Comm six = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_WORLD, 6, sizes, periodic, 0, &six);
+  expect_refused(six, &shape, nullptr, TONARI_ERR_TOPOLOGY, {"1 to 5 dimensions"});
+  MPI_Comm_free(&six);
+  expect_usable();
+}
+
+TEST_F(GridErrors, NullPlaces) {
+  const tonari_grid_shape shape = good();
+  expect_refused(cart, rank == last ? nullptr : &shape, nullptr, TONARI_ERR_ARGUMENT, {"shape of the grid is null"});
+  tonari_grid grid = TONARI_GRID_NULL;
+  expect_everywhere(tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, rank == last ? nullptr : &grid), TONARI_ERR_ARGUMENT, {"place for the new grid is null"});
+  expect_everywhere(tonari_grid_free(nullptr), TONARI_ERR_ARGUMENT, {"null"});
+  EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS) << "null is freed like nothing";
+  expect_usable();
+}
+
+TEST_F(GridErrors, Dimensions) {
+  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.dims is 3", "2 dimensions"}, [](tonari_grid_shape& s) { s.dims = 3; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"cells in dimension 1 is 0", "positive"}, [](tonari_grid_shape& s) { s.cells[1] = 0; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"subdomains is -2"}, [](tonari_grid_shape& s) { s.subdomains[0] = -2; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"fields is -1"}, [](tonari_grid_shape& s) { s.fields = -1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"copies is -1"}, [](tonari_grid_shape& s) { s.copies = -1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"brick has -4 cells in dimension 1"}, [](tonari_grid_shape& s) { s.brick[1] = -4; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"reserved"}, [](tonari_grid_shape& s) { s.reserved[7] = 1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.storage is 3"}, [](tonari_grid_shape& s) { s.storage = 3; });
+  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"interleaved"}, [](tonari_grid_shape& s) { s.interleaved = 1; });
+  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_OVERFLOW, {"subdomains"}, [](tonari_grid_shape& s) { s.local = 1, s.subdomains[0] = s.subdomains[1] = 1 << 16; });
+}
+
+TEST_F(GridErrors, Types) {
+  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.type", "not set"}, [](tonari_grid_shape& s) { s.type = MPI_DATATYPE_NULL; });
+  MPI_Datatype gaps, shifted;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
+  const int one = 1;
+  const MPI_Aint behind = 4;
+  MPI_Type_create_hindexed(1, &one, &behind, MPI_INT, &shifted);
+  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous", "12 bytes with 8 bytes"}, [&](tonari_grid_shape& s) { s.type = gaps; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous"}, [&](tonari_grid_shape& s) { s.type = shifted; });
+  MPI_Type_free(&gaps), MPI_Type_free(&shifted);
+  MPI_Datatype three;
+  MPI_Type_contiguous(3, MPI_INT, &three);
+  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"12"}, [&](tonari_grid_shape& s) { s.type = three; });  // pages hold no whole number of them
+  MPI_Type_free(&three);
+}
+
+TEST_F(GridErrors, HalosAndBricks) {
+  for (const int storage : {TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"halo widths 3 and 4 along dimension 0", "no multiples of the brick (4)"}, [](tonari_grid_shape& s) { s.lower[0] = 3; });
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"in dimension 1", "no multiple of the brick's 4"}, [](tonari_grid_shape& s) { s.cells[1] += 2; });
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"18 own cells along dimension 0", "no multiple of the brick (4)"},
+               [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = 18, s.cells[1] = 16; });
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"dimension 1 has 16 own cells, less than its halo widths 12 and 8"}, [](tonari_grid_shape& s) { s.lower[1] = 12, s.upper[1] = 8; });
+  }
+  for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED})
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"dimension 0 has 16 own cells but a halo of 20", "fewer ranks"}, [](tonari_grid_shape& s) { s.upper[0] = 20; });
+  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"halo widths -1 and 4", "negative"}, [](tonari_grid_shape& s) { s.lower[1] = -1; });
+  refuse_all(good(), TONARI_ERR_ARGUMENT, {"too few for", "fewer ranks or subdomains"}, [](tonari_grid_shape& s) { s.subdomains[0] = 1000; });
+}
+
+// Every member, and for cells both numbers.
+TEST_F(GridErrors, RanksThatDiffer) {
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  const std::string who = "rank " + std::to_string(last);
+  const auto differ = [&](tonari_grid_shape shape, Words words, auto change) {
+    if (rank == last) change(shape);
+    expect_refused(cart, &shape, nullptr, TONARI_ERR_MISMATCH, words);
+  };
+  const auto mapped = good(TONARI_STORAGE_MAPPED);
+  differ(good(), {who, "cells"}, [](tonari_grid_shape& s) { s.cells[0] += 4; });
+  differ(good(), {who, "lower[1]", "8", "4"}, [](tonari_grid_shape& s) { s.lower[1] = 8; });
+  differ(good(), {who, "upper[0]", "8", "4"}, [](tonari_grid_shape& s) { s.upper[0] = 8; });
+  differ(good(), {who, "brick[1]", "2"}, [](tonari_grid_shape& s) { s.brick[1] = 2; });
+  differ(good(), {who, "subdomains[0]", "2"}, [](tonari_grid_shape& s) { s.subdomains[0] = 2; });
+  differ(good(), {who, "fields", "3"}, [](tonari_grid_shape& s) { s.fields = 3; });
+  differ(good(), {who, "copies", "2"}, [](tonari_grid_shape& s) { s.copies = 2; });
+  differ(good(), {who, "interleaved"}, [](tonari_grid_shape& s) { s.interleaved = 1; });
+  differ(good(), {who, "type", "8", "4"}, [](tonari_grid_shape& s) { s.type = MPI_FLOAT; });
+  differ(good(), {who, "storage"}, [](tonari_grid_shape& s) { s.storage = TONARI_STORAGE_ARRAY; });
+  differ(good(), {who, "local"}, [](tonari_grid_shape& s) { s.local = 1; });
+  differ(mapped, {who, "page", "65536"}, [](tonari_grid_shape& s) { s.page = 65536; });
+  differ(mapped, {who, "copies"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1, s.copies = 2; });
+  expect_usable();
+}
+
+TEST_F(GridErrors, LocalCellsThatDifferWhereTheyMustNot) {
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  MPI_Comm column = MPI_COMM_NULL;
+  int sizes[] = {ranks, 1}, periodic[] = {1, 0};
+  MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &column);
+  tonari_grid_shape shape = good();
+  shape.local = 1;
+  shape.cells[0] = 8 + 4 * rank;   // may differ
+  shape.cells[1] = rank == last ? 12 : 16;
+  expect_refused(column, &shape, nullptr, TONARI_ERR_MISMATCH, {"rank 0 gave 16 cells in dimension 1", "gave 12"});
+  shape.cells[1] = 16;
+  tonari_grid grid = TONARI_GRID_NULL;
+  EXPECT_EQ(tonari_grid_create(column, &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS);
+  MPI_Comm_free(&column);
+}
+
+TEST_F(GridErrors, Arrays) {
+  double storage[24 * 24];
+  void* one[] = {storage, rank == last ? nullptr : storage};
+  tonari_grid_shape shape = good(TONARI_STORAGE_ARRAY);
+  shape.fields = 2;
+  expect_refused(cart, &shape, one, TONARI_ERR_ARGUMENT, {"array 1 of 2", "null"});
+  void* some[] = {storage};
+  for (const int bricked : {TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
+    shape = good(bricked);
+    expect_refused(cart, &shape, some, TONARI_ERR_ARGUMENT, {"arrays", "storage array only", "tonari_grid_import"});
+    expect_refused(cart, &shape, rank == last ? some : nullptr, TONARI_ERR_ARGUMENT, {"storage array only"});
+  }
+  expect_usable();
+}
+
+TEST_F(GridErrors, Pages) {
+  const tonari_grid_shape mapped = good(TONARI_STORAGE_MAPPED);
+  const std::string system = std::to_string(::sysconf(_SC_PAGESIZE));
+  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two from " + system, "not to 5000"}, [](tonari_grid_shape& s) { s.page = 5000; });
+  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two", "not to 1024"}, [](tonari_grid_shape& s) { s.page = 1024; });
+  refuse(mapped, TONARI_ERR_ARGUMENT, {"huge pages", "without"}, [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 1 << 13; });  // on no processor
+  refuse(good(), TONARI_ERR_ARGUMENT, {"huge_pages", "storage mapped", "storage brick"}, [](tonari_grid_shape& s) { s.huge_pages = 1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"page", "storage mapped"}, [](tonari_grid_shape& s) { s.page = 4096; });
+  const std::filesystem::path sizes = "/sys/kernel/mm/hugepages/hugepages-2048kB";
+  const auto number = [&](const char* name) {
+    long n = 0;
+    std::ifstream(sizes / name) >> n;
+    return n;
+  };
+  if (std::filesystem::exists(sizes) && number("free_hugepages") == 0 && number("nr_overcommit_hugepages") == 0)
+    refuse_all(mapped, TONARI_ERR_MEMORY, {"huge pages of 2097152 bytes", "0 are free", "nr_hugepages"}, [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 2 << 20; });
+}
+
+TEST_F(GridErrors, MappedGhosts) {
+  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"at least 2 copies", "shape.copies"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
+  refuse(good(TONARI_STORAGE_BRICK), TONARI_ERR_ARGUMENT, {"mapped_ghosts", "storage mapped", "storage brick"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
+  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"mapped_ghosts", "storage mapped"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
+  if (::sysconf(_SC_PAGESIZE) == 4096)
+    refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"32 copies", "shape.copies is 33"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1, s.copies = 33; });
+}
+
+TEST_F(GridErrors, TooManyMappings) {
+  long most = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  if (most <= 0) GTEST_SKIP() << "this system does not say how many mappings it allows";
+  const Held before = held();
+  for (const bool ghosts : {false, true}) {
+    tonari_grid_shape shape = good(TONARI_STORAGE_MAPPED);
+    shape.mapped_ghosts = ghosts, shape.page = ghosts ? 1 << 20 : 0;  // room for as many copies
+    for (int k = 0; k < 2; ++k) shape.subdomains[k] = 2, shape.lower[k] = shape.upper[k] = 4;
+    shape.copies = ghosts ? static_cast<int>(std::min(most / 32, 8000L)) : static_cast<int>(most / 32);
+    if (shape.copies * 32L < most) continue;  // a system with a very large limit
+    expect_refused(cart, &shape, nullptr, TONARI_ERR_MEMORY, {"more mappings", "vm.max_map_count", "fewer copies", "storage brick"});
+  }
+  EXPECT_EQ(held(), before) << "something was left";
+  expect_usable();
+}
+
+// The last rank may write no file as large as its part of the grid.
+TEST_F(GridErrors, NoRoomOnOneRank) {
+  tonari_grid_shape shape = good(TONARI_STORAGE_MAPPED);
+  expect_usable();  // the MPI has what it makes for its first messages
+  const Held before = held();
+  for (const bool ghosts : {false, true}) {
+    shape.mapped_ghosts = ghosts, shape.copies = 2;
+    rlimit usual{};
+    getrlimit(RLIMIT_FSIZE, &usual);
+    rlimit little = usual;
+    little.rlim_cur = 1 << 15;
+    if (rank == last) setrlimit(RLIMIT_FSIZE, &little);
+    tonari_grid grid = TONARI_GRID_NULL;
+    const int code = tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid);
+    if (rank == last) setrlimit(RLIMIT_FSIZE, &usual);
+    expect_everywhere(code, TONARI_ERR_MEMORY, {"cannot make", "bytes that can be mapped several times", "storage brick or array"});
+    EXPECT_EQ(held(), before) << "something was left";
+  }
+  expect_usable();
+}
+
+TEST_F(GridErrors, MoreMemoryThanThereIs) {
+  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_MEMORY, {"memory"}, [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 26; });
+  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"2^62 cells"}, [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 40; });
+}
+
+// ---- requests
+
+TEST_F(GridErrors, WaysThatDoNotApply) {
+  const auto refused = [&](const TestGrid& t, const char* key, const char* value, int code, Words words) {
+    for (const bool everyone : {true, false}) {
+      auto* const unchanged = reinterpret_cast<tonari_request>(static_cast<std::uintptr_t>(0x40));
+      tonari_request request = unchanged;
+      const int got = everyone || rank == last ? tonari_grid_exchange_init(t.grid, 0, Info{{key, value}}, &request) : tonari_grid_exchange_init(t.grid, 0, MPI_INFO_NULL, &request);
+      expect_everywhere(got, code, words);
+      EXPECT_EQ(request, unchanged);
+    }
+  };
+  const TestGrid array(plain_geometry(1, 8), TONARI_STORAGE_ARRAY), brick(plain_geometry(1, 8), TONARI_STORAGE_BRICK), mapped(plain_geometry(1, 8), TONARI_STORAGE_MAPPED),
+      ghosts(plain_geometry(1, 8), TONARI_STORAGE_MAPPED, true);
+  refused(array, "tonari_halo", "quick", TONARI_ERR_ALGORITHM, {"'quick'", "auto, plan, pack, datatypes, shift"});
+  refused(array, "tonari_halo", "memmap", TONARI_ERR_ALGORITHM, {"'memmap'", "storage array", "pack"});
+  refused(brick, "tonari_halo", "pack", TONARI_ERR_ALGORITHM, {"'pack'", "storage brick", "layout"});
+  refused(mapped, "tonari_halo", "zero-byte", TONARI_ERR_ALGORITHM, {"storage mapped", "memmap"});
+  refused(ghosts, "tonari_halo", "memmap", TONARI_ERR_ALGORITHM, {"with mapped ghosts", "zero-byte"});
+  refused(brick, "tonari_halo_neighbors", "some", TONARI_ERR_ARGUMENT, {"'some'", "all or faces"});
+  refused(brick, "tonari_tune", "often", TONARI_ERR_ARGUMENT, {"often"});
+  expect_usable();
+}
+
+TEST_F(GridErrors, RequestsThatDiffer) {
+  TestGrid t(plain_geometry(1, 8, 2), TONARI_STORAGE_BRICK);
+  tonari_request request = TONARI_REQUEST_NULL;
+  expect_everywhere(tonari_grid_exchange_init(t.grid, rank == last ? 2 : 0, MPI_INFO_NULL, &request), TONARI_ERR_ARGUMENT, {"copy 2 does not exist"});
+  expect_everywhere(tonari_grid_exchange_init(t.grid, 0, MPI_INFO_NULL, rank == last ? nullptr : &request), TONARI_ERR_ARGUMENT, {"place for the new request is null"});
+  expect_everywhere(tonari_grid_exchange_init(TONARI_GRID_NULL, 0, MPI_INFO_NULL, &request), TONARI_ERR_ARGUMENT, {"grid is null"});
+  if (ranks > 1) {
+    expect_everywhere(tonari_grid_exchange_init(t.grid, rank == last, MPI_INFO_NULL, &request), TONARI_ERR_MISMATCH, {"different copies"});
+    for (const char* key : {"tonari_halo", "tonari_halo_neighbors"}) {
+      const std::string mine = std::string(key) == "tonari_halo" ? (rank == last ? "basic" : "layout") : rank == last ? "faces" : "all";
+      expect_everywhere(tonari_grid_exchange_init(t.grid, 0, Info{{key, mine}}, &request), TONARI_ERR_MISMATCH, {"different info keys"});
+    }
+  }
+  EXPECT_EQ(request, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+TEST_F(GridErrors, FreedWhileInUse) {
+  for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
+    tonari_grid_shape shape = good(storage);
+    shape.copies = 2, shape.mapped_ghosts = storage == TONARI_STORAGE_MAPPED;
+    tonari_grid grid = TONARI_GRID_NULL;
+    must(tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid));
+    tonari_request requests[2];
+    for (int c = 0; c < 2; ++c) must(tonari_grid_exchange_init(grid, c, Info{{"tonari_tune", "off"}}, &requests[c]));
+    must(tonari_start(requests[1]));
+    const tonari_grid same = grid;
+    expect_everywhere(tonari_grid_free(&grid), TONARI_ERR_ACTIVE, {"in use on rank 0 by 2 requests", "tonari_request_free"});
+    EXPECT_EQ(grid, same);
+    must(tonari_wait(requests[1]));  // still works
+    must(tonari_request_free(&requests[0]));
+    if (rank != last) must(tonari_request_free(&requests[1]));
+    expect_everywhere(tonari_grid_free(&grid), TONARI_ERR_ACTIVE, {"in use on rank " + std::to_string(last) + " by 1 request;"});
+    if (rank == last) must(tonari_request_free(&requests[1]));
+    EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(grid, TONARI_GRID_NULL);
+  }
+}
+
+}  // namespace
