@@ -4,11 +4,9 @@
 //   shape.storage = TONARI_STORAGE_BRICK, shape.copies = 2;
 //   tonari::Grid grid(cart, shape);
 //   tonari::Request halo[] = {grid.exchange(0), grid.exchange(1)};
-//   const tonari_bricks table = grid.bricks();
-//   const auto bricks = tonari::bricks<8, 8, 8>(table);
 //   for (int t = 0; t < steps; ++t) {
 //     const int old = t % 2, now = 1 - old;
-//     tonari::apply(tonari::star<3, 1>(), coefficients, bricks, grid.data<double>(0, old), grid.data<double>(0, now), grid.own_bricks());
+//     tonari::apply(tonari::star<3, 1>(), coefficients, grid.bricks<8, 8, 8>(), grid.data<double>(0, old), grid.data<double>(0, now), grid.own_bricks());
 //     halo[now].start(), halo[now].wait();
 //   }
 //
@@ -54,11 +52,19 @@ class Grid {
   Grid(MPI_Comm cart, const tonari_grid_shape& shape, std::span<void* const> arrays = {}, MPI_Info info = MPI_INFO_NULL) {
     check(tonari_grid_create(cart, &shape, arrays.empty() ? nullptr : arrays.data(), info, &handle_));
     check(tonari_grid_get_info(handle_, &info_));
+    std::array<int, TONARI_GRID_MAX_DIMS> ranks{}, coordinates{};
+    MPI_Cart_get(cart, info_.dims, ranks.data(), periodic_.data(), coordinates.data());
+    if (shape.storage == TONARI_STORAGE_ARRAY) return;
+    tables_.resize(static_cast<std::size_t>(info_.subdomains));
+    for (int s = 0; s < info_.subdomains; ++s) check(tonari_grid_get_bricks(handle_, s, &tables_[static_cast<std::size_t>(s)]));
   }
-  Grid(Grid&& other) noexcept : handle_(std::exchange(other.handle_, TONARI_GRID_NULL)), info_(other.info_) {}
+  Grid(Grid&& other) noexcept
+      : handle_(std::exchange(other.handle_, TONARI_GRID_NULL)), info_(other.info_), periodic_(other.periodic_), tables_(std::move(other.tables_)) {}
   Grid& operator=(Grid other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(info_, other.info_);
+    std::swap(periodic_, other.periodic_);
+    std::swap(tables_, other.tables_);
     return *this;
   }
   ~Grid() {
@@ -84,11 +90,17 @@ class Grid {
     check(tonari_grid_data(handle_, subdomain, copy, field, &base));
     return static_cast<T*>(base);
   }
-  tonari_bricks bricks(int subdomain = 0) const {
-    tonari_bricks bricks;
-    check(tonari_grid_get_bricks(handle_, subdomain, &bricks));
-    return bricks;
+  // How a subdomain is stored in bricks; valid as long as the grid. With the extents of a brick, bricks<8, 8, 8>(): what kernels take.
+  const tonari_bricks& bricks(int subdomain = 0) const {
+    if (tables_.empty() || subdomain < 0 || subdomain >= subdomains()) {
+      tonari_bricks none;
+      check(tonari_grid_get_bricks(handle_, subdomain, &none));  // says what is wrong
+    }
+    return tables_[static_cast<std::size_t>(subdomain)];
   }
+  template <int... E>
+    requires(sizeof...(E) > 0)
+  Bricks<E...> bricks(int subdomain = 0) const { return tonari::bricks<E...>(bricks(subdomain)); }
   tonari_array array(int subdomain = 0) const {
     tonari_array array;
     check(tonari_grid_get_array(handle_, subdomain, &array));
@@ -98,7 +110,7 @@ class Grid {
   BrickList own_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).own_count)}; }
   BrickList interior_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).interior_count)}; }
   BrickList surface_bricks(int subdomain = 0) const {
-    const tonari_bricks table = bricks(subdomain);
+    const tonari_bricks& table = bricks(subdomain);
     return {static_cast<std::int32_t>(table.interior_count), static_cast<std::int32_t>(table.own_count)};
   }
 
@@ -113,6 +125,19 @@ class Grid {
     check(tonari_grid_get_cells(handle_, subdomain, nullptr, cells.data()));
     return cells;
   }
+  // The steps from one exchange to the next that a stencil of this radius can do in a subdomain, and the cells to compute in each (stencil/expansion.hpp). Sides beyond which
+  // the grid ends are left out: ghosts there are the program's.
+  Expansion expansion(int radius, int subdomain = 0) const {
+    const std::vector<std::int64_t> first = this->first(subdomain), own = cells(subdomain);
+    std::uint32_t exchanged = 0;
+    for (int k = 0; k < dims(); ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      if (periodic_[i] || first[i] > 0) exchanged |= 1U << (2 * k);
+      if (periodic_[i] || first[i] + own[i] < info_.global[k]) exchanged |= 2U << (2 * k);
+    }
+    return tables_.empty() ? Expansion(array(subdomain), radius, exchanged) : Expansion(bricks(subdomain), radius, exchanged);
+  }
+
   // part: TONARI_PART_...
   std::vector<tonari_box> boxes(int part, int subdomain = 0) const {
     int count = 0;
@@ -180,6 +205,8 @@ class Grid {
 
   tonari_grid handle_ = TONARI_GRID_NULL;
   tonari_grid_info info_{};
+  std::array<int, TONARI_GRID_MAX_DIMS> periodic_{};
+  std::vector<tonari_bricks> tables_;  // by subdomain; none on arrays
 };
 
 }  // namespace api0
