@@ -10,6 +10,7 @@ namespace bench {
 struct Sent {
   long others = 0;  // to other ranks
   long self = 0;    // to the rank itself
+  long long bytes = 0;  // of both; only where calls are counted
 };
 
 // Counts the point-to-point sends this process makes while `exchange` runs, by wrappers around MPI's functions (MPI 4.1, chapter 15). Sends to

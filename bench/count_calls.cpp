@@ -12,6 +12,7 @@ Sent sent;
 struct Destination {
   int rank;
   MPI_Comm comm;
+  long long bytes;
 };
 // Persistent sends by their handle; handles are used again once freed, so MPI_Request_free forgets them.
 std::unordered_map<MPI_Request, Destination>& sends() {
@@ -19,20 +20,30 @@ std::unordered_map<MPI_Request, Destination>& sends() {
   return map;
 }
 
-void count(int destination, MPI_Comm comm) {
-  if (!counting || destination == MPI_PROC_NULL) return;
+long long bytes_of(MPI_Count n, MPI_Datatype type) {
+  MPI_Count size = 0;
+  PMPI_Type_size_x(type, &size);
+  return static_cast<long long>(n * size);
+}
+
+void count(const Destination& to) {
   int rank;
-  PMPI_Comm_rank(comm, &rank);
-  ++(destination == rank ? sent.self : sent.others);
+  PMPI_Comm_rank(to.comm, &rank);
+  ++(to.rank == rank ? sent.self : sent.others);
+  sent.bytes += to.bytes;
+}
+
+void count(int destination, MPI_Comm comm, MPI_Count n, MPI_Datatype type) {
+  if (counting && destination != MPI_PROC_NULL) count({destination, comm, bytes_of(n, type)});
 }
 
 void count(MPI_Request request) {
   if (!counting) return;
-  if (const auto found = sends().find(request); found != sends().end()) count(found->second.rank, found->second.comm);
+  if (const auto found = sends().find(request); found != sends().end() && found->second.rank != MPI_PROC_NULL) count(found->second);
 }
 
-int remember(int result, int destination, MPI_Comm comm, const MPI_Request* request) {
-  if (result == MPI_SUCCESS) sends()[*request] = {destination, comm};
+int remember(int result, int destination, MPI_Comm comm, long long bytes, const MPI_Request* request) {
+  if (result == MPI_SUCCESS) sends()[*request] = {destination, comm, bytes};
   return result;
 }
 
@@ -52,17 +63,17 @@ Sent count_calls(const std::function<void()>& exchange) {
 
 #define BENCH_BLOCKING(NAME, COUNT)                                                                             \
   BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
-    bench::count(to, comm);                                                                                     \
+    bench::count(to, comm, n, type);                                                                            \
     return PMPI_##NAME(buffer, n, type, to, tag, comm);                                                         \
   }
 #define BENCH_IMMEDIATE(NAME, COUNT)                                                                                                  \
   BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) { \
-    bench::count(to, comm);                                                                                                           \
+    bench::count(to, comm, n, type);                                                                                                  \
     return PMPI_##NAME(buffer, n, type, to, tag, comm, request);                                                                      \
   }
 #define BENCH_PERSISTENT(NAME, COUNT)                                                                                                 \
   BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) { \
-    return bench::remember(PMPI_##NAME(buffer, n, type, to, tag, comm, request), to, comm, request);                                  \
+    return bench::remember(PMPI_##NAME(buffer, n, type, to, tag, comm, request), to, comm, bench::bytes_of(n, type), request);        \
   }
 
 BENCH_BLOCKING(Send, int)
@@ -89,13 +100,13 @@ BENCH_PERSISTENT(Rsend_init_c, MPI_Count)
 
 BENCH_EXPORT int MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int to, int stag, void* r, int rn, MPI_Datatype rt, int from, int rtag,
                               MPI_Comm comm, MPI_Status* status) {
-  bench::count(to, comm);
+  bench::count(to, comm, sn, st);
   return PMPI_Sendrecv(s, sn, st, to, stag, r, rn, rt, from, rtag, comm, status);
 }
 
 BENCH_EXPORT int MPI_Sendrecv_replace(void* buffer, int n, MPI_Datatype type, int to, int stag, int from, int rtag, MPI_Comm comm,
                                       MPI_Status* status) {
-  bench::count(to, comm);
+  bench::count(to, comm, n, type);
   return PMPI_Sendrecv_replace(buffer, n, type, to, stag, from, rtag, comm, status);
 }
 

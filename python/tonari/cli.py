@@ -19,6 +19,7 @@ COMMANDS = [
     "layout",
     "bench",
     "bench_inplace",
+    "bench_halo",
 ]
 
 

@@ -67,6 +67,7 @@ def environment(ranks: int) -> dict[str, str]:
     """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores are scarce."""
     # Each would override what the benchmark asks for.
     ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS", "TONARI_INPLACE_ALGORITHM", "TONARI_INPLACE_MEMORY"}
+    ours |= {"TONARI_HALO", "TONARI_HALO_NEIGHBORS"}
     kept = {key: value for key, value in os.environ.items() if key not in ours}
     scarce = ranks > len(os.sched_getaffinity(0))
     return ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": str(int(scarce))} | kept

@@ -1,0 +1,123 @@
+// What programs do on arrays without a library: one message per neighbour, also where the neighbour is the rank itself, by MPI_Irecv and MPI_Isend.
+#include <array>
+
+#include "halo/exchange.hpp"
+
+namespace bench::halo {
+
+namespace {
+
+constexpr int all = 26;
+
+class OnArray : public Exchange {
+ public:
+  explicit OnArray(const Field& field) : field_(field) {}
+  bool verify(int generation) override { return verify_field(*this, field_, generation); }
+
+ protected:
+  const std::vector<Neighbour>& neighbours() const { return field_.torus().neighbours(); }
+  MPI_Comm comm() const { return field_.torus().comm(); }
+  const Field& field_;
+  std::array<MPI_Request, 2 * all> requests_{};
+};
+
+// Nested loops into one buffer per neighbour and out of it.
+class Pack : public OnArray {
+ public:
+  explicit Pack(const Field& field) : OnArray(field) {
+    for (int i = 0; i < all; ++i) {
+      const std::size_t cells = static_cast<std::size_t>(cells_in(field.cube().surface(neighbours()[i])));
+      out_[i].resize(cells), in_[i].resize(cells);
+    }
+  }
+
+  void run() override {
+    const double start = now();
+    for (int i = 0; i < all; ++i)
+      MPI_Irecv(in_[i].data(), static_cast<int>(in_[i].size()), MPI_DOUBLE, neighbours()[i].rank, opposite(i), comm(), &requests_[i]);
+    const double received = now();
+    for (int i = 0; i < all; ++i) gather(field_.cube().surface(neighbours()[i]), out_[i].data());
+    const double packed = now();
+    for (int i = 0; i < all; ++i)
+      MPI_Isend(out_[i].data(), static_cast<int>(out_[i].size()), MPI_DOUBLE, neighbours()[i].rank, i, comm(), &requests_[all + i]);
+    const double sent = now();
+    MPI_Waitall(2 * all, requests_.data(), MPI_STATUSES_IGNORE);
+    const double arrived = now();
+    for (int i = 0; i < all; ++i) scatter(field_.cube().ghosts(neighbours()[i]), in_[i].data());
+    phases_ = {packed - received + now() - arrived, received - start + sent - packed, arrived - sent};
+  }
+  std::string description() const override { return "plain loops into buffers, MPI_Irecv and MPI_Isend, plain loops out of buffers; to itself by MPI, too"; }
+
+ private:
+  double* row(const tonari_box& box, long long z, long long y) const { return &field_.at(0, z, y, box.first[2]); }
+  void gather(const tonari_box& box, double* to) const {
+    const long long width = box.end[2] - box.first[2];
+    for (long long z = box.first[0]; z < box.end[0]; ++z)
+      for (long long y = box.first[1]; y < box.end[1]; ++y) {
+        const double* const from = row(box, z, y);
+        for (long long x = 0; x < width; ++x) *to++ = from[x];
+      }
+  }
+  void scatter(const tonari_box& box, const double* from) const {
+    const long long width = box.end[2] - box.first[2];
+    for (long long z = box.first[0]; z < box.end[0]; ++z)
+      for (long long y = box.first[1]; y < box.end[1]; ++y) {
+        double* const to = row(box, z, y);
+        for (long long x = 0; x < width; ++x) to[x] = *from++;
+      }
+  }
+
+  std::array<std::vector<double>, all> out_, in_;
+};
+
+// MPI packs: subarray types on the array itself.
+class Datatypes : public OnArray {
+ public:
+  explicit Datatypes(const Field& field) : OnArray(field) {
+    for (int i = 0; i < all; ++i) {
+      out_[i] = type_of(field.cube().surface(neighbours()[i]));
+      in_[i] = type_of(field.cube().ghosts(neighbours()[i]));
+    }
+  }
+  ~Datatypes() override {
+    for (int i = 0; i < all; ++i) {
+      MPI_Type_free(&out_[i]);
+      MPI_Type_free(&in_[i]);
+    }
+  }
+
+  void run() override {
+    const double start = now();
+    double* const array = field_.base(0);
+    for (int i = 0; i < all; ++i) MPI_Irecv(array, 1, in_[i], neighbours()[i].rank, opposite(i), comm(), &requests_[i]);
+    for (int i = 0; i < all; ++i) MPI_Isend(array, 1, out_[i], neighbours()[i].rank, i, comm(), &requests_[all + i]);
+    const double sent = now();
+    MPI_Waitall(2 * all, requests_.data(), MPI_STATUSES_IGNORE);
+    phases_ = {0, sent - start, now() - sent};
+  }
+  std::string description() const override { return "MPI_Type_create_subarray, MPI_Irecv and MPI_Isend; to itself by MPI, too"; }
+
+ private:
+  MPI_Datatype type_of(const tonari_box& box) const {
+    const int ghost = static_cast<int>(field_.cube().ghost), extent = static_cast<int>(field_.cube().size) + 2 * ghost;
+    std::array<int, 3> whole, some, first;
+    for (std::size_t k = 0; k < 3; ++k) {
+      whole[k] = extent;
+      some[k] = static_cast<int>(box.end[k] - box.first[k]);
+      first[k] = static_cast<int>(box.first[k]) + ghost;
+    }
+    MPI_Datatype type;
+    MPI_Type_create_subarray(3, whole.data(), some.data(), first.data(), MPI_ORDER_C, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    return type;
+  }
+
+  std::array<MPI_Datatype, all> out_{}, in_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> make_pack(const Field& field) { return std::make_unique<Pack>(field); }
+std::unique_ptr<Exchange> make_datatypes(const Field& field) { return std::make_unique<Datatypes>(field); }
+
+}  // namespace bench::halo

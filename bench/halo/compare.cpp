@@ -1,0 +1,177 @@
+#include "halo/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "halo/entry.hpp"
+#include "halo/rows.hpp"
+
+namespace bench::halo {
+
+namespace {
+
+bool wanted(const Options& options, const Kind& kind) {
+  return options.exchanges.empty() || std::any_of(options.exchanges.begin(), options.exchanges.end(), [&](const std::string& name) { return matches(kind, name); });
+}
+
+bool on_all(bool mine, MPI_Comm comm) {
+  int all = mine;
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm);
+  return all;
+}
+
+const Field& field_in(Run& run, Storage storage) {
+  std::unique_ptr<Field>& field = run.fields[storage];
+  if (!field) field = std::make_unique<Field>(run.torus, run.cube, storage, run.options);
+  return *field;
+}
+
+std::unique_ptr<Exchange> make(const Run& run, const Kind& kind, const Field* field) {
+  if (is_ours(kind)) return make_tonari(*field, kind, run.options);
+  if (kind.exchange == "pack") return make_pack(*field);
+  if (kind.exchange == "datatypes") return make_datatypes(*field);
+  return make_network(run.torus, messages_of(run.cube, run.options, page_of(run.options), Sending::views), kind.exchange == "network");
+}
+
+void make_entries(Run& run) {
+  for (const Kind& kind : kinds()) {
+    if (!wanted(run.options, kind)) continue;
+    Entry entry{kind};
+    if (const auto storage = storage_of(kind)) entry.field = &field_in(run, *storage);
+    MPI_Barrier(run.torus.comm());
+    const double start = now();
+    entry.exchange = make(run, kind, entry.field);
+    entry.init_seconds = now() - start;
+    run.entries.push_back(std::move(entry));
+  }
+}
+
+// Every exchange twice, so that nothing lives on what another one left.
+void verify(Run& run, int generation) {
+  for (Entry& entry : run.entries) {
+    bool good = true;
+    for (int turn = 0; turn < 2; ++turn) good = entry.exchange->verify(generation + 2 * turn) && good;
+    entry.verified = on_all(good, run.torus.comm()) && (generation == 0 || entry.verified);
+  }
+}
+
+// What takes less than the clock can tell is done several times between two looks at it: by itself, so that nothing else waits for it.
+void choose_repeats(Run& run) {
+  constexpr double long_enough = 1e-5;
+  for (Entry& entry : run.entries) {
+    constexpr int tries = 8;
+    MPI_Barrier(run.torus.comm());
+    const double start = now();
+    for (int i = 0; i < tries; ++i) entry.exchange->run();
+    double once = (now() - start) / tries;
+    MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, run.torus.comm());
+    entry.repeat = std::clamp(static_cast<int>(std::ceil(long_enough / once)), 1, 64);
+  }
+}
+
+Spread divided(Spread s, double by) {
+  for (double* each : {&s.median, &s.q1, &s.q3, &s.p90, &s.least, &s.most, &s.mean}) *each /= by;
+  return s;
+}
+
+Effort effort_of(const Options& options, int look_every) { return {options.rounds, 1, 0, options.max_time / 2, look_every}; }
+
+void time_exchanges(Run& run) {
+  choose_repeats(run);
+  std::vector<std::function<void()>> runs;
+  for (Entry& entry : run.entries)
+    runs.emplace_back([&entry] {
+      for (int i = 0; i < entry.repeat; ++i) entry.exchange->run();
+      entry.rounds.push_back(entry.exchange->phases());
+    });
+  run.quiet.before = ping_pong(run.torus.comm());
+  const Timing timing = time_side_by_side(runs, effort_of(run.options, 8), run.torus.comm());
+  run.quiet.after = ping_pong(run.torus.comm());
+  run.rounds = timing.rounds;
+  for (std::size_t i = 0; i < run.entries.size(); ++i) run.entries[i].seconds = divided(timing.seconds[i], run.entries[i].repeat);
+}
+
+void count(Run& run) {
+  for (Entry& entry : run.entries) entry.sent = count_calls([&entry] { entry.exchange->run(); });
+}
+
+void make_steps(Run& run) {
+  const Field& array = field_in(run, Storage::array);
+  for (const auto& [storage, field] : run.fields) run.computing[storage].steps = make_steps(*field, run.options.points);
+  run.loops = std::make_unique<PlainLoops>(array, run.options.points);
+  run.memory = std::make_unique<MemorySpeed>(cells_in(run.cube.own()));
+}
+
+// As many steps as fit between two exchanges give the same bits with every exchange and storage.
+void verify_steps(Run& run) {
+  constexpr int generation = 5;
+  const Steps& on_array = *run.computing.at(Storage::array).steps;
+  const bool good = run.loops->agrees_with(on_array);
+  const unsigned long long expected = expected_result(on_array, *run.fields.at(Storage::array), generation);
+  for (Entry& entry : run.entries) {
+    if (!entry.field) continue;
+    const Steps& steps = *run.computing.at(entry.field->storage()).steps;
+    const bool same = result_of(steps, *entry.exchange, *entry.field, on_array.per_exchange(), generation) == expected;
+    entry.verified = on_all(good && same, run.torus.comm()) && entry.verified;
+  }
+}
+
+// Computing alone leaves old ghosts behind, which every cycle fills again at its end; mapped ghosts are never old. It writes what a neighbour may still read there, though:
+// both only compute then, and nobody looks at the values.
+void time_steps(Run& run) {
+  std::vector<std::function<void()>> runs;
+  std::vector<std::pair<Spread*, int>> results;
+  const auto add = [&](Spread& into, int steps, std::function<void()> what) {
+    runs.push_back(std::move(what));
+    results.emplace_back(&into, steps);
+  };
+  add(run.plain, 1, [&run] { run.loops->plain(); });
+  add(run.tiled, 1, [&run] { run.loops->tiled(); });
+  add(run.copy, 1, [&run] { run.memory->run(); });
+  const int together = run.computing.at(Storage::array).steps->per_exchange();  // steps between two looks at the clock, the same for all
+  for (auto& [storage, computing] : run.computing) {
+    const Steps& steps = *computing.steps;
+    add(computing.step, together, [&steps, together] {
+      for (int done = 0; done < together; done += steps.per_exchange()) compute(steps, 0);
+    });
+    add(computing.own, 1, [&steps] { steps.own_cells(0); });
+  }
+  for (Entry& entry : run.entries) {
+    if (!entry.field) continue;
+    const Steps& steps = *run.computing.at(entry.field->storage()).steps;
+    add(entry.step, together, [&steps, &entry, together] {
+      for (int done = 0; done < together; done += steps.per_exchange()) cycle(steps, *entry.exchange);
+    });
+  }
+  const Timing timing = time_side_by_side(runs, effort_of(run.options, 1), run.torus.comm());
+  run.step_rounds = timing.rounds;
+  for (std::size_t i = 0; i < results.size(); ++i) *results[i].first = divided(timing.seconds[i], results[i].second);
+}
+
+void compare_one(const Options& options, const Torus& torus, long long size, Outcome& outcome) {
+  if (torus.rank() == 0) std::fprintf(stderr, "tonari_bench_halo: %lld cells along each dimension, %d ranks\n", size, torus.ranks());
+  Run run(options, torus, size);
+  make_entries(run);
+  verify(run, 0);
+  count(run);
+  time_exchanges(run);
+  verify(run, 10);
+  if (options.points) {
+    make_steps(run);
+    verify_steps(run);
+    time_steps(run);
+  }
+  add_rows(run, outcome);
+}
+
+}  // namespace
+
+Outcome compare(const Options& options, MPI_Comm comm) {
+  const Torus torus(comm);
+  Outcome outcome;
+  for (const long long size : options.sizes) compare_one(options, torus, size, outcome);
+  return outcome;
+}
+
+}  // namespace bench::halo

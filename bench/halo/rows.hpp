@@ -1,0 +1,11 @@
+// Rows of one size.
+#pragma once
+
+#include "halo/entry.hpp"
+#include "program.hpp"
+
+namespace bench::halo {
+
+void add_rows(const Run& run, Outcome& outcome);  // [collective]
+
+}  // namespace bench::halo

@@ -1,0 +1,69 @@
+"""From rows of `bench halo`, of one or several runs, to what its table and its plot show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+from typing import Any
+
+Row = dict[str, Any]
+FLOORS = ("network", "network-remote")  # no exchanges of a grid, and never the best of them
+PAGES = (4096, 16384, 65536, 2097152)  # for which rows have the padding
+
+
+def label(row: Row) -> str:
+    """The storage and the name; the floors have no storage, and pack and datatypes only one."""
+    return str(row["exchange"]) if row["storage"] == "buffers" else f"{row['storage']}/{row['exchange']}"
+
+
+def sizes(rows: Iterable[Row]) -> dict[int, list[Row]]:
+    """Rows by the size of the subdomain, in order of appearance."""
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["size"], []).append(row)
+    return found
+
+
+def _groups(rows: Iterable[Row]) -> list[list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["size"], label(row)), []).append(row)
+    return list(groups.values())
+
+
+def typical(rows: Iterable[Row]) -> list[Row]:
+    """Of several repeats the one with the median time (the lower one of two)."""
+    return [sorted(group, key=lambda row: row["median_us"])[(len(group) - 1) // 2] for group in _groups(rows)]
+
+
+def series(rows: Iterable[Row], key: str) -> dict[str, list[tuple[int, float]]]:
+    """By exchange: points of a field over the size. Wrong results have none, nor have those without the field."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for row in typical(rows):
+        if row["verified"] and row[key] is not None:
+            found.setdefault(label(row), []).append((row["size"], row[key]))
+    return {name: sorted(points) for name, points in found.items()}
+
+
+def computing(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
+    """By storage and way to compute: microseconds for the own cells once, over the size."""
+    found: dict[str, dict[int, float]] = {}
+    for row in typical(rows):
+        if row["kernel_us"] is None:
+            continue
+        storage = f"{row['storage']}, mapped ghosts" if row["exchange"] == "zero-byte" else row["storage"]
+        for name, key in ((storage, "kernel_us"), ("plain loops", "kernel_plain_us"), ("tiled loops", "kernel_tiled_us"), ("read and write", "copy_us")):
+            found.setdefault(name, {}).setdefault(row["size"], row[key])
+    return {name: sorted(points.items()) for name, points in found.items()}
+
+
+def add_ratio_spread(rows: list[Row]) -> None:
+    """ratio_spread: how far of_network (without it: ratio_datatypes) moves between the repeats, relative to its median; null for a single run."""
+    for group in _groups(rows):
+        for key in ("of_network", "ratio_datatypes"):
+            ratios = [row[key] for row in group if row[key] is not None]
+            if ratios:
+                break
+        spread = round((max(ratios) - min(ratios)) / median(ratios), 4) if len(ratios) > 1 else None
+        for row in group:
+            row["ratio_spread"] = spread

@@ -1,0 +1,103 @@
+"""The readable form of `tonari bench halo`, made for 80 columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tonari import output
+from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, label, sizes, typical
+from tonari.views.bench import quartiles, time_of
+
+Row = dict[str, Any]
+
+
+def show(rows: list[Row]) -> None:
+    console = output.console()
+    for size, members in sizes(rows).items():
+        found = typical(members)
+        first = found[0]
+        console.print(f"[bold]{size}³ cells per rank[/], ghosts of {first['ghost']}: {first['mpi']} {first['mpi_version']}, {first['ranks']} ranks as {first['dims']}")
+        console.print(_exchanges(found))
+        _notes(console, members)
+        if first["stencil"] != "none":
+            console.print()
+            console.print(_steps(found))
+            _computing(console, found)
+        console.print()
+    if any(row["storage"] == "mapped" for row in rows):
+        console.print("[bold]padding of memmap's messages[/] in percent, by size and page (Table 2)")
+        console.print(_padding(rows))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(columns[0], no_wrap=True)
+    for name in columns[1:]:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _number(value: float | None, digits: int = 2, unit: str = "") -> str:
+    return "" if value is None else f"{value:.{digits}f}{unit}"
+
+
+def _exchanges(rows: list[Row]) -> Table:
+    table = _table("exchange", "time", "quartiles", "msgs", "vs\ndatatypes", "vs\npack", "of\nnetwork", "of the\nremote")
+    best = min((row["median_us"] for row in rows if row["verified"] and row["exchange"] not in FLOORS), default=None)
+    for row in rows:
+        style = "dim" if row["exchange"] in FLOORS else "bold" if row["verified"] and row["median_us"] == best else None
+        compared = [_number(row["ratio_datatypes"], 2, " x"), _number(row["ratio_pack"], 2, " x"), _number(row["of_network"]), _number(row["of_network_remote"])]
+        wrong = ["[red]WRONG[/]", "", "", ""]
+        messages = "" if row["messages"] is None else f"{row['messages']:,}"
+        table.add_row(label(row), time_of(row["median_us"]), quartiles(row), messages, *(compared if row["verified"] else wrong), style=style)
+    return table
+
+
+def _steps(rows: list[Row]) -> Table:
+    table = _table(f"{rows[0]['stencil']} points, per step", "computing", "step", "quartiles", "exchange\nevery")
+    found = [row for row in rows if row["step_us"] is not None and row["verified"]]
+    best = min((row["step_us"] for row in found), default=None)
+    for row in found:
+        spread = quartiles({"median_us": row["step_us"], "q1_us": row["step_q1_us"], "q3_us": row["step_q3_us"]})
+        style = "bold" if row["step_us"] == best else None
+        every = "step" if row["steps_per_exchange"] == 1 else f"{row['steps_per_exchange']} steps"
+        table.add_row(label(row), time_of(row["compute_us"]), time_of(row["step_us"]), spread, every, style=style)
+    return table
+
+
+def _computing(console: Console, rows: list[Row]) -> None:
+    times = ", ".join(f"{name} {time_of(points[0][1])}" for name, points in computing(rows).items())
+    console.print(f"own cells once: {times}", style="dim")
+    percents = {row["storage"]: row["roofline_percent"] for row in rows if row["roofline_percent"] is not None}
+    if percents:
+        level = "memory" if rows[0]["roofline_of"] == "memory" else "the cache that cores share"
+        console.print(f"of the speed of {level}: {', '.join(f'{name} {value:.0f} %' for name, value in percents.items())}", style="dim")
+
+
+def _notes(console: Console, rows: list[Row]) -> None:
+    console.print(f"median and quartiles of the slowest rank over {rows[0]['rounds']} rounds", style="dim")
+    if any(row["exchange"] in FLOORS for row in rows):
+        console.print(
+            "network: memmap's messages from plain buffers, to itself by MPI, as pack and datatypes send them; of the remote: those to itself by memcpy, as tonari does", style="dim"
+        )
+    for row in typical(rows):
+        if row["exchange"] == "auto":
+            console.print(f"{label(row)}: {row['chosen']}", style="dim")
+    wrong = dict.fromkeys(label(row) for row in rows if not row["verified"])
+    if wrong:
+        console.print(f"[red]Wrong data from {', '.join(wrong)}[/]: their times compare with nothing.")
+    if any(row["disturbed"] for row in rows):
+        console.print("[yellow]Disturbed[/]: a ping-pong before and after shows that something else was running; repeat it.")
+    moved = sorted({label(row) for row in rows if (row["ratio_spread"] or 0) > 0.1})
+    if moved:
+        console.print(f"[yellow]Unsteady[/]: between the repeats the ratio to network moved by more than 10 % for {', '.join(moved)}.")
+
+
+def _padding(rows: list[Row]) -> Table:
+    table = _table("page", *(f"{size}³" for size in sizes(rows)))
+    for page in PAGES:
+        table.add_row(output.size(page), *(f"{members[0][f'padding_percent_{page}']:.1f}" for members in sizes(rows).values()))
+    return table
