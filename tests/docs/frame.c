@@ -1,6 +1,7 @@
 /* What the guide's fragments stand in: tests/python/test_docs.py puts each in the place of the marker. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <tonari/grid.h>
 #include <tonari/tonari.h>
 
 static void check(int code) {

@@ -182,12 +182,18 @@ def test_octant_stands_as_printed() -> None:
     assert printed in (SOURCE / "examples/octant.c").read_text()
 
 
+def anchors(document: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
 @pytest.mark.parametrize("document", [*DOCUMENTS, "docs/adr/0002-iso-start.md"])
 def test_links_lead_somewhere(document: str) -> None:
-    text = (SOURCE / document).read_text(encoding="utf-8")
-    anchors = {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", text, re.M)}
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if target.startswith("#"):
-            assert target[1:] in anchors, target
-        elif not target.startswith("http"):
-            assert ((SOURCE / document).parent / target).exists(), target
+    here = SOURCE / document
+    for target in re.findall(r"\]\(([^)\s]+)\)", here.read_text(encoding="utf-8")):
+        if target.startswith("http"):
+            continue
+        file, _, anchor = target.partition("#")
+        there = here.parent / file if file else here
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
