@@ -15,14 +15,15 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 class SideBySide {
  public:
-  SideBySide(const std::vector<std::function<void()>>& candidates, MPI_Comm comm)
-      : candidates_(candidates), comm_(comm), order_(candidates.size()), times_(candidates.size()) {
+  SideBySide(const std::vector<std::function<void()>>& candidates, const std::vector<std::function<void()>>& before, MPI_Comm comm)
+      : candidates_(candidates), before_(before), comm_(comm), order_(candidates.size()), times_(candidates.size()) {
     std::iota(order_.begin(), order_.end(), 0);
   }
 
   void round(int batch) {
     std::shuffle(order_.begin(), order_.end(), random_);
     for (const std::size_t c : order_) {
+      if (!before_.empty()) before_[c]();
       MPI_Barrier(comm_);
       const double start = now();
       for (int i = 0; i < batch; ++i) candidates_[c]();
@@ -56,6 +57,7 @@ class SideBySide {
 
  private:
   const std::vector<std::function<void()>>& candidates_;
+  const std::vector<std::function<void()>>& before_;
   MPI_Comm comm_;
   std::vector<std::size_t> order_;
   std::vector<std::vector<double>> times_;
@@ -73,7 +75,7 @@ int choose_batch(const std::vector<Spread>& seconds) {
 Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, const Effort& effort, MPI_Comm comm) {
   Timing timing;
   if (candidates.empty()) return timing;
-  SideBySide together(candidates, comm);
+  SideBySide together(candidates, effort.before, comm);
   together.go_on(std::max(1, effort.warmup), 0, effort.max_time / 4, 1, effort.look_every);
   timing.batch = choose_batch(together.take());
   together.go_on(effort.rounds, effort.min_time, effort.max_time, timing.batch, effort.look_every);

@@ -16,6 +16,7 @@ struct Effort {
   double min_time;  // seconds
   double max_time;
   int look_every = 8;  // rounds between two agreements whether to go on
+  std::vector<std::function<void()>> before{};  // per candidate what is done each time before the clock starts; empty: nothing
 };
 
 struct Timing {

@@ -70,11 +70,16 @@ std::vector<std::string> exchanges_of(const std::string& list) {
 }
 
 void check(const Options& options) {
-  if (options.ghost % options.brick) tonari::fail(Errc::argument, "--ghost is ", options.ghost, ", no multiple of bricks of ", options.brick, " cells; take ", options.ghost / options.brick * options.brick + options.brick, ", or a smaller --brick");
+  const auto in_bricks = [&](const char* what, long long cells) {
+    if (cells % options.brick == 0) return;
+    const long long more = cells / options.brick * options.brick + options.brick;
+    tonari::fail(Errc::argument, what, " ", cells, " is no multiple of bricks of ", options.brick, " cells; take ", more, ", or a smaller --brick");
+  };
+  in_bricks("--ghost", options.ghost);
   for (const long long n : options.sizes) {
-    if (n % options.brick)
-      tonari::fail(Errc::argument, "--size ", n, " is no multiple of bricks of ", options.brick, " cells; take ", n / options.brick * options.brick + options.brick, ", or a smaller --brick");
-    if (n < 2 * options.ghost) tonari::fail(Errc::argument, "--size ", n, " is less than two halos of ", options.ghost, " cells; make it at least ", 2 * options.ghost, ", or --ghost smaller");
+    in_bricks("--size", n);
+    if (n < 2 * options.ghost)
+      tonari::fail(Errc::argument, "--size ", n, " is less than two halos of ", options.ghost, " cells; make it at least ", 2 * options.ghost, ", or --ghost smaller");
   }
   if (options.page & (options.page - 1)) tonari::fail(Errc::argument, "--page is ", options.page, "; it must be a power of two");
 }

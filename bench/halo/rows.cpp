@@ -64,15 +64,19 @@ void add_messages(Row& row, const Run& run, const Entry& entry) {
   const MPI_Comm comm = run.torus.comm();
   const Exchange& exchange = *entry.exchange;
   const long by_mpi = entry.sent.others + entry.sent.self;
-  const long all = most(by_mpi + exchange.copied_messages(), MPI_LONG, comm), mpi = most(by_mpi, MPI_LONG, comm), others = most(entry.sent.others, MPI_LONG, comm);
-  const long long bytes = most(exchange.declared_bytes().value_or(entry.sent.bytes) + exchange.copied_bytes(), MPI_LONG_LONG, comm), mpi_bytes = most(entry.sent.bytes, MPI_LONG_LONG, comm);
-  if (exchange.seen_at_mpi()) row.whole("messages", all).whole("messages_mpi", mpi).whole("messages_remote", others).whole("bytes", bytes).whole("bytes_mpi", mpi_bytes);
-  else row.null("messages").null("messages_mpi").null("messages_remote").whole("bytes", bytes).null("bytes_mpi");
+  const long all = most(by_mpi + exchange.copied_messages(), MPI_LONG, comm);
+  const long mpi = most(by_mpi, MPI_LONG, comm), others = most(entry.sent.others, MPI_LONG, comm);
+  const long long bytes = most(exchange.declared_bytes().value_or(entry.sent.bytes) + exchange.copied_bytes(), MPI_LONG_LONG, comm);
+  const long long mpi_bytes = most(entry.sent.bytes, MPI_LONG_LONG, comm);
+  row.whole("bytes", bytes);
+  if (exchange.seen_at_mpi()) row.whole("messages", all).whole("messages_mpi", mpi).whole("messages_remote", others).whole("bytes_mpi", mpi_bytes);
+  else row.null("messages").null("messages_mpi").null("messages_remote").null("bytes_mpi");
 }
 
 void add_padding(Row& row, const Run& run, const Entry& entry) {
   row.number("padding_percent", entry.kind.storage == "mapped" ? entry.field->info().padding_percent : 0);
-  for (const long long page : {4096LL, 16384LL, 65536LL, 2097152LL}) row.number(("padding_percent_" + std::to_string(page)).c_str(), padding_percent(run.cube, run.options, page));
+  for (const long long page : {4096LL, 16384LL, 65536LL, 2097152LL})
+    row.number(("padding_percent_" + std::to_string(page)).c_str(), padding_percent(run.cube, run.options, page));
 }
 
 const char* const of_steps[] = {"compute_us", "step_us", "step_q1_us", "step_q3_us", "steps_per_exchange", "step_rounds", "kernel_us"};

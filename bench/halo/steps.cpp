@@ -37,7 +37,8 @@ tonari::Expansion expansion_of(const Field& field, int radius) {
 template <class S, class C>
 class ArraySteps : public Steps {
  public:
-  ArraySteps(const Field& field, const C& weights) : Steps(expansion_of(field, S::radius).steps()), field_(field), weights_(weights), expansion_(expansion_of(field, S::radius)) {}
+  ArraySteps(const Field& field, const C& weights)
+      : Steps(expansion_of(field, S::radius).steps()), field_(field), weights_(weights), expansion_(expansion_of(field, S::radius)) {}
   void step(int s, int from) const override {
     tonari::apply(S{}, weights_, field_.array(), field_.base(from), field_.base(1 - from), expansion_.box(s), tonari::Threads::one);
   }

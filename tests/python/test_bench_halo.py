@@ -125,7 +125,7 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (["--size", "20"], "--size 20 is no multiple of bricks of 8 cells; take 24"),
-        (["--ghost", "4"], "--ghost is 4, no multiple of bricks of 8 cells"),
+        (["--ghost", "4"], "--ghost 4 is no multiple of bricks of 8 cells; take 8"),
         (["--size", "8"], "--size 8 is less than two halos of 8 cells; make it at least 16"),
         (["--stencil", "9"], "--stencil is '9'"),
         (["--exchanges", "brick/memmap"], "unknown exchange 'brick/memmap'"),
@@ -184,7 +184,7 @@ def test_repeats_and_series() -> None:
     assert [row["median_us"] for row in typical(found[:3])] == [20.0]
     assert series(found, "median_us") == {"mapped/memmap": [(16, 5.0), (64, 20.0)], "network": [(16, 12345.6)]}
     assert series(found, "step_us") == {"mapped/memmap": [(16, 3456.7), (64, 3456.7)]}
-    assert computing([*found, made_up("mapped/zero-byte", kernel_us=7.0)])["mapped, mapped ghosts"] == [(64, 7.0)]
+    assert computing([*found, made_up("mapped/zero-byte", kernel_us=7.0)])["mapped ghosts"] == [(64, 7.0)]
 
 
 def test_the_plot_has_a_line_per_exchange() -> None:

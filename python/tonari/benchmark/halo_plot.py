@@ -45,7 +45,7 @@ def _draw_exchanges(axis: Any, rows: list[Row], key: str, title: str) -> None:
     kinds = {label(row): row for row in rows}
     for name, points in series(rows, key).items():
         row = kinds[name]
-        style = {"color": f"C{names.index(row['exchange']) % 10}", "linestyle": STYLES.get(row["storage"], ":"), "marker": "o", "markersize": 3, "linewidth": 1.4}
+        style = {"color": f"C{names.index(row['exchange']) % 10}", "linestyle": STYLES.get(row["storage"], ":"), "marker": "o", "markersize": 3}
         if row["exchange"] in FLOORS:
             style |= {"color": "grey", "marker": "", "zorder": 1}
         axis.plot(*zip(*points), label=name, **style)

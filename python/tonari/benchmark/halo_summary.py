@@ -16,6 +16,11 @@ def label(row: Row) -> str:
     return str(row["exchange"]) if row["storage"] == "buffers" else f"{row['storage']}/{row['exchange']}"
 
 
+def memory(row: Row) -> str:
+    """Where the row's grid is stored, as far as it matters to computing."""
+    return "mapped ghosts" if row["exchange"] == "zero-byte" else str(row["storage"])
+
+
 def sizes(rows: Iterable[Row]) -> dict[int, list[Row]]:
     """Rows by the size of the subdomain, in order of appearance."""
     found: dict[int, list[Row]] = {}
@@ -51,8 +56,7 @@ def computing(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
     for row in typical(rows):
         if row["kernel_us"] is None:
             continue
-        storage = f"{row['storage']}, mapped ghosts" if row["exchange"] == "zero-byte" else row["storage"]
-        for name, key in ((storage, "kernel_us"), ("plain loops", "kernel_plain_us"), ("tiled loops", "kernel_tiled_us"), ("read and write", "copy_us")):
+        for name, key in ((memory(row), "kernel_us"), ("plain loops", "kernel_plain_us"), ("tiled loops", "kernel_tiled_us"), ("read and write", "copy_us")):
             found.setdefault(name, {}).setdefault(row["size"], row[key])
     return {name: sorted(points.items()) for name, points in found.items()}
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tonari import output
-from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, label, sizes, typical
+from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, label, memory, sizes, typical
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -40,16 +40,20 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _number(value: float | None, digits: int = 2, unit: str = "") -> str:
-    return "" if value is None else f"{value:.{digits}f}{unit}"
+def _faster(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f} x" if value < 100 else f"{value:.0f} x"
+
+
+def _of(value: float | None) -> str:
+    return "" if value is None else "<.01" if value < 0.01 else f"{value:.2f}"
 
 
 def _exchanges(rows: list[Row]) -> Table:
-    table = _table("exchange", "time", "quartiles", "msgs", "vs\ndatatypes", "vs\npack", "of\nnetwork", "of the\nremote")
+    table = _table("exchange", "time", "quartiles", "msgs", "vs\ntypes", "vs\npack", "of net-\nwork", "of its\nremote")
     best = min((row["median_us"] for row in rows if row["verified"] and row["exchange"] not in FLOORS), default=None)
     for row in rows:
         style = "dim" if row["exchange"] in FLOORS else "bold" if row["verified"] and row["median_us"] == best else None
-        compared = [_number(row["ratio_datatypes"], 2, " x"), _number(row["ratio_pack"], 2, " x"), _number(row["of_network"]), _number(row["of_network_remote"])]
+        compared = [_faster(row["ratio_datatypes"]), _faster(row["ratio_pack"]), _of(row["of_network"]), _of(row["of_network_remote"])]
         wrong = ["[red]WRONG[/]", "", "", ""]
         messages = "" if row["messages"] is None else f"{row['messages']:,}"
         table.add_row(label(row), time_of(row["median_us"]), quartiles(row), messages, *(compared if row["verified"] else wrong), style=style)
@@ -71,7 +75,7 @@ def _steps(rows: list[Row]) -> Table:
 def _computing(console: Console, rows: list[Row]) -> None:
     times = ", ".join(f"{name} {time_of(points[0][1])}" for name, points in computing(rows).items())
     console.print(f"own cells once: {times}", style="dim")
-    percents = {row["storage"]: row["roofline_percent"] for row in rows if row["roofline_percent"] is not None}
+    percents = {memory(row): row["roofline_percent"] for row in rows if row["roofline_percent"] is not None}
     if percents:
         level = "memory" if rows[0]["roofline_of"] == "memory" else "the cache that cores share"
         console.print(f"of the speed of {level}: {', '.join(f'{name} {value:.0f} %' for name, value in percents.items())}", style="dim")
@@ -81,7 +85,8 @@ def _notes(console: Console, rows: list[Row]) -> None:
     console.print(f"median and quartiles of the slowest rank over {rows[0]['rounds']} rounds", style="dim")
     if any(row["exchange"] in FLOORS for row in rows):
         console.print(
-            "network: memmap's messages from plain buffers, to itself by MPI, as pack and datatypes send them; of the remote: those to itself by memcpy, as tonari does", style="dim"
+            "network: memmap's messages from plain buffers, to itself by MPI, as pack and datatypes send them; its remote: those to itself by memcpy, as tonari does",
+            style="dim",
         )
     for row in typical(rows):
         if row["exchange"] == "auto":
