@@ -5,6 +5,8 @@
 //                kill                                   the last rank kills itself in the middle of an exchange; the others go on until they get an error
 //                leave                                  the last rank frees its request, the others start another exchange
 //                quiet                                  8-byte exchanges between two marker system calls
+//                npy from to                            loads a file of a grid of 24 x 16 x 40 doubles and saves it again
+//   --grid                ghosts of a grid that are the neighbours' pages, instead
 //   --threads single      MPI_Init instead of MPI_Init_thread
 //   --refuse              this process may not read the memory of others
 //   --shm-dir path        only the last rank gets it, as TONARI_SHM_DIR
@@ -13,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <tonari/grid.h>
 #include <tonari/tonari.h>
 #include <unistd.h>
 
@@ -34,7 +37,7 @@ using Word = std::uint64_t;
 struct Options {
   std::string mode, shm_dir, threads = "multiple";
   int bytes = 8, exchanges = 100;
-  bool refuse = false, in_place = false;
+  bool refuse = false, in_place = false, grid = false;
 };
 
 Options read_options(int argc, char** argv) {
@@ -44,6 +47,7 @@ Options read_options(int argc, char** argv) {
     const std::string word = argv[k];
     if (word == "--refuse") o.refuse = true;
     else if (word == "--in-place") o.in_place = true;
+    else if (word == "--grid") o.grid = true;
     else if (k + 1 < argc && word == "--bytes") o.bytes = std::atoi(argv[++k]);
     else if (k + 1 < argc && word == "--exchanges") o.exchanges = std::atoi(argv[++k]);
     else if (k + 1 < argc && word == "--threads") o.threads = argv[++k];
@@ -80,6 +84,10 @@ class Program {
       if (r != rank_) others.push_back(r);
     const int n = size_ - 1;
     words_ = static_cast<std::size_t>(o_.bytes) / sizeof(Word);
+    if (o_.grid) {
+      make_grid();
+      return;
+    }
     if (o_.in_place) {
       in_.resize(words_ * static_cast<std::size_t>(size_));
       must(tonari_alltoall_inplace_init(in_.data(), static_cast<int>(words_), MPI_UINT64_T, MPI_COMM_WORLD, MPI_INFO_NULL, &request_));
@@ -130,7 +138,35 @@ class Program {
       for (std::size_t k = 0; k < words_; ++k) wrong_ += in_[static_cast<std::size_t>(i) * words_ + k] != content(peer(i), rank_, exchange, k);
   }
 
+  // A ring of subdomains, each as wide as its ghosts.
+  void make_grid() {
+    const int periodic = 1;
+    MPI_Comm ring = MPI_COMM_NULL;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size_, &periodic, 0, &ring);
+    tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
+    shape.dims = 1, shape.type = MPI_UINT64_T, shape.storage = TONARI_STORAGE_MAPPED, shape.copies = 2, shape.mapped_ghosts = 1;
+    shape.brick[0] = shape.lower[0] = static_cast<std::int64_t>(words_), shape.cells[0] = shape.lower[0] * size_;
+    must(tonari_grid_create(ring, &shape, nullptr, MPI_INFO_NULL, &grid_));
+    must(tonari_grid_exchange_init(grid_, 0, MPI_INFO_NULL, &request_));
+    must(tonari_grid_exchange_init(grid_, 1, MPI_INFO_NULL, &other_));
+    description_ = tonari_request_describe(request_);
+  }
+  int exchange_ghosts(int number) {
+    const int copy = number % 2, left = (rank_ + size_ - 1) % size_;
+    std::vector<Word> cells(words_);
+    for (std::size_t k = 0; k < words_; ++k) cells[k] = content(rank_, 0, number, k);
+    must(tonari_grid_import(grid_, 0, copy, 0, nullptr, cells.data()));
+    const tonari_request request = copy ? other_ : request_;
+    if (const int code = tonari_start(request)) return code;
+    if (const int code = tonari_wait(request)) return code;
+    const tonari_box ghosts{{-static_cast<std::int64_t>(words_)}, {0}};
+    must(tonari_grid_export(grid_, 0, copy, 0, &ghosts, cells.data()));
+    for (std::size_t k = 0; k < words_; ++k) wrong_ += cells[k] != content(left, 0, number, k);
+    return TONARI_SUCCESS;
+  }
+
   int exchange(int number) {
+    if (o_.grid) return exchange_ghosts(number);
     fill(number);
     if (const int code = tonari_start(request_)) return code;
     if (const int code = tonari_wait(request_)) return code;
@@ -193,9 +229,30 @@ class Program {
   double seconds_ = 0;
   std::vector<Word> out_, in_;
   tonari_neighborhood near_ = TONARI_NEIGHBORHOOD_NULL;
-  tonari_request request_ = TONARI_REQUEST_NULL;
+  tonari_request request_ = TONARI_REQUEST_NULL, other_ = TONARI_REQUEST_NULL;
+  tonari_grid grid_ = TONARI_GRID_NULL;
   std::string sentence_, description_;
 };
+
+int copy_npy(const char* from, const char* to) {
+  int ranks = 1, sizes[3] = {}, periodic[3] = {};
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Dims_create(ranks, 3, sizes);
+  MPI_Comm cart = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_WORLD, 3, sizes, periodic, 0, &cart);
+  tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
+  shape.dims = 3, shape.type = MPI_DOUBLE, shape.storage = TONARI_STORAGE_BRICK;
+  for (int k = 0; k < 3; ++k) shape.brick[k] = shape.lower[k] = shape.upper[k] = 4;
+  shape.cells[0] = 24, shape.cells[1] = 16, shape.cells[2] = 40;
+  tonari_grid grid = TONARI_GRID_NULL;
+  int code = tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid);
+  if (code == TONARI_SUCCESS) code = tonari_grid_load(grid, 0, 0, from);
+  if (code == TONARI_SUCCESS) code = tonari_grid_save(grid, 0, 0, to);
+  if (code != TONARI_SUCCESS) std::fprintf(stderr, "tonari_peers: %s\n", tonari_last_error());
+  tonari_grid_free(&grid);
+  MPI_Finalize();
+  return code;
+}
 
 // The launcher sees this process, which keeps the lines to it open; another one, which is this rank, may die without the launcher ending the job.
 void work_in_another_process() {
@@ -225,5 +282,6 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!options.shm_dir.empty() && rank == size - 1) setenv("TONARI_SHM_DIR", options.shm_dir.c_str(), 1);
+  if (options.mode == "npy" && argc == 4) return copy_npy(argv[2], argv[3]);
   return Program(options).run();
 }

@@ -93,6 +93,21 @@ def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: st
 
 
 @each_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_killed_rank_whose_pages_are_ghosts_is_named(mpi: str, ranks: int, tmp_path: Path) -> None:
+    reports = run(command(mpi, ranks, "kill", "--grid", "--bytes", "8192", launcher=tuple(GO_ON[mpi])), tmp_path)
+    assert [report["rank"] for report in reports] == list(range(ranks - 1))
+    for report in reports:
+        assert "zero-byte" in report["description"]
+        assert report["peer_error"], report
+        assert report["seconds"] < 8
+        assert report["wrong"] == 0
+        assert re.search(rf"rank {ranks - 1} has ended|rank \d has given up", report["sentence"]), report
+    assert any(f"rank {ranks - 1} has ended" in report["sentence"] for report in reports)
+    assert all(is_gone(report["process"]) for report in reports)
+
+
+@each_mpi
 @pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), ("linear", "4000000"), ("in place", "8"), ("in place", "400000")])
 def test_a_rank_that_frees_its_request_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
     reports = run(command(mpi, 3, "leave", "--bytes", size, *in_place(algorithm)), tmp_path)
