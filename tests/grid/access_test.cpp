@@ -137,9 +137,9 @@ void expect_info(const TestGrid& t, int storage) {
 template <class Test>
 void on_random_grids(unsigned seed, Test test) {
   Random random(seed);
-  const int repeats = ranks_are_slow() ? 1 : 4;
+  const int repeats = crowded() ? 1 : 4;
   for (int repeat = 0; repeat < repeats; ++repeat)
-    for (int dims = 1; dims <= (repeat == 0 && !ranks_are_slow() ? most_dims : 3); ++dims)
+    for (int dims = 1; dims <= (repeat == 0 && !crowded() ? most_dims : 3); ++dims)
       for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
         Geometry g = draw_geometry(random, dims, storage != TONARI_STORAGE_ARRAY || pick(random, 0, 1) == 1);
         g.shape.interleaved = pick(random, 0, 1);

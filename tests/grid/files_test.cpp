@@ -94,8 +94,8 @@ std::string whole_field(const Geometry& g, int copy, int field, int round) {
 TEST_F(GridFiles, HoldOneFieldOfTheWholeGrid) {
   Random random(31);
   int turn = 0;
-  for (int repeat = 0; repeat < (ranks_are_slow() ? 1 : 4); ++repeat)
-    for (int dims = 1; dims <= (ranks_are_slow() ? 3 : most_dims); ++dims) {
+  for (int repeat = 0; repeat < (crowded() ? 1 : 4); ++repeat)
+    for (int dims = 1; dims <= (crowded() ? 3 : most_dims); ++dims) {
       Geometry g = draw_geometry(random, dims, true);
       if (g.ours) MPI_Type_free(&g.shape.type);
       const NumberType& number = numbers[turn++ % std::size(numbers)];

@@ -24,6 +24,9 @@ inline void must(int code) {
   MPI_Abort(MPI_COMM_WORLD, 1);  // the others would wait for this rank
 }
 
+// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases then.
+inline bool crowded() { return world_size() > 3 || ranks_are_slow(); }
+
 // f(x) for all x of the box in lexicographic order.
 template <class F>
 void for_cells(const tonari_box& box, int dims, F f) {
@@ -157,8 +160,10 @@ struct Geometry {
 };
 
 inline void draw_ranks(Random& random, Geometry& g) {
-  for (int k = 0; k < g.dims; ++k) g.ranks[k] = 1;
-  for (int rest = world_size(), prime = 2; rest > 1;) {
+  g.ranks.fill(0);
+  if (world_size() > 8) MPI_Dims_create(world_size(), g.dims, g.ranks.data());
+  else std::fill_n(g.ranks.begin(), g.dims, 1);
+  for (int rest = world_size() > 8 ? 1 : world_size(), prime = 2; rest > 1;) {
     if (rest % prime) ++prime;
     else g.ranks[pick(random, 0, g.dims - 1)] *= prime, rest /= prime;
   }
