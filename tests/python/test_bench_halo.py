@@ -173,7 +173,7 @@ def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str
     assert ["mapped/zero-byte", "step"] in [[words[0], words[-1]] for words in lines]
     text = "\n".join(shown)
     assert "Wrong data from array/tonari-datatypes" in text and "Disturbed" in text and "brick/auto: layout" in text
-    assert "176.9" in text and "mapped 80 %" in text
+    assert "176.9" in text and "array 80 %" in text
 
 
 def test_repeats_and_series() -> None:
