@@ -126,32 +126,30 @@ void verify_steps(Run& run) {
 // though: both only compute then, and nobody looks at the values.
 void time_steps(Run& run) {
   std::vector<std::function<void()>> runs;
-  std::vector<std::pair<Spread*, int>> results;
-  const auto add = [&](Spread& into, int steps, std::function<void()> what) {
-    runs.push_back(std::move(what));
-    results.emplace_back(&into, steps);
+  std::vector<Spread*> results;
+  const int together = run.computing.at(Storage::array).steps->per_exchange();  // steps between two looks at the clock, the same for all
+  const auto add = [&](Spread& into, int each, std::function<void()> what) {
+    runs.emplace_back([what = std::move(what), each, together] {
+      for (int done = 0; done < together; done += each) what();
+    });
+    results.push_back(&into);
   };
   add(run.plain, 1, [&run] { run.loops->plain(); });
   add(run.tiled, 1, [&run] { run.loops->tiled(); });
   add(run.copy, 1, [&run] { run.memory->run(); });
-  const int together = run.computing.at(Storage::array).steps->per_exchange();  // steps between two looks at the clock, the same for all
   for (auto& [storage, computing] : run.computing) {
     const Steps& steps = *computing.steps;
-    add(computing.step, together, [&steps, together] {
-      for (int done = 0; done < together; done += steps.per_exchange()) compute(steps, 0);
-    });
+    add(computing.step, steps.per_exchange(), [&steps] { compute(steps, 0); });
     add(computing.own, 1, [&steps] { steps.own_cells(0); });
   }
   for (Entry& entry : run.entries) {
     if (!entry.field) continue;
     const Steps& steps = *run.computing.at(entry.field->storage()).steps;
-    add(entry.step, together, [&steps, &entry, together] {
-      for (int done = 0; done < together; done += steps.per_exchange()) cycle(steps, *entry.exchange);
-    });
+    add(entry.step, steps.per_exchange(), [&steps, &entry] { cycle(steps, *entry.exchange); });
   }
   const Timing timing = time_side_by_side(runs, effort_of(run.options, 1, runs), run.torus.comm());
   run.step_rounds = timing.rounds;
-  for (std::size_t i = 0; i < results.size(); ++i) *results[i].first = divided(timing.seconds[i], results[i].second);
+  for (std::size_t i = 0; i < results.size(); ++i) *results[i] = divided(timing.seconds[i], together);
 }
 
 void compare_one(const Options& options, const Torus& torus, long long size, Outcome& outcome) {

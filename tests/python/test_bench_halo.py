@@ -52,7 +52,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
-    done = run(*arguments, "--rounds", "3", "--max-time", "1", "--json")
+    done = run(*arguments, "--rounds", "2", "--max-time", "0.2", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -111,7 +111,7 @@ def test_other_stencils_bricks_and_ranks() -> None:
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = ["--size", "16,24", "--exchanges", "pack,datatypes,network,network-remote,layout,memmap,zero-byte", "--rounds", "3", "--max-time", "1"]
+    options = ["--size", "16,24", "--exchanges", "pack,datatypes,network,network-remote,layout,memmap,zero-byte", "--rounds", "2", "--max-time", "0.2"]
     done = run(*options, "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
     assert all(part in done.stdout for part in ("16³ cells per rank", "24³ cells per rank", "7 points, per step", "own cells once", "padding of memmap's messages"))
