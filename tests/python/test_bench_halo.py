@@ -46,7 +46,7 @@ each_mpi = pytest.mark.parametrize("mpi", BUILT or [pytest.param("none", marks=n
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
+    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
     command = [sys.executable, "-m", "tonari", "bench", "halo", *arguments]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, env=env)
 
@@ -59,8 +59,9 @@ def rows(*arguments: str) -> list[dict[str, Any]]:
 
 @each_mpi
 def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: str) -> None:
-    found = rows("--size", "16,24", "--ghost", "8", "--ranks", "2", "--mpi", mpi)
-    assert [(row["size"], label(row)) for row in found] == [(size, name) for size in (16, 24) for name in EXCHANGES]
+    sizes = (16, 24) if mpi == BUILT[0] else (16,)
+    found = rows("--size", ",".join(map(str, sizes)), "--ghost", "8", "--ranks", "2", "--mpi", mpi)
+    assert [(row["size"], label(row)) for row in found] == [(size, name) for size in sizes for name in EXCHANGES]
     for row in found:
         assert FIELDS <= row.keys()
         assert not any(isinstance(value, (dict, list)) for value in row.values())
@@ -73,7 +74,7 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
         if row["storage"] != "buffers":
             assert row["steps_per_exchange"] == (1 if row["exchange"] == "zero-byte" else 8)
             assert 0 < row["kernel_us"] and 0 < row["compute_us"] and 0 < row["step_us"]
-    for size in (16, 24):
+    for size in sizes:
         members = {label(row): row for row in found if row["size"] == size}
         messages = {name: members[name]["messages"] for name in MESSAGES}
         assert messages == MESSAGES | (FEWER_AT_16 if size == 16 else {})
