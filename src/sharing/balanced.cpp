@@ -1,0 +1,274 @@
+#include "sharing/balanced.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <unordered_map>
+
+#include "base/error.hpp"
+#include "sharing/staged_graph.hpp"
+
+namespace tonari {
+namespace {
+
+using EdgeNumber = std::uint32_t;
+constexpr std::uint32_t nothing = ~0u;
+
+// Which blocks take which edges. A block has a place per stage, in which it hangs in the list of its edge.
+class Paths {
+ public:
+  Paths(const CommunicationMatrix& matrix, int stages)
+      : matrix_(matrix), stages_(static_cast<std::size_t>(stages)), places_(matrix.blocks() * stages_), words_sent_(static_cast<std::size_t>(matrix.ranks()), 0) {}
+
+  EdgeNumber number(const StagedEdge& e) {
+    const std::uint64_t key = (static_cast<std::uint64_t>(e.stage) << 40 | static_cast<std::uint64_t>(e.from) << 20) | static_cast<std::uint64_t>(e.to);
+    const auto [entry, fresh] = numbers_.try_emplace(key, static_cast<EdgeNumber>(edges_.size()));
+    if (fresh) edges_.push_back({e, nothing, 0, 0});
+    return entry->second;
+  }
+  // A new edge that is in no list yet.
+  void expect(std::size_t edges) {
+    numbers_.reserve(edges);
+    edges_.reserve(edges);
+  }
+
+  const StagedEdge& edge(EdgeNumber e) const { return edges_[e].edge; }
+  std::uint64_t words(EdgeNumber e) const { return edges_[e].words; }
+  std::uint32_t count(EdgeNumber e) const { return edges_[e].count; }
+  std::span<const std::uint64_t> words_sent() const { return words_sent_; }
+  int hops(BlockNumber b) const {
+    int count = 0;
+    for (std::size_t k = 0; k < stages_; ++k) count += places_[b * stages_ + k].edge != nothing;
+    return count;
+  }
+  std::vector<BlockNumber> blocks(EdgeNumber e) const {
+    std::vector<BlockNumber> all;
+    for (std::uint32_t p = edges_[e].head; p != nothing; p = places_[p].next) all.push_back(static_cast<BlockNumber>(p / stages_));
+    return all;
+  }
+
+  void lead(BlockNumber b, std::span<const StagedEdge> path) {
+    for (std::size_t k = 0; k < stages_; ++k) leave(b, b * stages_ + k);
+    for (const StagedEdge& e : path) enter(b, b * stages_ + static_cast<std::size_t>(e.stage), number(e));
+  }
+
+  std::vector<BlockHop> hops() const {
+    std::vector<BlockHop> all;
+    for (std::size_t p = 0; p < places_.size(); ++p)
+      if (places_[p].edge != nothing) {
+        const StagedEdge& e = edges_[places_[p].edge].edge;
+        all.push_back({e.stage, e.from, e.to, static_cast<BlockNumber>(p / stages_)});
+      }
+    return all;
+  }
+
+ private:
+  struct Place {
+    EdgeNumber edge = nothing;
+    std::uint32_t next = nothing, before = nothing;
+  };
+  struct Edge {
+    StagedEdge edge;
+    std::uint32_t head;
+    std::uint32_t count;
+    std::uint64_t words;
+  };
+
+  void enter(BlockNumber b, std::size_t p, EdgeNumber e) {
+    Edge& edge = edges_[e];
+    places_[p] = {e, edge.head, nothing};
+    if (edge.head != nothing) places_[edge.head].before = static_cast<std::uint32_t>(p);
+    edge.head = static_cast<std::uint32_t>(p);
+    ++edge.count;
+    edge.words += matrix_.words(b);
+    words_sent_[edge.edge.from] += matrix_.words(b);
+  }
+
+  void leave(BlockNumber b, std::size_t p) {
+    const Place place = places_[p];
+    if (place.edge == nothing) return;
+    Edge& edge = edges_[place.edge];
+    (place.before == nothing ? edge.head : places_[place.before].next) = place.next;
+    if (place.next != nothing) places_[place.next].before = place.before;
+    --edge.count;
+    edge.words -= matrix_.words(b);
+    words_sent_[edge.edge.from] -= matrix_.words(b);
+    places_[p] = {};
+  }
+
+  const CommunicationMatrix& matrix_;
+  std::size_t stages_;
+  std::vector<Place> places_;
+  std::vector<Edge> edges_;
+  std::unordered_map<std::uint64_t, EdgeNumber> numbers_;
+  std::vector<std::uint64_t> words_sent_;
+};
+
+class Balancer {
+ public:
+  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options)
+      : matrix_(matrix), price_(options.price), ranks_(matrix.ranks()), graph_(ranks_, options.stages), paths_(matrix, options.stages),
+        needs_(static_cast<std::size_t>(ranks_), ranks_), needed_by_(needs_), candidates_(2 * static_cast<std::size_t>(ranks_)) {
+    paths_.expect(2 * matrix.blocks() * static_cast<std::size_t>(options.stages));
+    for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
+      const std::int32_t from = matrix.origin(b), to = matrix.target(b);
+      needs_.set(from, to);
+      needed_by_.set(to, from);
+      for (int stage = 0; stage < options.stages; ++stage) {
+        graph_.add({stage, from, to});
+        const EdgeNumber e = paths_.number({stage, from, to});
+        candidates_[from].push_back(e);
+        candidates_[ranks_ + to].push_back(e);
+      }
+    }
+    std::vector<StagedEdge> path;
+    for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
+      graph_.find_path(matrix.origin(b), matrix.target(b), paths_.words_sent(), path);
+      paths_.lead(b, path);
+    }
+    const double words = static_cast<double>(matrix.statistics().words);
+    word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
+  }
+
+  MessageSchedule run() {
+    thin();
+    while (level()) {
+    }
+    return MessageSchedule(matrix_, paths_.hops());
+  }
+
+ private:
+  // Ends are 0 .. ranks - 1 for what ranks send, and so many more for what they receive.
+  int busy(int end) const { return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_); }
+  double urgency(int end) const {
+    const std::size_t own = end < ranks_ ? static_cast<std::size_t>(matrix_.sent_by(end)) : matrix_.column(end - ranks_).size();
+    return busy(end) * std::sqrt(static_cast<double>(own));
+  }
+
+  void thin() {
+    std::priority_queue<std::pair<double, int>> queue;
+    for (int end = 0; end < 2 * ranks_; ++end) queue.emplace(urgency(end), end);
+    while (!queue.empty()) {
+      const auto [value, end] = queue.top();
+      queue.pop();
+      if (value == urgency(end) && !thin(end)) continue;
+      queue.emplace(urgency(end), end);
+    }
+  }
+
+  // The least useful eighth of the edges at this end. Returns false if none is left to try.
+  bool thin(int end) {
+    std::vector<EdgeNumber>& edges = candidates_[end];
+    std::erase_if(edges, [&](EdgeNumber e) { return !graph_.open(paths_.edge(e)) || kept(e); });
+    if (edges.empty()) return false;
+    ranking_.clear();
+    for (EdgeNumber e : edges) ranking_.emplace_back(use(e), e);
+    const std::size_t part = (ranking_.size() + 7) / 8;
+    std::partial_sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part), ranking_.end());
+    for (std::size_t k = 0; k < part; ++k)
+      if (!close(ranking_[k].second, price_)) keep(ranking_[k].second);
+    return true;
+  }
+
+  bool kept(EdgeNumber e) const { return e < kept_.size() && kept_[e]; }
+  void keep(EdgeNumber e) {
+    if (e >= kept_.size()) kept_.resize(e + 1 + e / 2);
+    kept_[e] = true;
+  }
+
+  // How many pairs could go over this edge and one more, and the words on it.
+  double use(EdgeNumber number) const {
+    const StagedEdge& e = paths_.edge(number);
+    int pairs = 0;
+    for (int s = e.stage + 1; s < graph_.stages(); ++s) pairs += graph_.forward(s).count_common(e.to, needs_, e.from);
+    for (int s = 0; s < e.stage; ++s) pairs += graph_.backward(s).count_common(e.from, needed_by_, e.to);
+    return pairs + word_weight_ * static_cast<double>(paths_.words(number));
+  }
+
+  // Leads all blocks on it elsewhere, if they have ways and these have at most `price` more words.
+  bool close(EdgeNumber number, double price) {
+    graph_.remove(paths_.edge(number));
+    const std::vector<BlockNumber> blocks = paths_.blocks(number);
+    detours_.resize(std::max(detours_.size(), blocks.size()));
+    double more = 0;
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      const bool found = graph_.find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]), paths_.words_sent(), detours_[k]);
+      if (found) more += (static_cast<double>(detours_[k].size()) - paths_.hops(blocks[k])) * static_cast<double>(matrix_.words(blocks[k]));
+      if (found && more <= price) continue;
+      graph_.add(paths_.edge(number));
+      return false;
+    }
+    for (std::size_t k = 0; k < blocks.size(); ++k) paths_.lead(blocks[k], detours_[k]);
+    return true;
+  }
+
+  // One edge less for a busiest end; false if none can be had.
+  bool level() {
+    int busiest = 0;
+    for (int end = 1; end < 2 * ranks_; ++end)
+      if (busy(end) > busy(busiest)) busiest = end;
+    std::vector<std::pair<std::uint32_t, EdgeNumber>> edges;  // those with few blocks first
+    for (int s = 0; s < graph_.stages(); ++s) {
+      const bool sends = busiest < ranks_;
+      const int rank = sends ? busiest : busiest - ranks_;
+      const BitRows& rows = sends ? graph_.forward(s) : graph_.backward(s);
+      rows.for_each_common(rank, rows, rank, [&](int other) {
+        const EdgeNumber e = paths_.number(sends ? StagedEdge{s, rank, other} : StagedEdge{s, other, rank});
+        edges.emplace_back(paths_.count(e), e);
+      });
+    }
+    std::sort(edges.begin(), edges.end());
+    const int most = busy(busiest);
+    return std::any_of(edges.begin(), edges.end(), [&](const auto& edge) { return replace(edge.second, most); });
+  }
+
+  // Closes it and opens others where blocks have no way, between ranks that have then less than `most` edges.
+  bool replace(EdgeNumber number, int most) {
+    const StagedEdge old = paths_.edge(number);
+    graph_.remove(old);
+    const std::vector<BlockNumber> blocks = paths_.blocks(number);
+    detours_.resize(std::max(detours_.size(), blocks.size()));
+    std::vector<StagedEdge> opened;
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      const int from = matrix_.origin(blocks[k]), to = matrix_.target(blocks[k]);
+      if (graph_.find_path(from, to, paths_.words_sent(), detours_[k])) continue;
+      StagedEdge edge;
+      if (opened.size() < most_opened && graph_.find_missing(from, to, most - 1, edge) && edge != old) {
+        graph_.add(edge);
+        opened.push_back(edge);
+        if (graph_.find_path(from, to, paths_.words_sent(), detours_[k])) continue;
+      }
+      for (const StagedEdge& e : opened) graph_.remove(e);
+      graph_.add(old);
+      return false;
+    }
+    for (std::size_t k = 0; k < blocks.size(); ++k) paths_.lead(blocks[k], detours_[k]);
+    return true;
+  }
+
+  static constexpr std::size_t most_opened = 64;
+  const CommunicationMatrix& matrix_;
+  double price_;
+  int ranks_;
+  StagedGraph graph_;
+  Paths paths_;
+  BitRows needs_, needed_by_;                        // the pattern, by row and by column
+  std::vector<std::vector<EdgeNumber>> candidates_;  // by end
+  std::vector<bool> kept_;
+  double word_weight_;                               // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
+  std::vector<std::pair<double, EdgeNumber>> ranking_;
+  std::vector<std::vector<StagedEdge>> detours_;
+};
+
+}  // namespace
+
+MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions& options) {
+  if (options.stages < 1 || options.stages > 8) fail(Errc::argument, "balanced with ", options.stages, " stages: give 1 to 8");
+  if (!(options.price >= 0)) fail(Errc::argument, "balanced with a price of ", options.price, " words per message: give 0 or more");
+  if (matrix.ranks() > most_balanced_ranks)
+    fail(Errc::argument, "balanced for ", matrix.ranks(), " ranks: give at most ", most_balanced_ranks, ", or take store and forward");
+  if (options.stages == 1 || matrix.blocks() == 0) return direct_schedule(matrix);
+  return Balancer(matrix, options).run();
+}
+
+}  // namespace tonari

@@ -1,0 +1,36 @@
+// balanced: few messages for everybody at little volume. Ours; the papers' schemes are its ends: direct sending, and store and forward on a topology, which here
+// is not given but found in the pattern.
+//
+//   All stages start with the edges of the pattern itself: whoever writes to a rank anyway may do so in every stage. Then edges are deleted as long
+//   as every block still has a path, one edge per stage at most, in their order:
+//
+//        stage 0    a ───▶ x            x writes to t anyway, so (a, t) can go, in both stages;
+//        stage 1           x ───▶ t     and x's other targets come along over (a, x)
+//
+//   1. Thinning. The busiest rank's turn, by messages sent or received times the square root of what it has in the pattern, so that those with much to
+//      do get far while the others still offer ways round. It deletes those of its edges that could serve the fewest pairs of the pattern, blocks with
+//      many words on them counting against it: hubs remain. A deletion is made if it costs at most `price` more words; what cannot be deleted now
+//      never can, as ways only become fewer: every edge is tried once, or twice, from both ends.
+//   2. Levelling. The busiest rank closes one of its edges, and blocks without a way get a new edge, whatever the pattern, between ranks with room, until the
+//      busiest rank finds none. The number of busiest ranks falls in every step, so it ends.
+//
+// Ways round lead over the ranks that have the fewest words to send so far. Time: about (blocks * stages) * (degree + ranks / 64).
+#pragma once
+
+#include <limits>
+
+#include "sharing/message_schedule.hpp"
+
+namespace tonari {
+
+struct BalanceOptions {
+  int stages = 2;                                            // 1 to 8; 1: direct
+  double price = std::numeric_limits<double>::infinity();   // more words that one message less may cost: what moves along the front. 0: no detours
+};
+
+constexpr int most_balanced_ranks = 1 << 15;  // above, its tables would take gigabytes
+
+// Throws Errc::argument if the options make no sense or there are more ranks.
+MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions& options = {});
+
+}  // namespace tonari
