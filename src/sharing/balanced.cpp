@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "sharing/staged_graph.hpp"
+#include "sharing/store_and_forward.hpp"
 
 namespace tonari {
 namespace {
@@ -26,7 +27,6 @@ class Paths {
     if (fresh) edges_.push_back({e, nothing, 0, 0});
     return entry->second;
   }
-  // A new edge that is in no list yet.
   void expect(std::size_t edges) {
     numbers_.reserve(edges);
     edges_.reserve(edges);
@@ -106,26 +106,27 @@ class Paths {
 
 class Balancer {
  public:
-  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options)
+  // edges: where to start; every block must have a path.
+  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options, std::span<const StagedEdge> edges)
       : matrix_(matrix), price_(options.price), ranks_(matrix.ranks()), graph_(ranks_, options.stages), paths_(matrix, options.stages),
         needs_(static_cast<std::size_t>(ranks_), ranks_), needed_by_(needs_), candidates_(2 * static_cast<std::size_t>(ranks_)) {
-    paths_.expect(2 * matrix.blocks() * static_cast<std::size_t>(options.stages));
+    paths_.expect(edges.size());
+    for (const StagedEdge& edge : edges) {
+      graph_.add(edge);
+      const EdgeNumber e = paths_.number(edge);
+      candidates_[edge.from].push_back(e);
+      candidates_[ranks_ + edge.to].push_back(e);
+    }
+    std::vector<StagedEdge> path;
     for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
       const std::int32_t from = matrix.origin(b), to = matrix.target(b);
       needs_.set(from, to);
       needed_by_.set(to, from);
-      for (int stage = 0; stage < options.stages; ++stage) {
-        graph_.add({stage, from, to});
-        const EdgeNumber e = paths_.number({stage, from, to});
-        candidates_[from].push_back(e);
-        candidates_[ranks_ + to].push_back(e);
-      }
-    }
-    std::vector<StagedEdge> path;
-    for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
-      graph_.find_path(matrix.origin(b), matrix.target(b), paths_.words_sent(), path);
+      if (!graph_.find_path(from, to, paths_.words_sent(), path)) fail(Errc::internal, "balanced starts without a path from ", from, " to ", to);
       paths_.lead(b, path);
     }
+    for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.sent_by(rank)));
+    for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.column(rank).size()));
     const double words = static_cast<double>(matrix.statistics().words);
     word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
   }
@@ -134,16 +135,14 @@ class Balancer {
     thin();
     while (level()) {
     }
+    shorten();
     return MessageSchedule(matrix_, paths_.hops());
   }
 
  private:
   // Ends are 0 .. ranks - 1 for what ranks send, and so many more for what they receive.
   int busy(int end) const { return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_); }
-  double urgency(int end) const {
-    const std::size_t own = end < ranks_ ? static_cast<std::size_t>(matrix_.sent_by(end)) : matrix_.column(end - ranks_).size();
-    return busy(end) * std::sqrt(static_cast<double>(own));
-  }
+  double urgency(int end) const { return busy(end) * weights_[end]; }
 
   void thin() {
     std::priority_queue<std::pair<double, int>> queue;
@@ -156,14 +155,14 @@ class Balancer {
     }
   }
 
-  // The least useful eighth of the edges at this end. Returns false if none is left to try.
+  // The least useful quarter of the edges at this end. Returns false if none is left to try.
   bool thin(int end) {
     std::vector<EdgeNumber>& edges = candidates_[end];
     std::erase_if(edges, [&](EdgeNumber e) { return !graph_.open(paths_.edge(e)) || kept(e); });
     if (edges.empty()) return false;
     ranking_.clear();
     for (EdgeNumber e : edges) ranking_.emplace_back(use(e), e);
-    const std::size_t part = (ranking_.size() + 7) / 8;
+    const std::size_t part = (ranking_.size() + 3) / 4;
     std::partial_sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part), ranking_.end());
     for (std::size_t k = 0; k < part; ++k)
       if (!close(ranking_[k].second, price_)) keep(ranking_[k].second);
@@ -246,6 +245,22 @@ class Balancer {
     return true;
   }
 
+  // Blocks that would save more words than a message costs go directly, where this makes nobody the busiest.
+  void shorten() {
+    int most = 0;
+    for (int end = 0; end < 2 * ranks_; ++end) most = std::max(most, busy(end));
+    std::vector<std::pair<double, BlockNumber>> savings;
+    for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
+      if (const double saved = (paths_.hops(b) - 1) * static_cast<double>(matrix_.words(b)); saved > price_) savings.emplace_back(-saved, b);
+    std::sort(savings.begin(), savings.end());
+    for (const auto& [saved, b] : savings) {
+      const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_.stages(), matrix_.origin(b), matrix_.target(b)};
+      if (graph_.sent(direct.from) >= most || graph_.received(direct.to) >= most) continue;
+      graph_.add(direct);
+      paths_.lead(b, std::span(&direct, 1));
+    }
+  }
+
   static constexpr std::size_t most_opened = 64;
   const CommunicationMatrix& matrix_;
   double price_;
@@ -254,11 +269,33 @@ class Balancer {
   Paths paths_;
   BitRows needs_, needed_by_;                        // the pattern, by row and by column
   std::vector<std::vector<EdgeNumber>> candidates_;  // by end
-  std::vector<bool> kept_;
+  std::vector<bool> kept_;                           // by edge: cannot go
+  std::vector<double> weights_;                      // by end
   double word_weight_;                               // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
   std::vector<std::pair<double, EdgeNumber>> ranking_;
   std::vector<std::vector<StagedEdge>> detours_;
 };
+
+std::vector<StagedEdge> pattern_edges(const CommunicationMatrix& matrix, int stages) {
+  std::vector<StagedEdge> edges;
+  for (BlockNumber b = 0; b < matrix.blocks(); ++b)
+    for (int stage = 0; stage < stages; ++stage) edges.push_back({stage, matrix.origin(b), matrix.target(b)});
+  return edges;
+}
+
+std::vector<StagedEdge> topology_edges(const CommunicationMatrix& matrix, int stages) {
+  std::vector<StagedEdge> edges;
+  const MessageSchedule forward = store_and_forward(matrix, std::min(stages, most_dimensions(matrix.ranks())));
+  for (const CombinedMessage& m : forward.messages()) edges.push_back({m.stage, m.from, m.to});
+  return edges;
+}
+
+// The busiest rank's time if a message costs as much as `price` words, words taken from the average rank. An infinite price: messages first.
+std::pair<double, double> time_of(const CommunicationMatrix& matrix, const MessageSchedule& schedule, double price) {
+  const ScheduleMetrics cost = schedule.metrics(matrix);
+  const double messages = std::max(cost.most_sent, cost.most_received), words = cost.words * static_cast<double>(matrix.statistics().words) / matrix.ranks();
+  return std::isinf(price) ? std::pair(messages, words) : std::pair(messages * price + words, 0.0);
+}
 
 }  // namespace
 
@@ -268,7 +305,10 @@ MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions
   if (matrix.ranks() > most_balanced_ranks)
     fail(Errc::argument, "balanced for ", matrix.ranks(), " ranks: give at most ", most_balanced_ranks, ", or take store and forward");
   if (options.stages == 1 || matrix.blocks() == 0) return direct_schedule(matrix);
-  return Balancer(matrix, options).run();
+  MessageSchedule found = Balancer(matrix, options, pattern_edges(matrix, options.stages)).run();
+  if (options.price == 0) return found;
+  MessageSchedule regular = Balancer(matrix, options, topology_edges(matrix, options.stages)).run();
+  return time_of(matrix, regular, options.price) < time_of(matrix, found, options.price) ? regular : found;
 }
 
 }  // namespace tonari

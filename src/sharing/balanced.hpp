@@ -14,6 +14,9 @@
 //   2. Levelling. The busiest rank closes one of its edges, and blocks without a way get a new edge, whatever the pattern, between ranks with room, until the
 //      busiest rank finds none. The number of busiest ranks falls in every step, so it ends.
 //
+// Where all talk to all a pattern has no shape to find. So the same is done from the messages of store and forward on, and the better of the two schedules is
+// taken: by messages of the busiest rank times price plus words of the average rank.
+//
 // Ways round lead over the ranks that have the fewest words to send so far. Time: about (blocks * stages) * (degree + ranks / 64).
 #pragma once
 

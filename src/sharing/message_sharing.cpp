@@ -164,14 +164,13 @@ class PhaseOne {
   std::uint64_t key(int a, int b) const { return static_cast<std::uint64_t>(std::min(a, b)) * static_cast<std::uint64_t>(matrix_.ranks()) + std::max(a, b); }
 
   int best_friend(int most) {
-    const std::span<const std::uint32_t> common = common_.of(most);
-    int best = -1;
-    for (int r = 0; r < matrix_.ranks(); ++r) {
-      if (r == most || common[r] < 2 || (best >= 0 && common[r] < common[best])) continue;
-      if (best >= 0 && common[r] == common[best] && senders_.sent(r) >= senders_.sent(best)) continue;
-      if (!paired_.contains(key(most, r))) best = r;
+    CommonCount best{-1, 0};
+    for (const CommonCount& c : common_.of(most)) {
+      if (c.targets < best.targets) continue;
+      if (c.targets == best.targets && std::pair(senders_.sent(c.rank), c.rank) >= std::pair(senders_.sent(best.rank), best.rank)) continue;
+      if (!paired_.contains(key(most, c.rank))) best = c;
     }
-    return best;
+    return best.rank;
   }
 
   // Whether it helped.
