@@ -36,6 +36,7 @@ class Paths {
   std::uint64_t words(EdgeNumber e) const { return edges_[e].words; }
   std::uint32_t count(EdgeNumber e) const { return edges_[e].count; }
   std::span<const std::uint64_t> words_sent() const { return words_sent_; }
+  double all_words() const { return static_cast<double>(all_words_); }
   int hops(BlockNumber b) const {
     int count = 0;
     for (std::size_t k = 0; k < stages_; ++k) count += places_[b * stages_ + k].edge != nothing;
@@ -82,6 +83,7 @@ class Paths {
     ++edge.count;
     edge.words += matrix_.words(b);
     words_sent_[edge.edge.from] += matrix_.words(b);
+    all_words_ += matrix_.words(b);
   }
 
   void leave(BlockNumber b, std::size_t p) {
@@ -93,6 +95,7 @@ class Paths {
     --edge.count;
     edge.words -= matrix_.words(b);
     words_sent_[edge.edge.from] -= matrix_.words(b);
+    all_words_ -= matrix_.words(b);
     places_[p] = {};
   }
 
@@ -102,6 +105,7 @@ class Paths {
   std::vector<Edge> edges_;
   std::unordered_map<std::uint64_t, EdgeNumber> numbers_;
   std::vector<std::uint64_t> words_sent_;
+  std::uint64_t all_words_ = 0;
 };
 
 class Balancer {
@@ -128,6 +132,7 @@ class Balancer {
     for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.sent_by(rank)));
     for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.column(rank).size()));
     const double words = static_cast<double>(matrix.statistics().words);
+    most_words_ = options.words * words;
     word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
   }
 
@@ -192,8 +197,8 @@ class Balancer {
     double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
       const bool found = graph_.find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]), paths_.words_sent(), detours_[k]);
-      if (found) more += (static_cast<double>(detours_[k].size()) - paths_.hops(blocks[k])) * static_cast<double>(matrix_.words(blocks[k]));
-      if (found && more <= price) continue;
+      if (found) more += more_words(blocks[k], detours_[k]);
+      if (found && more <= price && paths_.all_words() + more <= most_words_) continue;
       graph_.add(paths_.edge(number));
       return false;
     }
@@ -201,19 +206,23 @@ class Balancer {
     return true;
   }
 
+  double more_words(BlockNumber b, std::span<const StagedEdge> detour) const {
+    return (static_cast<double>(detour.size()) - paths_.hops(b)) * static_cast<double>(matrix_.words(b));
+  }
+
   // One edge less for a busiest end; false if none can be had.
   bool level() {
     int busiest = 0;
     for (int end = 1; end < 2 * ranks_; ++end)
       if (busy(end) > busy(busiest)) busiest = end;
-    std::vector<std::pair<std::uint32_t, EdgeNumber>> edges;  // those with few blocks first
+    std::vector<std::pair<std::uint64_t, EdgeNumber>> edges;  // those with few words first
     for (int s = 0; s < graph_.stages(); ++s) {
       const bool sends = busiest < ranks_;
       const int rank = sends ? busiest : busiest - ranks_;
       const BitRows& rows = sends ? graph_.forward(s) : graph_.backward(s);
       rows.for_each_common(rank, rows, rank, [&](int other) {
         const EdgeNumber e = paths_.number(sends ? StagedEdge{s, rank, other} : StagedEdge{s, other, rank});
-        edges.emplace_back(paths_.count(e), e);
+        edges.emplace_back(paths_.words(e), e);
       });
     }
     std::sort(edges.begin(), edges.end());
@@ -228,21 +237,27 @@ class Balancer {
     const std::vector<BlockNumber> blocks = paths_.blocks(number);
     detours_.resize(std::max(detours_.size(), blocks.size()));
     std::vector<StagedEdge> opened;
+    double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
-      const int from = matrix_.origin(blocks[k]), to = matrix_.target(blocks[k]);
-      if (graph_.find_path(from, to, paths_.words_sent(), detours_[k])) continue;
-      StagedEdge edge;
-      if (opened.size() < most_opened && graph_.find_missing(from, to, most - 1, edge) && edge != old) {
-        graph_.add(edge);
-        opened.push_back(edge);
-        if (graph_.find_path(from, to, paths_.words_sent(), detours_[k])) continue;
-      }
+      if (lead_or_open(blocks[k], most, old, opened, detours_[k])) more += more_words(blocks[k], detours_[k]);
+      else more = std::numeric_limits<double>::infinity();
+      if (paths_.all_words() + more <= most_words_ && !std::isinf(more)) continue;
       for (const StagedEdge& e : opened) graph_.remove(e);
       graph_.add(old);
       return false;
     }
     for (std::size_t k = 0; k < blocks.size(); ++k) paths_.lead(blocks[k], detours_[k]);
     return true;
+  }
+
+  bool lead_or_open(BlockNumber b, int most, const StagedEdge& old, std::vector<StagedEdge>& opened, std::vector<StagedEdge>& path) {
+    const int from = matrix_.origin(b), to = matrix_.target(b);
+    if (graph_.find_path(from, to, paths_.words_sent(), path)) return true;
+    StagedEdge edge;
+    if (opened.size() == most_opened || !graph_.find_missing(from, to, most - 1, edge) || edge == old) return false;
+    graph_.add(edge);
+    opened.push_back(edge);
+    return graph_.find_path(from, to, paths_.words_sent(), path);
   }
 
   // Blocks that would save more words than a message costs go directly, where this makes nobody the busiest.
@@ -263,7 +278,7 @@ class Balancer {
 
   static constexpr std::size_t most_opened = 64;
   const CommunicationMatrix& matrix_;
-  double price_;
+  double price_, most_words_ = 0;
   int ranks_;
   StagedGraph graph_;
   Paths paths_;
@@ -302,12 +317,14 @@ std::pair<double, double> time_of(const CommunicationMatrix& matrix, const Messa
 MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions& options) {
   if (options.stages < 1 || options.stages > 8) fail(Errc::argument, "balanced with ", options.stages, " stages: give 1 to 8");
   if (!(options.price >= 0)) fail(Errc::argument, "balanced with a price of ", options.price, " words per message: give 0 or more");
+  if (!(options.words >= 1)) fail(Errc::argument, "balanced with at most ", options.words, " times the words: give 1 or more");
   if (matrix.ranks() > most_balanced_ranks)
     fail(Errc::argument, "balanced for ", matrix.ranks(), " ranks: give at most ", most_balanced_ranks, ", or take store and forward");
   if (options.stages == 1 || matrix.blocks() == 0) return direct_schedule(matrix);
   MessageSchedule found = Balancer(matrix, options, pattern_edges(matrix, options.stages)).run();
   if (options.price == 0) return found;
   MessageSchedule regular = Balancer(matrix, options, topology_edges(matrix, options.stages)).run();
+  if (regular.metrics(matrix).words > options.words) return found;
   return time_of(matrix, regular, options.price) < time_of(matrix, found, options.price) ? regular : found;
 }
 

@@ -11,11 +11,14 @@
 //      do get far while the others still offer ways round. It deletes those of its edges that could serve the fewest pairs of the pattern, blocks with
 //      many words on them counting against it: hubs remain. A deletion is made if it costs at most `price` more words; what cannot be deleted now
 //      never can, as ways only become fewer: every edge is tried once, or twice, from both ends.
-//   2. Levelling. The busiest rank closes one of its edges, and blocks without a way get a new edge, whatever the pattern, between ranks with room, until the
-//      busiest rank finds none. The number of busiest ranks falls in every step, so it ends.
+//   2. Levelling. The busiest rank closes one of its edges, those with few words first, and blocks without a way get a new edge, whatever the pattern, between
+//      ranks with room, until the busiest rank finds none or the words are spent. The number of busiest ranks falls in every step, so it ends.
+//   3. Shortening. Blocks that would save more words than `price` go directly, where this makes nobody the busiest.
 //
 // Where all talk to all a pattern has no shape to find. So the same is done from the messages of store and forward on, and the better of the two schedules is
 // taken: by messages of the busiest rank times price plus words of the average rank.
+//
+// For few words more: a low price and a limit of words, which levelling then spends where it helps; for few messages: no limits and more stages.
 //
 // Ways round lead over the ranks that have the fewest words to send so far. Time: about (blocks * stages) * (degree + ranks / 64).
 #pragma once
@@ -28,7 +31,8 @@ namespace tonari {
 
 struct BalanceOptions {
   int stages = 2;                                            // 1 to 8; 1: direct
-  double price = std::numeric_limits<double>::infinity();   // more words that one message less may cost: what moves along the front. 0: no detours
+  double price = std::numeric_limits<double>::infinity();   // more words that one message less may cost in thinning: moves along the front. 0: no detours
+  double words = std::numeric_limits<double>::infinity();   // most words of all, relative to sending them directly; at least 1
 };
 
 constexpr int most_balanced_ranks = 1 << 15;  // above, its tables would take gigabytes

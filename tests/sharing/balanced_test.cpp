@@ -116,6 +116,23 @@ TEST(Balanced, IsProvenAndNoBusierOnAnyPattern) {
   EXPECT_GT(fewer, 500);
 }
 
+TEST(Balanced, KeepsToItsWords) {
+  std::mt19937 random(13);
+  for (int k = 0; k < 60; ++k) {
+    const CommunicationMatrix m = any_pattern(random, 64);
+    double before = 1;
+    for (double words : {1.0, 1.1, 1.3}) {
+      const MessageSchedule schedule = balanced(m, {2 + k % 3, 5, words});
+      expect_proven(m, schedule, "balanced", static_cast<unsigned>(k));
+      ASSERT_LE(schedule.metrics(m).words, words + 1e-12);
+      before = std::max(before, schedule.metrics(m).words);
+    }
+    if (m.statistics().most_sent > 20) {
+      EXPECT_GT(before, 1);
+    }
+  }
+}
+
 // All talk to all: 2 (sqrt(P) - 1) messages in two stages would do.
 TEST(Balanced, FindsATopologyInACompletePattern) {
   std::vector<Flow> flows;
@@ -129,7 +146,7 @@ TEST(Balanced, FindsATopologyInACompletePattern) {
 
 TEST(Balanced, RefusesNonsense) {
   const CommunicationMatrix m = sharing::matrix_of(3, {{0, 1}, {1, 2}});
-  for (const BalanceOptions& options : {BalanceOptions{0, 1}, {9, 1}, {2, -1}, {2, std::nan("")}})
+  for (const BalanceOptions& options : {BalanceOptions{0, 1}, {9, 1}, {2, -1}, {2, std::nan("")}, {2, 1, 0.9}})
     EXPECT_EQ(test::error_of([&] { balanced(m, options); }).code(), Errc::argument);
   EXPECT_EQ(test::error_of([&] { balanced(CommunicationMatrix(most_balanced_ranks + 1, {}), {}); }).code(), Errc::argument);
   EXPECT_EQ(balanced(CommunicationMatrix(0, {})).messages().size(), 0u);
