@@ -1,9 +1,9 @@
 #include "sharing/balanced.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <queue>
-#include <unordered_map>
 
 #include "base/error.hpp"
 #include "sharing/staged_graph.hpp"
@@ -22,14 +22,19 @@ class Paths {
       : matrix_(matrix), stages_(static_cast<std::size_t>(stages)), places_(matrix.blocks() * stages_), words_sent_(static_cast<std::size_t>(matrix.ranks()), 0) {}
 
   EdgeNumber number(const StagedEdge& e) {
-    const std::uint64_t key = (static_cast<std::uint64_t>(e.stage) << 40 | static_cast<std::uint64_t>(e.from) << 20) | static_cast<std::uint64_t>(e.to);
-    const auto [entry, fresh] = numbers_.try_emplace(key, static_cast<EdgeNumber>(edges_.size()));
-    if (fresh) edges_.push_back({e, nothing, 0, 0});
-    return entry->second;
+    std::size_t place = place_of(e);
+    if (table_[place] != nothing) return table_[place];
+    if (2 * (edges_.size() + 1) > table_.size()) {
+      expect(2 * edges_.size() + 2);
+      place = place_of(e);
+    }
+    edges_.push_back({e, nothing, 0, 0});
+    return table_[place] = static_cast<EdgeNumber>(edges_.size() - 1);
   }
+  // Room for so many edges.
   void expect(std::size_t edges) {
-    numbers_.reserve(edges);
-    edges_.reserve(edges);
+    table_.assign(std::bit_ceil(2 * edges + 2), nothing);
+    for (EdgeNumber e = 0; e < edges_.size(); ++e) table_[place_of(edges_[e].edge)] = e;
   }
 
   const StagedEdge& edge(EdgeNumber e) const { return edges_[e].edge; }
@@ -75,6 +80,14 @@ class Paths {
     std::uint64_t words;
   };
 
+  // Where the number of an edge is in the table, or would be.
+  std::size_t place_of(const StagedEdge& e) const {
+    const std::uint64_t key = (static_cast<std::uint64_t>(e.stage) << 40 | static_cast<std::uint64_t>(e.from) << 20) | static_cast<std::uint64_t>(e.to);
+    std::size_t place = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ull) >> 20) & (table_.size() - 1);
+    while (table_[place] != nothing && edges_[table_[place]].edge != e) place = (place + 1) & (table_.size() - 1);
+    return place;
+  }
+
   void enter(BlockNumber b, std::size_t p, EdgeNumber e) {
     Edge& edge = edges_[e];
     places_[p] = {e, edge.head, nothing};
@@ -103,7 +116,7 @@ class Paths {
   std::size_t stages_;
   std::vector<Place> places_;
   std::vector<Edge> edges_;
-  std::unordered_map<std::uint64_t, EdgeNumber> numbers_;
+  std::vector<EdgeNumber> table_ = std::vector<EdgeNumber>(2, nothing);  // by place, at most half full
   std::vector<std::uint64_t> words_sent_;
   std::uint64_t all_words_ = 0;
 };
