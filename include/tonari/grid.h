@@ -48,7 +48,8 @@ typedef struct {
   int fields;                               /* default 1 */
   int interleaved;                          /* brick, mapped: field after field within each brick, instead of one storage per field */
   int copies;                               /* of all of it, such as old and new; default 1 */
-  MPI_Datatype type;                        /* of a cell: any type whose elements are contiguous; saved and loaded if it is predefined */
+  MPI_Datatype type;                        /* of a cell: any type whose elements are contiguous; saved and loaded if it is a predefined number of C that NumPy has, too.
+                                               mapped: its size divides the page */
   int storage;                              /* TONARI_STORAGE_... */
   int64_t brick[TONARI_GRID_MAX_DIMS];      /* brick, mapped: cells of a brick; default 8 in each of up to 3 dimensions, 4 in more. Own cells and widths are multiples */
   size_t page;                              /* mapped: bytes to whose multiples regions are padded, a power of two; default the system's page */
@@ -63,7 +64,8 @@ typedef struct {
 #endif
 
 /* [collective] cart: a Cartesian communicator; says which ranks are neighbours, and in which dimensions the grid is periodic. Duplicated, not kept. In a dimension of
- * the whole grid, subdomains differ by one cell, or one brick, at most; the first ones are larger.
+ * the whole grid, subdomains differ by one cell, or one brick, at most; the first ones are larger. Bricks and mapped storage need own cells for both surfaces: at least
+ * lower + upper; arrays at least the larger of the two.
  *  arrays   storage array: NULL (tonari allocates), or copies x subdomains x fields pointers to the program's arrays (copy 0 subdomain 0 field 0, field 1, ...), each
  *           lexicographic with its ghosts, lower + own + upper in every dimension. They are used as they are until the grid is freed. Else NULL.
  *  info     for later use; MPI_INFO_NULL.
@@ -71,8 +73,9 @@ typedef struct {
  *
  * mapped_ghosts: a ghost region of a neighbour on the same node is a read-only mapping of that neighbour's surface. An exchange then says that this rank's copy is
  * complete, and waits until the neighbours' are: no byte moves. What the neighbour writes is visible here at once, so copies must be written in turn: between two exchanges
- * of one copy another copy must be exchanged (checked at start: ACTIVE), and a rank must have read the ghosts of the old copy before it starts the exchange of the
- * new one. Programs that compute one copy from the other(s) and exchange it do just that. Ghosts of neighbours on other nodes are exchanged by messages.
+ * of one copy another copy must be exchanged to the end (checked at start: ACTIVE), and a rank must have read the ghosts of the old copy before it starts the exchange of the
+ * new one, and write the surface of the old copy only after that exchange is complete. Programs that compute one copy from the other(s) and exchange it do just that. Ghosts
+ * that are mapped cannot be written: not by kernels (SIGSEGV), nor by tonari_grid_import (ARGUMENT). Ghosts of neighbours on other nodes are exchanged by messages.
  *
  * Errors: ARGUMENT (a width or a domain that is no multiple of the brick, a domain smaller than its halo, ...), TOPOLOGY, MISMATCH (names the ranks), OVERFLOW, MEMORY (no
  * room, too many mappings, no huge pages), MPI. */
@@ -96,7 +99,7 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *                      auto    (default) what applies is timed, within a small budget, and the fastest is taken; with tonari_tune=off or model: plan on arrays, layout,
  *                              memmap
  *   tonari_halo_neighbors  all (default) or faces: ghosts along one dimension only, for star stencils; corners and edges are left alone (shift fills them all the same
- *                      where they are on its way)
+ *                      where they are on its way). Not for several steps per exchange (ghost cell expansion), which need them
  *   tonari_tune, tonari_timeout, tonari_algorithm, tonari_channel: as in tonari_alltoall_init
  * Init may exchange ghosts, to time it; own cells are not changed.
  * Errors: ARGUMENT (no such copy or key), ALGORITHM (does not apply to this storage), MISMATCH, MEMORY, MPI. */
@@ -112,7 +115,7 @@ typedef struct {
   size_t element_bytes;
   size_t page;                              /* mapped: of regions; else 0 */
   double padding_percent;                   /* mapped: bytes that padding adds to what is sent to all neighbours, in percent (the paper's Table 2) */
-  int64_t mappings;                         /* that this rank's storage needs, at most */
+  int64_t mappings;                         /* that this rank's storage and one exchange of each copy, however it is chosen, need at most */
   size_t bytes;                             /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
 } tonari_grid_info;
 TONARI_API int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info);
@@ -145,7 +148,7 @@ TONARI_API int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int
 
 /* [collective] One field of the whole grid, without ghosts, as one NumPy .npy file (format 1.0 or later, C order), written and read by all ranks together through
  * MPI-IO. Load wants the same global shape and type; ghosts are not filled: exchange afterwards. The file is complete or it does not appear under its name.
- * Errors: FILE (name, what was expected and what was found), ARGUMENT (a type that NumPy has no name for), MPI. */
+ * Errors: FILE (name, what was expected and what was found), ARGUMENT (a type that cannot be saved), OVERFLOW (2^31 or more cells in a subdomain), MPI. */
 TONARI_API int tonari_grid_save(tonari_grid grid, int copy, int field, const char* filename);
 TONARI_API int tonari_grid_load(tonari_grid grid, int copy, int field, const char* filename);
 

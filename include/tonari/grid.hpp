@@ -54,16 +54,19 @@ class Grid {
     check(tonari_grid_get_info(handle_, &info_));
     std::array<int, TONARI_GRID_MAX_DIMS> ranks{}, coordinates{};
     MPI_Cart_get(cart, info_.dims, ranks.data(), periodic_.data(), coordinates.data());
+    mapped_ghosts_ = shape.mapped_ghosts != 0;
     if (shape.storage == TONARI_STORAGE_ARRAY) return;
     tables_.resize(static_cast<std::size_t>(info_.subdomains));
     for (int s = 0; s < info_.subdomains; ++s) check(tonari_grid_get_bricks(handle_, s, &tables_[static_cast<std::size_t>(s)]));
   }
   Grid(Grid&& other) noexcept
-      : handle_(std::exchange(other.handle_, TONARI_GRID_NULL)), info_(other.info_), periodic_(other.periodic_), tables_(std::move(other.tables_)) {}
+      : handle_(std::exchange(other.handle_, TONARI_GRID_NULL)), info_(other.info_), periodic_(other.periodic_), mapped_ghosts_(other.mapped_ghosts_),
+        tables_(std::move(other.tables_)) {}
   Grid& operator=(Grid other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(info_, other.info_);
     std::swap(periodic_, other.periodic_);
+    std::swap(mapped_ghosts_, other.mapped_ghosts_);
     std::swap(tables_, other.tables_);
     return *this;
   }
@@ -126,7 +129,7 @@ class Grid {
     return cells;
   }
   // The steps from one exchange to the next that a stencil of this radius can do in a subdomain, and the cells to compute in each (stencil/expansion.hpp). Sides beyond which
-  // the grid ends are left out: ghosts there are the program's.
+  // the grid ends are left out: ghosts there are the program's. With mapped ghosts, which cannot be computed here, it is one step.
   Expansion expansion(int radius, int subdomain = 0) const {
     const std::vector<std::int64_t> first = this->first(subdomain), own = cells(subdomain);
     std::uint32_t exchanged = 0;
@@ -135,6 +138,7 @@ class Grid {
       if (periodic_[i] || first[i] > 0) exchanged |= 1U << (2 * k);
       if (periodic_[i] || first[i] + own[i] < info_.global[k]) exchanged |= 2U << (2 * k);
     }
+    if (mapped_ghosts_) return one_step(own, radius, exchanged);
     return tables_.empty() ? Expansion(array(subdomain), radius, exchanged) : Expansion(bricks(subdomain), radius, exchanged);
   }
 
@@ -194,6 +198,14 @@ class Grid {
     if (bytes != own_bytes(subdomain))
       throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid: the array has " + std::to_string(bytes) + " bytes, the subdomain's own cells have " + std::to_string(own_bytes(subdomain)));
   }
+  static Expansion one_step(const std::vector<std::int64_t>& own, int radius, std::uint32_t exchanged) {
+    std::vector<std::int64_t> lower(own.size()), upper(own.size());
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      lower[k] = exchanged >> (2 * k) & 1U ? radius : 0;
+      upper[k] = exchanged >> (2 * k + 1) & 1U ? radius : 0;
+    }
+    return Expansion(own, lower, upper, radius);
+  }
   bool next(std::array<std::int64_t, TONARI_GRID_MAX_DIMS>& x, const tonari_box& box) const {
     for (int k = dims() - 1; k >= 0; --k) {
       const auto i = static_cast<std::size_t>(k);
@@ -206,6 +218,7 @@ class Grid {
   tonari_grid handle_ = TONARI_GRID_NULL;
   tonari_grid_info info_{};
   std::array<int, TONARI_GRID_MAX_DIMS> periodic_{};
+  bool mapped_ghosts_ = false;
   std::vector<tonari_bricks> tables_;  // by subdomain; none on arrays
 };
 

@@ -66,8 +66,8 @@ extern "C" int tonari_wait(tonari_request request) {
 extern "C" int tonari_startall(int n, const tonari_request requests[]) {
   return guarded([&] {
     check_list(n, requests);
-    for (int k = 0; k < n; ++k) {  // all or none
-      if (requests[k]) check_startable(*requests[k], text("request ", k));
+    for (int k = 0; k < n; ++k) {  // all or none; but two exchanges of one copy of mapped ghosts are told apart only when the first has been started
+      if (requests[k]) check_startable(*requests[k], text("request ", k)), requests[k]->prepared->exchange->check_start();
       if (requests[k] && std::find(requests, requests + k, requests[k]) != requests + k) fail(Errc::active, "request ", k, " is in the list twice");
     }
     for (int k = 0; k < n; ++k)

@@ -6,6 +6,7 @@
 #include "api/handles.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
 #include "grid/halo_grid.hpp"
 #include "grid/halo_request.hpp"
@@ -51,6 +52,19 @@ void check_inside(const HaloGrid& grid, int subdomain, const CellBox& box) {
     if (box.first[k] < -b.lower[k] || box.end[k] > b.own[k] + b.upper[k])
       fail(Errc::argument, "cells ", box.first[k], " to ", box.end[k] - 1, " of dimension ", k, " are beyond the ghosts; subdomain ", subdomain, " has ", -b.lower[k], " to ",
            b.own[k] + b.upper[k] - 1);
+}
+
+// Ghosts that are another rank's pages cannot be written.
+void check_writable(const HaloGrid& grid, int subdomain, const CellBox& box) {
+  if (!grid.ghost_maps()) return;
+  const GridBox& b = grid.box(subdomain);
+  for (const Region v : directions(b.dims)) {
+    const auto owner = grid.shape().parts.neighbour(grid.rank(), subdomain, v);
+    if (!owner || !grid.ghost_maps()->reaches(owner->rank)) continue;
+    CellBox common = ghost_box(b, v);
+    for (int k = 0; k < b.dims; ++k) common.first[k] = std::max(common.first[k], box.first[k]), common.end[k] = std::min(common.end[k], box.end[k]);
+    if (!empty(common, b.dims)) fail(Errc::argument, "the box has ghosts that are pages of the rank that owns them (shape.mapped_ghosts) and can be written by that rank only; import own cells and exchange");
+  }
 }
 
 CellBox given_box(const HaloGrid& grid, int subdomain, const tonari_box* box) {
@@ -199,10 +213,14 @@ extern "C" int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int fie
     const HaloGrid& g = require(grid, subdomain, copy, field);
     check_place(cell, "cell");
     if (!index) fail(Errc::argument, "the index is null");
-    CellBox one;
-    for (int k = 0; k < g.shape().dims(); ++k) one.first[k] = index[k], one.end[k] = index[k] + 1;
-    check_inside(g, subdomain, one);
-    *cell = g.cell(subdomain, copy, field, one.first);
+    const GridBox& b = g.box(subdomain);
+    Cells at{};
+    for (int k = 0; k < b.dims; ++k) {
+      at[k] = index[k];
+      if (at[k] < -b.lower[k] || at[k] >= b.own[k] + b.upper[k])
+        fail(Errc::argument, "cell ", at[k], " of dimension ", k, " is beyond the ghosts; subdomain ", subdomain, " has ", -b.lower[k], " to ", b.own[k] + b.upper[k] - 1);
+    }
+    *cell = g.cell(subdomain, copy, field, at);
   });
 }
 
@@ -233,8 +251,10 @@ extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain, copy, field);
     if (!array) fail(Errc::argument, "the array is null");
+    const CellBox cells = given_box(g, subdomain, box);
+    check_writable(g, subdomain, cells);
     const auto* from = static_cast<const std::byte*>(array);
-    g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box), [&](std::byte* at, std::size_t bytes) {
+    g.for_each_piece(subdomain, copy, field, cells, [&](std::byte* at, std::size_t bytes) {
       std::memcpy(at, from, bytes);
       from += bytes;
     });

@@ -33,7 +33,8 @@ View words_of(const MappedFile& file) { return View(file, std::vector<FilePiece>
 
 }  // namespace
 
-GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages) : node_(grid.context()->node()), rank_(grid.rank()), times_(static_cast<std::size_t>(grid.shape().copies)) {
+GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages) : node_(grid.context()->node()), rank_(grid.rank()), times_(static_cast<std::size_t>(grid.shape().copies)),
+      since_(times_.size()), may_(times_.size(), true) {
   const MPI_Comm comm = grid.context()->comm();
   together(comm, [&] {
     if (static_cast<std::size_t>(grid.shape().copies) > grid.shape().page / apart)
@@ -44,9 +45,13 @@ GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages) : node_(
   const std::map<int, FileName> names = swap_names(grid);
   together(comm, [&] {
     std::map<int, std::shared_ptr<const MappedFile>> files;
-    for (const auto& [peer, name] : names) {
-      files[peer] = MappedFile::open(name);
-      words_[peer] = words_of(*files[peer]);
+    try {
+      for (const auto& [peer, name] : names) {
+        files[peer] = MappedFile::open(name);
+        words_[peer] = words_of(*files[peer]);
+      }
+    } catch (const Error& error) {
+      fail(error.code(), error.what(), "; or leave shape.mapped_ghosts 0: storage mapped then exchanges by messages");
     }
     map_ghosts(grid, storages, files);
   });  // nobody frees its file before all have mapped it
@@ -83,12 +88,14 @@ void GhostMaps::map_ghosts(const HaloGrid& grid, std::vector<View>& storages, co
 }
 
 void GhostMaps::check_turn(int copy) const {
-  if (last_ == copy)
-    fail(Errc::active, "copy ", copy, " is exchanged twice in a row; ghosts are the neighbours' pages, which may still be read: write and exchange the copies in turn");
+  if (gave_up_) fail(Errc::peer, "an exchange of this grid has failed before, and the neighbours know; free the grid");
+  if (!may_[static_cast<std::size_t>(copy)])
+    fail(Errc::active, "copy ", copy, " is exchanged twice, and no exchange of another copy that was started in between is complete; ghosts are the neighbours' pages, which may still be read: write and exchange the copies in turn");
 }
 
 void GhostMaps::publish(int copy) {
-  last_ = copy;
+  since_[static_cast<std::size_t>(copy)] = ++publications_;
+  may_[static_cast<std::size_t>(copy)] = false;
   word(mine_, copy).store(++times_[static_cast<std::size_t>(copy)], std::memory_order_release);
 }
 
@@ -101,12 +108,19 @@ bool GhostMaps::complete(int copy) const {
   return true;
 }
 
+// Neighbours published it after they had read their ghosts of all that this rank published earlier.
+void GhostMaps::finish(int copy) {
+  for (std::size_t c = 0; c < since_.size(); ++c)
+    if (since_[c] < since_[static_cast<std::size_t>(copy)]) may_[c] = true;
+}
+
 void GhostMaps::check_peers() const {
   for (const int peer : peers_)
     if (node_->ended(node_->index(peer))) fail(Errc::peer, "rank ", peer, " has ended, and this rank waits for its part of the grid");
 }
 
 void GhostMaps::give_up() {
+  gave_up_ = true;
   for (std::size_t c = 0; c < times_.size(); ++c) word(mine_, static_cast<int>(c)).store(gave_up, std::memory_order_release);
 }
 

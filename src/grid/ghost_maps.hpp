@@ -24,11 +24,12 @@ class GhostMaps {
 
   bool reaches(int rank) const { return rank == rank_ || words_.contains(rank); }  // ghosts that it owns are mapped
 
-  // Throws Errc::active if no other copy was published since this one was.
+  // Throws Errc::active if since this copy was published no exchange of another one was started and is complete; Errc::peer after give_up.
   void check_turn(int copy) const;
   void publish(int copy);
   // Whether all neighbours have published this copy as often as this rank. Throws Errc::peer if one gave up.
   bool complete(int copy) const;
+  void finish(int copy);     // this rank has seen it complete: what was published before may be written again
   void check_peers() const;  // throws Errc::peer if one that is waited for has ended
   void give_up();            // nobody shall wait for this rank any more
 
@@ -42,7 +43,10 @@ class GhostMaps {
   View mine_;                         // this rank's words
   std::map<int, View> words_;         // the peers'
   std::vector<std::uint64_t> times_;  // by copy: how often it was published
-  int last_ = -1;
+  std::vector<std::uint64_t> since_;  // by copy: when it was published last, in publications of any copy
+  std::vector<bool> may_;             // by copy: whether it has its turn again
+  std::uint64_t publications_ = 0;
+  bool gave_up_ = false;
 };
 
 }  // namespace tonari

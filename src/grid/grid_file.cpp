@@ -19,11 +19,15 @@ std::string reason(int code) {
   return MPI_Error_string(code, words, &length) == MPI_SUCCESS ? std::string(words, static_cast<std::size_t>(length)) : text("error ", code);
 }
 
-// An open file; errors are sentences with its name.
+// A file that all ranks have open; errors are sentences with its name.
 class SharedFile {
  public:
+  // Collective. Throws the same on all ranks if some cannot open it: MPI says so on those alone, and what others have open then cannot be closed together.
   SharedFile(MPI_Comm comm, std::string name, int mode) : name_(std::move(name)) {
-    check(MPI_File_open(comm, name_.c_str(), mode, MPI_INFO_NULL, &file_), "opened");
+    MPI_File opened = MPI_FILE_NULL;
+    const int code = MPI_File_open(comm, name_.c_str(), mode, MPI_INFO_NULL, &opened);
+    together(comm, [&] { check(code, "opened"); });
+    file_ = opened;
   }
   ~SharedFile() {
     if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
@@ -35,7 +39,12 @@ class SharedFile {
   void check(int code, const char* what) const {
     if (code != MPI_SUCCESS) fail(Errc::file, name_, " cannot be ", what, ": ", reason(code));
   }
-  void close() { check(MPI_File_close(&file_), "closed"); }
+  // Collective; throws the same on all ranks.
+  void close(MPI_Comm comm) {
+    const int code = MPI_File_close(&file_);
+    file_ = MPI_FILE_NULL;
+    together(comm, [&] { check(code, "closed"); });
+  }
 
  private:
   std::string name_;
@@ -103,7 +112,7 @@ std::string shown(const std::vector<std::int64_t>& shape) {
 
 const std::string& type_name(const HaloGrid& grid) {
   const std::string& name = grid.shape().npy_type;
-  if (name.empty()) fail(Errc::argument, "NumPy has no name for the type of the grid's cells; only grids of predefined number types can be saved and loaded");
+  if (name.empty()) fail(Errc::argument, "the type of the cells is no predefined number of C that NumPy has, too; only such grids can be saved and loaded");
   return name;
 }
 
@@ -167,8 +176,8 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
       grid.for_each_piece(s, copy, field, own_cells(grid, s), [&](const std::byte* at, std::size_t bytes) { std::memcpy(std::exchange(to, to + bytes), at, bytes); });
       return MPI_File_write_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
     });
-    file.close();
-  });
+    file.close(comm);
+  });  // all that throws there does so on all ranks
   const std::optional<Error> renamed = caught([&] {
     if (error) throw *error;
     if (grid.rank() == 0 && std::rename(unfinished.c_str(), filename.c_str()) != 0) fail(Errc::file, filename, " cannot be written: ", std::strerror(errno));

@@ -19,6 +19,10 @@ HaloExchange::HaloExchange(HaloProgram program, std::shared_ptr<const OwnedComm>
 }
 
 HaloExchange::~HaloExchange() {
+  if (step_ < program_.steps.size()) {  // it failed: messages that are still on their way must find the memory that they were promised
+    (void)new HaloProgram(std::move(program_));
+    return;
+  }
   int finalized = 0;
   MPI_Finalized(&finalized);
   for (std::vector<MPI_Request>& step : requests_)
@@ -75,7 +79,9 @@ void MappedExchange::start() {
 // Messages first: what they bring must be there, and what they take away must have left, before anybody goes on.
 bool MappedExchange::look() {
   rest_done_ = rest_done_ || rest_->test();
-  return rest_done_ && maps_.complete(copy_);
+  if (!rest_done_ || !maps_.complete(copy_)) return false;
+  maps_.finish(copy_);
+  return true;
 }
 
 bool MappedExchange::test() {

@@ -80,6 +80,7 @@ class HaloRun final : public Exchange {
 struct HaloCandidate {
   HaloKind kind;
   std::shared_ptr<Prepared> prepared;
+  std::size_t tags = 0;  // free for the others, too, until one is chosen: they run one after the other
   double seconds = 0;
 };
 
@@ -98,11 +99,11 @@ int largest(MPI_Comm comm, int mine) {
   return all;
 }
 
-std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request, const HaloSettings& settings) {
+std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request, const HaloSettings& settings, std::size_t& tags) {
   Context& context = *grid.context();
   HaloProgram program;
   together(context.comm(), [&] { program = compile_halo(grid, request); });
-  const auto tags = static_cast<std::size_t>(largest(context.comm(), program.tags));
+  tags = static_cast<std::size_t>(largest(context.comm(), program.tags));
   context.reserve_tags(tags);
   std::unique_ptr<Exchange> built;
   together(context.comm(), [&] {
@@ -111,7 +112,6 @@ std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& requ
     if (grid.ghost_maps()) built = std::make_unique<MappedExchange>(*grid.ghost_maps(), request.copy, std::move(messages), wait);
     else built = std::move(messages);
   });
-  context.take_tags(tags);
   return built;
 }
 
@@ -130,7 +130,7 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
     prepared.description = planned->description;
     run->own(planned);
   } else {
-    run->own(build_messages(*grid, request, settings));
+    run->own(build_messages(*grid, request, settings, candidate.tags));
     prepared.channel = channel_of(request.kind);
   }
   prepared.exchange = std::move(run);
@@ -171,10 +171,18 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
   if (settings.kind) kinds = {*settings.kind};
   else if (!measures) kinds.resize(1);
   std::vector<HaloCandidate> candidates;
+  std::optional<Error> refused;  // the same on all ranks
   for (const HaloKind kind : kinds) {
     request.kind = kind;
-    candidates.push_back(build_candidate(grid, request, info, settings));
+    try {
+      candidates.push_back(build_candidate(grid, request, info, settings));
+    } catch (const Error& error) {  // no room for it, or an algorithm or channel is asked for that it does not have: others may do
+      if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
+      refused = error;
+      details += text("  ", name(kind), " does not apply: ", error.what(), "\n");
+    }
   }
+  if (candidates.empty()) throw *refused;
   const char* reason = settings.kind ? "forced" : "fixed rule";
   if (candidates.size() > 1) {
     time_all(candidates, grid->context()->comm());
@@ -182,6 +190,7 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
     std::ranges::stable_sort(candidates, {}, &HaloCandidate::seconds);
     for (const HaloCandidate& c : candidates) details += text("  ", name(c.kind), ": ", std::setprecision(3), c.seconds * 1e6, " us\n");
   }
+  grid->context()->take_tags(candidates.front().tags);
   candidates.front().prepared->reason = reason;
   candidates.front().prepared->measured = candidates.front().seconds;
   return std::move(candidates.front());
@@ -200,20 +209,19 @@ void describe(const HaloGrid& grid, const HaloRequest& request, const std::strin
 
 std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy, MPI_Info info, bool has_place) {
   const double start = MPI_Wtime();
-  const MPI_Comm comm = grid->context()->comm();
   HaloSettings settings;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     if (copy < 0 || copy >= grid->shape().copies) fail(Errc::argument, "copy ", copy, " does not exist; the grid has ", grid->shape().copies);
     settings = read_halo_settings(info, grid->shape());
   });
-  const std::vector<bool> same = agree(comm, error, std::vector<Ballot>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
+  const std::vector<bool> same = agree(grid->context()->comm(), error, std::vector<Ballot>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
   if (!same[0]) fail(Errc::mismatch, "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
   std::string details;
   const HaloRequest request{HaloKind::plan, settings.reach, copy};
   const HaloCandidate chosen = choose(grid, request, info, settings, details);
-  together(comm, [&] { describe(*grid, request, details, *chosen.prepared); });
+  together(grid->context()->comm(), [&] { describe(*grid, request, details, *chosen.prepared); });
   chosen.prepared->init = MPI_Wtime() - start;
   return chosen.prepared;
 }

@@ -216,7 +216,7 @@ TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
   tonari_bricks b;
   int count = 1;
   const auto refused = [](int code, std::initializer_list<std::string> words) { expect_everywhere(code, TONARI_ERR_ARGUMENT, words); };
-  refused(tonari_grid_at(bricked.grid, 0, 0, 0, index, &place), {"cells 21 to 21 of dimension 1", "-4 to 19"});
+  refused(tonari_grid_at(bricked.grid, 0, 0, 0, index, &place), {"cell 21 of dimension 1", "-4 to 19"});
   refused(tonari_grid_at(bricked.grid, 1, 0, 0, index, &place), {"subdomain 1 does not exist"});
   refused(tonari_grid_at(bricked.grid, 0, 1, 0, index, &place), {"copy 1 does not exist"});
   refused(tonari_grid_at(bricked.grid, 0, 0, -1, index, &place), {"field -1 does not exist"});

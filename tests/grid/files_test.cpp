@@ -210,9 +210,9 @@ TEST_F(GridFiles, NeedATypeThatNumPyKnows) {
   for (const CellType& type : {several, CellType{MPI_CHAR, 1}}) {
     g.shape.type = type.type, g.element_bytes = type.bytes;
     TestGrid t(g, TONARI_STORAGE_ARRAY);
-    expect_everywhere(tonari_grid_save(t.grid, 0, 0, name.c_str()), TONARI_ERR_ARGUMENT, {"NumPy has no name"});
+    expect_everywhere(tonari_grid_save(t.grid, 0, 0, name.c_str()), TONARI_ERR_ARGUMENT, {"no predefined number of C"});
     expect_everywhere(tonari_grid_load(t.grid, 0, 0, file_of(npy(dictionary("|i1", {8 * world_size()}), std::string(8 * static_cast<std::size_t>(world_size()), 'x'))).c_str()),
-                      TONARI_ERR_ARGUMENT, {"NumPy has no name"});
+                      TONARI_ERR_ARGUMENT, {"no predefined number of C"});
     MPI_Barrier(MPI_COMM_WORLD);
   }
   MPI_Datatype type = several.type;
