@@ -15,6 +15,7 @@
 #include "errors.hpp"
 #include "graph_analysis.hpp"
 #include "select/cache.hpp"
+#include "sharing.hpp"
 #include "surface_layout.hpp"
 #include "topology/patterns.hpp"
 
@@ -164,4 +165,5 @@ NB_MODULE(_tonari_core, m) {
   bind_question(m);
   bind_graphs(m);
   bind_layout(m);
+  bind_sharing(m);
 }

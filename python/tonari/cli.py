@@ -17,6 +17,7 @@ from tonari.errors import Error
 COMMANDS = [
     "plan",
     "layout",
+    "share",
     "bench",
     "bench_inplace",
     "bench_halo",

@@ -1,4 +1,4 @@
-"""Edge lists, METIS graphs and Matrix Market files: numbers out of text, and a sentence with file and line where that is wrong."""
+"""Edge lists, METIS graphs, Matrix Market files and partitions: numbers out of text, and a sentence with file and line where that is wrong."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tonari.errors import FILE, Error
 
 MOST_TEXT = 2**31  # bytes, unpacked: files may come from strangers
 MOST_ROWS, MOST_ENTRIES = 10**8, 5 * 10**8
+MOST_WORDS = 2**53  # in an entry: beyond, real numbers are not exact
 
 
 @dataclass(frozen=True)
@@ -199,9 +200,14 @@ _LAYOUTS, _FIELDS = ("coordinate", "array"), ("real", "double", "integer", "unsi
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
-def matrix_market(path: str, text: bytes) -> Matrix:
-    """The NIST's exchange format. (scipy's reader crashes on some files that are wrong, and passes over surplus words.)"""
+def matrix_market(path: str, text: bytes, *, real: bool = False, counts: bool = False) -> Matrix:
+    """The NIST's exchange format. (scipy's reader crashes on some files that are wrong, and passes over surplus words.)
+
+    real: complex matrices are rejected; counts: entries must be whole numbers that are not negative.
+    """
     layout, field, symmetry = _market_header(path, text)
+    if real and field == "complex":
+        raise _wrong(path, 1, "complex matrices are not taken here; expected real, integer or pattern")
     bare = re.sub(rb"%[^\r\n]*", b"", text)
     size, entries, body = _market_size(path, bare, layout)
     numbers = {"pattern": 0, "complex": 2}.get(field, 1) + (2 if layout == "coordinate" else 0)
@@ -216,6 +222,8 @@ def matrix_market(path: str, text: bytes) -> Matrix:
         raise Error(f"{path} should have {entries:,} entries by its size, but has {len(table):,}", FILE)
     rows, columns = _dense_places(size, symmetry) if layout == "array" else _places(path, body, table, size)
     values = table if layout == "array" else table[:, 2:]
+    if counts:
+        _check_counts(path, body, values)
     magnitudes = np.sqrt((values**2).sum(axis=1)) if values.shape[1] else np.ones(len(table))
     if symmetry != "general":
         off = rows != columns
@@ -225,6 +233,13 @@ def matrix_market(path: str, text: bytes) -> Matrix:
     total = np.bincount(entry, magnitudes, len(keys))
     keys, total = keys[total != 0], total[total != 0]  # a zero says that nothing is sent
     return Matrix(size, keys // size[1], keys % size[1], total)
+
+
+def _check_counts(path: str, body: bytes, values: np.ndarray) -> None:
+    wrong = ((values < 0) | (values != np.floor(values)) | (values > MOST_WORDS)).any(axis=1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise _wrong(path, _line_of(body, row), f"an entry is a number of words, whole and from 0 to 2^53, not {values[row, 0]:.17g}")
 
 
 def _market_header(path: str, text: bytes) -> tuple[str, str, str]:
@@ -270,3 +285,19 @@ def _check_size(path: str, size: int, edges: int) -> None:
     """Before memory is asked for; rows may be more than ranks."""
     if size > MOST_ROWS or edges > MOST_ENTRIES:
         raise Error(f"{path} claims {size:,} rows and {edges:,} entries, which is too much for this command", FILE)
+
+
+# Partitions --------------------------------------------------------------------------------------------------------------------------------
+
+
+def partition(path: str, text: bytes, size: int, parts: int | None) -> np.ndarray:
+    """A part number, from 0, for each of `size` columns, one per line: what METIS, KaHyPar and others write. parts: how many there are; None: as the file says."""
+    bare = re.sub(rb"[#%][^\r\n]*", b"", text)
+    found = _numbers(path, bare, np.int64, (1,), "a line is one part number")[:, 0]
+    if len(found) != size:
+        raise Error(f"{path} has {len(found):,} part numbers, but the matrix has {size:,} columns; expected one line for each", FILE)
+    wrong = (found < 0) | (found >= (parts or MOST_ROWS))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise _wrong(path, _line_of(bare, row), f"part {found[row]} is none of 0 to {(parts or MOST_ROWS) - 1}")
+    return found

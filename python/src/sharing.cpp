@@ -1,0 +1,155 @@
+#include "sharing.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include "base/error.hpp"
+#include "cost/simulator.hpp"
+#include "sharing/balanced.hpp"
+#include "sharing/message_sharing.hpp"
+#include "sharing/schedule_plan.hpp"
+#include "sharing/store_and_forward.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tonari {
+namespace {
+
+using RanksIn = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using WordsIn = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+constexpr double word_bytes = 8;
+
+struct Scheme {
+  std::string name, variant, summary;
+  std::function<MessageSchedule(const CommunicationMatrix&)> make;
+};
+
+struct SharingAnswer {
+  std::string scheme, variant, summary;
+  ScheduleMetrics metrics;
+  std::size_t messages = 0, overhead = 0;  // overhead: between ranks that have nothing for each other in the pattern
+  double predicted = 0;                    // seconds
+};
+
+Scheme sharing(int phases) {
+  return {"sharing-" + std::to_string(phases), "", phases == 1 ? "message sharing, Phase I" : "message sharing, Phases I and II",
+          [phases](const CommunicationMatrix& m) { return combine(m, share_messages(m, phases)); }};
+}
+
+Scheme forward(int dimensions) {
+  return {"forward-" + std::to_string(dimensions), "", "store and forward, " + std::to_string(dimensions) + " dimensions",
+          [dimensions](const CommunicationMatrix& m) { return store_and_forward(m, dimensions); }};
+}
+
+// Points of its front, its default last.
+void add_balanced(std::vector<Scheme>& list) {
+  const auto add = [&](const std::string& variant, const std::string& summary, const BalanceOptions& options) {
+    list.push_back({"balanced", variant, summary, [options](const CommunicationMatrix& m) { return balanced(m, options); }});
+  };
+  for (const auto& [most, words] : {std::pair("1.1", 1.1), std::pair("1.25", 1.25), std::pair("1.5", 1.5)}) {
+    BalanceOptions options;
+    options.price = 5;
+    options.words = words;
+    add(std::string("words<=") + most, std::string("2 stages, at most ") + most + " times the words", options);
+  }
+  for (int stages : {4, 3}) {
+    BalanceOptions options;
+    options.stages = stages;
+    add(std::to_string(stages) + " stages", std::to_string(stages) + " stages, few messages", options);
+  }
+  add("", "2 stages, few messages", {});
+}
+
+// All that can be used on so many ranks, in the order in which they are shown.
+std::vector<Scheme> schemes(int ranks) {
+  std::vector<Scheme> list{{"direct", "", "every block straight to its target", &direct_schedule}};
+  for (int n = 2; n <= most_dimensions(ranks); ++n) list.push_back(forward(n));
+  list.push_back(sharing(1));
+  list.push_back(sharing(2));
+  if (ranks <= most_balanced_ranks) add_balanced(list);
+  return list;
+}
+
+// All blocks of their average size: the simulator's blocks have one size on all ranks.
+double price(const CommunicationMatrix& matrix, const MessageSchedule& schedule, const LogGP& machine) {
+  if (matrix.blocks() == 0) return 0;
+  const double average = word_bytes * static_cast<double>(matrix.statistics().words) / static_cast<double>(matrix.blocks());
+  const auto bytes = static_cast<std::uint64_t>(std::max(average + 0.5, 1.0));
+  return simulate(schedule_plans(matrix, schedule), [bytes](Slice) { return bytes; }, machine);
+}
+
+SharingAnswer analyse(const CommunicationMatrix& matrix, const std::string& name, const std::string& variant, const LogGP& machine) {
+  const std::vector<Scheme> all = schemes(matrix.ranks());
+  const auto scheme = std::find_if(all.begin(), all.end(), [&](const Scheme& s) { return s.name == name && s.variant == variant; });
+  if (scheme == all.end()) fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ", matrix.ranks(), " ranks");
+  const MessageSchedule schedule = scheme->make(matrix);
+  SharingAnswer answer{name, variant, scheme->summary, schedule.metrics(matrix), schedule.messages().size(), 0, 0};
+  for (const CombinedMessage& m : schedule.messages()) answer.overhead += matrix.find(m.from, m.to) == CommunicationMatrix::none;
+  answer.predicted = price(matrix, schedule, machine);
+  return answer;
+}
+
+CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn& receivers, const WordsIn& words) {
+  if (senders.shape(0) != receivers.shape(0) || senders.shape(0) != words.shape(0))
+    fail(Errc::argument, "senders, receivers and words must be equally many, not ", senders.shape(0), ", ", receivers.shape(0), " and ", words.shape(0));
+  std::vector<Flow> flows(senders.shape(0));
+  for (std::size_t k = 0; k < flows.size(); ++k) flows[k] = {senders.data()[k], receivers.data()[k], words.data()[k]};
+  return CommunicationMatrix(ranks, flows);
+}
+
+void bind_answer(nb::module_& m) {
+  nb::class_<SharingAnswer>(m, "SharingAnswer", "One scheme in numbers, all ranks together.")
+      .def_ro("scheme", &SharingAnswer::scheme)
+      .def_ro("variant", &SharingAnswer::variant)
+      .def_ro("summary", &SharingAnswer::summary)
+      .def_ro("messages", &SharingAnswer::messages, "Of all ranks.")
+      .def_ro("overhead_messages", &SharingAnswer::overhead, "Of all ranks, between ranks that have nothing for each other in the pattern.")
+      .def_prop_ro("sent", [](const SharingAnswer& a) { return a.metrics.sent; }, "Messages, by rank.")
+      .def_prop_ro("received", [](const SharingAnswer& a) { return a.metrics.received; })
+      .def_prop_ro("avg_messages", [](const SharingAnswer& a) { return a.metrics.average_sent; })
+      .def_prop_ro("max_messages", [](const SharingAnswer& a) { return a.metrics.most_sent; })
+      .def_prop_ro("max_recv", [](const SharingAnswer& a) { return a.metrics.most_received; })
+      .def_prop_ro("words", [](const SharingAnswer& a) { return a.metrics.words; }, "Relative to direct sending, as are max_words and max_words_recv.")
+      .def_prop_ro("max_words", [](const SharingAnswer& a) { return a.metrics.most_words_sent; })
+      .def_prop_ro("max_words_recv", [](const SharingAnswer& a) { return a.metrics.most_words_received; })
+      .def_prop_ro("stages", [](const SharingAnswer& a) { return a.metrics.stages; })
+      .def_prop_ro("delivered", [](const SharingAnswer& a) { return a.metrics.delivered; })
+      .def_prop_ro("predicted_us", [](const SharingAnswer& a) { return a.predicted * 1e6; });
+}
+
+}  // namespace
+
+void bind_sharing(nb::module_& m) {
+  m.def(
+      "sharing_schemes",
+      [](int ranks) {
+        std::vector<std::tuple<std::string, std::string, std::string>> list;
+        for (const Scheme& s : schemes(ranks)) list.emplace_back(s.name, s.variant, s.summary);
+        return list;
+      },
+      "ranks"_a, "Name, variant and summary of all that can be used on so many ranks.");
+  bind_answer(m);
+  nb::class_<CommunicationMatrix>(m, "CommunicationMatrix", "Who sends how many words to whom; what a rank has for itself is dropped.")
+      .def(
+          "__init__",
+          [](CommunicationMatrix* self, int ranks, RanksIn senders, RanksIn receivers, WordsIn words) {
+            new (self) CommunicationMatrix(make_matrix(ranks, senders, receivers, words));
+          },
+          "ranks"_a, "senders"_a, "receivers"_a, "words"_a)
+      .def_prop_ro("ranks", &CommunicationMatrix::ranks)
+      .def_prop_ro("blocks", &CommunicationMatrix::blocks)
+      .def_prop_ro("words", [](const CommunicationMatrix& matrix) { return matrix.statistics().words; })
+      .def_prop_ro("most_words_sent", [](const CommunicationMatrix& matrix) { return matrix.statistics().most_words_sent; })
+      .def("analyse", &analyse, "scheme"_a, "variant"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace tonari

@@ -1,0 +1,11 @@
+// Irregular patterns for Python: a communication matrix in, what each planner of src/sharing makes of it in numbers out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace tonari {
+
+// CommunicationMatrix, SharingAnswer and sharing_schemes(). After the class LogGP.
+void bind_sharing(nanobind::module_& m);
+
+}  // namespace tonari

@@ -1,0 +1,110 @@
+"""tonari share: fewer messages for the busiest rank of an irregular pattern."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tonari import output
+from tonari.benchmark.plot import check_file
+from tonari.benchmark.summary import write
+from tonari.communication import Communication, read_communication, read_product
+from tonari.core import core
+from tonari.errors import ALGORITHM, Error
+from tonari.sharing_plot import draw
+from tonari.views.share import show
+
+THREADS = 2  # each plans and prices one scheme, without the interpreter's lock
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(share)
+
+
+def share(
+    path: Annotated[str, typer.Argument(metavar="FILE", help="Matrix Market file or METIS graph, plain or .gz.", show_default=False)],
+    parts: Annotated[int | None, typer.Option(min=1, metavar="P", help="Ranks, by whom the columns are owned.", show_default=False)] = None,
+    partition: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Owners of the columns, one number per line; left out: Mt-KaHyPar finds them.", show_default=False)
+    ] = None,
+    communication: Annotated[bool, typer.Option("--communication", help="Entry (i, j) of the file is what rank i sends to rank j, in words.")] = False,
+    schemes: Annotated[str, typer.Option(metavar="S,S,...", help="direct, forward-2, ..., sharing-1, sharing-2, balanced; left out: all.")] = "",
+    machine: Annotated[str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw messages per rank before and after (.png, .svg, .pdf).")] = None,
+) -> None:
+    """Fewer messages for the busiest rank of an irregular pattern: every planner's counts.
+
+    The pattern is that of y = A x by columns: partial results of y_i go to the
+    owner of column i, each a word of 8 bytes. forward-N is store and forward on N
+    dimensions; sharing-1 and sharing-2 are message sharing after Phase I and II.
+    Where its bottleneck cannot be lowered, it is set aside and the next busiest
+    rank goes on (the thesis's text stops there). balanced is tonari's own, at
+    several points between few words and few messages.
+
+    Example:  tonari share matrix.mtx.gz --parts 512 --plot messages.svg
+
+    Example:  tonari share words512.mtx --communication --json
+    """
+    if communication and partition:
+        raise typer.BadParameter("--partition deals out the columns of a matrix; it does not go with --communication")
+    if plot:
+        check_file(plot)
+    with output.status(f"reading {path}") as status:
+        pattern = read_communication(path, parts) if communication else read_product(path, parts, partition)
+        status.update(f"planning for {pattern.ranks:,} ranks")
+        answers = analyse(pattern, schemes, machine)
+    rows = [json_row(answer, pattern.ranks) for answer in answers]
+    if file:
+        write(rows, file)
+    if plot:
+        draw(answers, path, plot)
+    if json:
+        output.print_json(rows)
+        return
+    show(pattern, answers, path, machine)
+    for written in (file, plot):
+        if written:
+            print(f"written: {written}", file=sys.stderr)
+
+
+def analyse(pattern: Communication, schemes: str = "", machine: str = "") -> list[Any]:
+    """An answer per scheme, balanced at several points of its front, its default last."""
+    c = core()
+    chosen = _chosen(c.sharing_schemes(pattern.ranks), schemes)
+    model = c.read_machine_file(machine) if machine else c.LogGP()
+    matrix = c.CommunicationMatrix(pattern.ranks, pattern.senders, pattern.receivers, pattern.words)
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(lambda scheme: matrix.analyse(*scheme, model), chosen))
+
+
+def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, str]]:
+    names = schemes.split(",") if schemes else [name for name, _, _ in known]
+    for name in names:
+        if name not in {name for name, _, _ in known}:
+            raise Error(f"there is no scheme '{name}' here; choose from {', '.join(dict.fromkeys(name for name, _, _ in known))}", ALGORITHM)
+    return [(name, variant) for name, variant, _ in known if name in names]
+
+
+def json_row(answer: Any, ranks: int) -> dict[str, Any]:
+    return {
+        "scheme": answer.scheme,
+        "variant": answer.variant,
+        "ranks": ranks,
+        "avg_messages": answer.avg_messages,
+        "max_messages": answer.max_messages,
+        "max_recv": answer.max_recv,
+        "words": answer.words,
+        "max_words": answer.max_words,
+        "max_words_recv": answer.max_words_recv,
+        "stages": answer.stages,
+        "overhead_messages": answer.overhead_messages / ranks,
+        "predicted_us": answer.predicted_us,
+        "delivered": answer.delivered,
+    }

@@ -1,0 +1,51 @@
+"""The readable form of `tonari share`, made for 80 columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from tonari import output
+from tonari.communication import Communication
+
+
+def show(pattern: Communication, answers: list[Any], path: str, machine: str) -> None:
+    """Prints everything about a pattern and the schemes for it."""
+    console = output.console()
+    console.print(f"[bold]{escape(path)}[/]: {escape(pattern.about)}")
+    console.print(f"{pattern.ranks:,} ranks, {len(pattern.words):,} pairs of them, {int(pattern.words.sum()):,} words\n")
+    console.print(_table(answers, pattern.ranks))
+    console.print(
+        "\naverage, most, recvs: messages that a rank sends on average, that the busiest sends, that the busiest receives; extra: those of the average between"
+        " ranks that have nothing for each other. words, most: those of all and of the busiest sender, relative to direct. time: predicted under LogGP for"
+        f" {escape(machine or 'a generic machine (--machine)')}, all blocks of their average size.",
+        style="dim",
+    )
+    lost = [answer.scheme for answer in answers if answer.delivered != 1]
+    console.print(f"[bold]not delivered:[/] {', '.join(lost)}" if lost else "All blocks are delivered by every scheme.", style="dim")
+
+
+def _table(answers: list[Any], ranks: int) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("scheme", no_wrap=True)
+    for name in ("average", "most", "recvs", "extra", "words", "most", "stages", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for answer in answers:
+        table.add_row(
+            label(answer),
+            f"{answer.avg_messages:,.1f}",
+            f"{answer.max_messages:,}",
+            f"{answer.max_recv:,}",
+            f"{answer.overhead_messages / ranks:,.1f}",
+            f"{answer.words:.2f}",
+            f"{answer.max_words:.2f}",
+            f"{answer.stages}",
+            output.time(answer.predicted_us),
+        )
+    return table
+
+
+def label(answer: Any) -> str:
+    return f"{answer.scheme}, {answer.variant}" if answer.variant else answer.scheme
