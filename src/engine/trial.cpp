@@ -51,9 +51,8 @@ double quartile(const std::vector<double>& values) { return order_statistic(valu
 // What a candidate is judged by: half the median, which users feel, half the lower quartile, which others disturb less.
 double score(const std::vector<double>& values) { return (median(values) + quartile(values)) / 2; }
 
-// Short exchanges are repeated within a round so that the clock can see them, and the very short ones so often that what the barrier before them leaves behind does
-// not decide.
-int repetitions(double seconds) { return seconds > 5e-6 ? 1 : seconds > 1e-6 ? 4 : 16; }
+// Short exchanges are repeated within a round so that the clock can see them.
+int repetitions(double seconds) { return seconds > 5e-6 ? 1 : 4; }
 
 class Contest {
  public:
