@@ -3,122 +3,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <limits>
-#include <numeric>
 #include <random>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "memory/child.hpp"
-#include "memory/held.hpp"
-#include "memory/pages.hpp"
-#include "memory/shm_directory.hpp"
-#include "support/errors.hpp"
+#include "memory/limits.hpp"
+#include "memory/views_of_a_file.hpp"
 
-namespace tonari {
+namespace tonari::test {
 namespace {
-
-using test::Child;
-using test::error_of;
-using test::free_bytes;
-using test::held;
-using test::Held;
-using test::Line;
-using test::sanitized;
 
 static_assert(std::is_trivially_copyable_v<FileName>);
 static_assert(!std::is_copy_constructible_v<View> && std::is_nothrow_move_constructible_v<View>);
-
-using File = std::shared_ptr<const MappedFile>;
-using Order = std::vector<std::uint64_t>;  // pages of a file, as a view shows them
-
-const std::size_t page = system_page();
-const std::string other_storage = "choose storage brick or array instead of mapped";
-
-File of_pages(std::uint64_t pages, std::size_t size = page) { return MappedFile::create(pages * size, size, false); }
-
-std::vector<FilePiece> pieces_of(const Order& order, std::size_t size) {
-  std::vector<FilePiece> pieces;
-  for (std::uint64_t number : order) pieces.push_back({number * size, size});
-  return pieces;
-}
-
-View view(const MappedFile& file, const Order& order) { return View(file, pieces_of(order, file.page())); }
-
-Order in_order(std::uint64_t pages) {
-  Order order(pages);
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
-Order backwards(std::uint64_t pages) {
-  Order order = in_order(pages);
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
-// Word w of page p of a file.
-std::uint64_t letter(std::uint64_t p, std::size_t w, std::uint64_t salt) { return p * 1'000'003 + w + salt * 1'000'000'007; }
-
-std::uint64_t* words_of(const View& view, std::size_t at, std::size_t size) { return reinterpret_cast<std::uint64_t*>(view.data() + at * size); }
-
-void fill(const View& view, const Order& order, std::uint64_t salt, std::size_t size = page) {
-  ASSERT_EQ(view.bytes(), order.size() * size);
-  for (std::size_t at = 0; at < order.size(); ++at)
-    for (std::size_t w = 0; w < size / 8; ++w) words_of(view, at, size)[w] = letter(order[at], w, salt);
-}
-
-std::size_t wrong(const View& view, const Order& order, std::uint64_t salt, std::size_t size = page) {
-  std::size_t wrong = view.bytes() != order.size() * size;
-  for (std::size_t at = 0; at < order.size() && !wrong; ++at)
-    for (std::size_t w = 0; w < size / 8; ++w) wrong += words_of(view, at, size)[w] != letter(order[at], w, salt);
-  return wrong;
-}
-
-std::size_t runs(const Order& order) {
-  std::size_t runs = !order.empty();
-  for (std::size_t i = 1; i < order.size(); ++i) runs += order[i] != order[i - 1] + 1;
-  return runs;
-}
-
-void expect_sentence(const Error& error, Errc code, const std::vector<std::string>& parts) {
-  EXPECT_EQ(error.code(), code) << error.what();
-  for (const std::string& part : parts) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what() << "\nlacks " << part;
-}
-
-// Throws a sentence with these parts, and leaves nothing.
-template <class Work>
-void expect_refused(Work work, std::vector<std::string> parts) {
-  parts.push_back(other_storage);
-  const Held before = held();
-  expect_sentence(error_of(work), Errc::memory, parts);
-  EXPECT_EQ(held(), before);
-}
-
-template <class Work>
-void expect_internal(Work work) {
-  const Held before = held();
-  EXPECT_EQ(error_of(work).code(), Errc::internal) << error_of(work).what();
-  EXPECT_EQ(held(), before);
-}
-
-template <class Work>
-void in_a_child(Work work) {
-  Child([&](Line&) { work(); }).finish();
-}
 
 TEST(MappedFile, IsZeroedAndAligned) {
   const Held before = held();
@@ -214,12 +118,6 @@ TEST(MappedFile, LeavesNothing) {
   if (!sanitized) {
     EXPECT_EQ(mappings_now(), mappings);
   }
-}
-
-std::uint64_t pages_of_addresses() {
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages;
 }
 
 // Views begin at a multiple of a page that the system does not know: more is reserved than is used.
@@ -420,235 +318,5 @@ TEST(MappedFile, NobodyTakesItsPagesAway) {
   EXPECT_EQ(errno, EPERM);
 }
 
-// ---- limits: each in a process of its own
-
-TEST(MappedFileLimits, MoreThanAnybodyHas) {
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / page * page;
-  expect_refused([&] { MappedFile::create(most, page, false); }, {std::to_string(most), "no process"});
-  expect_refused([&] { MappedFile::create(std::uint64_t{1} << 50, page, false); }, {std::to_string((std::uint64_t{1} << 50) + page) + " bytes", "are left"});
-}
-
-TEST(MappedFileLimits, FileSize) {
-  in_a_child([] {
-    const rlimit limit{1 << 20, 1 << 20};
-    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    expect_refused([] { MappedFile::create(1 << 20, page, false); }, {"RLIMIT_FSIZE", "ulimit -f"});
-    EXPECT_TRUE(MappedFile::create((1 << 20) - page, page, false));
-  });
-}
-
-TEST(MappedFileLimits, Descriptors) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer needs descriptors, too: it looks at memory through pipes";
-  in_a_child([] {
-    const File there = of_pages(1);
-    const rlimit limit{0, 0};
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    expect_sentence(error_of([] { of_pages(1); }), Errc::memory, {"open files", other_storage});
-    expect_sentence(error_of([&] { MappedFile::open(there->name()); }), Errc::memory, {"open files", other_storage});
-  });
-}
-
-TEST(MappedFileLimits, AddressSpace) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer needs more address space than this test leaves";
-  in_a_child([] {
-    const File there = MappedFile::create(64 << 20, page, false);
-    const rlimit limit{32 << 20, 32 << 20};  // less than is mapped already: nothing can be added
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
-    expect_refused([&] { View(*there, std::vector<FilePiece>{{0, 64 << 20}}); }, {"67108864 bytes in 1 pieces", "ulimit -v"});
-  });
-}
-
-// Everything that was mapped for a refused view goes.
-TEST(MappedFileLimits, Mappings) {
-  const std::int64_t most = most_mappings();
-  if (most > (std::int64_t{1} << 21)) GTEST_SKIP() << "vm.max_map_count is " << most << ": too many to try";
-  in_a_child([&] {
-    const File file = of_pages(2);
-    const Held before = held();
-    Order order(static_cast<std::size_t>(most), 1);  // the same page everywhere
-    const Error error = error_of([&] { view(*file, order); });
-    EXPECT_EQ(held(), before);
-    expect_sentence(error, Errc::memory, {"vm.max_map_count", std::to_string(most), "subdomains per rank", "storage brick instead of mapped"});
-    order.resize(static_cast<std::size_t>(most - mappings_now() - 1500));
-    View almost = view(*file, order);
-    fill(almost, order, 9);
-    EXPECT_EQ(wrong(almost, order, 9), 0u);
-    EXPECT_EQ(view(*file, {0, 1}).bytes(), 2 * page) << "some are left";
-    expect_sentence(error_of([&] { check_mappings(1000); }), Errc::memory, {"1000 more"});
-  });
-}
-
-// A part in the middle of a mapping needs two more.
-TEST(MappedFileLimits, MappingsOfAPart) {
-  const std::int64_t most = most_mappings();
-  if (most > (std::int64_t{1} << 21)) GTEST_SKIP() << "vm.max_map_count is " << most << ": too many to try";
-  if (sanitized) GTEST_SKIP() << "the sanitizer needs mappings, too";
-  in_a_child([&] {
-    const File file = of_pages(3);
-    View shown = view(*file, in_order(3));
-    fill(shown, in_order(3), 1);
-    const View almost = view(*file, Order(static_cast<std::size_t>(most - mappings_now() - 100), 1));
-    std::vector<View> rest;
-    rest.reserve(200);
-    const Error full = error_of([&] {
-      while (rest.size() < 200) rest.push_back(view(*file, {1}));
-    });
-    expect_sentence(full, Errc::memory, {"1 more mappings", "vm.max_map_count"});
-    expect_sentence(error_of([&] { shown.replace(page, *file, {0, page}); }), Errc::memory, {"vm.max_map_count"});
-    EXPECT_EQ(wrong(shown, in_order(3), 1), 0u) << "as it was";
-    rest.clear();
-    shown.replace(page, *file, {0, page});
-    EXPECT_EQ(words_of(shown, 1, page)[0], letter(0, 0, 1));
-  });
-}
-
-TEST(MappedFileLimits, NoMemoryFiles) {
-  in_a_child([&] {
-    if (!test::refuse(SYS_memfd_create, ENOSYS)) GTEST_SKIP() << "no seccomp";
-    const File file = of_pages(3);
-    const View shown = view(*file, {2, 1});
-    fill(shown, {2, 1}, 8);
-    EXPECT_EQ(wrong(view(*MappedFile::open(file->name()), {1}), {1}, 8), 0u);
-  });
-}
-
-TEST(MappedFileLimits, MemoryThatIsShort) {
-  in_a_child([&] {
-    if (!test::refuse(SYS_fallocate, ENOSPC)) GTEST_SKIP() << "no seccomp";
-    expect_refused([] { of_pages(3); }, {"memory is short (No space left on device)", "fewer ranks"});
-  });
-}
-
-// ---- TONARI_SHM_DIR
-
-class MappedFileInDirectory : public test::InShmDirectory {};
-
-TEST_F(MappedFileInDirectory, ThatCannotBeUsed) {
-  setenv("TONARI_SHM_DIR", (directory + "/nowhere").c_str(), 1);
-  expect_refused([] { of_pages(1); }, {directory + "/nowhere", "TONARI_SHM_DIR"});
-}
-
-// Room for a part of what is wanted; all memory is taken at the beginning, and gone when the last process is.
-TEST_F(MappedFileInDirectory, ThatIsTooSmall) {
-  Child child([&](Line& line) {
-    const bool mounted = test::mount_20_mib(directory);
-    line.tell(mounted);
-    if (!mounted) return;
-    const std::uint64_t room = free_bytes(directory);
-    expect_refused([] { MappedFile::create(64 << 20, page, false); },
-                   {std::to_string((64 << 20) + page) + " bytes", directory + " has " + std::to_string(room) + " bytes free", "make " + directory + " larger"});
-    EXPECT_EQ(free_bytes(directory), room);
-
-    Child owner([](Line& to_parent) {
-      const File file = of_pages(100);
-      to_parent.tell(file->name());
-      to_parent.hear();
-    });
-    {
-      const View shown = view(*MappedFile::open(owner.line().hear<FileName>()), backwards(100));
-      EXPECT_LE(free_bytes(directory), room - 101 * page);
-      owner.kill();
-      fill(shown, backwards(100), 1);
-      EXPECT_LE(free_bytes(directory), room - 101 * page) << "still mapped here";
-    }
-    EXPECT_EQ(free_bytes(directory), room);
-    EXPECT_TRUE(empty());
-  });
-  const bool mounted = child.line().hear<bool>();
-  child.finish();
-  if (!mounted) GTEST_SKIP() << "a file system cannot be mounted here";
-}
-
-// ---- huge pages
-
-// Sets some aside while a test runs, where that is possible. One test at a time on this machine.
-class MappedFileHuge : public testing::Test {
- protected:
-  static constexpr std::int64_t needed = 9;  // one more than a file of eight
-
-  void SetUp() override {
-    for (std::size_t size : huge_pages())
-      if (size <= (std::size_t{4} << 20)) huge = size;  // of 1 GiB they would be too many bytes
-    if (huge == 0) GTEST_SKIP() << "this kernel has no huge pages of at most 4 MiB";
-    const std::string name = huge_pages_file(huge);
-    lock = open(name.c_str(), O_RDWR | O_CLOEXEC);
-    if (lock < 0) GTEST_SKIP() << name << " cannot be written (" << strerror(errno) << ")";
-    ASSERT_EQ(flock(lock, LOCK_EX), 0);
-    std::ifstream(name) >> before;
-    set_aside(before + needed);
-    if (free_huge_pages(huge) < needed) GTEST_SKIP() << "the kernel does not find " << needed << " huge pages of " << huge << " bytes";
-  }
-  void TearDown() override {
-    if (lock < 0) return;
-    set_aside(before);
-    close(lock);
-  }
-  void set_aside(std::int64_t pages) {
-    const std::string number = std::to_string(pages) + "\n";
-    EXPECT_EQ(pwrite(lock, number.data(), number.size(), 0), static_cast<ssize_t>(number.size()));
-  }
-
-  std::size_t huge = 0;
-  int lock = -1;
-  std::int64_t before = 0;
-};
-
-TEST_F(MappedFileHuge, ShowsTheSameMemoryInEveryOrder) {
-  const std::uint64_t pages = 8;
-  const Held nothing = held();
-  const std::int64_t free = free_huge_pages(huge);
-  {
-    Child child([&](Line& line) {
-      const File file = MappedFile::open(line.hear<FileName>());
-      EXPECT_TRUE(file->huge());
-      const View shown = view(*file, {5, 2, 5});
-      EXPECT_EQ(wrong(shown, {5, 2, 5}, 1, huge), 0u);
-      fill(shown, {5, 2, 5}, 2, huge);
-    });
-    setenv("TONARI_SHM_DIR", "/nowhere", 1);
-    File file = MappedFile::create(pages * huge, huge, true);
-    unsetenv("TONARI_SHM_DIR");
-    EXPECT_TRUE(file->huge());
-    EXPECT_EQ(free_huge_pages(huge), free - static_cast<std::int64_t>(pages) - 1) << "taken at the beginning";
-    const Order order{7, 0, 3, 4, 2, 1, 6, 5, 5, 0};
-    View shown = view(*file, order);
-    EXPECT_EQ(held().mappings, nothing.mappings + runs(order));
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(shown.data()) % huge, 0u);
-    fill(shown, order, 1, huge);
-    child.line().tell(file->name());
-    child.finish();
-    EXPECT_EQ(wrong(view(*file, {2, 5}), {2, 5}, 2, huge), 0u);
-    EXPECT_EQ(wrong(view(*file, {0, 1, 3}), {0, 1, 3}, 1, huge), 0u);
-    shown.replace(2 * huge, *file, {huge, huge});
-    EXPECT_EQ(words_of(shown, 2, huge)[1], letter(1, 1, 1));
-
-    FileName name = file->name();
-    name.huge = 0;
-    EXPECT_EQ(error_of([&] { MappedFile::open(name); }).code(), Errc::memory);
-    file.reset();
-    EXPECT_EQ(words_of(shown, 0, huge)[1], letter(7, 1, 1));
-  }
-  EXPECT_EQ(held(), nothing);
-  EXPECT_EQ(free_huge_pages(huge), free);
-}
-
-TEST_F(MappedFileHuge, TooFew) {
-  const std::int64_t free = free_huge_pages(huge);
-  const Held nothing = held();
-  const auto pages = static_cast<std::uint64_t>(free);  // one is needed for the number
-  expect_sentence(error_of([&] { MappedFile::create(pages * huge, huge, true); }), Errc::memory,
-                  {std::to_string(free + 1) + " huge pages", std::to_string(free) + " are free", huge_pages_file(huge), "without huge pages"});
-  in_a_child([&] {
-    if (!test::refuse(SYS_fallocate, ENOSPC)) GTEST_SKIP() << "no seccomp";
-    expect_refused([&] { MappedFile::create(huge, huge, true); }, {"are short (No space left on device)", huge_pages_file(huge)});
-  });
-  in_a_child([&] {
-    if (!test::refuse(SYS_memfd_create, EPERM)) GTEST_SKIP() << "no seccomp";
-    expect_refused([&] { MappedFile::create(huge, huge, true); }, {"no memory file", "without huge pages"});
-  });
-  EXPECT_EQ(held(), nothing);
-  EXPECT_EQ(free_huge_pages(huge), free);
-}
-
 }  // namespace
-}  // namespace tonari
+}  // namespace tonari::test

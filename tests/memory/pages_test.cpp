@@ -17,13 +17,9 @@ namespace tonari {
 namespace {
 
 using test::error_of;
+using test::expect_sentence;
 
 constexpr std::size_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
-
-void expect_sentence(const Error& error, Errc code, const std::vector<std::string>& parts) {
-  EXPECT_EQ(error.code(), code) << error.what();
-  for (const std::string& part : parts) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what() << "\nlacks " << part;
-}
 
 class Pages : public test::MadeUpRoot {
  protected:

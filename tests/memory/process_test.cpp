@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "memory/child.hpp"
+#include "memory/limits.hpp"
 
 namespace tonari {
 namespace {

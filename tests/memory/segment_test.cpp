@@ -19,19 +19,12 @@
 
 #include "memory/child.hpp"
 #include "memory/held.hpp"
+#include "memory/limits.hpp"
 #include "memory/shm_directory.hpp"
 #include "support/errors.hpp"
 
-namespace tonari {
+namespace tonari::test {
 namespace {
-
-using test::Child;
-using test::error_of;
-using test::free_bytes;
-using test::held;
-using test::Held;
-using test::Line;
-using test::sanitized;
 
 static_assert(std::is_trivially_copyable_v<SegmentName>);
 
@@ -47,25 +40,20 @@ std::size_t wrong(const Segment& segment, int salt) {
   return wrong;
 }
 
-void expect_sentence(const Error& error, const std::vector<std::string>& parts) {
-  EXPECT_EQ(error.code(), Errc::memory) << error.what();
-  for (const std::string& part : parts) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what() << "\nlacks " << part;
-}
-
 // create(bytes) throws a sentence with these parts, and leaves nothing.
 void expect_refused(std::size_t bytes, const std::vector<std::string>& parts) {
   const Held before = held();
   const Error error = error_of([&] { Segment::create(bytes); });
-  expect_sentence(error, parts);
-  expect_sentence(error, {"TONARI_CHANNEL=p2p-packed"});
+  expect_sentence(error, Errc::memory, parts);
+  expect_sentence(error, Errc::memory, {"TONARI_CHANNEL=p2p-packed"});
   EXPECT_EQ(held(), before);
 }
 
 void expect_unattachable(const SegmentName& name, const std::vector<std::string>& parts) {
   const Held before = held();
   const Error error = error_of([&] { Segment::attach(name); });
-  expect_sentence(error, parts);
-  expect_sentence(error, {"TONARI_CHANNEL=p2p-packed"});
+  expect_sentence(error, Errc::memory, parts);
+  expect_sentence(error, Errc::memory, {"TONARI_CHANNEL=p2p-packed"});
   EXPECT_EQ(held(), before);
 }
 
@@ -242,11 +230,6 @@ TEST(Segment, NobodyTakesItsPagesAway) {
 
 // ---- limits: each in a process of its own
 
-template <class Work>
-void in_a_child(Work work) {
-  Child([&](Line&) { work(); }).finish();
-}
-
 TEST(SegmentLimits, MoreThanAnybodyHas) {
   expect_refused(std::numeric_limits<std::size_t>::max(), {std::to_string(std::numeric_limits<std::size_t>::max())});
   expect_refused(std::numeric_limits<std::ptrdiff_t>::max(), {"no process"});
@@ -268,8 +251,8 @@ TEST(SegmentLimits, Descriptors) {
     const Segment there = Segment::create(100);
     const rlimit limit{0, 0};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    expect_sentence(error_of([] { Segment::create(100); }), {"bytes", "open files", "TONARI_CHANNEL=p2p-packed"});
-    expect_sentence(error_of([&] { Segment::attach(there.name()); }), {"open files", "TONARI_CHANNEL=p2p-packed"});
+    expect_sentence(error_of([] { Segment::create(100); }), Errc::memory, {"bytes", "open files", "TONARI_CHANNEL=p2p-packed"});
+    expect_sentence(error_of([&] { Segment::attach(there.name()); }), Errc::memory, {"open files", "TONARI_CHANNEL=p2p-packed"});
   });
 }
 
@@ -277,8 +260,7 @@ TEST(SegmentLimits, AddressSpace) {
   if (sanitized) GTEST_SKIP() << "the sanitizer needs more address space than this test leaves";
   in_a_child([] {
     const Segment there = Segment::create(64 << 20);
-    const rlimit limit{32 << 20, 32 << 20};  // less than is mapped already: nothing can be added
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    ASSERT_TRUE(leave_address_space(16 << 20));
     expect_refused(64 << 20, {"cannot be mapped", "ulimit -v"});
     expect_unattachable(there.name(), {"ulimit -v"});
   });
@@ -300,7 +282,7 @@ TEST(SegmentLimits, NoMemoryFiles) {
   for (const int error : {ENOSYS, EPERM}) {
     in_a_child([&] {
       const Segment before = Segment::create(100);
-      if (!test::refuse(SYS_memfd_create, error)) GTEST_SKIP() << "no seccomp";
+      if (!refuse(SYS_memfd_create, error)) GTEST_SKIP() << "no seccomp";
       ASSERT_EQ(syscall(SYS_memfd_create, "x", 0), -1);
       const Segment segment = Segment::create(10'000);
       fill(segment, 8);
@@ -311,7 +293,7 @@ TEST(SegmentLimits, NoMemoryFiles) {
 
 // ---- TONARI_SHM_DIR
 
-class SegmentInDirectory : public test::InShmDirectory {};
+class SegmentInDirectory : public InShmDirectory {};
 
 TEST_F(SegmentInDirectory, HasNoNameThere) {
   const Held before = held();
@@ -359,7 +341,7 @@ TEST_F(SegmentInDirectory, ThatCannotBeUsed) {
 // Room for a part of what is wanted, which is given back.
 TEST_F(SegmentInDirectory, ThatIsTooSmall) {
   Child child([&](Line& line) {
-    const bool mounted = test::mount_20_mib(directory);
+    const bool mounted = mount_20_mib(directory);
     line.tell(mounted);
     if (!mounted) return;
     const std::uint64_t room = free_bytes(directory);
@@ -391,4 +373,4 @@ TEST_F(SegmentInDirectory, ThatIsTooSmall) {
 }
 
 }  // namespace
-}  // namespace tonari
+}  // namespace tonari::test

@@ -1,6 +1,7 @@
 #include "memory/wait.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

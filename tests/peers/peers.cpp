@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/child.hpp"
+#include "memory/limits.hpp"
 
 namespace {
 

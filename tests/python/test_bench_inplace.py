@@ -23,6 +23,7 @@ ORDERS = ("mpich-order", "linear-shift", "hierarchical-sets")
 OURS = {*ORDERS, "auto", "general"}
 WORD = 8
 FEW_PAGES = 64 * 1024  # beside the budget: what a request and MPI need for their own lists
+QUEUES = 1 << 20  # of MPI's own, in memory that its ranks share: their pages count from the first message that takes one
 
 
 def _built() -> list[str]:
@@ -90,8 +91,9 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
     for row in found:
         extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
         if row["algorithm"] in OURS:
-            assert extra <= budget + FEW_PAGES, row
-            if row["channel"] == "p2p-packed":  # the memory of others that a rank maps is not its own
+            packed = row["channel"] == "p2p-packed"
+            assert extra <= budget + FEW_PAGES + (QUEUES if packed else 0), row
+            if packed:  # the memory of others that a rank maps is not its own
                 assert heap is None or heap <= budget + FEW_PAGES, row
         if row["algorithm"] == "native-out-of-place":
             assert extra >= 0.95 * total

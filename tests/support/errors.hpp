@@ -1,6 +1,11 @@
 // The error a piece of code throws, to look at code and sentence.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
 #include "base/error.hpp"
 
 namespace tonari::test {
@@ -13,6 +18,11 @@ Error error_of(F f) {
     return e;
   }
   return Error(Errc::success, "no error was thrown");
+}
+
+inline void expect_sentence(const Error& error, Errc code, const std::vector<std::string>& parts) {
+  EXPECT_EQ(error.code(), code) << error.what();
+  for (const std::string& part : parts) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what() << "\nlacks " << part;
 }
 
 }  // namespace tonari::test

@@ -1,0 +1,49 @@
+// Less than a process has otherwise: in a process of its own, because nothing gives it back.
+#pragma once
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "memory/child.hpp"
+
+namespace tonari::test {
+
+template <class Work>
+void in_a_child(Work work) {
+  Child([&](Line&) { work(); }).finish();
+}
+
+inline std::size_t pages_of_addresses() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages;
+}
+
+// From now on this process can map `bytes` more than it has, small lists of its own among them.
+inline bool leave_address_space(std::size_t bytes) {
+  const rlim_t most = pages_of_addresses() * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit limit{most, most};
+  return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+// From now on this process gets `error` from the system call `number`, as in a container that forbids it or on a kernel that does not know it.
+inline bool refuse(int number, int error) {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{std::size(steps), steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+}  // namespace tonari::test
