@@ -33,8 +33,8 @@ View words_of(const MappedFile& file) { return View(file, std::vector<FilePiece>
 
 }  // namespace
 
-GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages) : node_(grid.context()->node()), rank_(grid.rank()), times_(static_cast<std::size_t>(grid.shape().copies)),
-      since_(times_.size()), may_(times_.size(), true) {
+GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages)
+    : node_(grid.context()->node()), rank_(grid.rank()), times_(static_cast<std::size_t>(grid.shape().copies)), since_(times_.size()), may_(times_.size(), true) {
   const MPI_Comm comm = grid.context()->comm();
   together(comm, [&] {
     if (static_cast<std::size_t>(grid.shape().copies) > grid.shape().page / apart)

@@ -23,6 +23,7 @@ struct Reader {
   const HaloGrid& grid;
   HaloRequest request;
   int step;
+  const std::vector<Sides>& open;  // of each subdomain
   std::vector<View>& views;
 
   bool shifts() const { return request.kind == HaloKind::shift; }
@@ -31,8 +32,7 @@ struct Reader {
     const GridBox& box = grid.box(link.subdomain);
     if (!shifts()) return send ? send_box(box, link.direction) : ghost_box(box, link.direction);
     const int side = sign(link.direction, step, box.dims);
-    const Sides open = open_sides(grid, link.subdomain);
-    return send ? shift_send_box(box, step, side, open) : shift_ghost_box(box, step, side, open);
+    return send ? shift_send_box(box, step, side, open[link.subdomain]) : shift_ghost_box(box, step, side, open[link.subdomain]);
   }
 
   HaloEnd of_array(const HaloLink& link, bool send) const {
@@ -45,8 +45,7 @@ struct Reader {
     const BrickLayout& bricks = grid.bricks(link.subdomain);
     if (shifts()) {
       const int side = sign(link.direction, step, grid.shape().dims());
-      const Sides open = open_sides(grid, link.subdomain);
-      return send ? bricks.shift_send(step, side, open) : bricks.shift_receive(step, side, open);
+      return send ? bricks.shift_send(step, side, open[link.subdomain]) : bricks.shift_receive(step, side, open[link.subdomain]);
     }
     if (request.kind == HaloKind::basic) return send ? bricks.send_basic(link.direction) : bricks.receive_basic(link.direction);
     return send ? bricks.send(link.direction) : bricks.receive(link.direction);
@@ -82,24 +81,27 @@ struct Reader {
     return whole.part(message.offset, message.bytes);
   }
 
-  HaloEnd end(const HaloLink& link, bool send) const { return grid.shape().bricked() ? of_bricks(link, send) : of_array(link, send); }
+  // Not of what mapped ghosts show anyway.
+  std::vector<HaloEnd> ends(const std::vector<HaloLink>& links, bool send) const {
+    std::vector<HaloEnd> ends;
+    for (const HaloLink& link : links)
+      if (!grid.ghost_maps() || !grid.ghost_maps()->reaches(link.peer)) ends.push_back(grid.shape().bricked() ? of_bricks(link, send) : of_array(link, send));
+    return ends;
+  }
 };
 
 }  // namespace
 
 std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request, std::vector<View>& views) {
-  std::vector<HaloEnds> steps;
   const GridShape& shape = grid.shape();
-  const int count = request.kind == HaloKind::shift ? shape.dims() : 1;
-  for (int k = 0; k < count; ++k) {
-    const HaloLinks links = count > 1 || request.kind == HaloKind::shift ? shift_links(shape.parts, grid.rank(), k) : halo_links(shape.parts, grid.rank(), request.reach);
-    const Reader reader{grid, request, k, views};
-    HaloEnds ends;
-    for (const HaloLink& link : links.send)
-      if (!grid.ghost_maps() || !grid.ghost_maps()->reaches(link.peer)) ends.send.push_back(reader.end(link, true));
-    for (const HaloLink& link : links.receive)
-      if (!grid.ghost_maps() || !grid.ghost_maps()->reaches(link.peer)) ends.receive.push_back(reader.end(link, false));
-    steps.push_back(std::move(ends));
+  const bool shift = request.kind == HaloKind::shift;
+  std::vector<Sides> open;
+  for (int s = 0; s < grid.subdomains(); ++s) open.push_back(open_sides(grid, s));
+  std::vector<HaloEnds> steps;
+  for (int k = 0; k < (shift ? shape.dims() : 1); ++k) {
+    const HaloLinks links = shift ? shift_links(shape.parts, grid.rank(), k) : halo_links(shape.parts, grid.rank(), request.reach);
+    const Reader reader{grid, request, k, open, views};
+    steps.push_back({reader.ends(links.send, true), reader.ends(links.receive, false)});
   }
   return steps;
 }
