@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "operation.hpp"
+#include "option_table.hpp"
 
 namespace bench {
 
-struct Options {
+struct Options : CommonOptions {
   std::string pattern;
   Operation operation{tonari::Collective::alltoall, Form::regular};
   Layout layout = Layout::contiguous;
@@ -16,15 +17,11 @@ struct Options {
   std::vector<std::string> algorithms;  // empty: the usual ones, those that do not apply left out
   std::vector<int> dims;                // empty: as MPI_Dims_create likes it
   bool mesh = false;
-  int rounds = 200;
   int warmup = 10;
   double min_time = 0;  // seconds per block size
-  double max_time = 20;
   std::string tune = "auto";
-  std::string output;  // empty: standard output
   bool setup = false;  // time the making of neighbourhoods and requests instead
   bool count = false;  // only count messages and verify; time nothing
-  bool help = false;
 };
 
 // Throws tonari::Error with a sentence. The same on all ranks.

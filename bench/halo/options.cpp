@@ -1,7 +1,5 @@
 #include "halo/options.hpp"
 
-#include <getopt.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
@@ -24,28 +22,7 @@ const char* const usage =
 
 namespace {
 
-enum Key { size = 256, ghost, brick, page, stencil, exchanges, rounds, max_time, output, help };
-
-const option keys[] = {{"size", required_argument, nullptr, size},
-                       {"ghost", required_argument, nullptr, ghost},
-                       {"brick", required_argument, nullptr, brick},
-                       {"page", required_argument, nullptr, page},
-                       {"stencil", required_argument, nullptr, stencil},
-                       {"exchanges", required_argument, nullptr, exchanges},
-                       {"rounds", required_argument, nullptr, rounds},
-                       {"max-time", required_argument, nullptr, max_time},
-                       {"output", required_argument, nullptr, output},
-                       {"help", no_argument, nullptr, help},
-                       {nullptr, 0, nullptr, 0}};
-
 constexpr long long most_cells = 1024;  // along a dimension: a message must not have more bytes than an int can count
-
-std::vector<long long> sizes_of(const std::string& list) {
-  std::vector<long long> sizes;
-  for (const std::string& part : split(list, ',')) sizes.push_back(whole(part, 1, most_cells, "--size"));
-  if (sizes.empty()) tonari::fail(Errc::argument, "--size names no size; for example 32,64");
-  return sizes;
-}
 
 long long brick_of(const std::string& word) {
   if (word != "4" && word != "8") tonari::fail(Errc::argument, "--brick is '", word, "'; it must be 4 or 8, the sizes that the stencils are compiled for");
@@ -88,46 +65,15 @@ void check(const Options& options) {
 
 Options parse_options(int argc, char** argv) {
   Options options;
-  opterr = 0;
-  for (int key; (key = getopt_long(argc, argv, "h", keys, nullptr)) != -1;) {
-    switch (key) {
-      case size:
-        options.sizes = sizes_of(optarg);
-        break;
-      case ghost:
-        options.ghost = whole(optarg, 1, most_cells, "--ghost");
-        break;
-      case brick:
-        options.brick = brick_of(optarg);
-        break;
-      case page:
-        options.page = whole(optarg, 0, 1LL << 30, "--page");
-        break;
-      case stencil:
-        options.points = points_of(optarg);
-        break;
-      case exchanges:
-        options.exchanges = exchanges_of(optarg);
-        break;
-      case rounds:
-        options.rounds = static_cast<int>(whole(optarg, 1, 10'000'000, "--rounds"));
-        break;
-      case max_time:
-        options.max_time = seconds(optarg, "--max-time");
-        break;
-      case output:
-        options.output = optarg;
-        break;
-      case 'h':
-      case help:
-        options.help = true;
-        return options;
-      default:
-        tonari::fail(Errc::argument, "unknown or incomplete option '", argv[optind - 1], "'; --help lists them");
-    }
-  }
-  if (optind < argc) tonari::fail(Errc::argument, "unexpected argument '", argv[optind], "'; --help lists the options");
-  check(options);
+  read_options(argc, argv,
+               {{"size", [&](const std::string& list) { options.sizes = whole_numbers(list, 1, most_cells, "--size", "--size names no size; for example 32,64"); }},
+                {"ghost", [&](const std::string& word) { options.ghost = whole(word, 1, most_cells, "--ghost"); }},
+                {"brick", [&](const std::string& word) { options.brick = brick_of(word); }},
+                {"page", [&](const std::string& word) { options.page = whole(word, 0, 1LL << 30, "--page"); }},
+                {"stencil", [&](const std::string& word) { options.points = points_of(word); }},
+                {"exchanges", [&](const std::string& list) { options.exchanges = exchanges_of(list); }}},
+               options);
+  if (!options.help) check(options);
   return options;
 }
 

@@ -1,7 +1,5 @@
 #include "inplace/options.hpp"
 
-#include <getopt.h>
-
 #include <algorithm>
 #include <climits>
 
@@ -29,22 +27,6 @@ const char* const usage =
 
 namespace {
 
-enum Key { total_bytes = 256, sizes, seed, algorithms, memory, channel, general, rounds, max_time, count, output, help };
-
-const option keys[] = {{"total-bytes", required_argument, nullptr, total_bytes},
-                       {"sizes", required_argument, nullptr, sizes},
-                       {"seed", required_argument, nullptr, seed},
-                       {"algorithms", required_argument, nullptr, algorithms},
-                       {"memory", required_argument, nullptr, memory},
-                       {"channel", required_argument, nullptr, channel},
-                       {"general", no_argument, nullptr, general},
-                       {"rounds", required_argument, nullptr, rounds},
-                       {"max-time", required_argument, nullptr, max_time},
-                       {"count", no_argument, nullptr, count},
-                       {"output", required_argument, nullptr, output},
-                       {"help", no_argument, nullptr, help},
-                       {nullptr, 0, nullptr, 0}};
-
 // MPI_Alltoallv has int displacements, here of 64-bit integers.
 constexpr long long most_bytes = 8LL * INT_MAX;
 
@@ -65,62 +47,20 @@ bool is_equal(const std::string& word) {
   return word == "equal";
 }
 
-std::vector<long long> budgets(const std::string& list) {
-  std::vector<long long> result;
-  for (const std::string& part : split(list, ',')) result.push_back(whole(part, 0, most_bytes, "--memory"));
-  if (result.empty()) tonari::fail(Errc::argument, "--memory names no budget");
-  return result;
-}
-
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
   Options options;
-  opterr = 0;
-  for (int key; (key = getopt_long(argc, argv, "h", keys, nullptr)) != -1;) {
-    switch (key) {
-      case total_bytes:
-        options.total_bytes = whole(optarg, 1, most_bytes, "--total-bytes");
-        break;
-      case sizes:
-        options.equal = is_equal(optarg);
-        break;
-      case seed:
-        options.seed = static_cast<unsigned>(whole(optarg, 0, UINT_MAX, "--seed"));
-        break;
-      case algorithms:
-        options.algorithms = names(optarg, known_algorithms(), "algorithm");
-        break;
-      case memory:
-        options.memory = budgets(optarg);
-        break;
-      case channel:
-        options.channels = names(optarg, {"auto", "shared", "p2p-packed"}, "channel");
-        break;
-      case general:
-        options.general = true;
-        break;
-      case rounds:
-        options.rounds = static_cast<int>(whole(optarg, 1, 10'000'000, "--rounds"));
-        break;
-      case max_time:
-        options.max_time = seconds(optarg, "--max-time");
-        break;
-      case count:
-        options.count = true;
-        break;
-      case output:
-        options.output = optarg;
-        break;
-      case 'h':
-      case help:
-        options.help = true;
-        return options;
-      default:
-        tonari::fail(Errc::argument, "unknown or incomplete option '", argv[optind - 1], "'; --help lists them");
-    }
-  }
-  if (optind < argc) tonari::fail(Errc::argument, "unexpected argument '", argv[optind], "'; --help lists the options");
+  read_options(argc, argv,
+               {{"total-bytes", [&](const std::string& word) { options.total_bytes = whole(word, 1, most_bytes, "--total-bytes"); }},
+                {"sizes", [&](const std::string& word) { options.equal = is_equal(word); }},
+                {"seed", [&](const std::string& word) { options.seed = static_cast<unsigned>(whole(word, 0, UINT_MAX, "--seed")); }},
+                {"algorithms", [&](const std::string& list) { options.algorithms = names(list, known_algorithms(), "algorithm"); }},
+                {"memory", [&](const std::string& list) { options.memory = whole_numbers(list, 0, most_bytes, "--memory", "--memory names no budget"); }},
+                {"channel", [&](const std::string& list) { options.channels = names(list, {"auto", "shared", "p2p-packed"}, "channel"); }},
+                flag("general", options.general),
+                flag("count", options.count)},
+               options);
   return options;
 }
 

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "option_table.hpp"
+
 namespace bench::inplace {
 
-struct Options {
+struct Options : CommonOptions {  // max_time: per kind of exchange
   long long total_bytes = 1 << 20;  // of every rank
   std::vector<std::string> algorithms{"native-out-of-place", "native-inplace", "sendrecv-replace",
                                       "mpich-order",         "linear-shift",   "hierarchical-sets"};
@@ -16,10 +18,6 @@ struct Options {
   bool general = false;  // also a redistribution whose send and receive sizes differ
   bool count = false;    // verify and weigh only; time nothing
   unsigned seed = 1;
-  int rounds = 200;
-  double max_time = 20;  // seconds per kind of exchange
-  std::string output;    // empty: standard output
-  bool help = false;
 };
 
 // Throws tonari::Error with a sentence. The same on all ranks.
