@@ -9,29 +9,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import built
 import pytest
 
 from tonari.benchmark import plot as plotting
 from tonari.benchmark.summary import add_ratio_spread, fastest
 from tonari.views import bench as view
 
-CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+BUILT, needs_build, each_mpi = built.marks("tonari_bench")
 FIELDS = {
     *("pattern", "op", "ranks", "mpi", "bytes", "algorithm", "channel", "median_us", "q1_us", "q3_us", "messages", "verified"),
     *("chosen", "reason", "init_us", "rounds", "batch", "mpi_version", "dims", "ratio_native", "floor_ratio", "disturbed", "repeat", "ratio_spread"),
 }
-
-
-def _built() -> list[str]:
-    if not CONFIG.is_file():
-        return []
-    mpis = json.loads(CONFIG.read_text())["mpis"]
-    return [name for name in mpis if (Path(mpis[name]["bin"]) / "tonari_bench").is_file()]
-
-
-BUILT = _built()
-needs_build = pytest.mark.skipif(not BUILT, reason="there is no build with tonari_bench (TONARI_BUILD)")
-each_mpi = pytest.mark.parametrize("mpi", BUILT or [pytest.param("none", marks=needs_build)])
 
 
 def run(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -201,9 +190,9 @@ def test_messages_are_counted(mpi: str, tmp_path: Path) -> None:
 @needs_build
 def test_wrong_data_of_the_native_collective_is_reported(tmp_path: Path) -> None:
     """MPICH 4.0 reverses the blocks of duplicate edges; whatever this MPI does, the row says so and the command goes on."""
-    found = by_name(rows(tmp_path, "moore:2:1", "--bytes", "8", "--mpi", BUILT[-1], "--algorithms", "native,torus"))
+    found = by_name(rows(tmp_path, "moore:2:1", "--bytes", "8", "--mpi", list(BUILT)[-1], "--algorithms", "native,torus"))
     assert found["torus"]["verified"] is True
-    if found["native"]["mpi_version"].startswith("4.0") and BUILT[-1] == "mpich":
+    if found["native"]["mpi_version"].startswith("4.0") and list(BUILT)[-1] == "mpich":
         assert found["native"]["verified"] is False
 
 

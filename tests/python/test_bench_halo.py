@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import built
 import pytest
 
 from tonari.benchmark import halo_plot
 from tonari.benchmark.halo_summary import add_ratio_spread, computing, label, series, typical
 from tonari.views import bench_halo as view
 
-CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+BUILT, needs_build, each_mpi = built.marks("tonari_bench_halo")
 FIELDS = {
     *("storage", "exchange", "size", "median_us", "compute_us", "messages", "bytes", "padding_percent", "verified", "mpi", "ranks", "stencil", "ghost", "brick"),
     *("q1_us", "q3_us", "min_us", "avg_us", "max_us", "pack_us", "call_us", "wait_us", "step_us", "steps_per_exchange", "description", "roofline_percent"),
@@ -33,18 +34,6 @@ MESSAGES = {
 FEWER_AT_16 = {"brick/layout": 39, "mapped/layout": 39, "brick/basic": 56}  # no cell lies between the two surfaces: regions without cells
 
 
-def _built() -> list[str]:
-    if not CONFIG.is_file():
-        return []
-    mpis = json.loads(CONFIG.read_text())["mpis"]
-    return [name for name in mpis if (Path(mpis[name]["bin"]) / "tonari_bench_halo").is_file()]
-
-
-BUILT = _built()
-needs_build = pytest.mark.skipif(not BUILT, reason="there is no build with tonari_bench_halo (TONARI_BUILD)")
-each_mpi = pytest.mark.parametrize("mpi", BUILT or [pytest.param("none", marks=needs_build)])
-
-
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
     command = [sys.executable, "-m", "tonari", "bench", "halo", *arguments]
@@ -59,7 +48,7 @@ def rows(*arguments: str) -> list[dict[str, Any]]:
 
 @each_mpi
 def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: str) -> None:
-    sizes = (16, 24) if mpi == BUILT[0] else (16,)
+    sizes = (16, 24) if mpi == next(iter(BUILT)) else (16,)
     found = rows("--size", ",".join(map(str, sizes)), "--ghost", "8", "--ranks", "2", "--mpi", mpi)
     assert [(row["size"], label(row)) for row in found] == [(size, name) for size in sizes for name in EXCHANGES]
     for row in found:

@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import built
 import pytest
 
 from tonari.benchmark import inplace_plot
 from tonari.views import bench_inplace as view
 
-CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+BUILT, needs_build, each_mpi = built.marks("tonari_bench_inplace")
 FIELDS = {
     *("algorithm", "budget_bytes", "median_us", "peak_extra_bytes", "verified", "exchange", "channel", "requested_channel", "q1_us", "q3_us"),
     *("peak_method", "peak_heap_bytes", "peak_hwm_bytes", "of_copy", "ranks", "mpi", "total_bytes", "moved_bytes", "ratio_native", "rounds"),
@@ -24,18 +25,6 @@ OURS = {*ORDERS, "auto", "general"}
 WORD = 8
 FEW_PAGES = 64 * 1024  # beside the budget: what a request and MPI need for their own lists
 QUEUES = 1 << 20  # of MPI's own, in memory that its ranks share: their pages count from the first message that takes one
-
-
-def _built() -> list[str]:
-    if not CONFIG.is_file():
-        return []
-    mpis = json.loads(CONFIG.read_text())["mpis"]
-    return [name for name in mpis if (Path(mpis[name]["bin"]) / "tonari_bench_inplace").is_file()]
-
-
-BUILT = _built()
-needs_build = pytest.mark.skipif(not BUILT, reason="there is no build with tonari_bench_inplace (TONARI_BUILD)")
-each_mpi = pytest.mark.parametrize("mpi", BUILT or [pytest.param("none", marks=needs_build)])
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

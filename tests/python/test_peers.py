@@ -13,27 +13,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+import built
 import pytest
 from tonari.benchmark.launch import ANY_RANKS
 
-CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+BUILT, needs_build, each_mpi = built.marks("tonari_peers")
 ENVIRONMENT = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
 # The MPI itself does not read other processes' memory.
 NO_READS_BY_MPI = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "UCX_TLS": "^cma"}
 # The launcher lets the others go on where a rank has died.
 GO_ON = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
-
-
-def _built() -> dict[str, dict[str, str]]:
-    if not CONFIG.is_file():
-        return {}
-    mpis = json.loads(CONFIG.read_text())["mpis"]
-    return {name: mpi for name, mpi in mpis.items() if (Path(mpi["bin"]) / "tonari_peers").is_file()}
-
-
-BUILT = _built()
-needs_build = pytest.mark.skipif(not BUILT, reason="there is no build with tonari_peers (TONARI_BUILD)")
-each_mpi = pytest.mark.parametrize("mpi", list(BUILT) or [pytest.param("none", marks=needs_build)])
 
 
 def command(mpi: str, ranks: int, *arguments: str, launcher: tuple[str, ...] = (), before: tuple[str, ...] = ()) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,11 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from tonari import output
 from tonari.benchmark import plot as plotting
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
-from tonari.benchmark.summary import add_ratio_spread, write
+from tonari.benchmark.report import report
+from tonari.benchmark.summary import add_ratio_spread
 from tonari.views import bench as view
 
 
@@ -83,7 +82,7 @@ def bench(
                 rows += [row | {"hosts": hosts, "repeat": again} for row in found]
     if not setup:
         add_ratio_spread(rows)
-    _report(rows, setup, json, file, plot)
+    report(rows, json=json, file=file, plot=plot, draw=plotting.draw, show=view.show_setup if setup else view.show)
 
 
 def _runs(pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup: bool) -> list[Run]:
@@ -97,17 +96,3 @@ def _runs(pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup
         raise typer.BadParameter(f"there is no preset {preset}: {', '.join(PRESETS)}")
     given = {key: value for key, value in (("bytes", bytes), ("algorithms", algorithms)) if value}
     return [replace(run, **given) for run in PRESETS[preset]]
-
-
-def _report(rows: list[dict[str, Any]], setup: bool, json: bool, file: Path | None, plot: Path | None) -> None:
-    if file:
-        write(rows, file)
-    if plot:
-        plotting.draw(rows, plot)
-    if json:
-        output.print_json(rows)
-        return
-    (view.show_setup if setup else view.show)(rows)
-    for written in (file, plot):
-        if written:
-            print(f"written: {written}", file=sys.stderr)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from tonari import output
 from tonari.benchmark import halo_plot
 from tonari.benchmark.halo_summary import add_ratio_spread
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.plot import check_file
-from tonari.benchmark.summary import write
+from tonari.benchmark.report import report
 from tonari.views import bench_halo as view
 
 PROGRAM = "tonari_bench_halo"
@@ -59,14 +57,4 @@ def bench_halo(
         for number in range(repeat):
             rows += [row | {"repeat": number} for row in launch(chosen, ranks, arguments, progress=status.update)]
     add_ratio_spread(rows)
-    if file:
-        write(rows, file)
-    if plot:
-        halo_plot.draw(rows, plot)
-    if json:
-        output.print_json(rows)
-        return
-    view.show(rows)
-    for written in (file, plot):
-        if written:
-            print(f"written: {written}", file=sys.stderr)
+    report(rows, json=json, file=file, plot=plot, draw=halo_plot.draw, show=view.show)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from tonari import output
 from tonari.benchmark import inplace_plot
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.plot import check_file
-from tonari.benchmark.summary import write
+from tonari.benchmark.report import report
 from tonari.views import bench_inplace as view
 
 PROGRAM = "tonari_bench_inplace"
@@ -66,17 +64,7 @@ def bench_inplace(
     with Console(stderr=True).status("starting") as status:
         for count in counts:
             rows += launch(chosen, count, arguments, progress=status.update)
-    if file:
-        write(rows, file)
-    if plot:
-        inplace_plot.draw(rows, plot)
-    if json:
-        output.print_json(rows)
-        return
-    view.show(rows)
-    for written in (file, plot):
-        if written:
-            print(f"written: {written}", file=sys.stderr)
+    report(rows, json=json, file=file, plot=plot, draw=inplace_plot.draw, show=view.show)
 
 
 def _counts(text: str) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import typer
 
 from tonari import output
 from tonari.benchmark.plot import check_file
-from tonari.benchmark.summary import write
+from tonari.benchmark.report import report
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
 from tonari.errors import ALGORITHM, Error
@@ -61,17 +60,7 @@ def share(
         status.update(f"planning for {pattern.ranks:,} ranks")
         answers = analyse(pattern, schemes, machine)
     rows = [json_row(answer, pattern.ranks) for answer in answers]
-    if file:
-        write(rows, file)
-    if plot:
-        draw(answers, path, plot)
-    if json:
-        output.print_json(rows)
-        return
-    show(pattern, answers, path, machine)
-    for written in (file, plot):
-        if written:
-            print(f"written: {written}", file=sys.stderr)
+    report(rows, json=json, file=file, plot=plot, draw=lambda _, picture: draw(answers, path, picture), show=lambda _: show(pattern, answers, path, machine))
 
 
 def analyse(pattern: Communication, schemes: str = "", machine: str = "") -> list[Any]:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark.summary import FLOOR, fastest, label, panels, typical
+from tonari.views import doubts
 
 Row = dict[str, Any]
 
@@ -95,11 +96,4 @@ def _notes(console: Console, rows: list[Row]) -> None:
             console.print(f"auto at {output.size(row['bytes'])}: {escape(row['chosen'])} ({row['reason']})", style="dim")
     rounds = sorted({row["rounds"] for row in rows})
     console.print(f"median and quartiles of the slowest rank over {' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds", style="dim")
-    wrong = sorted({label(row) for row in rows if not row["verified"]})
-    if wrong:
-        console.print(f"[red]Wrong data from {', '.join(wrong)}[/]: their times compare with nothing.")
-    if any(row["disturbed"] for row in rows):
-        console.print("[yellow]Disturbed[/]: a ping-pong before and after shows that something else was running; repeat it.")
-    moved = sorted({label(row) for row in rows if (row["ratio_spread"] or 0) > 0.1})
-    if moved:
-        console.print(f"[yellow]Unsteady[/]: between the repeats the ratio to native moved by more than 10 % for {', '.join(moved)}.")
+    doubts.show(console, rows, label, "native")

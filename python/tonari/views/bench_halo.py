@@ -9,6 +9,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, label, memory, sizes, typical
+from tonari.views import doubts
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -91,14 +92,7 @@ def _notes(console: Console, rows: list[Row]) -> None:
     for row in typical(rows):
         if row["exchange"] == "auto":
             console.print(f"{label(row)}: {row['chosen']}", style="dim")
-    wrong = dict.fromkeys(label(row) for row in rows if not row["verified"])
-    if wrong:
-        console.print(f"[red]Wrong data from {', '.join(wrong)}[/]: their times compare with nothing.")
-    if any(row["disturbed"] for row in rows):
-        console.print("[yellow]Disturbed[/]: a ping-pong before and after shows that something else was running; repeat it.")
-    moved = sorted({label(row) for row in rows if (row["ratio_spread"] or 0) > 0.1})
-    if moved:
-        console.print(f"[yellow]Unsteady[/]: between the repeats the ratio to network moved by more than 10 % for {', '.join(moved)}.")
+    doubts.show(console, rows, label, "network")
 
 
 def _padding(rows: list[Row]) -> Table:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark.inplace_plot import exchanges, label
+from tonari.views import doubts
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -59,8 +60,4 @@ def _notes(console: Console, rows: list[Row]) -> None:
     first = rows[0]
     console.print(f"median and quartiles of the slowest rank over {first['rounds']} rounds; native: native-inplace", style="dim")
     console.print(f"memory: {first['peak_method']}", style="dim")
-    wrong = dict.fromkeys(label(row) for row in rows if not row["verified"])
-    if wrong:
-        console.print(f"[red]Wrong data from {', '.join(wrong)}[/]: their times compare with nothing.")
-    if any(row["disturbed"] for row in rows):
-        console.print("[yellow]Disturbed[/]: a ping-pong before and after shows that something else was running; repeat it.")
+    doubts.show(console, rows, label)

@@ -1,0 +1,27 @@
+"""Programs of the build tree ($TONARI_BUILD), and the marks of tests that need them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
+
+
+def with_program(program: str) -> dict[str, dict[str, Any]]:
+    """The MPIs of the build that have it, by name: mpiexec, bin and so on."""
+    if not CONFIG.is_file():
+        return {}
+    mpis = json.loads(CONFIG.read_text())["mpis"]
+    return {name: mpi for name, mpi in mpis.items() if (Path(mpi["bin"]) / program).is_file()}
+
+
+def marks(program: str) -> tuple[dict[str, dict[str, Any]], pytest.MarkDecorator, pytest.MarkDecorator]:
+    """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its argument mpi."""
+    found = with_program(program)
+    needed = pytest.mark.skipif(not found, reason=f"there is no build with {program} (TONARI_BUILD)")
+    return found, needed, pytest.mark.parametrize("mpi", list(found) or [pytest.param("none", marks=needed)])
