@@ -18,6 +18,7 @@ COMMANDS = [
     "plan",
     "layout",
     "share",
+    "partition",
     "bench",
     "bench_inplace",
     "bench_halo",

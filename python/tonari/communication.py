@@ -28,14 +28,14 @@ class Communication:
     about: str
 
 
-def read_matrix(path: str, *, counts: bool = False) -> Matrix:
+def read_matrix(path: str, *, counts: bool = False, signed: bool = False) -> Matrix:
     """A square sparse matrix from a Matrix Market file or a METIS graph (FILE.graph, FILE.metis), plain or gzipped; values are magnitudes.
 
-    counts: values are numbers of words.
+    counts: values are numbers of words; signed: values as they are.
     """
     text = unpacked(path)
     kind = Path(path.removesuffix(".gz")).suffix.lower()
-    found = metis(path, text) if kind in (".graph", ".metis") else matrix_market(path, text, real=True, counts=counts)
+    found = metis(path, text) if kind in (".graph", ".metis") else matrix_market(path, text, real=True, counts=counts, signed=signed)
     rows, columns = found.shape
     if rows != columns:
         raise Error(f"{path} is a matrix of {rows:,} x {columns:,}; expected a square one", FILE)
@@ -86,6 +86,13 @@ def column_parallel(matrix: Matrix, owners: np.ndarray) -> tuple[np.ndarray, np.
     away = senders != receivers
     pairs, words = np.unique(senders[away] * ranks + receivers[away], return_counts=True)
     return pairs // ranks, pairs % ranks, words
+
+
+def row_parallel(matrix: Matrix, owners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """y = A x, row i and the entries i of x and y on rank owners[i]: x_j goes once to every other rank with an entry in column j. The same words as by columns with the
+    transpose, the other way."""
+    receivers, senders, words = column_parallel(matrix.transposed(), owners)
+    return senders, receivers, words
 
 
 def _communication(ranks: int, senders: np.ndarray, receivers: np.ndarray, words: np.ndarray, about: str, path: str) -> Communication:

@@ -27,6 +27,9 @@ class Matrix:
     columns: np.ndarray
     values: np.ndarray | None
 
+    def transposed(self) -> Matrix:
+        return Matrix((self.shape[1], self.shape[0]), self.columns, self.rows, self.values)
+
 
 def unpacked(path: str) -> bytes:
     try:
@@ -200,10 +203,10 @@ _LAYOUTS, _FIELDS = ("coordinate", "array"), ("real", "double", "integer", "unsi
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
-def matrix_market(path: str, text: bytes, *, real: bool = False, counts: bool = False) -> Matrix:
+def matrix_market(path: str, text: bytes, *, real: bool = False, counts: bool = False, signed: bool = False) -> Matrix:
     """The NIST's exchange format. (scipy's reader crashes on some files that are wrong, and passes over surplus words.)
 
-    real: complex matrices are rejected; counts: entries must be whole numbers that are not negative.
+    real: complex matrices are rejected; counts: entries must be whole numbers that are not negative; signed: values as they are (of real matrices), not magnitudes.
     """
     layout, field, symmetry = _market_header(path, text)
     if real and field == "complex":
@@ -224,14 +227,16 @@ def matrix_market(path: str, text: bytes, *, real: bool = False, counts: bool = 
     values = table if layout == "array" else table[:, 2:]
     if counts:
         _check_counts(path, body, values)
-    magnitudes = np.sqrt((values**2).sum(axis=1)) if values.shape[1] else np.ones(len(table))
+    if not values.shape[1]:
+        values = np.ones((len(table), 1))
+    kept = values[:, 0] if signed else np.sqrt((values**2).sum(axis=1))
     if symmetry != "general":
         off = rows != columns
         rows, columns = np.concatenate([rows, columns[off]]), np.concatenate([columns, rows[off]])
-        magnitudes = np.concatenate([magnitudes, magnitudes[off]])
+        kept = np.concatenate([kept, -kept[off] if signed and symmetry == "skew-symmetric" else kept[off]])
     keys, entry = np.unique(rows * size[1] + columns, return_inverse=True)
-    total = np.bincount(entry, magnitudes, len(keys))
-    keys, total = keys[total != 0], total[total != 0]  # a zero says that nothing is sent
+    total = np.bincount(entry, kept, len(keys))
+    keys, total = keys[total != 0], total[total != 0]  # a zero says that nothing is sent, and adds nothing to a product
     return Matrix(size, keys // size[1], keys % size[1], total)
 
 
