@@ -1,7 +1,6 @@
 #include "sharing/store_and_forward.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "sharing/data_set.hpp"
 #include "sharing/patterns.hpp"
@@ -13,25 +12,6 @@ namespace {
 using sharing::any_pattern;
 using sharing::expect_proven;
 using sharing::matrix_of;
-
-TEST(VirtualTopology, IsEvenAndHasRoom) {
-  EXPECT_EQ(virtual_topology(512, 2), (std::vector<int>{32, 16}));
-  EXPECT_EQ(virtual_topology(512, 3), (std::vector<int>{8, 8, 8}));
-  EXPECT_EQ(virtual_topology(12, 2), (std::vector<int>{4, 3}));
-  EXPECT_EQ(virtual_topology(37, 2), (std::vector<int>{7, 6}));
-  EXPECT_EQ(virtual_topology(1, 1), (std::vector<int>{1}));
-  for (int ranks = 1; ranks <= 300; ++ranks)
-    for (int n = 1; n <= most_dimensions(ranks); ++n) {
-      const std::vector<int> sizes = virtual_topology(ranks, n);
-      ASSERT_EQ(sizes.size(), static_cast<std::size_t>(n));
-      const int points = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
-      ASSERT_GE(points, ranks);
-      ASSERT_LT(points - points / sizes.back(), std::max(ranks, 1)) << "a layer of " << ranks << " ranks in " << n << " dimensions is empty";
-      for (int size : sizes) ASSERT_GE(size, std::min(n, 2));
-      ASSERT_LE(*std::max_element(sizes.begin(), sizes.end()), 2 * *std::min_element(sizes.begin(), sizes.end()));
-    }
-  for (int n : {0, 4, -1}) EXPECT_EQ(test::error_of([&] { virtual_topology(15, n); }).code(), Errc::argument);
-}
 
 // Fig. 3.1, with dimensions in our order: from 0 to 8 of a mesh of 3 x 3.
 TEST(StoreAndForward, GoesDimensionByDimension) {
