@@ -8,7 +8,8 @@
 namespace tonari {
 
 std::span<const GraphAlgorithm> graph_algorithms() {
-  static const GraphAlgorithm table[] = {graph_linear, graph_colouring, graph_tree, graph_node_aware, graph_common_neighbourhood};
+  static const GraphAlgorithm table[] = {graph_linear, graph_colouring, graph_tree, graph_node_aware, graph_common_neighbourhood,
+                                         graph_store_and_forward, graph_message_sharing, graph_balanced};
   return table;
 }
 

@@ -28,6 +28,8 @@ struct GraphTask {
   Collective collective = Collective::alltoall;
   double block_bytes = 0;  // average size of a block; the same on all ranks
   LogGP machine;           // the same on all ranks
+  // What a block costs a rank that passes it on: it is copied in and out and crosses the network once more.
+  double forwarding() const { return block_bytes * (machine.G + 2 * machine.copy_byte); }
 };
 
 // One way to do it.
@@ -63,6 +65,7 @@ struct Traffic {
 Traffic gather_traffic(World& world, const GraphWay& way);
 
 // One per file of this folder.
-extern const GraphAlgorithm graph_linear, graph_colouring, graph_tree, graph_node_aware, graph_common_neighbourhood;
+extern const GraphAlgorithm graph_linear, graph_colouring, graph_tree, graph_node_aware, graph_common_neighbourhood, graph_store_and_forward, graph_message_sharing,
+    graph_balanced;
 
 }  // namespace tonari

@@ -55,8 +55,6 @@ class Share {
   virtual bool asks() const = 0;                         // whether p_m asks its receivers, too
 };
 
-double forwarding(const GraphTask& task) { return task.block_bytes * (task.machine.G + 2 * task.machine.copy_byte); }
-
 Word bounded(double messages) { return messages < 1e9 ? static_cast<Word>(std::ceil(messages)) : Word{1000000000}; }
 
 class PaperShare final : public Share {
@@ -87,7 +85,7 @@ class PaperShare final : public Share {
     if (x <= 0) return false;
     const double eager = static_cast<double>(task_.machine.eager), blocks = static_cast<double>(alltoall_ ? x + 1 : 1);
     const double waiting = blocks * task_.block_bytes > eager && task_.block_bytes <= eager ? task_.machine.rendezvous : 0;
-    const double more = static_cast<double>(alltoall_ ? x : move.to.new_block) * forwarding(task_) + waiting;
+    const double more = static_cast<double>(alltoall_ ? x : move.to.new_block) * task_.forwarding() + waiting;
     return static_cast<double>(x - move.to.new_message) * saved_ > more;
   }
 
@@ -286,7 +284,7 @@ class Transformation {
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (facts.most_out <= t) return "no rank sends to more than 2 others";
   if (facts.pairs == facts.ranks * facts.most_out) return "all ranks send to equally many others";
-  if (task.collective == Collective::alltoall && forwarding(task) >= std::max(task.machine.o, task.machine.g))
+  if (task.collective == Collective::alltoall && task.forwarding() >= std::max(task.machine.o, task.machine.g))
     return "blocks are so large that passing them on costs more than the overhead of a message";
   const bool paper = PaperShare(task).promising(facts.most_out, 0), balanced = BalancedShare(task, facts.most_out).promising(facts.most_out, 0);
   return paper || balanced ? "" : "the busiest rank sends too few messages to gain by help";

@@ -83,7 +83,8 @@ TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
     const GraphAlgorithm* algorithm;
     std::size_t letters_per_edge, steps;
   } bounds[] = {{&graph_linear, 1, 3}, {&graph_colouring, 8, 400}, {&graph_tree, 40, 4000}, {&graph_node_aware, 10, 20},
-                {&graph_common_neighbourhood, 30, 300}};
+                {&graph_common_neighbourhood, 30, 300}, {&graph_store_and_forward, 40, 40}, {&graph_message_sharing, 100, 2000},
+                {&graph_balanced, 200, 4000}};
   ASSERT_EQ(std::size(bounds), graph_algorithms().size()) << "a new algorithm?";
   for (const auto& [algorithm, letters_per_edge, steps] : bounds)
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
