@@ -9,7 +9,8 @@ namespace {
 const std::vector<std::string> usual{"auto",   "native", "native-nonblocking", "native-persistent", "irecv",
                                      "linear", "torus",  "torus-direct",       "additive-basis",    "floor"};
 const std::vector<std::string> usual_on_graphs{"auto",   "native",    "native-nonblocking", "native-persistent", "irecv",
-                                               "linear", "colouring", "tree",               "node-aware",        "common-neighbourhood", "floor"};
+                                               "linear", "colouring", "tree",               "node-aware",        "common-neighbourhood",
+                                               "store-and-forward",   "message-sharing",    "balanced",          "floor"};
 const std::vector<std::string> all{"auto",
                                    "native",
                                    "native-nonblocking",

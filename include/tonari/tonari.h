@@ -152,7 +152,8 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks
  *           (checked, but for the timeout):
  *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
- *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood
+ *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood,
+ *                                                  store-and-forward, message-sharing, balanced
  *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed; shared: between ranks of one node through
  *                                                  shared memory, else p2p-packed; onesided: by windows (MPI_Put); shared+onesided.
  *                                                  Where memory cannot be shared or windows cannot be made: p2p-packed, and

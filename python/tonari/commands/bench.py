@@ -33,7 +33,7 @@ def bench(
         typer.Option(
             metavar="A,A,...",
             help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view;"
-            " on graphs linear, colouring, tree, node-aware, common-neighbourhood;"
+            " on graphs linear, colouring, tree, node-aware, common-neighbourhood, store-and-forward, message-sharing, balanced;"
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; or all.",
         ),
     ] = "",
