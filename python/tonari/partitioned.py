@@ -52,7 +52,7 @@ def owners_of(matrix: Matrix, path: str, parts: int | None, *, partition_file: s
     """The part of each row, and how many there are: from a file, in equal blocks, or by the partitioner so that few x_j travel in a product by rows."""
     size = matrix.shape[0]
     if parts is not None and parts > size:
-        raise Error(f"{path} has {size:,} rows, which are too few for --parts {parts}", ARGUMENT)
+        raise Error(f"{path} has {size:,} rows, which are too few for {parts:,} parts", ARGUMENT)
     if partition_file is not None:
         owners = partition(partition_file, unpacked(partition_file), size, parts)
         parts = parts or int(owners.max()) + 1

@@ -136,7 +136,7 @@ def test_files_appear_complete_or_not_at_all(tmp_path, monkeypatch) -> None:
         ("complex general\n2 2 1\n1 1 1 0", ["--parts", "2"], "line 1: complex matrices are not taken here"),
         ("real general\n2 3 1\n1 1 1", ["--parts", "2"], "is a matrix of 2 x 3; expected a square one"),
         ("real general\n2 2 1\n1 1 nan", ["--parts", "2"], "line 3: an entry must be finite"),
-        ("real general\n2 2 1\n1 1 1", ["--parts", "3"], "has 2 rows, which are too few for --parts 3"),
+        ("real general\n2 2 1\n1 1 1", ["--parts", "3"], "has 2 rows, which are too few for 3 parts"),
         ("real general\n2 2 1\n1 1 1", [], "say how many ranks there are: --parts P"),
         ("real general\n2 2 1\n1 2 1", ["--parts", "2", "--blocks", "--laplacian"], "--laplacian needs a matrix whose places are symmetric"),
         ("real general\n2 2 1\n1 1 1", ["--partition", "PART", "--parts", "2"], "has 3 part numbers"),

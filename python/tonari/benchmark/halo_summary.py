@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from statistics import median
 from typing import Any
+
+from tonari.benchmark.summary import add_spread, middle, repeats
 
 Row = dict[str, Any]
 FLOORS = ("network", "network-remote")  # no exchanges of a grid, and never the best of them
@@ -29,16 +30,12 @@ def sizes(rows: Iterable[Row]) -> dict[int, list[Row]]:
     return found
 
 
-def _groups(rows: Iterable[Row]) -> list[list[Row]]:
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["size"], label(row)), []).append(row)
-    return list(groups.values())
+def _exchange(row: Row) -> tuple[Any, ...]:
+    return row["size"], label(row)
 
 
 def typical(rows: Iterable[Row]) -> list[Row]:
-    """Of several repeats the one with the median time (the lower one of two)."""
-    return [sorted(group, key=lambda row: row["median_us"])[(len(group) - 1) // 2] for group in _groups(rows)]
+    return [middle(group) for group in repeats(rows, _exchange)]
 
 
 def series(rows: Iterable[Row], key: str) -> dict[str, list[tuple[int, float]]]:
@@ -62,12 +59,4 @@ def computing(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
 
 
 def add_ratio_spread(rows: list[Row]) -> None:
-    """ratio_spread: how far of_network (without it: ratio_datatypes) moves between the repeats, relative to its median; null for a single run."""
-    for group in _groups(rows):
-        for key in ("of_network", "ratio_datatypes"):
-            ratios = [row[key] for row in group if row[key] is not None]
-            if ratios:
-                break
-        spread = round((max(ratios) - min(ratios)) / median(ratios), 4) if len(ratios) > 1 else None
-        for row in group:
-            row["ratio_spread"] = spread
+    add_spread(repeats(rows, _exchange), "of_network", "ratio_datatypes")

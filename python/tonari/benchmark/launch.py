@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from tonari.errors import ARGUMENT, FILE, INTERNAL, Error
 
 Rows = list[dict[str, Any]]
@@ -50,6 +52,17 @@ def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
     if not program.is_file():
         raise Error(f"{program} does not exist: run `make build`", FILE)
     return Mpi(name, mpis[name]["mpiexec"], program, Path(config["source"]))
+
+
+def process_counts(text: str, option: str = "--ranks", most: int = 65536) -> list[int]:
+    """Numbers of processes from the command line: 2,4,8."""
+    try:
+        counts = [int(part) for part in text.split(",")]
+    except ValueError:
+        counts = [0]
+    if min(counts) < 1 or max(counts) > most:
+        raise typer.BadParameter(f"{option} is '{text}'; it must be numbers of processes from 1 to {most}, for example 2,4,8")
+    return counts
 
 
 # For Open MPI: any number of ranks anywhere, root included.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -51,12 +51,37 @@ def series(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return {name: sorted(points, key=lambda point: point["bytes"]) for name, points in found.items()}
 
 
-def typical(rows: Iterable[Row]) -> list[Row]:
-    """Of several repeats the one with the median time (the lower one of two)."""
-    groups: dict[tuple[Any, ...], list[Row]] = {}
+def repeats(rows: Iterable[Row], key: Callable[[Row], Any]) -> list[list[Row]]:
+    """Rows that differ by nothing but the repeat, in order of appearance."""
+    groups: dict[Any, list[Row]] = {}
     for row in rows:
-        groups.setdefault((row["pattern"], row["op"], row["bytes"], label(row)), []).append(row)
-    return [sorted(group, key=lambda row: row["median_us"])[(len(group) - 1) // 2] for group in groups.values()]
+        groups.setdefault(key(row), []).append(row)
+    return list(groups.values())
+
+
+def middle(group: list[Row]) -> Row:
+    """Of several repeats the one with the median time (the lower one of two)."""
+    return sorted(group, key=lambda row: row["median_us"])[(len(group) - 1) // 2]
+
+
+def add_spread(groups: Iterable[list[Row]], *ratios: str) -> None:
+    """ratio_spread: how far the ratio, the first one that there is, moves between the repeats, relative to its median; null for a single run."""
+    for group in groups:
+        for key in ratios:
+            found = [row[key] for row in group if row[key] is not None]
+            if found:
+                break
+        spread = round((max(found) - min(found)) / median(found), 4) if len(found) > 1 else None
+        for row in group:
+            row["ratio_spread"] = spread
+
+
+def _exchange(row: Row) -> tuple[Any, ...]:
+    return row["pattern"], row["op"], row["bytes"], label(row)
+
+
+def typical(rows: Iterable[Row]) -> list[Row]:
+    return [middle(group) for group in repeats(rows, _exchange)]
 
 
 def fastest(rows: Iterable[Row]) -> dict[int, float]:
@@ -69,12 +94,4 @@ def fastest(rows: Iterable[Row]) -> dict[int, float]:
 
 
 def add_ratio_spread(rows: list[Row]) -> None:
-    """ratio_spread: how far ratio_native moves between the repeats, relative to its median; null for a single run."""
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["pattern"], row["op"], row["bytes"], label(row)), []).append(row)
-    for group in groups.values():
-        ratios = [row["ratio_native"] for row in group if row["ratio_native"] is not None]
-        spread = round((max(ratios) - min(ratios)) / median(ratios), 4) if len(ratios) > 1 else None
-        for row in group:
-            row["ratio_spread"] = spread
+    add_spread(repeats(rows, _exchange), "ratio_native")

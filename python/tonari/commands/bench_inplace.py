@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from tonari.benchmark import inplace_plot
-from tonari.benchmark.launch import find_mpi, launch
+from tonari.benchmark.launch import find_mpi, launch, process_counts
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.views import bench_inplace as view
@@ -50,7 +50,7 @@ def bench_inplace(
 
     Example:  tonari bench inplace --total-bytes 1000000 --ranks 8 --memory 4096,65536 --algorithms native-inplace,hierarchical-sets
     """
-    counts = _counts(ranks)
+    counts = process_counts(ranks)
     if plot:
         check_file(plot)
     chosen = find_mpi(mpi, PROGRAM)
@@ -65,13 +65,3 @@ def bench_inplace(
         for count in counts:
             rows += launch(chosen, count, arguments, progress=status.update)
     report(rows, json=json, file=file, plot=plot, draw=inplace_plot.draw, show=view.show)
-
-
-def _counts(text: str) -> list[int]:
-    try:
-        counts = [int(part) for part in text.split(",")]
-    except ValueError:
-        counts = [0]
-    if min(counts) < 1 or max(counts) > 65536:
-        raise typer.BadParameter(f"--ranks is '{text}'; it must be numbers of processes from 1 to 65536, for example 2,4,8")
-    return counts
