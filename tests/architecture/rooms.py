@@ -12,7 +12,7 @@ FLOORS = [
     ["channels"],
     ["engine"],
     ["api"],
-    ["grid"],
+    ["grid", "vector"],
 ]
 CORE = {"base", "topology", "plan", "copy", "memory", "planners", "inplace", "layout", "sharing", "cost", "graphs", "select"}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}

@@ -1,0 +1,79 @@
+// Runs the steps of a program: each is an exchange between neighbours, between copies.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "api/prepared.hpp"
+#include "memory/memory.hpp"
+#include "vector/combine.hpp"
+#include "vector/program.hpp"
+
+namespace tonari {
+
+// The values of an index.
+struct ValueShape {
+  std::size_t width = 8;  // bytes of all components
+  int components = 1, vectors = 1;
+};
+
+// The program's buffers. Strides: bytes from one vector to the next.
+struct ValueBuffers {
+  std::byte *owned = nullptr, *ghosts = nullptr;
+  std::size_t owned_stride = 0, ghost_stride = 0;
+};
+
+class VectorExchange final : public Exchange {
+ public:
+  // Allocates. combine: null for forward exchanges.
+  VectorExchange(std::shared_ptr<const VectorProgram> program, ValueShape shape, const ValueBuffers& buffers, Combine combine);
+  VectorExchange(const VectorExchange&) = delete;
+  VectorExchange& operator=(const VectorExchange&) = delete;
+
+  // A message's bytes as they are sent or received: `vectors` rows of row_bytes, `stride` apart.
+  struct Rows {
+    std::byte* base;
+    std::size_t row_bytes, stride;
+  };
+  Rows rows(const VectorPart& part) const;
+  const VectorProgram& program() const { return *program_; }
+  const ValueShape& shape() const { return shape_; }
+  // For each step of the program, between the places that rows() tells.
+  void add_step(std::shared_ptr<Prepared> step) { steps_.push_back(std::move(step)); }
+  const std::vector<std::shared_ptr<Prepared>>& steps() const { return steps_; }
+  // Only of a program that is not straight, while no exchange runs.
+  void use(const ValueBuffers& buffers) { bind(buffers); }
+
+  void check_start() const override;
+  void start() override;
+  bool test() override;
+  void wait() override;
+  int messages() const override;
+  Bytes bytes() const override;
+  std::size_t scratch_bytes() const override;
+  void give_up() override;
+
+ private:
+  void bind(const ValueBuffers& buffers);
+  std::byte* at(ValueSpace space, std::int64_t index, int vector) const;
+  std::byte* buffer(const VectorPart& part, int vector) const;
+  void begin_step();
+  void end_step();
+  void pack(const VectorPart& part);
+  void unpack(const VectorPart& part);
+  void run(const std::vector<LocalMove>& moves);
+  Exchange& inner() const { return *steps_[step_]->exchange; }
+
+  std::shared_ptr<const VectorProgram> program_;
+  ValueShape shape_;
+  Combine combine_;
+  Memory memory_;                       // scratch, then buffers
+  std::byte* buffers_ = nullptr;
+  std::array<std::byte*, 3> base_{};    // by ValueSpace
+  std::array<std::size_t, 3> stride_{};
+  std::vector<std::shared_ptr<Prepared>> steps_;
+  std::size_t step_ = 0;                // the one that runs; as many as there are: none
+};
+
+}  // namespace tonari

@@ -1,0 +1,129 @@
+#include "vector/program.hpp"
+
+#include <algorithm>
+
+namespace tonari {
+namespace {
+
+constexpr std::int64_t nowhere = -1;
+
+void add(std::vector<LocalMove>& moves, ValuePlace from, ValuePlace to) {
+  if (!moves.empty()) {
+    LocalMove& before = moves.back();
+    const auto goes_on = [&](const ValuePlace& a, const ValuePlace& b) { return a.space == b.space && a.sets == b.sets && b.at == a.at + before.count; };
+    if (goes_on(before.from, from) && goes_on(before.to, to)) return void(++before.count);
+  }
+  moves.push_back({from, to, 1});
+}
+
+// What both directions have in common.
+class Compiler {
+ public:
+  Compiler(const VectorPattern& pattern, bool straight) : pattern_(pattern), straight_(straight), home_(static_cast<std::size_t>(pattern.slots), ValuePlace{ValueSpace::scratch, nowhere}) {}
+
+ protected:
+  ValuePlace& home(ValueCode code) { return home_[static_cast<std::size_t>(~code)]; }
+  ValuePlace place(ValueCode code) { return code >= 0 ? ValuePlace{ValueSpace::owned, code} : home(code); }
+  ValuePlace new_place() { return {ValueSpace::scratch, program_.scratch++}; }
+
+  // combined: it cannot be received where it belongs.
+  VectorPart part(std::int32_t peer, const std::vector<ValuePlace>& places, bool combined) {
+    VectorPart made{peer, IndexList(places)};
+    const IndexPiece* const whole = made.places.whole();
+    if (whole && !combined && (straight_ || whole->space == ValueSpace::scratch)) return made;
+    made.buffer = program_.buffers;
+    program_.buffers += made.places.count();
+    return made;
+  }
+  VectorPart part(const VectorMessage& message) {
+    std::vector<ValuePlace> places;
+    places.reserve(message.values.size());
+    for (const ValueCode code : message.values) places.push_back(place(code));
+    return part(message.peer, places, false);
+  }
+
+  const VectorPattern& pattern_;
+  const bool straight_;
+  std::vector<ValuePlace> home_;  // of slots
+  VectorProgram program_;
+};
+
+class Forward : Compiler {
+ public:
+  using Compiler::Compiler;
+  VectorProgram compile() {
+    for (std::size_t k = 0; k < pattern_.needs.size(); ++k) {
+      const ValueCode code = pattern_.needs[k];
+      const ValuePlace here{ValueSpace::ghosts, static_cast<std::int64_t>(k)};
+      if (code >= 0) add(program_.meanwhile, place(code), here);
+      else if (home(code).at == nowhere) home(code) = here;
+      else add(program_.last, home(code), here);
+    }
+    for (std::int64_t s = pattern_.ghosts; s < pattern_.slots; ++s) home(~s) = new_place();
+    for (auto stage = pattern_.stages.rbegin(); stage != pattern_.stages.rend(); ++stage) {
+      VectorStep& step = program_.steps.emplace_back();
+      for (const VectorMessage& m : stage->gives) step.send.push_back(part(m));
+      for (const VectorMessage& m : stage->gets) step.receive.push_back(part(m));
+    }
+    return std::move(program_);
+  }
+};
+
+class Reverse : Compiler {
+ public:
+  using Compiler::Compiler;
+  VectorProgram compile() {
+    find_homes();
+    for (std::size_t k = 0; k < pattern_.needs.size(); ++k) {
+      const ValuePlace from{ValueSpace::ghosts, static_cast<std::int64_t>(k)};
+      const ValueCode code = pattern_.needs[k];
+      if (code >= 0) add(program_.meanwhile, from, {ValueSpace::owned, code, false});
+      else if (home(code).space == ValueSpace::scratch) add(program_.first, from, arriving(code));
+    }
+    for (const VectorStage& stage : pattern_.stages) {
+      VectorStep& step = program_.steps.emplace_back();
+      for (const VectorMessage& m : stage.gets) step.send.push_back(part(m));
+      for (const VectorMessage& m : stage.gives) step.receive.push_back(arrival(m));
+    }
+    return std::move(program_);
+  }
+
+ private:
+  void find_homes() {
+    std::vector<std::int64_t> only(home_.size(), nowhere);  // the place in needs of the only contribution
+    for (std::size_t k = 0; k < pattern_.needs.size(); ++k)
+      if (const ValueCode code = pattern_.needs[k]; code < 0) add_contribution(only[static_cast<std::size_t>(~code)], static_cast<std::int64_t>(k));
+    for (const VectorStage& stage : pattern_.stages)
+      for (const VectorMessage& m : stage.gives)
+        for (const ValueCode code : m.values)
+          if (code < 0) only[static_cast<std::size_t>(~code)] = several;
+    for (std::size_t s = 0; s < home_.size(); ++s) home_[s] = only[s] >= 0 ? ValuePlace{ValueSpace::ghosts, only[s]} : new_place();
+    set_.assign(home_.size(), false);
+  }
+  static void add_contribution(std::int64_t& only, std::int64_t k) { only = only == nowhere ? k : several; }
+
+  // Contributions come here in the order in which they are combined.
+  ValuePlace arriving(ValueCode code) {
+    ValuePlace to = place(code);
+    to.sets = code < 0 && !set_[static_cast<std::size_t>(~code)];
+    if (code < 0) set_[static_cast<std::size_t>(~code)] = true;
+    return to;
+  }
+  VectorPart arrival(const VectorMessage& message) {
+    std::vector<ValuePlace> places;
+    places.reserve(message.values.size());
+    for (const ValueCode code : message.values) places.push_back(arriving(code));
+    return part(message.peer, places, true);
+  }
+
+  static constexpr std::int64_t several = -2;
+  std::vector<bool> set_;  // of slots: whether there is a contribution already
+};
+
+}  // namespace
+
+VectorProgram compile_vector(const VectorPattern& pattern, Direction direction, bool straight) {
+  return direction == Direction::forward ? Forward(pattern, straight).compile() : Reverse(pattern, straight).compile();
+}
+
+}  // namespace tonari

@@ -1,0 +1,44 @@
+// What an exchange does with values, step by step: compiled from a pattern once, for requests with any buffers.
+#pragma once
+
+#include <vector>
+
+#include "vector/index_list.hpp"
+#include "vector/pattern.hpp"
+
+namespace tonari {
+
+enum class Direction { forward, reverse };
+
+// What goes to a peer, or comes from it, in one message.
+struct VectorPart {
+  std::int32_t peer;
+  IndexList places;
+  std::int64_t buffer = -1;  // where it begins in the buffers, in indices; -1: it is sent from, or received into, its places
+};
+
+struct VectorStep {
+  std::vector<VectorPart> send, receive;  // peers ascending: results do not depend on what arrives first
+};
+
+// Values that go from one place to another on this rank, in this order.
+struct LocalMove {
+  ValuePlace from, to;
+  std::int64_t count;
+};
+
+struct VectorProgram {
+  std::vector<LocalMove> first;           // before anything is sent
+  std::vector<VectorStep> steps;
+  std::vector<LocalMove> meanwhile;       // while the first step is under way
+  std::vector<LocalMove> last;
+  std::int64_t scratch = 0, buffers = 0;  // indices
+};
+
+// straight: values that lie as they are sent need no copy. Without that all of them are copied, and an exchange is not bound to the program's buffers.
+//
+// Forward, a slot that is needed here lives in ghosts where it is needed first, others in scratch. Reverse, a contribution is sent from ghosts if it is the only
+// one; else contributions are combined in scratch, the first of them setting the value: no operation needs a neutral element.
+VectorProgram compile_vector(const VectorPattern& pattern, Direction direction, bool straight);
+
+}  // namespace tonari

@@ -1,0 +1,27 @@
+// Prepares exchanges of a vector for calls.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "tonari/vector.h"
+#include "vector/shared_vector.hpp"
+
+namespace tonari {
+
+struct VectorCall {
+  Direction direction;
+  const tonari_vector_values* values;
+  MPI_Op op;              // reverse
+  const void* owned;      // the one that the direction writes to comes from a pointer that is not const
+  const void* ghosts;
+};
+
+// Collective: a persistent exchange. has_place: whether the program gave a place for the request.
+std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call, MPI_Info info, bool has_place);
+
+// Collective: runs one to the end.
+void run_vector(SharedVector& vector, const VectorCall& call);
+
+}  // namespace tonari

@@ -1,0 +1,55 @@
+#include "vector/route.hpp"
+
+#include <charconv>
+
+#include "base/error.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr std::string_view topology_prefix = "topology:";
+
+// 0: it is no number.
+int dimensions_in(const std::string& name) {
+  int n = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + topology_prefix.size(), end, n);
+  return error == std::errc() && rest == end ? n : 0;
+}
+
+}  // namespace
+
+void check_route_name(const std::string& name) {
+  if (name == "direct" || name == "node" || name == "auto" || (name.starts_with(topology_prefix) && dimensions_in(name) > 0)) return;
+  fail(Errc::argument, "tonari_route (TONARI_ROUTE) is '", name, "'; it must be direct, node, auto, or topology: and a number of dimensions, as in topology:2");
+}
+
+VectorRoute VectorRoute::topology(int ranks, int dimensions) {
+  VectorRoute route(text(topology_prefix, dimensions));
+  if (dimensions < 1 || dimensions > most_dimensions(ranks))
+    fail(Errc::argument, "tonari_route (TONARI_ROUTE) is ", route.name_, ", but ", ranks, ranks == 1 ? " rank has" : " ranks have", " virtual topologies of 1 to ", most_dimensions(ranks),
+         " dimensions only");
+  route.mesh_.emplace(ranks, virtual_topology(ranks, dimensions));
+  return route;
+}
+
+VectorRoute VectorRoute::node(const Context& context) {
+  VectorRoute route("node");
+  route.node_of_ = context.node_of();
+  route.here_ = context.node()->ranks();
+  return route;
+}
+
+VectorRoute VectorRoute::named(const std::string& name, const Context& context) {
+  if (name == "direct") return direct();
+  if (name == "node") return node(context);
+  return topology(context.ranks(), dimensions_in(name));
+}
+
+std::int32_t VectorRoute::next(std::int32_t at, std::int32_t owner, int stage) const {
+  if (mesh_) return mesh_->next(at, owner, static_cast<std::size_t>(stage));
+  if (node_of_.empty() || stage == 1 || node_of_[at] == node_of_[owner]) return owner;
+  return here_[static_cast<std::size_t>(owner) % here_.size()];
+}
+
+}  // namespace tonari

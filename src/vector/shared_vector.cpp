@@ -1,0 +1,122 @@
+#include "vector/shared_vector.hpp"
+
+#include <limits>
+
+#include "api/settings.hpp"
+#include "base/hash.hpp"
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "engine/mpi_world.hpp"
+
+namespace tonari {
+
+SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPattern pattern)
+    : context_(std::move(context)), route_(route), pattern_(std::move(pattern)) {
+  for (std::vector<Near>& nears : nears_) nears.resize(pattern_.stages.size());
+}
+
+std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction, bool straight) {
+  std::shared_ptr<const VectorProgram>& made = programs_[2 * static_cast<std::size_t>(direction) + straight];
+  if (!made) made = std::make_shared<const VectorProgram>(compile_vector(pattern_, direction, straight));
+  return made;
+}
+
+tonari_neighborhood SharedVector::near(Direction direction, std::size_t step) {
+  Near& near = nears_[static_cast<std::size_t>(direction)][step];
+  if (near) return near.get();
+  const bool forward = direction == Direction::forward;
+  const VectorStage& stage = pattern_.stages[forward ? pattern_.stages.size() - 1 - step : step];
+  std::vector<int> sources, targets;
+  for (const VectorMessage& m : forward ? stage.gets : stage.gives) sources.push_back(m.peer);
+  for (const VectorMessage& m : forward ? stage.gives : stage.gets) targets.push_back(m.peer);
+  tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
+  const int code = tonari_neighborhood_create_adjacent(context_->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
+                                                       targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &made);
+  if (code != TONARI_SUCCESS) throw Error(static_cast<Errc>(code), tonari_last_error());
+  near.reset(made);
+  return made;
+}
+
+std::shared_ptr<Prepared> SharedVector::known(std::uint64_t call) const {
+  for (const auto& [key, prepared] : kept_)
+    if (key == call && !prepared->broken) return prepared;
+  return nullptr;
+}
+
+void SharedVector::keep(std::uint64_t call, std::shared_ptr<Prepared> prepared) {
+  if (kept_.size() == most_kept) kept_.erase(kept_.begin());
+  kept_.emplace_back(call, std::move(prepared));
+}
+
+namespace {
+
+struct VectorSettings {
+  std::string route = "direct";
+  bool measures = true;
+  std::uint64_t fingerprint() const { return Hash().bytes(route).word(measures).value(); }
+};
+
+VectorSettings read_vector_settings(MPI_Info info) {
+  VectorSettings settings;
+  if (const auto value = lookup(info, "tonari_route", "TONARI_ROUTE")) settings.route = *value;
+  check_route_name(settings.route);
+  const Tune tune = read_settings(info, {}).tune;
+  settings.measures = tune == Tune::automatic || tune == Tune::measure;
+  return settings;
+}
+
+void check_own(OwnedRange own) {
+  if (own.count < 0) fail(Errc::argument, "owned is ", own.count, "; it must not be negative");
+  if (own.count == 0) return;
+  if (own.first < 0) fail(Errc::argument, "first is ", own.first, "; indices begin at 0");
+  if (own.first > std::numeric_limits<std::int64_t>::max() - own.count) fail(Errc::argument, "first + owned is ", own.first, " + ", own.count, ", which does not fit in 64 bits");
+}
+
+void check_indices(std::span<const std::int64_t> indices, std::int64_t size, int rank) {
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    if (indices[k] < 0 || indices[k] >= size)
+      fail(Errc::argument, "rank ", rank, " needs index ", indices[k], " (position ", k, " of its list), but ", size == 0 ? text("nobody owns any") : text("indices go from 0 to ", size - 1));
+}
+
+OwnedRanges gather_ranges(const Context& context, OwnedRange own) {
+  std::vector<OwnedRange> all(static_cast<std::size_t>(context.ranks()));
+  check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, context.comm()), "MPI_Allgather");
+  return OwnedRanges(all);  // all ranks know what is wrong
+}
+
+std::vector<std::string> routes_to_try(const VectorSettings& settings, const Context& context) {
+  if (settings.route != "auto") return {settings.route};
+  std::vector<std::string> names{"direct"};
+  if (settings.measures && context.ranks() >= 4) names.emplace_back("topology:2");
+  if (settings.measures && context.several_nodes() && context.shares_memory()) names.emplace_back("node");
+  return names;
+}
+
+}  // namespace
+
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info, bool has_place) {
+  VectorSettings settings;
+  const std::optional<Error> error = caught([&] {
+    if (!has_place) fail(Errc::argument, "the place for the new vector is null");
+    check_own(own);
+    if (needed < 0) fail(Errc::argument, "needed is ", needed, "; it must not be negative");
+    if (needed > 0 && !indices) fail(Errc::argument, "the list of indices is null, but ", needed, " are needed");
+    settings = read_vector_settings(info);
+  });
+  if (!agree(comm, error, std::vector<Ballot>{settings.fingerprint()})[0])
+    fail(Errc::mismatch, "ranks gave different info keys or environment variables (tonari_route, tonari_tune); they must be the same on all ranks");
+  const auto context = std::make_shared<Context>(comm);
+  const OwnedRanges ranges = gather_ranges(*context, own);
+  const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
+  together(context->comm(), [&] { check_indices(needs, ranges.size(), context->rank()); });
+
+  std::vector<std::unique_ptr<SharedVector>> candidates;
+  for (const std::string& name : routes_to_try(settings, *context)) {
+    const VectorRoute route = VectorRoute::named(name, *context);  // what is wrong with it is so on all ranks
+    MpiWorld world(context->comm());
+    candidates.push_back(std::make_unique<SharedVector>(context, name, discover(world, ranges, own, needs, route)));
+  }
+  return std::move(candidates[candidates.size() == 1 ? 0 : fastest_route(candidates)]);
+}
+
+}  // namespace tonari

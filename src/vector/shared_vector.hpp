@@ -1,0 +1,58 @@
+// A vector of the program: who exchanges which values, and the neighbourhoods that its exchanges run on.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api/prepared.hpp"
+#include "vector/program.hpp"
+
+namespace tonari {
+
+class SharedVector {
+ public:
+  // Collective. pattern: discovered on the context's communicator.
+  SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPattern pattern);
+  SharedVector(const SharedVector&) = delete;
+  SharedVector& operator=(const SharedVector&) = delete;
+
+  Context& context() const { return *context_; }
+  const std::shared_ptr<Context>& shared_context() const { return context_; }
+  const std::string& route() const { return route_; }
+  const VectorPattern& pattern() const { return pattern_; }
+
+  // What both of these return is made at the first call. Local.
+  std::shared_ptr<const VectorProgram> program(Direction direction, bool straight);
+  // Collective: of a step of the direction's programs.
+  tonari_neighborhood near(Direction direction, std::size_t step);
+
+  // Exchanges of one-shot calls by what ranks agree on, the same ones on all ranks; the oldest goes.
+  std::shared_ptr<Prepared> known(std::uint64_t call) const;
+  void keep(std::uint64_t call, std::shared_ptr<Prepared> prepared);
+
+ private:
+  struct FreeNear {
+    void operator()(tonari_neighborhood near) const { tonari_neighborhood_free(&near); }
+  };
+  using Near = std::unique_ptr<tonari_neighborhood_s, FreeNear>;
+  static constexpr std::size_t most_kept = 8;
+
+  std::shared_ptr<Context> context_;
+  std::string route_;
+  VectorPattern pattern_;
+  std::array<std::shared_ptr<const VectorProgram>, 4> programs_;
+  std::array<std::vector<Near>, 2> nears_;  // by direction
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<Prepared>>> kept_;
+};
+
+// Collective: what tonari_vector_create says. has_place: whether the program gave a place for the vector.
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info, bool has_place);
+
+// Collective: index into candidates, the same on all ranks, of the one whose forward exchange of doubles is fastest.
+std::size_t fastest_route(std::span<const std::unique_ptr<SharedVector>> candidates);
+
+}  // namespace tonari

@@ -1,0 +1,202 @@
+// Exchanges of vectors as requests: several in flight, mixed with others; freed vectors; single calls; what is left of many vectors.
+#include <malloc.h>
+
+#include "engine/counting.hpp"
+#include "memory/held.hpp"
+#include "support/same_error.hpp"
+#include "vector/vectors.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+constexpr int size_of_part = 6;
+
+// A ring: each rank needs the last of its left and the first of its right neighbour, the latter twice.
+Sharing ring() {
+  Sharing s;
+  const std::int64_t ranks = world_size();
+  s.size = ranks * size_of_part;
+  for (std::int64_t r = 0; r < ranks; ++r) {
+    s.own.push_back({r * size_of_part, size_of_part});
+    const std::int64_t left = (r * size_of_part + s.size - 1) % s.size, right = (r + 1) * size_of_part % s.size;
+    s.needs.push_back({left, right, right});
+  }
+  return s;
+}
+
+struct RingVector {
+  explicit RingVector(const std::string& route) : s(ring()), vector(make_vector(s, route)) {}
+  ~RingVector() {
+    if (vector) must(tonari_vector_free(&vector));
+  }
+  RingVector(const RingVector&) = delete;
+  RingVector& operator=(const RingVector&) = delete;
+
+  tonari_request forward() {
+    tonari_request request = TONARI_REQUEST_NULL;
+    must(tonari_vector_forward_init(vector, nullptr, x, ghosts, Info{{"tonari_tune", "off"}}, &request));
+    return request;
+  }
+  tonari_request reverse() {
+    tonari_request request = TONARI_REQUEST_NULL;
+    must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, parts, sums, Info{{"tonari_tune", "off"}}, &request));
+    return request;
+  }
+  void fill(int round) {
+    for (int i = 0; i < size_of_part; ++i) x[i] = value(s.mine().first + i, round), sums[i] = 0;
+    for (int k = 0; k < 3; ++k) ghosts[k] = -1, parts[k] = 1000 * world_rank() + 10 * k + round;
+  }
+  static double value(std::int64_t index, int round) { return static_cast<double>(100 * index + round); }
+  bool forward_holds(int round) const {
+    for (std::size_t k = 0; k < 3; ++k)
+      if (ghosts[k] != value(s.my_needs()[k], round)) return false;
+    return true;
+  }
+  bool reverse_holds(int round) const {
+    const int ranks = world_size(), left = (world_rank() + ranks - 1) % ranks, right = (world_rank() + 1) % ranks;
+    double wanted[size_of_part] = {};
+    wanted[0] = 2.0 * (1000 * left + round) + 30;      // its right is this rank: places 1 and 2
+    wanted[size_of_part - 1] += 1000 * right + round;  // place 0
+    return std::equal(wanted, wanted + size_of_part, sums);
+  }
+
+  Sharing s;
+  tonari_vector vector;
+  double x[size_of_part] = {}, sums[size_of_part] = {}, ghosts[3] = {}, parts[3] = {};
+};
+
+std::string second_route() { return world_size() >= 4 ? "topology:2" : "direct"; }
+
+TEST(VectorRequests, SeveralInFlight) {
+  RingVector a("direct"), b(second_route());
+  tonari_request requests[] = {a.forward(), b.reverse(), b.forward(), a.reverse()};
+  for (int round = 0; round < 4; ++round) {
+    a.fill(round), b.fill(round);
+    if (world_rank() % 2) std::swap(requests[0], requests[2]);  // in any order
+    must(tonari_startall(4, requests));
+    if (round % 2) must(tonari_waitall(4, requests));
+    else for (int k = 4; k-- > 0;) must(complete(requests[k], (world_rank() + k) % 2 == 0));
+    EXPECT_TRUE(a.forward_holds(round) && a.reverse_holds(round) && b.forward_holds(round) && b.reverse_holds(round)) << "round " << round;
+  }
+  for (tonari_request& request : requests) must(tonari_request_free(&request));
+}
+
+// While one is under way, others are made, and single calls run.
+TEST(VectorRequests, CallsBetweenStartAndWait) {
+  RingVector a(second_route()), b("direct");
+  a.fill(1), b.fill(2);
+  tonari_request first = a.forward();
+  must(tonari_start(first));
+  must(tonari_vector_forward(b.vector, nullptr, b.x, b.ghosts));
+  tonari_request second = b.reverse();
+  must(tonari_start(second));
+  { RingVector c("direct"); }
+  must(tonari_wait(second));
+  must(tonari_wait(first));
+  EXPECT_TRUE(a.forward_holds(1) && b.forward_holds(2) && b.reverse_holds(2));
+  must(tonari_request_free(&first));
+  must(tonari_request_free(&second));
+}
+
+TEST(VectorRequests, OutliveTheVector) {
+  for (const std::string& route : routes()) {
+    RingVector a(route);
+    tonari_request requests[] = {a.forward(), a.reverse()};
+    must(tonari_vector_free(&a.vector));
+    EXPECT_EQ(a.vector, TONARI_VECTOR_NULL);
+    for (int round = 0; round < 2; ++round) {
+      a.fill(round);
+      must(tonari_startall(2, requests));
+      must(tonari_waitall(2, requests));
+      EXPECT_TRUE(a.forward_holds(round) && a.reverse_holds(round)) << route;
+    }
+    for (tonari_request& request : requests) must(tonari_request_free(&request));
+  }
+}
+
+TEST(VectorRequests, StartedTwice) {
+  RingVector a("direct");
+  a.fill(0);
+  tonari_request request = a.forward();
+  must(tonari_start(request));
+  expect_everywhere(tonari_start(request), TONARI_ERR_ACTIVE, {"start"});
+  must(tonari_wait(request));
+  EXPECT_TRUE(a.forward_holds(0));
+  EXPECT_NE(std::string(tonari_request_describe(request)).find("route direct"), std::string::npos) << tonari_request_describe(request);
+  must(tonari_request_free(&request));
+}
+
+// Single calls with more kinds of values than are kept, from buffers that move.
+TEST(VectorRequests, SingleCallsOfManyKinds) {
+  RingVector a(second_route());
+  for (int round = 0; round < 2; ++round)
+    for (int components = 1; components <= 11; ++components) {
+      const auto wide = static_cast<std::size_t>(components);
+      std::vector<int> x(size_of_part * wide), ghosts(3 * wide);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(a.s.mine().first) * components + static_cast<int>(i) + round;
+      tonari_vector_values values{};
+      values.type = MPI_INT, values.components = components;
+      must(tonari_vector_forward(a.vector, &values, x.data(), ghosts.data()));
+      for (std::size_t k = 0; k < 3; ++k)
+        for (std::size_t c = 0; c < wide; ++c) EXPECT_EQ(ghosts[k * wide + c], static_cast<int>(a.s.my_needs()[k]) * components + static_cast<int>(c) + round);
+    }
+}
+
+// The second of two like calls makes nothing new.
+TEST(VectorRequests, SingleCallsAreKept) {
+  RingVector a(second_route());
+  must(tonari_vector_forward(a.vector, nullptr, a.x, a.ghosts));
+  a.fill(3);
+  double elsewhere[3];
+  arm();
+  const int code = tonari_vector_forward(a.vector, nullptr, a.x, elsewhere);
+  const Counts counts = disarm();
+  must(code);
+  EXPECT_EQ(counts.setups, 0) << counts.first;
+  std::copy_n(elsewhere, 3, a.ghosts);
+  EXPECT_TRUE(a.forward_holds(3));
+}
+
+TEST(VectorRequests, AThreadDrivesThem) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "needs MPI_THREAD_MULTIPLE";
+  RingVector a(second_route());
+  tonari_request request = TONARI_REQUEST_NULL;
+  must(tonari_vector_forward_init(a.vector, nullptr, a.x, a.ghosts, Info{{"tonari_tune", "off"}, {"tonari_progress", "thread"}}, &request));
+  for (int round = 0; round < 3; ++round) {
+    a.fill(round);
+    run(request, round == 1);
+    EXPECT_TRUE(a.forward_holds(round));
+  }
+  must(tonari_request_free(&request));
+}
+
+// Both MPIs give up after some thousands of communicators.
+TEST(VectorRequests, ManyVectorsLeaveNothing) {
+  const auto some = [&](int many) {
+    for (int k = 0; k < many; ++k) {
+      RingVector a(k % 2 ? "direct" : second_route());
+      a.fill(k);
+      tonari_request requests[] = {a.forward(), a.reverse()};
+      must(tonari_startall(2, requests));
+      must(tonari_waitall(2, requests));
+      must(tonari_vector_forward(a.vector, nullptr, a.x, a.ghosts));
+      EXPECT_TRUE(a.forward_holds(k) && a.reverse_holds(k));
+      for (tonari_request& request : requests) must(tonari_request_free(&request));
+    }
+  };
+  some(4);  // the MPI has what it makes for its first messages
+  const Held before = held();
+  const Live objects = live();
+  const std::size_t heap = mallinfo2().uordblks;
+  some(crowded() ? 6 : world_size() <= 2 ? 400 : 50);
+  EXPECT_EQ(held(), before);
+  EXPECT_EQ(live().communicators, objects.communicators);
+  EXPECT_EQ(live().datatypes, objects.datatypes);
+  EXPECT_EQ(live().requests, objects.requests);
+  if (!sanitized) { EXPECT_LT(mallinfo2().uordblks, heap + (std::size_t{64} << 10)) << "bytes: the MPI may keep some"; }
+}
+
+}  // namespace
