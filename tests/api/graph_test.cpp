@@ -5,7 +5,8 @@ namespace {
 
 using namespace tonari::test;
 
-constexpr const char* every_algorithm[] = {"linear", "colouring", "tree", "node-aware", "common-neighbourhood", "native", "irecv", "auto", "torus"};
+constexpr const char* every_algorithm[] = {"linear", "colouring", "tree", "node-aware", "common-neighbourhood",
+                                           "store-and-forward", "message-sharing", "balanced", "native", "irecv", "auto", "torus"};
 
 class RandomGraphs : public GraphExchange {};
 

@@ -5,6 +5,7 @@
 #include "engine/calibrate.hpp"
 #include "select/cache.hpp"
 #include "support/graph_exchange.hpp"
+#include "support/once.hpp"
 
 namespace {
 
@@ -67,6 +68,45 @@ TEST_F(OnANetwork, HotSpot) {
   for (Operation op : {Operation::alltoallv, Operation::allgather})
     exchange(near, graph, op, {4, 3, gathers(op), !gathers(op), 8}, {"tree", gathers(op) ? "p2p-packed" : "p2p-typed"}, Applies::always, common);
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+}
+
+// Two ranks write to all, with more ranks also two hear from all, and the rest is a ring.
+Edges hubs_and_ring() {
+  Edges edges;
+  const int ranks = world_size();
+  for (int r = 0; r < ranks; ++r) {
+    for (int hub : {0, 1})
+      if (r != hub && hub < ranks) edges.emplace_back(hub, r);
+    if (ranks < 8) continue;
+    edges.emplace_back(r, (r + 1) % ranks);
+    for (int sink : {2, 3})
+      if (r > 1 && r != sink) edges.emplace_back(r, sink);
+  }
+  return edges;
+}
+
+// By planners for irregular patterns: requests, and calls at once.
+TEST_F(OnANetwork, IrregularPattern) {
+  Random common(2);
+  Graph graph = make_graph(world_size(), hubs_and_ring());
+  graph.name = "hubs";
+  for (const char* algorithm : {"store-and-forward", "message-sharing", "balanced"}) {
+    const int least = std::string(algorithm) == "store-and-forward" ? 4 : 8;
+    const Applies applies = world_size() < 4 ? Applies::never : world_size() < least ? Applies::perhaps : Applies::always;
+    tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+    const Info info{{"tonari_algorithm", algorithm}};
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], info, &near), TONARI_SUCCESS) << tonari_last_error();
+    for (Operation op : {Operation::alltoallv, Operation::allgatherv}) {
+      if (!exchange(near, graph, op, {4, 9, false, gathers(op), 8}, {algorithm, random_channel(common)}, applies, common)) continue;
+      Random random(common());
+      Buffers b = make_buffers(random, graph, world_rank(), op, {4, 9, true, false, 8});
+      b.prepare(world_rank(), 1);
+      EXPECT_EQ(call(op, b.out, b.in, near), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_EQ(b.wrong(graph, world_rank(), 1), "") << algorithm << ", " << name(op) << " at once";
+      b.out.free_types(), b.in.free_types();
+    }
+    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  }
 }
 
 // All candidates run against each other, native compared with ours, and the winner is remembered: every step is collective.

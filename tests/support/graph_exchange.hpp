@@ -69,6 +69,8 @@ class GraphExchange : public testing::Test {
     if (algorithm == "tree") return only_if(degrees.most_out > 2, Applies::perhaps);
     if (algorithm == "node-aware") return only_if(degrees.most() > 1 && several_nodes, Applies::perhaps);
     if (algorithm == "common-neighbourhood") return only_if(gathers(op) && degrees.most() > 1, Applies::perhaps);
+    if (algorithm == "store-and-forward") return only_if(world_size() >= 4 && degrees.most() > 2, Applies::perhaps);
+    if (algorithm == "message-sharing" || algorithm == "balanced") return only_if(degrees.most() > 2, Applies::perhaps);
     if (algorithm == "torus" || algorithm == "torus-direct") return Applies::never;  // not isomorphic
     return Applies::always;
   }
