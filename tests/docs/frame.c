@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <tonari/grid.h>
 #include <tonari/tonari.h>
+#include <tonari/vector.h>
 
 static void check(int code) {
   if (code == TONARI_SUCCESS) return;
