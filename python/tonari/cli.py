@@ -22,6 +22,7 @@ COMMANDS = [
     "bench",
     "bench_inplace",
     "bench_halo",
+    "bench_spmv",
 ]
 
 

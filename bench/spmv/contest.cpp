@@ -1,0 +1,28 @@
+#include "spmv/contest.hpp"
+
+#include "spmv/mover.hpp"
+#include "spmv/vector_exchange.hpp"
+
+namespace bench::spmv {
+
+const std::vector<std::string>& all_kinds() {
+  static const std::vector<std::string> kinds{"forward", "reverse", "rows", "columns"};
+  return kinds;
+}
+
+const std::vector<std::string>& all_candidates() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const auto* some : {&irecv_names(), &native_names(), &algorithm_names(), &route_names()}) all.insert(all.end(), some->begin(), some->end());
+    return all;
+  }();
+  return names;
+}
+
+std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share, const std::string& tune) {
+  if (kind == "forward") return make_forward(share, tune);
+  if (kind == "reverse") return make_reverse(share, tune);
+  return kind == "rows" ? make_rows(share, tune) : make_columns(share, tune);
+}
+
+}  // namespace bench::spmv

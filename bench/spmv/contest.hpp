@@ -1,0 +1,41 @@
+// What is compared: every way to do the same exchange, or the same product, behind one face, and what must have come out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spmv/share.hpp"
+
+namespace bench::spmv {
+
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual void run() = 0;                                // from start to completion, packing and adding included
+  virtual std::string chosen() const { return ""; }
+  virtual bool ours() const { return false; }
+  virtual bool messages_seen() const { return true; }    // by wrappers around MPI's point to point
+};
+
+// One kind, and the memory that all its candidates use in turn.
+class Contest {
+ public:
+  virtual ~Contest() = default;
+  virtual const std::vector<std::string>& names() const = 0;
+  virtual std::unique_ptr<Exchange> make(const std::string& name) = 0;  // [collective] null: it does not apply here. Throws tonari::Error on every rank alike
+  virtual void prepare(int generation) = 0;                             // new data, and something that no result contains where results go
+  virtual bool correct(int generation) const = 0;                       // [collective] what this rank has
+};
+
+std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share, const std::string& tune);
+const std::vector<std::string>& all_kinds();       // forward, reverse, rows, columns
+const std::vector<std::string>& all_candidates();  // of any kind
+
+// One file each.
+std::unique_ptr<Contest> make_forward(const Share& share, const std::string& tune);
+std::unique_ptr<Contest> make_reverse(const Share& share, const std::string& tune);
+std::unique_ptr<Contest> make_rows(const Share& share, const std::string& tune);
+std::unique_ptr<Contest> make_columns(const Share& share, const std::string& tune);
+
+}  // namespace bench::spmv

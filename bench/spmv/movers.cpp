@@ -1,0 +1,181 @@
+// Plain point to point, MPI's neighbourhood collectives, tonari's alltoallv with each of its algorithms.
+#include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "graphs/algorithm.hpp"
+#include "keys.hpp"
+#include "spmv/mover.hpp"
+
+// As in native.cpp of tonari_bench.
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define BENCH_ALLTOALLV_INIT MPI_Neighbor_alltoallv_init
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define BENCH_ALLTOALLV_INIT MPIX_Neighbor_alltoallv_init
+#endif
+
+namespace bench::spmv {
+
+namespace {
+
+constexpr int tag = 7;
+
+class Irecv : public Mover {
+ public:
+  explicit Irecv(const Move& move) : move_(move), requests_(static_cast<std::size_t>(count())) {}
+  void start() override {
+    const Blocks &in = move_.in, &out = move_.out;
+    for (int i = 0; i < in.size(); ++i) MPI_Irecv(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag, move_.comm, &requests_[i]);
+    for (int i = 0; i < out.size(); ++i) MPI_Isend(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag, move_.comm, &requests_[in.size() + i]);
+  }
+  void wait() override { MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE); }
+
+ protected:
+  int count() const { return move_.in.size() + move_.out.size(); }
+  Move move_;
+  std::vector<MPI_Request> requests_;
+};
+
+class IrecvPersistent : public Irecv {
+ public:
+  explicit IrecvPersistent(const Move& move) : Irecv(move) {
+    const Blocks &in = move_.in, &out = move_.out;
+    for (int i = 0; i < in.size(); ++i) MPI_Recv_init(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag, move_.comm, &requests_[i]);
+    for (int i = 0; i < out.size(); ++i) MPI_Send_init(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag, move_.comm, &requests_[in.size() + i]);
+  }
+  ~IrecvPersistent() override {
+    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+  }
+  void start() override {
+    if (count()) MPI_Startall(count(), requests_.data());  // Open MPI takes no empty list
+  }
+};
+
+// The address of a list that may be empty: MPI wants a valid one.
+const int* address(const std::vector<int>& list) {
+  static const int nothing = 0;
+  return list.empty() ? &nothing : list.data();
+}
+
+class Native : public Mover {
+ public:
+  explicit Native(const Move& move) : move_(move) {
+    MPI_Dist_graph_create_adjacent(move.comm, move.in.size(), address(move.in.ranks), MPI_UNWEIGHTED, move.out.size(), address(move.out.ranks), MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                   0, &graph_);
+  }
+  ~Native() override { MPI_Comm_free(&graph_); }
+  void start() override {
+    const Blocks &in = move_.in, &out = move_.out;
+    MPI_Neighbor_alltoallv(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE, move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_);
+  }
+  void wait() override {}
+  bool inside_mpi() const override { return true; }
+
+ protected:
+  Move move_;
+  MPI_Comm graph_ = MPI_COMM_NULL;
+};
+
+class NativeNonblocking : public Native {
+ public:
+  using Native::Native;
+  void start() override {
+    const Blocks &in = move_.in, &out = move_.out;
+    MPI_Ineighbor_alltoallv(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE, move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_, &request_);
+  }
+  void wait() override { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
+
+ protected:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+#ifdef BENCH_ALLTOALLV_INIT
+class NativePersistent : public NativeNonblocking {
+ public:
+  explicit NativePersistent(const Move& move) : NativeNonblocking(move) {
+    const Blocks &in = move_.in, &out = move_.out;
+    BENCH_ALLTOALLV_INIT(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE, move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_, MPI_INFO_NULL,
+                         &request_);
+  }
+  ~NativePersistent() override { MPI_Request_free(&request_); }
+  void start() override { MPI_Start(&request_); }
+};
+#endif
+
+class Alltoallv : public Mover {
+ public:
+  Alltoallv(const std::string& algorithm, const std::string& tune, const Move& move) {
+    const Blocks &in = move.in, &out = move.out;
+    const Keys keys{{"tonari_algorithm", algorithm}, {"tonari_tune", tune}};
+    const std::vector<MPI_Aint> from(out.displs.begin(), out.displs.end()), to(in.displs.begin(), in.displs.end());
+    check(tonari_neighborhood_create_adjacent(move.comm, in.size(), in.ranks.data(), MPI_UNWEIGHTED, out.size(), out.ranks.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
+    try {
+      check(tonari_alltoallv_init(move.send, out.counts.data(), from.data(), MPI_DOUBLE, move.recv, in.counts.data(), to.data(), MPI_DOUBLE, near_, keys.get(), &request_));
+    } catch (...) {
+      tonari_neighborhood_free(&near_);
+      throw;
+    }
+    check(tonari_request_get_info(request_, &info_));
+  }
+  ~Alltoallv() override {
+    tonari_request_free(&request_);
+    tonari_neighborhood_free(&near_);
+  }
+  void start() override { check(tonari_start(request_)); }
+  void wait() override { check(tonari_wait(request_)); }
+  bool ours() const override { return true; }
+  bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
+  std::string chosen() const override { return std::string(info_.algorithm) + (*info_.variant ? std::string("/") + info_.variant : "") + "/" + info_.channel; }
+
+ private:
+  tonari_neighborhood near_ = TONARI_NEIGHBORHOOD_NULL;
+  tonari_request request_ = TONARI_REQUEST_NULL;
+  tonari_request_info info_{};
+};
+
+bool among(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+}  // namespace
+
+const std::vector<std::string>& irecv_names() {
+  static const std::vector<std::string> names{"irecv", "irecv-persistent"};
+  return names;
+}
+
+const std::vector<std::string>& native_names() {
+  static const std::vector<std::string> names{"native", "native-nonblocking", "native-persistent"};
+  return names;
+}
+
+const std::vector<std::string>& algorithm_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{"auto"};
+    for (const tonari::GraphAlgorithm& algorithm : tonari::graph_algorithms()) all.emplace_back(algorithm.name);
+    return all;
+  }();
+  return names;
+}
+
+std::unique_ptr<Mover> make_mover(const std::string& name, const std::string& tune, const Move& move) {
+  if (name == "irecv") return std::make_unique<Irecv>(move);
+  if (name == "irecv-persistent") return std::make_unique<IrecvPersistent>(move);
+  if (name == "native") return std::make_unique<Native>(move);
+  if (name == "native-nonblocking") return std::make_unique<NativeNonblocking>(move);
+#ifdef BENCH_ALLTOALLV_INIT
+  if (name == "native-persistent") return std::make_unique<NativePersistent>(move);
+#endif
+  if (!among(algorithm_names(), name)) return nullptr;
+  try {
+    return std::make_unique<Alltoallv>(name, tune, move);
+  } catch (const tonari::Error& error) {
+    if (error.code() != tonari::Errc::algorithm) throw;
+    return nullptr;
+  }
+}
+
+}  // namespace bench::spmv

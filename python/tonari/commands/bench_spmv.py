@@ -1,0 +1,119 @@
+"""tonari bench spmv: exchanges for sparse matrix-vector products and whole products, and predicted times on more ranks."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from tonari.benchmark import spmv_plot
+from tonari.benchmark.launch import find_mpi, launch, process_counts
+from tonari.benchmark.plot import check_file
+from tonari.benchmark.report import report
+from tonari.benchmark.spmv_matrix import Source
+from tonari.benchmark.spmv_summary import SIMULATED, add_ratio_spread, complete
+from tonari.commands.share import analyse
+from tonari.communication import MOST_RANKS, Communication, row_parallel
+from tonari.partitioned import write
+from tonari.views import bench_spmv as view
+from tonari.views.share import label
+
+PROGRAM = "tonari_bench_spmv"
+Row = dict[str, Any]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("bench spmv")(bench_spmv)
+
+
+def bench_spmv(
+    path: Annotated[str, typer.Argument(metavar="[MATRIX|DIR]", help="Square matrix as for `tonari partition`, or a folder that it wrote; left out: one that is made up.")] = "",
+    ranks: Annotated[str, typer.Option(metavar="N,N,...", help="Processes; one run for each number. Left out: 2, or none with --simulate.")] = "",
+    mpi: Annotated[str, typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build.")] = "",
+    kinds: Annotated[str, typer.Option(metavar="K,K,...", help="forward, reverse: exchanges; rows, columns: products; left out: all.")] = "",
+    candidates: Annotated[
+        str,
+        typer.Option(
+            metavar="A,A,...",
+            help="irecv, irecv-persistent, native, native-nonblocking, native-persistent; tonari's auto and its algorithms for graphs; vector/direct, vector/topology:2,"
+            " vector/node, vector/auto; left out: all that apply.",
+        ),
+    ] = "",
+    blocks: Annotated[bool, typer.Option("--blocks", help="Equal blocks of rows as they stand in the file, without a partitioner.")] = False,
+    simulate: Annotated[str, typer.Option(metavar="P,P,...", help="Also predict the forward exchange on so many ranks, by every planner of `tonari share`.")] = "",
+    schemes: Annotated[str, typer.Option(metavar="S,S,...", help="Of --simulate: those of `tonari share`; left out: all.")] = "",
+    machine: Annotated[str, typer.Option(metavar="FILE", help="Of --simulate: LogGP parameters; left out: a generic machine.")] = "",
+    tune: Annotated[str, typer.Option(metavar="MODE", help="tonari_tune of all that tonari makes: auto, off, model or measure.")] = "auto",
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
+    max_time: Annotated[float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per number of ranks and kind.")] = 20.0,
+    repeat: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Run everything so many times.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw time over ranks, and predicted times (.png, .svg, .pdf).")] = None,
+) -> None:
+    """Times the exchanges of sparse matrix-vector products, and whole products: tonari's vectors and alltoallv, MPI's own, plain messages.
+
+    Example:  tonari bench spmv matrix.mtx.gz --ranks 2,4,8,16 --mpi openmpi --plot spmv.svg
+
+    Example:  tonari bench spmv --simulate 512,4096
+    """
+    counts = process_counts(ranks or "2") if ranks or not simulate else []
+    more = process_counts(simulate, "--simulate", MOST_RANKS) if simulate else []
+    if plot:
+        check_file(plot)
+    chosen = find_mpi(mpi, PROGRAM) if counts else None
+    arguments = ["--rounds", str(rounds), "--max-time", str(max_time), "--tuning", tune]
+    arguments += ["--kinds", kinds] if kinds else []
+    arguments += ["--candidates", candidates] if candidates else []
+
+    rows: list[Row] = []
+    with Console(stderr=True).status("reading the matrix") as status:
+        source = Source(path, blocks)
+        for count in counts:
+            rows += _measure(chosen, source, count, arguments, repeat, status.update)
+        add_ratio_spread(rows)
+        for count in more:
+            status.update(f"predicting {count:,} ranks")
+            rows += _simulate(source, count, schemes, machine)
+    about = {"matrix": source.name, "dealt_out": source.dealt_out}
+    rows = complete([about | row for row in rows])
+    report(rows, json=json, file=file, plot=plot, draw=spmv_plot.draw, show=view.show)
+
+
+def _measure(mpi: Any, source: Source, ranks: int, arguments: list[str], repeat: int, progress: Callable[[str], None]) -> list[Row]:
+    progress(f"dealing out rows to {ranks} ranks")
+    with tempfile.TemporaryDirectory(prefix="tonari-bench-") as place:
+        folder = Path(place)
+        write(source.partitioned(ranks), folder)
+        return [row | {"repeat": number} for number in range(repeat) for row in launch(mpi, ranks, ["--matrix", str(folder), *arguments], progress=progress)]
+
+
+def _simulate(source: Source, ranks: int, schemes: str, machine: str) -> list[Row]:
+    """By `tonari share`, whose times are those of its machine."""
+    made = source.partitioned(ranks)
+    senders, receivers, words = row_parallel(made.matrix(), made.owners())
+    pattern = Communication(ranks, senders.astype("int32"), receivers.astype("int32"), words.astype("uint64"), "")
+    answers = analyse(pattern, schemes, machine)
+    common = {
+        "kind": SIMULATED, "ranks": ranks, "rows": made.size, "nonzeros": len(made.columns), "words": int(words.sum()), "avg_targets": len(senders) / ranks,
+        "most_targets": int(np.bincount(senders, minlength=1).max()), "machine": machine or "a generic machine",
+    }  # fmt: skip
+    return [common | _prediction(answer) for answer in answers]
+
+
+def _prediction(answer: Any) -> Row:
+    return {
+        "candidate": label(answer),
+        "predicted_us": answer.predicted_us,
+        "messages": answer.max_messages,
+        "avg_messages": answer.avg_messages,
+        "words_of_direct": answer.words,
+        "stages": answer.stages,
+        "verified": answer.delivered == 1,
+    }

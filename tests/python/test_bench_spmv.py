@@ -1,0 +1,247 @@
+"""tonari bench spmv: rows of exchanges and products, predicted ones, tables and plot. No assertion about time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import built
+import numpy as np
+import pytest
+from tonari.benchmark import spmv_plot
+from tonari.benchmark.launch import ANY_RANKS
+from tonari.benchmark.spmv_matrix import MANY, made_up
+from tonari.benchmark.spmv_summary import add_ratio_spread, complete, series, typical
+from tonari.cli import main
+from tonari.partitioned import equal_blocks, permuted, read, read_for_products, write
+from tonari.views import bench_spmv as view
+
+BUILT, needs_build, each_mpi = built.marks("tonari_bench_spmv")
+FIELDS = {
+    *("kind", "candidate", "chosen", "ranks", "mpi", "mpi_version", "matrix", "dealt_out", "rows", "nonzeros", "words", "most_ghosts", "avg_targets", "most_targets"),
+    *("messages", "bytes", "pingpong_us", "median_us", "q1_us", "q3_us", "min_us", "init_us", "rounds", "batch", "ratio_native", "ratio_best", "verified", "disturbed", "repeat"),
+    *("ratio_spread", "predicted_us", "avg_messages", "words_of_direct", "stages", "machine"),
+}
+PLAIN = ["irecv", "irecv-persistent", "native", "native-nonblocking", "native-persistent"]
+SIZE = 60
+COUNTS = {"openmpi": (1, 3, 5), "mpich": (1, 2)}  # MPICH's ranks spin: on more than the cores there is a test of its own
+
+
+def environment(cache: Path) -> dict[str, str]:
+    ours = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_CACHE_DIR": str(cache)}
+    return os.environ | ANY_RANKS | ours
+
+
+def run(cache: Path, *arguments: str, command: str = "bench spmv") -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "tonari", *command.split(), *arguments]
+    return subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=300, env=environment(cache))
+
+
+def rows(cache: Path, *arguments: str) -> list[dict[str, Any]]:
+    done = run(cache, *arguments, "--rounds", "2", "--max-time", "0.2", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def program(mpi: str, ranks: int, cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [BUILT[mpi]["mpiexec"], "-n", str(ranks), str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"), *arguments]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment(cache))
+
+
+@pytest.fixture
+def matrix(tmp_path: Path) -> str:
+    """Unsymmetric and with an empty row; rows 0 and 59 need nearly everything, and column 1 is needed by nearly all."""
+    random = np.random.default_rng(6)
+    places = {(0, int(j)) for j in range(1, SIZE, 2)} | {(SIZE - 1, int(j)) for j in range(0, SIZE, 3)} | {(i, 1) for i in range(0, SIZE, 2)}
+    places |= {(int(a), int(b)) for a, b in random.integers(0, SIZE, (2 * SIZE, 2)) if a != 31}
+    lines = "".join(f"{a + 1} {b + 1} {random.normal():.3f}\n" for a, b in sorted(places))
+    path = tmp_path / "a.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n{SIZE} {SIZE} {len(places)}\n{lines}")
+    return str(path)
+
+
+def needed(path: str, ranks: int) -> dict[tuple[int, int], set[int]]:
+    """By owner and needing rank: entries of x, read from the file by hand, in equal blocks."""
+    found: dict[tuple[int, int], set[int]] = {}
+    owners = equal_blocks(SIZE, ranks)
+    for line in Path(path).read_text().splitlines()[2:]:
+        row, column = (int(word) - 1 for word in line.split()[:2])
+        if owners[row] != owners[column]:
+            found.setdefault((int(owners[column]), int(owners[row])), set()).add(column)
+    return found
+
+
+@each_mpi
+def test_every_candidate_delivers(mpi: str, matrix: str, tmp_path: Path) -> None:
+    counts = COUNTS[mpi]
+    found = rows(tmp_path, matrix, "--blocks", "--ranks", ",".join(map(str, counts)), "--mpi", mpi, "--simulate", "12", "--tune", "model")
+    measured = [row for row in found if row["kind"] != "simulated"]
+    assert all(FIELDS == row.keys() and row["verified"] is True for row in found), [row for row in found if not row["verified"]]
+    assert all(0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] for row in measured)
+    assert not any(isinstance(value, (dict, list)) for row in found for value in row.values())
+    for ranks in counts:
+        pairs = needed(matrix, ranks)
+        for kind in ("forward", "reverse", "rows", "columns"):
+            members = {row["candidate"]: row for row in measured if (row["ranks"], row["kind"]) == (ranks, kind)}
+            names = list(members)
+            routes = ["vector/direct", *(["vector/topology:2"] if ranks > 3 else []), "vector/node", "vector/auto"]
+            assert [name for name in names if name in PLAIN] == PLAIN and names[-len(routes) :] == routes
+            assert "auto" in names and ("linear" in names) == (kind in ("forward", "reverse"))
+            back = kind in ("reverse", "columns")
+            sent = [sum(pair[back] == rank for pair in pairs) for rank in range(ranks)]
+            for row in members.values():
+                assert row["words"] == sum(map(len, pairs.values()))
+                assert (row["most_targets"], row["avg_targets"]) == (max(sent), pytest.approx(sum(sent) / ranks))
+                assert (row["rows"], row["dealt_out"], row["mpi"], row["predicted_us"]) == (SIZE, "blocks", mpi, None)
+            bytes_sent = [8 * sum(len(words) for pair, words in pairs.items() if pair[back] == rank) for rank in range(ranks)]
+            for name in ("irecv", "irecv-persistent"):
+                assert (members[name]["messages"], members[name]["bytes"]) == (max(sent), max(bytes_sent))
+            assert members["native"]["messages"] is None and members["native"]["ratio_native"] == 1
+            assert max(row["ratio_best"] for row in members.values()) == 1
+
+
+@pytest.mark.skipif("mpich" not in BUILT, reason="there is no build with MPICH (TONARI_BUILD)")
+def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
+    """Nothing is timed."""
+    for ranks, kinds, candidates in ((3, "forward,columns", "irecv,auto,vector/node"), (5, "reverse,rows", "vector/direct,vector/topology:2")):
+        write(permuted(read_for_products(matrix), equal_blocks(SIZE, ranks), ranks), tmp_path / "parts")
+        options = ["--matrix", str(tmp_path / "parts"), "--kinds", kinds, "--candidates", candidates, "--tuning", "off", "--count"]
+        done = program("mpich", ranks, tmp_path, *options)
+        assert done.returncode == 0, done.stderr
+        wanted = [(kind, name, True) for kind in kinds.split(",") for name in candidates.split(",")]
+        assert [(row["kind"], row["candidate"], row["verified"]) for row in json.loads(done.stdout)] == wanted
+
+
+def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
+    file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
+    done = run(tmp_path, matrix, "--blocks", "--simulate", "6,20", "--output", str(file), "--plot", str(plot))
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80 and "simulated: forward exchange on 20 ranks" in done.stdout
+    assert "balanced" in plot.read_text() and "</svg>" in plot.read_text()
+    found = json.loads(file.read_text())
+    for ranks in (6, 20):
+        pairs = needed(matrix, ranks)
+        sent = [sum(a == rank for a, _ in pairs) for rank in range(ranks)]
+        by = {row["candidate"]: row for row in found if row["ranks"] == ranks}
+        assert {"direct", "forward-2", "sharing-1", "sharing-2", "balanced", "balanced, 3 stages"} <= by.keys()
+        direct = by["direct"]
+        assert (direct["messages"], direct["words"], direct["most_targets"]) == (max(sent), sum(map(len, pairs.values())), max(sent))
+        assert direct["avg_messages"] == pytest.approx(sum(sent) / ranks)
+        assert all(row["predicted_us"] > 0 and row["verified"] and row["kind"] == "simulated" for row in by.values())
+    (few,) = rows(tmp_path, matrix, "--blocks", "--simulate", "6", "--schemes", "direct")
+    assert few == [row for row in found if (row["ranks"], row["candidate"]) == (6, "direct")][0]
+
+
+@needs_build
+def test_folders_are_taken_as_they_are(matrix: str, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    assert run(tmp_path, matrix, "--parts", "2", "--blocks", "--output", str(folder), command="partition").returncode == 0
+    found = rows(tmp_path, str(folder), "--ranks", "2", "--kinds", "rows", "--candidates", "irecv,vector/direct", "--repeat", "2", "--tune", "off")
+    assert [(row["candidate"], row["repeat"], row["dealt_out"], row["verified"]) for row in found] == [
+        (name, repeat, "files", True) for repeat in (0, 1) for name in ("irecv", "vector/direct")
+    ]
+    assert all(row["ratio_spread"] is not None for row in found)
+    done = run(tmp_path, str(folder), "--ranks", "3")
+    assert done.returncode == 1 and "is a matrix for 2 ranks, not 3" in done.stderr
+    assert read(folder).parts == 2
+
+
+@needs_build
+def test_mistakes_get_one_sentence(matrix: str, capfd: pytest.CaptureFixture[str]) -> None:
+    for arguments, sentence in (
+        (["--ranks", "two"], "--ranks is 'two'"),
+        (["--simulate", "0"], "--simulate is '0'"),
+        (["--kinds", "row"], "unknown kind 'row'; there are forward, reverse, rows, columns"),
+        (["--candidates", "irecv,torus"], "unknown candidate 'torus'"),
+        (["--simulate", "4", "--schemes", "best"], "there is no scheme 'best' here"),
+        (["--ranks", "61"], "has 60 rows, which are too few for 61 parts"),
+        (["--plot", "picture.txt"], ".png"),
+        (["--mpi", "other"], "the build has no other"),
+    ):
+        assert main(["bench", "spmv", matrix, "--blocks", *arguments]) != 0
+        shown = capfd.readouterr()
+        assert shown.out == "" and shown.err.startswith("tonari: ") and len(shown.err.splitlines()) == 1 and sentence in shown.err, shown.err
+
+
+@needs_build
+def test_the_program_says_which_file_is_wrong(matrix: str, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    assert run(tmp_path, matrix, "--parts", "1", "--blocks", "--output", str(folder), command="partition").returncode == 0
+    good = {path: path.read_bytes() for path in folder.iterdir()}
+    columns = folder / "columns.npy"
+
+    def complaint() -> str:
+        done = program(next(iter(BUILT)), 1, tmp_path, "--matrix", str(folder), "--count")
+        assert done.returncode != 0
+        return done.stderr + done.stdout
+
+    for path, text, sentence in (
+        (columns, good[folder / "values.npy"], "columns.npy should hold a list of numbers '<i8'"),
+        (columns, good[columns][:-8], "columns.npy is shorter than it says"),
+        (columns, b"NUMPY", "columns.npy is no NumPy file of version 1.0"),
+        (columns, good[folder / "ranges.npy"], "columns.npy has 2 numbers; expected at least"),
+        (folder / "ranges.npy", good[columns], "but there are 1; start as many, or run `tonari partition` again"),
+    ):
+        path.write_bytes(text)
+        assert sentence in complaint()
+        path.write_bytes(good[path])
+    columns.unlink()
+    assert "cannot read" in (said := complaint()) and "columns.npy; `tonari partition` makes such files" in said
+
+
+def test_the_made_up_matrix_is_irregular_and_always_the_same() -> None:
+    a, b = made_up(40), made_up(40)
+    assert np.array_equal(a.rows, b.rows) and np.array_equal(a.columns, b.columns) and np.array_equal(a.values, b.values)
+    dense = np.zeros(a.shape)
+    dense[a.rows, a.columns] = a.values
+    assert np.array_equal(dense, dense.T) and np.allclose(dense.sum(axis=1), 1) and (np.diag(dense) > 0).all()
+    degrees = np.bincount(made_up().rows) - 1
+    assert degrees.min() >= 2 and np.median(degrees) <= 8 and degrees.max() >= 400
+    assert 100 < (degrees > 2 * MANY).sum() < len(degrees) / 50
+
+
+# Tables and plots of rows that are made up -----------------------------------------------------------------------------------------------------
+
+
+def row(candidate: str, ranks: int = 2, **fields: Any) -> dict[str, Any]:
+    return {
+        "kind": "forward", "candidate": candidate, "chosen": "linear/shared", "ranks": ranks, "mpi": "openmpi", "mpi_version": "4.1.4", "matrix": "a.mtx", "dealt_out": "Mt-KaHyPar",
+        "rows": 25600, "nonzeros": 201022, "words": 123456, "most_ghosts": 1234, "avg_targets": 12.25, "most_targets": 15, "messages": 15, "bytes": 12345, "median_us": 12345.6,
+        "q1_us": 11111.1, "q3_us": 22222.2, "init_us": 123456.7, "rounds": 200, "ratio_native": 10.25, "ratio_best": 0.75, "verified": True, "disturbed": False, "repeat": 0,
+        "ratio_spread": None,
+    } | fields  # fmt: skip
+
+
+def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    found = [row("native", messages=None), row("vector/topology:2", verified=False, median_us=1.0), row("common-neighbourhood", disturbed=True), row("vector/auto")]
+    view.show(complete(found))
+    shown = capsys.readouterr().out.splitlines()
+    assert max(map(len, shown)) <= 80
+    lines = {line.split()[0]: line.split() for line in reversed(shown) if line}
+    assert lines["vector/topology:2"][-1] == "WRONG"
+    assert lines["common-neighbourhood"][-3:] == ["10.25", "x", "0.75"]
+    text = "\n".join(shown)
+    assert "Wrong data from vector/topology:2" in text and "Disturbed" in text and "vector/auto: linear/shared" in text
+
+
+def test_repeats_series_and_plot() -> None:
+    from matplotlib.figure import Figure
+
+    found = [row("auto", repeat=i, median_us=us, ratio_native=ratio) for i, (us, ratio) in enumerate([(30.0, 1.2), (10.0, 1.0), (20.0, 1.1)])]
+    found += [row("auto", 8, median_us=50.0), row("irecv", verified=False)]
+    add_ratio_spread(found)
+    assert [each["ratio_spread"] for each in found] == [pytest.approx(0.1818, abs=1e-4)] * 3 + [None] * 2
+    assert series(typical(found)) == {"auto": [(2, 20.0), (8, 50.0)]}
+    axis = Figure().subplots()
+    spmv_plot._panel(axis, "", typical(found))
+    (line,) = axis.get_lines()
+    assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == ("auto", [2, 8], [20.0, 50.0])
+    bars = Figure().subplots()
+    spmv_plot._predictions(bars, [{"candidate": name, "ranks": ranks, "predicted_us": us} for ranks, name, us in ((64, "direct", 9.0), (64, "balanced", 3.0), (512, "direct", 70.0))])
+    assert sorted(bar.get_width() for bar in bars.patches) == [3.0, 9.0, 70.0]
+    assert [text.get_text() for text in bars.get_yticklabels()] == ["direct", "balanced"]
