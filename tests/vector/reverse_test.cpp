@@ -100,13 +100,12 @@ TEST_F(VectorReverse, RandomPatterns) {
 }
 
 TEST_F(VectorReverse, AllTypes) {
+  if (crowded()) GTEST_SKIP() << "how types add up does not depend on the number of ranks";
   Random common(3);
   const Sharing s = draw_sharing(common, Needs::random, 20);
-  tonari_vector vector = make_vector(s, world_size() >= 4 ? "topology:2" : "direct");
-  const MPI_Op ops[] = {MPI_SUM, MPI_MIN, MPI_MAX};
-  int turn = 0;
-  const auto all_ops = [&]<class T>(T, MPI_Datatype type) {  // one of them, where there is little time
-    for (int k = crowded() ? 2 : 0; k < 3; ++k) exchange<T>(vector, s, common, type, ops[turn++ % 3], "auto", true);
+  tonari_vector vector = make_vector(s, "direct");
+  const auto all_ops = [&]<class T>(T, MPI_Datatype type) {
+    for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX}) exchange<T>(vector, s, common, type, op, "auto", true);
   };
   all_ops(0.f, MPI_FLOAT);
   all_ops(0., MPI_DOUBLE);
@@ -128,7 +127,7 @@ TEST_F(VectorReverse, AllTypes) {
 TEST_F(VectorReverse, TheOrderOfAdditions) {
   Random common(5);
   const auto real = [](std::size_t rank, std::size_t k) { return 1e-3 * static_cast<double>(mix(rank * 10'007 + k) % 1'000'003) / 7; };
-  for (const std::string& route : routes()) {
+  for (const std::string& route : routes_of_case(0)) {
     const Sharing s = draw_sharing(common, Needs::random, 12);
     const auto me = static_cast<std::size_t>(world_rank());
     std::vector<double> ghosts(s.my_needs().size()), zero(static_cast<std::size_t>(s.mine().count)), sums[3];
