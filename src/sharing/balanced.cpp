@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "sharing/staged_graph.hpp"
 #include "sharing/store_and_forward.hpp"
+#include "sharing/two_hops.hpp"
 
 namespace tonari {
 namespace {
@@ -325,6 +326,35 @@ std::pair<double, double> time_of(const CommunicationMatrix& matrix, const Messa
   return std::isinf(price) ? std::pair(messages, words) : std::pair(messages * price + words, 0.0);
 }
 
+// With two stages a way is the rank in its middle, and all is much faster.
+TwoHops two_hops(const CommunicationMatrix& matrix, const BalanceOptions& options, const TwoStages& start) {
+  const double most_words = options.words * static_cast<double>(matrix.statistics().words);
+  TwoHops hops(matrix, thin(matrix, start, {options.price, most_words}).via);
+  hops.level(most_words);
+  hops.shorten(options.price);
+  return hops;
+}
+
+std::pair<double, double> time_of(const CommunicationMatrix& matrix, const TwoHops& hops, double price) {
+  const double messages = hops.most(), words = hops.words() / matrix.ranks();
+  return std::isinf(price) ? std::pair(messages, words) : std::pair(messages * price + words, 0.0);
+}
+
+MessageSchedule over_two_stages(const CommunicationMatrix& matrix, const BalanceOptions& options) {
+  const double most_words = options.words * static_cast<double>(matrix.statistics().words);
+  TwoStages pattern, topology;
+  for (const StagedEdge& e : pattern_edges(matrix, 2)) pattern[e.stage].push_back({e.from, e.to});
+  if (options.price == 0) return MessageSchedule(matrix, two_hops(matrix, options, pattern).hops());
+  for (const StagedEdge& e : topology_edges(matrix, 2)) topology[e.stage].push_back({e.from, e.to});
+  if (topology[0].size() + topology[1].size() >= matrix.blocks()) return MessageSchedule(matrix, two_hops(matrix, options, pattern).hops());
+  const TwoHops regular = two_hops(matrix, options, topology);
+  const bool allowed = regular.words() <= most_words, full = matrix.statistics().average_sent > matrix.ranks() / 4.0;
+  if (allowed && full) return MessageSchedule(matrix, regular.hops());
+  const TwoHops found = two_hops(matrix, options, pattern);
+  const bool better = allowed && time_of(matrix, regular, options.price) < time_of(matrix, found, options.price);
+  return MessageSchedule(matrix, (better ? regular : found).hops());
+}
+
 }  // namespace
 
 MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions& options) {
@@ -334,6 +364,7 @@ MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions
   if (matrix.ranks() > most_balanced_ranks)
     fail(Errc::argument, "balanced for ", matrix.ranks(), " ranks: give at most ", most_balanced_ranks, ", or take store and forward");
   if (options.stages == 1 || matrix.blocks() == 0) return direct_schedule(matrix);
+  if (options.stages == 2) return over_two_stages(matrix, options);
   MessageSchedule found = Balancer(matrix, options, pattern_edges(matrix, options.stages)).run();
   if (options.price == 0) return found;
   MessageSchedule regular = Balancer(matrix, options, topology_edges(matrix, options.stages)).run();

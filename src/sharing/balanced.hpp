@@ -7,20 +7,22 @@
 //        stage 0    a ───▶ x            x writes to t anyway, so (a, t) can go, in both stages;
 //        stage 1           x ───▶ t     and x's other targets come along over (a, x)
 //
-//   1. Thinning. The busiest rank's turn, by messages sent or received times the square root of what it has in the pattern, so that those with much to
+//   1. Thinning (two stages: thinning.hpp). The busiest rank's turn, by messages sent or received times the square root of what it has in the pattern, so that those with much to
 //      do get far while the others still offer ways round. It deletes those of its edges that could serve the fewest pairs of the pattern, blocks with
 //      many words on them counting against it: hubs remain. A deletion is made if it costs at most `price` more words; what cannot be deleted now
 //      never can, as ways only become fewer: every edge is tried once, or twice, from both ends.
-//   2. Levelling. The busiest rank closes one of its edges, those with few words first, and blocks without a way get a new edge, whatever the pattern, between
+//   2. Levelling (two_hops.hpp). The busiest rank closes one of its edges, those with few words first, and blocks without a way get a new edge, whatever the pattern, between
 //      ranks with room, until the busiest rank finds none or the words are spent. The number of busiest ranks falls in every step, so it ends.
 //   3. Shortening. Blocks that would save more words than `price` go directly, where this makes nobody the busiest.
 //
-// Where all talk to all a pattern has no shape to find. So the same is done from the messages of store and forward on, and the better of the two schedules is
-// taken: by messages of the busiest rank times price plus words of the average rank.
+// Where all talk to all a pattern has no shape to find. So the same is done from the messages of store and forward on, if these are fewer than the pattern's, and
+// the better of the two schedules is taken: by messages of the busiest rank times price plus words of the average rank. Two stages: where a rank writes to more
+// than a quarter of all on average, the pattern's own edges are not tried unless store and forward has too many words.
 //
 // For few words more: a low price and a limit of words, which levelling then spends where it helps; for few messages: no limits and more stages.
 //
-// Ways round lead over the ranks that have the fewest words to send so far. Time: about (blocks * stages) * (degree + ranks / 64).
+// Ways round lead over the ranks that have the fewest words to send so far. Two stages, the default: time about blocks * degree, memory as the blocks above 2,048
+// ranks. More stages take several times as long and tables of ranks * ranks bits.
 #pragma once
 
 #include <limits>

@@ -1,0 +1,79 @@
+// Routes of all blocks over two stages of edges, and what makes them better: edges of the busiest rank closed, others opened elsewhere.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "sharing/message_schedule.hpp"
+#include "sharing/thinning.hpp"
+
+namespace tonari {
+
+class TwoHops {
+ public:
+  // via: what thin() returns; the edges are those that blocks take.
+  TwoHops(const CommunicationMatrix& matrix, std::span<const std::int32_t> via);
+
+  // The busiest rank closes one of its edges, those with few words first; blocks without a way get a new edge, whatever the pattern, between ranks with room;
+  // until the busiest find none, even after those with one message less have made room, or the words are spent. Edges go from busier ranks to less busy ones, so
+  // it ends.
+  void level(double most_words);
+
+  // Blocks that would save more words than `price` go directly, where this makes nobody the busiest.
+  void shorten(double price);
+
+  int most() const;                       // messages of the busiest rank, sent or received
+  double words() const { return words_; }
+  std::vector<BlockHop> hops() const;
+  std::uint64_t steps() const { return steps_; }  // looks at an edge
+
+ private:
+  using EdgeNumber = std::uint32_t;
+  static constexpr std::uint32_t nothing = ~0u;
+  struct Edge {
+    std::int32_t from, to;
+    std::uint32_t head;  // of the list of its blocks' places
+    std::uint32_t count;
+    std::uint64_t words;
+    bool second, gone;
+  };
+  struct Place {  // of a block in a stage
+    EdgeNumber edge = nothing;
+    std::uint32_t next = nothing, before = nothing;
+  };
+  struct Way {
+    EdgeNumber first = nothing, second = nothing;
+    int hops() const { return (first != nothing) + (second != nothing); }
+  };
+
+  EdgeNumber open(int stage, int from, int to);
+  void close(EdgeNumber e);
+  std::vector<EdgeNumber>& tidy(std::vector<EdgeNumber>& edges);
+  Way find(int a, int t);
+  bool find_missing(int a, int t, int most, EdgeNumber& opened);
+  void lead(BlockNumber b, Way way);
+  void enter(BlockNumber b, int stage, EdgeNumber e);
+  void leave(BlockNumber b, int stage);
+  int hops(BlockNumber b) const { return (places_[2 * b].edge != nothing) + (places_[2 * b + 1].edge != nothing); }
+  int busy(int end) const { return end < ranks_ ? sent_[end] : received_[end - ranks_]; }
+  void count(int from, int to, int by);
+  bool lower(int most, double most_words);             // everybody to less than `most`; false if some cannot
+  bool relieve(int end, double most_words);            // one edge less
+  bool replace(EdgeNumber old, int most, double most_words);
+
+  const CommunicationMatrix& matrix_;
+  int ranks_;
+  std::vector<Edge> edges_;
+  std::array<std::vector<std::vector<EdgeNumber>>, 2> out_, in_;  // by stage and rank; may have edges that are gone
+  std::vector<Place> places_;                                     // by block and stage
+  std::vector<int> sent_, received_;
+  std::vector<std::uint64_t> words_sent_;
+  double words_ = 0;
+  EdgeNumber barred_ = nothing;                                   // open, but not to be used
+  std::vector<EdgeNumber> mark_;                                  // by rank
+  std::vector<Way> detours_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace tonari
