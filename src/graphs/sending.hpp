@@ -40,7 +40,6 @@ class Sending {
 
   std::int32_t rank() const { return rank_; }
   Word load() const { return load_; }
-  std::span<const Line> lines() const { return lines_; }
   bool helps(std::int32_t rank) const;  // this one: is a helper
   std::span<const std::int32_t> helpers() const { return helpers_; }  // ascending
   bool sends(const Line& line) const { return line.joined || (line.sender == rank_ && !helps(line.target)); }

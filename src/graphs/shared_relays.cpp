@@ -141,8 +141,10 @@ void SharedRelays::ship(std::vector<Shipments> shipments) {
     }
   }
   world_->exchange();
-  for (std::size_t k : world_->receivers())
+  for (std::size_t k : world_->receivers()) {
     for (const Letter& letter : world_->mail(k)) receive(members_[k], k, letter);
+    std::sort(members_[k].items.begin(), members_[k].items.end());
+  }
   world_->exchange();
   for (std::size_t k = 0; k < members_.size(); ++k) leave(members_[k], k, shipments[k]);
 }
@@ -155,7 +157,6 @@ void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
     blocks.push_back(item.block);
     if (item.target != here(k)) m.items.push_back(item);
   }
-  std::sort(m.items.begin(), m.items.end());
   std::sort(blocks.begin(), blocks.end());
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
   const std::size_t before = m.held.size();
