@@ -9,7 +9,7 @@
 //                   there while this rank computes its contribution to its own rows; with tonari_route=topology:2 or node they are added on the way, too.
 //
 // Constructors are collective, and so is multiply. They throw tonari::Failure: constructors the same on all ranks. A multiply that is given spans of the wrong
-// length on one rank takes part with zeros, so that the others are not held up, and then throws there. A matrix may be used by one thread at a time.
+// length on one rank takes part with zeros, so that the others are not held up, and then throws there. A matrix may be used by one thread at a time. x and y must not overlap.
 // info: keys of tonari_vector_create and of its exchanges (tonari_route, tonari_algorithm, ...), kept.
 #pragma once
 

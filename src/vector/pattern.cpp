@@ -1,6 +1,7 @@
 #include "vector/pattern.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <unordered_map>
 
