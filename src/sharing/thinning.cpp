@@ -14,7 +14,7 @@ namespace {
 class Thinner {
  public:
   Thinner(const CommunicationMatrix& matrix, const TwoStages& edges, const ThinningLimits& limits)
-      : matrix_(matrix), limits_(limits), ranks_(matrix.ranks()), few_(static_cast<std::size_t>(2 * std::sqrt(static_cast<double>(ranks_)))), open_(4, RankSets(ranks_)), untried_(open_), needs_(2, RankSets(ranks_)),
+      : matrix_(matrix), limits_(limits), ranks_(matrix.ranks()), open_(4, RankSets(ranks_)), untried_(open_), needs_(2, RankSets(ranks_)),
         degree_(2 * static_cast<std::size_t>(ranks_), 0), load_(static_cast<std::size_t>(ranks_), 0), on_(load_) {
     for (bool second : {false, true})
       for (const RankPair& e : edges[second])
@@ -127,7 +127,7 @@ class Thinner {
     rank_outer(rank, in);
     rank_inner(rank, in);
     if (ranking_.empty()) return false;
-    const std::size_t size = ranking_.size(), part = size > few_ ? (size + 1) / 2 : (size + 3) / 4;
+    const std::size_t size = ranking_.size(), part = size > few ? (size + 1) / 2 : (size + 3) / 4;
     std::nth_element(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part) - 1, ranking_.end());
     std::sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part));
     for (std::size_t k = 0; k < part; ++k) {
@@ -234,7 +234,7 @@ class Thinner {
   const CommunicationMatrix& matrix_;
   ThinningLimits limits_;
   int ranks_;
-  std::size_t few_;                       // edges of a rank
+  static constexpr std::size_t few = 24;  // edges of a rank
   std::vector<RankSets> open_, untried_;  // by stage and direction
   std::vector<RankSets> needs_;           // the pattern, by row and by column
   std::array<Vias, 2> via_;               // likewise
