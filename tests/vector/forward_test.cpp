@@ -30,9 +30,10 @@ struct CaseType {
   std::size_t bytes;
 };
 
-class VectorForward : public testing::Test {
+class VectorForward : public VectorTest {
  protected:
   void SetUp() override {
+    VectorTest::SetUp();
     MPI_Type_contiguous(3, MPI_INT32_T, &triple);
     MPI_Type_commit(&triple);
   }
@@ -60,7 +61,6 @@ class VectorForward : public testing::Test {
   }
 
   MPI_Datatype triple = MPI_DATATYPE_NULL;
-  Nodes nodes;
 };
 
 TEST_F(VectorForward, RandomPatterns) {

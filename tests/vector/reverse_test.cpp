@@ -31,7 +31,7 @@ T combined(T a, T b, MPI_Op op) {
   return a;
 }
 
-class VectorReverse : public testing::Test {
+class VectorReverse : public VectorTest {
  protected:
   template <class T>
   void exchange(tonari_vector vector, const Sharing& s, Random& common, MPI_Datatype type, MPI_Op op, const std::string& channel, bool once) {
@@ -50,8 +50,6 @@ class VectorReverse : public testing::Test {
     }
     must(tonari_request_free(&request));
   }
-
-  Nodes nodes;
 
  private:
   template <class T>

@@ -29,7 +29,7 @@ int largest(int mine) {
   return mine;
 }
 
-class VectorRoutes : public testing::Test {
+class VectorRoutes : public VectorTest {
  protected:
   // Messages of the busiest rank forward and in reverse, counted at the MPI.
   std::pair<int, int> messages(const Sharing& s, const std::string& route) {
@@ -62,8 +62,6 @@ class VectorRoutes : public testing::Test {
     must(tonari_vector_free(&vector));
     return {sent[0], sent[1]};
   }
-
-  Nodes nodes;
 };
 
 TEST_F(VectorRoutes, HotSpot) {

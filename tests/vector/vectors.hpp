@@ -165,6 +165,14 @@ struct Arrays {
   }
 };
 
+class VectorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (mpi_spins() && world_size() > 8) GTEST_SKIP() << "minutes where so many ranks spin";
+  }
+  Nodes nodes;
+};
+
 inline void run(tonari_request request, bool by_test = false) {
   must(tonari_start(request));
   must(complete(request, by_test));
