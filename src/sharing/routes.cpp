@@ -1,6 +1,7 @@
 #include "sharing/routes.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tonari {
 namespace {
@@ -47,6 +48,7 @@ class Combiner {
  private:
   // Steps between the same ranks make one parcel.
   void gather() {
+    sent_.assign(static_cast<std::size_t>(matrix_.ranks()), 0);
     order_.resize(steps_.size());
     std::vector<std::uint32_t> by_to(steps_.size());
     const auto sort_by = [&](const auto& read, auto& write, std::int32_t Step::* key) {
@@ -59,7 +61,10 @@ class Combiner {
     sort_by([&](std::uint32_t s) { return by_to[s]; }, order_, &Step::from);
     for (std::uint32_t k = 0; k < order_.size(); ++k) {
       Step& step = steps_[order_[k]];
-      if (k == 0 || steps_[order_[k - 1]].from != step.from || steps_[order_[k - 1]].to != step.to) parcels_.push_back({k, 0});
+      if (k == 0 || steps_[order_[k - 1]].from != step.from || steps_[order_[k - 1]].to != step.to) {
+        parcels_.push_back({k, 0});
+        ++sent_[step.from];
+      }
       step.message = static_cast<std::uint32_t>(parcels_.size() - 1);
       ++parcels_.back().count;
       parcels_.back().waiting += !step.here;
@@ -93,27 +98,32 @@ class Combiner {
   }
 
   // m waits, as does everyone: go from each waiting step to the one before it, and, where that block is there already, to a step that its message waits for.
-  // This must end in a circle, and a circle has at least one message that could send some blocks now.
+  // This must end in a circle, and a circle has at least one message that could send some blocks now: the one of them whose rank sends the fewest.
   void split(std::uint32_t m) {
     std::uint32_t s = first_waiting(parcels_[m]);
-    for (++walk_;;) {
-      const std::uint32_t before = s - 1;
-      const bool there = steps_[before].here;
-      if (there && seen_[s] == walk_) return send_part(steps_[before].message);
-      seen_[s] = walk_;
-      s = there ? first_waiting(parcels_[steps_[before].message]) : before;
-    }
+    for (++walk_; seen_[s] != walk_; s = cause(s)) seen_[s] = walk_;
+    std::uint32_t part = 0, next = s;
+    int fewest = std::numeric_limits<int>::max();
+    do {
+      const Step& before = steps_[next - 1];
+      if (before.here && sent_[before.from] < fewest) fewest = sent_[before.from], part = before.message;
+      next = cause(next);
+    } while (next != s);
+    send(part);
+    ++parcels_[part].stage;
+    ++sent_[steps_[order_[parcels_[part].first]].from];
   }
 
-  void send_part(std::uint32_t m) {
-    send(m);
-    ++parcels_[m].stage;
+  std::uint32_t cause(std::uint32_t s) {
+    const Step& before = steps_[s - 1];
+    return before.here ? first_waiting(parcels_[before.message]) : s - 1;
   }
 
   const CommunicationMatrix& matrix_;
   std::vector<Step> steps_;
   std::vector<std::uint32_t> order_;  // steps by message
   std::vector<Parcel> parcels_;
+  std::vector<int> sent_;             // messages, by rank
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> seen_;   // by step: in which walk
   std::uint32_t walk_ = 0;

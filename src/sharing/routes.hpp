@@ -21,7 +21,8 @@ class Routes {
 };
 
 // As few messages as these routes allow, mostly one per pair of ranks: it leaves when the last of its blocks is there. Messages may then wait for each other in
-// a circle (a -> b for c -> a for b -> c for a -> b). Where all messages left wait, one of a circle goes in two parts: what is there goes at once.
+// a circle (a -> b for c -> a for b -> c for a -> b). Where all messages left wait, one of a circle goes in two parts,
+// that of the rank that sends the fewest: what is there goes at once.
 MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes);
 
 // Every block takes its k-th hop in stage k: the shortest chains, but two ranks may exchange a message per stage.

@@ -28,7 +28,7 @@ class PhaseTwo {
       const int average = static_cast<int>((total_ + after_.ranks() - 1) / after_.ranks());
       if (sent_[most] <= average) return;
       const int alpha = std::min((sent_[most] - sent_[least]) / 2, average - sent_[least]);
-      if (!move(most, least, alpha) && !move_to_receiver(most, average)) return;
+      if (!move(most, least, alpha) && !move_to_receiver(most, average) && !move_to_anyone(most)) return;
     }
   }
 
@@ -36,6 +36,8 @@ class PhaseTwo {
   static constexpr std::int32_t nobody = -1;
 
  private:
+  static constexpr int most_tried = 1024;
+
   int lowest_of(int sent) const { return order_.lower_bound({sent, 0})->second; }
 
   // Whether P_max sends less after it.
@@ -63,6 +65,13 @@ class PhaseTwo {
       if (const int room = average - sent_[receiver]; room > 0 && writes(most, receiver) && move(most, receiver, std::min(room, sent_[most] - average)))
         return true;
     return false;
+  }
+
+  // Above the average, as long as P_max stays above them. Who writes to P_max's targets anyway is lifted least.
+  bool move_to_anyone(int most) {
+    std::vector<int> helpers;
+    for (auto next = order_.begin(); next->first + 1 < sent_[most] && static_cast<int>(helpers.size()) < most_tried; ++next) helpers.push_back(next->second);
+    return std::any_of(helpers.begin(), helpers.end(), [&](int helper) { return move(most, helper, (sent_[most] - sent_[helper]) / 2); });
   }
 
   void take_over(BlockNumber e, int least) {

@@ -1,6 +1,7 @@
 #include "sharing/message_sharing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "sharing/common_targets.hpp"
@@ -217,7 +218,7 @@ TEST(CommonTargets, BitsAndColumnsAgree) {
   }
 }
 
-// What issue 7 asks for: sparsine as in the thesis (58 of 223), the others within 1 of the average. 2 here, for the message to the helper; see the header.
+// Sparsine as in the thesis (58 of 223); at most one message more than the average rounded up, which comes from messages in two parts (routes.hpp).
 TEST(MessageSharing, BalancesTheDataSet) {
   int found = 0;
   for (const char* name : {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat", "CA-AstroPh", "model-nd3k", "model-GaAsH6", "model-pkustk04"}) {
@@ -226,7 +227,7 @@ TEST(MessageSharing, BalancesTheDataSet) {
     ++found;
     const MessageSchedule schedule = combine(*m, share_messages(*m, 2));
     const ScheduleMetrics cost = schedule.metrics(*m);
-    EXPECT_LE(cost.most_sent, cost.average_sent + 2.5) << name;
+    EXPECT_LE(cost.most_sent, std::ceil(cost.average_sent) + 1) << name;
     EXPECT_LT(cost.average_sent, m->statistics().average_sent) << name;
     EXPECT_EQ(cost.delivered, 1) << name;
     if (name == std::string("sparsine")) {
