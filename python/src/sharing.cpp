@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <tuple>
 #include <utility>
@@ -37,7 +38,7 @@ struct SharingAnswer {
   std::string scheme, variant, summary;
   ScheduleMetrics metrics;
   std::size_t messages = 0, overhead = 0;  // overhead: between ranks that have nothing for each other in the pattern
-  double predicted = 0;                    // seconds
+  double predicted = 0, planning = 0;      // seconds: of an exchange, and what it took to plan it
 };
 
 Scheme sharing(int phases) {
@@ -87,15 +88,26 @@ double price(const CommunicationMatrix& matrix, const MessageSchedule& schedule,
   return simulate(schedule_plans(matrix, schedule), [bytes](Slice) { return bytes; }, machine);
 }
 
+SharingAnswer answer(const CommunicationMatrix& matrix, const Scheme& scheme, const LogGP& machine) {
+  const auto begin = std::chrono::steady_clock::now();
+  const MessageSchedule schedule = scheme.make(matrix);
+  const double planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  SharingAnswer answer{scheme.name, scheme.variant, scheme.summary, schedule.metrics(matrix), schedule.messages().size(), 0, 0, planning};
+  for (const CombinedMessage& m : schedule.messages()) answer.overhead += matrix.find(m.from, m.to) == CommunicationMatrix::none;
+  answer.predicted = price(matrix, schedule, machine);
+  return answer;
+}
+
 SharingAnswer analyse(const CommunicationMatrix& matrix, const std::string& name, const std::string& variant, const LogGP& machine) {
   const std::vector<Scheme> all = schemes(matrix.ranks());
   const auto scheme = std::find_if(all.begin(), all.end(), [&](const Scheme& s) { return s.name == name && s.variant == variant; });
   if (scheme == all.end()) fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ", matrix.ranks(), " ranks");
-  const MessageSchedule schedule = scheme->make(matrix);
-  SharingAnswer answer{name, variant, scheme->summary, schedule.metrics(matrix), schedule.messages().size(), 0, 0};
-  for (const CombinedMessage& m : schedule.messages()) answer.overhead += matrix.find(m.from, m.to) == CommunicationMatrix::none;
-  answer.predicted = price(matrix, schedule, machine);
-  return answer;
+  return answer(matrix, *scheme, machine);
+}
+
+SharingAnswer analyse_balanced(const CommunicationMatrix& matrix, int stages, double price, double words, const LogGP& machine) {
+  const BalanceOptions options{stages, price, words};
+  return answer(matrix, {"balanced", "", "", [options](const CommunicationMatrix& m) { return balanced(m, options); }}, machine);
 }
 
 CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn& receivers, const WordsIn& words) {
@@ -123,7 +135,8 @@ void bind_answer(nb::module_& m) {
       .def_prop_ro("max_words_recv", [](const SharingAnswer& a) { return a.metrics.most_words_received; })
       .def_prop_ro("stages", [](const SharingAnswer& a) { return a.metrics.stages; })
       .def_prop_ro("delivered", [](const SharingAnswer& a) { return a.metrics.delivered; })
-      .def_prop_ro("predicted_us", [](const SharingAnswer& a) { return a.predicted * 1e6; });
+      .def_prop_ro("predicted_us", [](const SharingAnswer& a) { return a.predicted * 1e6; })
+      .def_prop_ro("planning_ms", [](const SharingAnswer& a) { return a.planning * 1e3; });
 }
 
 }  // namespace
@@ -149,7 +162,9 @@ void bind_sharing(nb::module_& m) {
       .def_prop_ro("blocks", &CommunicationMatrix::blocks)
       .def_prop_ro("words", [](const CommunicationMatrix& matrix) { return matrix.statistics().words; })
       .def_prop_ro("most_words_sent", [](const CommunicationMatrix& matrix) { return matrix.statistics().most_words_sent; })
-      .def("analyse", &analyse, "scheme"_a, "variant"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>());
+      .def("analyse", &analyse, "scheme"_a, "variant"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("analyse_balanced", &analyse_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "price: more words that one message less may cost; words: most of all, relative to direct. Both may be infinite.");
 }
 
 }  // namespace tonari

@@ -16,6 +16,18 @@ struct Least {
   }
 };
 
+// Both halves of a way may pass a rank: what lies between is left out.
+void cut_loops(std::vector<StagedEdge>& path) {
+  std::size_t kept = 0;
+  for (const StagedEdge& edge : std::vector<StagedEdge>(path)) {
+    const auto again = std::find_if(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept), [&](const StagedEdge& e) { return e.from == edge.from; });
+    kept = static_cast<std::size_t>(again - path.begin());
+    path[kept++] = edge;
+  }
+  const auto arrived = std::find_if(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept), [&](const StagedEdge& e) { return e.to == path[kept - 1].to; });
+  path.erase(arrived + 1, path.end());
+}
+
 }  // namespace
 
 StagedGraph::StagedGraph(int ranks, int stages)
@@ -88,6 +100,7 @@ bool StagedGraph::through_many(int a, int b, std::span<const std::uint64_t> load
     path.push_back({s, at, next.argument});
     at = next.argument;
   }
+  cut_loops(path);
   return true;
 }
 

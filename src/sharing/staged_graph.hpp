@@ -28,6 +28,7 @@ class StagedGraph {
   const BitRows& backward(int stage) const { return backward_[stage]; }  // row: to
 
   // A path from a to b, if there is one, with one edge if possible, else two, else as they come; of equal ones by way of ranks with little load.
+  // It passes no rank twice.
   // Where both ends may choose the stage of a single edge they take turns, so that all stages are in use.
   bool find_path(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path);
 

@@ -65,7 +65,8 @@ TEST(StagedGraph, FindsPathsWhereThereAreAny) {
       for (int a = 0; a < ranks; ++a)
         for (int b = 0; b < ranks; ++b)
           if (a != b && random() % 8 == 0) graph.add({s, a, b});
-    const std::vector<std::uint64_t> load(static_cast<std::size_t>(ranks), 0);
+    std::vector<std::uint64_t> load(static_cast<std::size_t>(ranks), 0);
+    for (std::uint64_t& words : load) words = random() % 4;
     std::vector<StagedEdge> path;
     for (int a = 0; a < ranks; ++a)
       for (int b = 0; b < ranks; ++b) {
@@ -75,9 +76,11 @@ TEST(StagedGraph, FindsPathsWhereThereAreAny) {
         if (there) {
           ++found;
           int at = a, stage = -1;
+          std::set<int> passed{a};
           for (const StagedEdge& e : path) {
             ASSERT_TRUE(graph.open(e) && e.from == at && e.stage > stage);
             at = e.to;
+            ASSERT_TRUE(passed.insert(at).second) << "twice";
             stage = e.stage;
           }
           ASSERT_EQ(at, b);
@@ -114,6 +117,17 @@ TEST(Balanced, IsProvenAndNoBusierOnAnyPattern) {
       }
   }
   EXPECT_GT(fewer, 500);
+}
+
+TEST(Balanced, IsProvenInManyStages) {
+  std::mt19937 random(14);
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    const CommunicationMatrix m = any_pattern(random, 64);
+    for (double price : {2.0, 20.0}) {
+      expect_proven(m, balanced(m, {5 + static_cast<int>(seed % 4), price}), "balanced", seed);
+      if (HasFatalFailure()) return;
+    }
+  }
 }
 
 TEST(Balanced, KeepsToItsWords) {

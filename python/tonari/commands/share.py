@@ -14,8 +14,9 @@ from tonari.benchmark.report import report
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
 from tonari.errors import ALGORITHM, Error
+from tonari.sharing_front import SETTINGS, Setting, compare
 from tonari.sharing_plot import draw
-from tonari.views.share import show
+from tonari.views.share import show, show_front
 
 THREADS = 2  # each plans and prices one scheme, without the interpreter's lock
 
@@ -34,6 +35,7 @@ def share(
     communication: Annotated[bool, typer.Option("--communication", help="Entry (i, j) of the file is what rank i sends to rank j, in words.")] = False,
     schemes: Annotated[str, typer.Option(metavar="S,S,...", help="direct, forward-2, ..., sharing-1, sharing-2, balanced; left out: all.")] = "",
     machine: Annotated[str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")] = "",
+    front: Annotated[bool, typer.Option("--front", help="Plan balanced with every setting, and compare the best of them with each other scheme.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
     file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw messages per rank before and after (.png, .svg, .pdf).")] = None,
@@ -59,18 +61,38 @@ def share(
         pattern = read_communication(path, parts) if communication else read_product(path, parts, partition)
         status.update(f"planning for {pattern.ranks:,} ranks")
         answers = analyse(pattern, schemes, machine)
+        settings = analyse_settings(pattern, machine) if front else []
     rows = [json_row(answer, pattern.ranks) for answer in answers]
-    report(rows, json=json, file=file, plot=plot, draw=lambda _, picture: draw(answers, path, picture), show=lambda _: show(pattern, answers, path, machine))
+    rows += [json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings]
+
+    def table(_: object) -> None:
+        show(pattern, answers, path, machine)
+        if front:
+            show_front(compare([answer for answer in answers if answer.scheme not in ("direct", "balanced")], settings))
+
+    report(rows, json=json, file=file, plot=plot, draw=lambda _, picture: draw(answers, path, picture), show=table)
 
 
 def analyse(pattern: Communication, schemes: str = "", machine: str = "") -> list[Any]:
     """An answer per scheme, balanced at several points of its front, its default last."""
-    c = core()
-    chosen = _chosen(c.sharing_schemes(pattern.ranks), schemes)
-    model = c.read_machine_file(machine) if machine else c.LogGP()
-    matrix = c.CommunicationMatrix(pattern.ranks, pattern.senders, pattern.receivers, pattern.words)
+    chosen = _chosen(core().sharing_schemes(pattern.ranks), schemes)
+    matrix, model = _inputs(pattern, machine)
     with ThreadPoolExecutor(THREADS) as pool:
         return list(pool.map(lambda scheme: matrix.analyse(*scheme, model), chosen))
+
+
+def analyse_settings(pattern: Communication, machine: str = "") -> list[tuple[Setting, Any]]:
+    """balanced with all of SETTINGS."""
+    matrix, model = _inputs(pattern, machine)
+    with ThreadPoolExecutor(THREADS) as pool:
+        answers = pool.map(lambda setting: matrix.analyse_balanced(setting.stages, setting.price, setting.words, model), SETTINGS)
+        return list(zip(SETTINGS, answers))
+
+
+def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:
+    c = core()
+    model = c.read_machine_file(machine) if machine else c.LogGP()
+    return c.CommunicationMatrix(pattern.ranks, pattern.senders, pattern.receivers, pattern.words), model
 
 
 def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, str]]:
@@ -95,5 +117,6 @@ def json_row(answer: Any, ranks: int) -> dict[str, Any]:
         "stages": answer.stages,
         "overhead_messages": answer.overhead_messages / ranks,
         "predicted_us": answer.predicted_us,
+        "planning_ms": answer.planning_ms,
         "delivered": answer.delivered,
     }

@@ -1,0 +1,58 @@
+"""The front of balanced, few words at one end and few messages at the other, and where the other schemes lie beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Setting:
+    """BalanceOptions of the core (sharing/balanced.hpp)."""
+
+    stages: int
+    price: float = inf
+    words: float = inf
+
+    def __str__(self) -> str:
+        parts = [f"{self.stages} stages"]
+        if self.price != inf:
+            parts.append(f"price {self.price:g}")
+        if self.words != inf:
+            parts.append(f"words<={self.words:g}")
+        return ", ".join(parts)
+
+
+# From few words to few messages. More stages take longer to plan: 7 of them up to a few hundred times as long as 2.
+SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [Setting(stages, price) for stages in range(2, 8) for price in (2.0, 5.0, 10.0, 20.0, inf)]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A scheme, and the settings that dominate it; None where there is none.
+
+    fewest_messages  of the busiest sender, among those of no more words
+    fewest_words     among those whose busiest sender sends no more messages
+    """
+
+    scheme: Any
+    fewest_messages: tuple[Setting, Any] | None
+    fewest_words: tuple[Setting, Any] | None
+
+
+def compare(schemes: Sequence[Any], settings: Sequence[tuple[Setting, Any]]) -> list[Comparison]:
+    """Each of the schemes against all settings."""
+    found = []
+    for scheme in schemes:
+        at_most_words = [one for one in settings if one[1].words <= scheme.words]
+        at_most_messages = [one for one in settings if one[1].max_messages <= scheme.max_messages]
+        found.append(
+            Comparison(
+                scheme,
+                min(at_most_words, key=lambda one: (one[1].max_messages, one[1].words), default=None),
+                min(at_most_messages, key=lambda one: (one[1].words, one[1].max_messages), default=None),
+            )
+        )
+    return found
