@@ -24,6 +24,10 @@ class Setting:
             parts.append(f"words<={self.words:g}")
         return ", ".join(parts)
 
+    def short(self) -> str:
+        """As in a narrow table."""
+        return "/".join(f"{part:g}" for part in (self.stages, self.price, self.words) if part != inf)
+
 
 # From few words to few messages. More stages take longer to plan: 7 of them up to a few hundred times as long as 2.
 SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [Setting(stages, price) for stages in range(2, 8) for price in (2.0, 5.0, 10.0, 20.0, inf)]

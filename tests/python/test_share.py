@@ -11,6 +11,7 @@ import pytest
 from tonari.cli import main
 from tonari.communication import Communication, column_parallel, read_communication, read_matrix, read_product
 from tonari.graph_files import Matrix
+from tonari.sharing_front import SETTINGS
 
 from tonari import Error
 
@@ -90,6 +91,27 @@ def test_balanced_keeps_its_limit_of_words(tonari, file):
     for row in limited:
         assert 1 <= row["words"] <= float(row["variant"].removeprefix("words<="))
     assert rows[-1]["variant"] == ""
+
+
+def test_the_front_dominates_or_says_none(tonari, file):
+    """Settings are what the comparison says they are, for a pattern with hubs; the readable form fits the terminal."""
+    path = file("c.mtx", market(48, [(a, b, w) for (a, b), w in pattern(48, 5).items()]))
+    rows = share(tonari, path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front")
+    schemes, settings = [row for row in rows if row["scheme"] != "balanced"], [row for row in rows if row["scheme"] == "balanced"]
+    assert [row["scheme"] for row in schemes] == ["direct", "forward-2", "sharing-2"]
+    assert [row["variant"] for row in settings] == [str(setting) for setting in SETTINGS]
+    assert all(row["delivered"] == 1 and row["planning_ms"] > 0 for row in rows)
+    done = tonari("share", path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    short = {setting.short(): row for setting, row in zip(SETTINGS, settings)}
+    for scheme in schemes[1:]:
+        (shown,) = (line for line in lines if line[:1] == [scheme["scheme"]] and len(line) == 9 and line[5] in short)
+        few_messages, few_words = short[shown[5]], short[shown[8]]
+        within = [row["max_messages"] for row in settings if row["words"] <= scheme["words"]]
+        assert few_messages["max_messages"] == min(within) == int(shown[3])
+        assert few_words["words"] == min(row["words"] for row in settings if row["max_messages"] <= scheme["max_messages"])
+        assert few_words["max_messages"] <= scheme["max_messages"]
+    assert max(map(len, done.stdout.replace(path, "c.mtx").splitlines())) <= 80
 
 
 def test_a_product_by_columns_equals_a_count_by_hand():

@@ -51,24 +51,26 @@ def _table(answers: list[Any], ranks: int) -> Table:
 def show_front(front: list[Comparison]) -> None:
     """Prints what balanced has for each of the other schemes: fewer messages for as many words, and fewer words for as many messages."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("scheme", no_wrap=True)
-    for name in ("most", "words"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("fewest messages", "fewest words"):
-        table.add_column(f"balanced, {name}: most, words", no_wrap=True)
+    numbers = ("most", "words")
+    for name in ("scheme", *numbers, *numbers, "few messages", *numbers, "few words"):
+        table.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
     for row in front:
-        table.add_row(label(row.scheme), f"{row.scheme.max_messages:,}", f"{row.scheme.words:.2f}", _point(row.fewest_messages), _point(row.fewest_words))
+        table.add_row(label(row.scheme), f"{row.scheme.max_messages:,}", f"{row.scheme.words:.2f}", *_point(row.fewest_messages), *_point(row.fewest_words))
     console = output.console()
     console.print()
     console.print(table)
-    console.print("\nbalanced with the settings that have fewest messages at no more words than the scheme, and fewest words at no more messages.", style="dim")
+    console.print(
+        "\nbalanced with the setting that has the fewest messages at no more words than the scheme, and with that of the fewest words at no more messages."
+        " A setting is stages/price/limit of words, the last two where there is one.",
+        style="dim",
+    )
 
 
-def _point(found: tuple[Setting, Any] | None) -> str:
+def _point(found: tuple[Setting, Any] | None) -> tuple[str, str, str]:
     if found is None:
-        return "none"
+        return "", "", "none"
     setting, answer = found
-    return f"{answer.max_messages:,} {answer.words:.2f} ({setting})"
+    return f"{answer.max_messages:,}", f"{answer.words:.2f}", setting.short()
 
 
 def label(answer: Any) -> str:
