@@ -79,7 +79,7 @@ void learn_passing(Context& context, std::vector<Candidate>& candidates, const P
   std::map<Key, Passing> now;
   auto& learnt = context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;  // the sizes will be the same again
   const auto key = [&](const Candidate& c) { return Key{c.algorithm(), c.variant(), settings.ports}; };
-  const auto asked = [](const Candidate& c) { return c.scheme && !c.passing; };
+  const auto asked = [](const Candidate& c) { return c.scheme && !c.passing_learnt; };
   std::vector<Unknown> unknown;
   for (const Candidate& c : candidates)
     if (asked(c) && !learnt.contains(key(c)) && std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& u) { return u.key == key(c); }))
@@ -90,7 +90,10 @@ void learn_passing(Context& context, std::vector<Candidate>& candidates, const P
     learnt.emplace(u.key, std::move(passing));
   }
   for (Candidate& c : candidates)
-    if (asked(c)) c.passing = learnt.at(key(c));
+    if (asked(c)) {
+      c.passing = learnt.at(key(c));
+      c.passing_learnt = true;
+    }
 }
 
 Plan plan_of(const Candidate& candidate, const Settings& settings, int rank) {

@@ -38,6 +38,7 @@ struct Candidate {
   double predicted = 0;  // seconds
   // The size of each scratch block of this rank's plan, where the problem's sizes do not tell; null: they do, or it is not known yet.
   std::shared_ptr<const std::vector<Bytes>> passing = nullptr;
+  bool passing_learnt = false;  // the same on all ranks, also where this one's plan needs no sizes
 
   std::string algorithm() const { return scheme ? scheme->algorithm() : "native"; }
   std::string variant() const { return scheme ? scheme->variant() : ""; }

@@ -70,6 +70,20 @@ TEST_F(OnANetwork, HotSpot) {
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
+// Blocks pass through a few ranks only, and their sizes are asked for before the contest; the winner's need not be asked for again, on any rank.
+TEST_F(OnANetwork, MeasuredWhereSomeRanksPassBlocksOn) {
+  if (world_size() < 5 || (mpi_spins() && ranks_are_slow())) GTEST_SKIP() << "needs five ranks that do not wait for long";
+  setenv("TONARI_TUNE_SECONDS", "0.01", 1);
+  Random common(3);
+  Graph graph = make_graph(world_size(), star(world_size(), 1, true));
+  graph.name = "hot spot";
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  exchange(near, graph, Operation::alltoall, {4, 3, true, false, 8}, {"tree", "auto", "measure"}, Applies::always, common);
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  unsetenv("TONARI_TUNE_SECONDS");
+}
+
 // Two ranks write to all, with more ranks also two hear from all, and the rest is a ring.
 Edges hubs_and_ring() {
   Edges edges;
