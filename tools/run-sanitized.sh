@@ -21,9 +21,9 @@ root=$(cached "TONARI_${mpi^^}_ROOT")
 cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
     -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
     "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
-cmake --build "$tree" --target core_tests "api_tests_$mpi" "grid_tests_$mpi"
+cmake --build "$tree" --target core_tests "api_tests_$mpi" "grid_tests_$mpi" "vector_tests_$mpi"
 
 # What MPI libraries never free is not ours to report; what tonari does not free, tests/engine counts.
 export ASAN_OPTIONS=detect_leaks=0
 ctest --test-dir "$tree" --output-on-failure --no-tests=error -j 2 -L 'core' 2>&1 | tail -n 4
-ctest --test-dir "$tree" --output-on-failure --no-tests=error -R "^((exchange|errors|grid)\.$mpi\.(2|3)|in_place\.$mpi\.2)$"
+ctest --test-dir "$tree" --output-on-failure --no-tests=error -R "^((exchange|errors|grid|vector)\.$mpi\.(2|3)|in_place\.$mpi\.2)$"

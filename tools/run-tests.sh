@@ -18,7 +18,7 @@ fi
 
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
-        "$build/venv/bin/python" -m pytest "$source/tests/python" -o "cache_dir=$build/setup/pytest"
+        "$build/venv/bin/python" -m pytest "$source/tests/python" --durations=15 -o "cache_dir=$build/setup/pytest"
 }
 
 if [ ! -d "$source/tests/python" ]; then
