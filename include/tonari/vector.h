@@ -42,7 +42,8 @@ typedef struct tonari_vector_s* tonari_vector;
  *                                           are added on the way
  *                                           node: one copy of a value enters each node, and sums are added on the node before one leaves it. The rank of a node
  *                                           through which that goes depends on the owner, so that all ranks of the node share the work. Direct where there is one node
- *                                           auto: direct, topology:2 and node are timed at creation, and the fastest is taken (with tonari_tune=off or model: direct)
+ *                                           auto: direct, topology:2 and node are timed at creation, each as init would tune it (up to TONARI_TUNE_SECONDS for each
+ *                                           hop), and the fastest is taken (with tonari_tune=off or model: direct)
  *           The same on all ranks (checked).
  *  vector   owned by the caller; tonari_vector_free.
  * Owners learn who needs what without an all-to-all over all ranks (Hoefler, Siebert, Lumsdaine, PPoPP 2010). Ranks learn all ranks' ranges: 16 bytes per rank.
