@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.status import Status
+from rich.table import Table
 
 
 def console() -> Console:
@@ -42,3 +43,12 @@ def time(microseconds: float) -> str:
     if microseconds < 1e4:
         return f"{microseconds:.1f} µs"
     return f"{microseconds / 1e3:.1f} ms" if microseconds < 1e7 else f"{microseconds / 1e6:.1f} s"
+
+
+def table(*columns: str) -> Table:
+    """A table without lines: its first column to the left, then numbers to the right."""
+    made = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    made.add_column(columns[0], no_wrap=True)
+    for name in columns[1:]:
+        made.add_column(name, justify="right", no_wrap=True)
+    return made

@@ -8,25 +8,24 @@
 namespace tonari {
 
 TwoHops::TwoHops(const CommunicationMatrix& matrix, std::span<const std::int32_t> via)
-    : matrix_(matrix), ranks_(matrix.ranks()), places_(2 * matrix.blocks()), sent_(static_cast<std::size_t>(ranks_), 0), received_(sent_),
-      words_sent_(static_cast<std::size_t>(ranks_), 0), mark_(static_cast<std::size_t>(ranks_), nothing) {
+    : matrix_(matrix), ranks_(matrix.ranks()), lists_(matrix, 2), sent_(static_cast<std::size_t>(ranks_), 0), received_(sent_), mark_(static_cast<std::size_t>(ranks_), no_edge) {
   for (int stage : {0, 1}) {
     out_[stage].resize(static_cast<std::size_t>(ranks_));
     in_[stage].resize(static_cast<std::size_t>(ranks_));
   }
   for (int rank = 0; rank < ranks_; ++rank) {
     for (BlockNumber b : matrix.row(rank))
-      if (const int x = via[b]; x != rank) enter(b, 0, mark_[x] == nothing ? mark_[x] = open(0, rank, x) : mark_[x]);
-    for (EdgeNumber e : out_[0][rank]) mark_[edges_[e].to] = nothing;
+      if (const int x = via[b]; x != rank) lists_.enter(b, 0, mark_[x] == no_edge ? mark_[x] = open(0, rank, x) : mark_[x]);
+    for (EdgeNumber e : out_[0][rank]) mark_[edges_[e].to] = no_edge;
     for (BlockNumber b : matrix.column(rank))
-      if (const int x = via[b]; x != rank) enter(b, 1, mark_[x] == nothing ? mark_[x] = open(1, x, rank) : mark_[x]);
-    for (EdgeNumber e : in_[1][rank]) mark_[edges_[e].from] = nothing;
+      if (const int x = via[b]; x != rank) lists_.enter(b, 1, mark_[x] == no_edge ? mark_[x] = open(1, x, rank) : mark_[x]);
+    for (EdgeNumber e : in_[1][rank]) mark_[edges_[e].from] = no_edge;
   }
 }
 
-TwoHops::EdgeNumber TwoHops::open(int stage, int from, int to) {
-  const auto e = static_cast<EdgeNumber>(edges_.size());
-  edges_.push_back({from, to, nothing, 0, 0, stage == 1, false});
+EdgeNumber TwoHops::open(int stage, int from, int to) {
+  const EdgeNumber e = lists_.add(from);
+  edges_.push_back({from, to, stage == 1, false});
   out_[stage][from].push_back(e);
   in_[stage][to].push_back(e);
   count(from, to, 1);
@@ -43,7 +42,7 @@ void TwoHops::count(int from, int to, int by) {
   received_[to] += by;
 }
 
-std::vector<TwoHops::EdgeNumber>& TwoHops::tidy(std::vector<EdgeNumber>& edges) {
+std::vector<EdgeNumber>& TwoHops::tidy(std::vector<EdgeNumber>& edges) {
   steps_ += edges.size();
   std::erase_if(edges, [&](EdgeNumber e) { return edges_[e].gone; });
   return edges;
@@ -54,21 +53,22 @@ TwoHops::Way TwoHops::find(int a, int t) {
   const auto& last = tidy(in_[1][t]);
   for (EdgeNumber f : last)
     if (f != barred_) mark_[edges_[f].from] = f;
+  const std::span<const std::uint64_t> words_sent = lists_.words_sent();
   Way best;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  EdgeNumber direct = nothing;
+  EdgeNumber direct = no_edge;
   for (EdgeNumber e : tidy(out_[0][a])) {
     if (e == barred_) continue;
     const int via = edges_[e].to;
     if (via == t) direct = e;
-    if (mark_[via] == nothing || words_sent_[via] >= least) continue;
-    least = words_sent_[via];
+    if (mark_[via] == no_edge || words_sent[via] >= least) continue;
+    least = words_sent[via];
     best = {e, mark_[via]};
   }
   const EdgeNumber other = mark_[a];
-  for (EdgeNumber f : last) mark_[edges_[f].from] = nothing;
-  if (direct != nothing && (other == nothing || (a + t) % 2 == 0)) return {direct, nothing};
-  if (other != nothing) return {nothing, other};
+  for (EdgeNumber f : last) mark_[edges_[f].from] = no_edge;
+  if (direct != no_edge && (other == no_edge || (a + t) % 2 == 0)) return {direct, no_edge};
+  if (other != no_edge) return {no_edge, other};
   return best;
 }
 
@@ -97,35 +97,10 @@ bool TwoHops::find_missing(int a, int t, int most, EdgeNumber& opened) {
 }
 
 void TwoHops::lead(BlockNumber b, Way way) {
-  leave(b, 0);
-  leave(b, 1);
-  if (way.first != nothing) enter(b, 0, way.first);
-  if (way.second != nothing) enter(b, 1, way.second);
-}
-
-void TwoHops::enter(BlockNumber b, int stage, EdgeNumber e) {
-  const auto p = static_cast<std::uint32_t>(2 * b + static_cast<std::uint32_t>(stage));
-  Edge& edge = edges_[e];
-  places_[p] = {e, edge.head, nothing};
-  if (edge.head != nothing) places_[edge.head].before = p;
-  edge.head = p;
-  ++edge.count;
-  edge.words += matrix_.words(b);
-  words_sent_[edge.from] += matrix_.words(b);
-  words_ += static_cast<double>(matrix_.words(b));
-}
-
-void TwoHops::leave(BlockNumber b, int stage) {
-  const Place place = places_[2 * b + static_cast<std::uint32_t>(stage)];
-  if (place.edge == nothing) return;
-  Edge& edge = edges_[place.edge];
-  (place.before == nothing ? edge.head : places_[place.before].next) = place.next;
-  if (place.next != nothing) places_[place.next].before = place.before;
-  --edge.count;
-  edge.words -= matrix_.words(b);
-  words_sent_[edge.from] -= matrix_.words(b);
-  words_ -= static_cast<double>(matrix_.words(b));
-  places_[2 * b + static_cast<std::uint32_t>(stage)] = {};
+  lists_.leave(b, 0);
+  lists_.leave(b, 1);
+  if (way.first != no_edge) lists_.enter(b, 0, way.first);
+  if (way.second != no_edge) lists_.enter(b, 1, way.second);
 }
 
 int TwoHops::most() const {
@@ -159,7 +134,7 @@ bool TwoHops::lower(int most, double most_words) {
 bool TwoHops::relieve(int end, double most_words) {
   std::vector<std::pair<std::uint64_t, EdgeNumber>> edges;  // those with few words first
   for (int stage : {0, 1})
-    for (EdgeNumber e : tidy(end < ranks_ ? out_[stage][end] : in_[stage][end - ranks_])) edges.emplace_back(edges_[e].words, e);
+    for (EdgeNumber e : tidy(end < ranks_ ? out_[stage][end] : in_[stage][end - ranks_])) edges.emplace_back(lists_.words(e), e);
   std::sort(edges.begin(), edges.end());
   const int most = busy(end);
   return std::any_of(edges.begin(), edges.end(), [&](const auto& edge) { return replace(edge.second, most, most_words); });
@@ -170,8 +145,7 @@ bool TwoHops::replace(EdgeNumber old, int most, double most_words) {
   constexpr std::size_t most_opened = 64;
   barred_ = old;
   count(edges_[old].from, edges_[old].to, -1);
-  std::vector<BlockNumber> blocks;
-  for (std::uint32_t p = edges_[old].head; p != nothing; p = places_[p].next) blocks.push_back(p / 2);
+  const std::vector<BlockNumber> blocks = lists_.blocks(old);
   detours_.resize(std::max(detours_.size(), blocks.size()));
   std::vector<EdgeNumber> opened;
   double more = 0;
@@ -180,7 +154,7 @@ bool TwoHops::replace(EdgeNumber old, int most, double most_words) {
     const int a = matrix_.origin(blocks[k]), t = matrix_.target(blocks[k]);
     detours_[k] = find(a, t);
     if (detours_[k].hops() == 0) {
-      EdgeNumber e = nothing;
+      EdgeNumber e = no_edge;
       if (opened.size() == most_opened || !find_missing(a, t, most - 1, e)) {
         found = false;
         break;
@@ -188,10 +162,10 @@ bool TwoHops::replace(EdgeNumber old, int most, double most_words) {
       opened.push_back(e);
       detours_[k] = find(a, t);
     }
-    more += (detours_[k].hops() - hops(blocks[k])) * static_cast<double>(matrix_.words(blocks[k]));
-    found = words_ + more <= most_words;
+    more += (detours_[k].hops() - lists_.hops(blocks[k])) * static_cast<double>(matrix_.words(blocks[k]));
+    found = lists_.all_words() + more <= most_words;
   }
-  barred_ = nothing;
+  barred_ = no_edge;
   if (!found) {
     for (EdgeNumber e : opened) close(e);
     count(edges_[old].from, edges_[old].to, 1);
@@ -206,24 +180,22 @@ void TwoHops::shorten(double price) {
   const int limit = most();
   std::vector<std::pair<double, BlockNumber>> savings;
   for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
-    if (const double saved = (hops(b) - 1) * static_cast<double>(matrix_.words(b)); saved > price) savings.emplace_back(-saved, b);
+    if (const double saved = (lists_.hops(b) - 1) * static_cast<double>(matrix_.words(b)); saved > price) savings.emplace_back(-saved, b);
   std::sort(savings.begin(), savings.end());
   for (const auto& [saved, b] : savings) {
     const int a = matrix_.origin(b), t = matrix_.target(b);
     if (sent_[a] >= limit || received_[t] >= limit) continue;
     const int stage = (a + t) % 2;
     const EdgeNumber e = open(stage, a, t);
-    lead(b, stage == 0 ? Way{e, nothing} : Way{nothing, e});
+    lead(b, stage == 0 ? Way{e, no_edge} : Way{no_edge, e});
   }
 }
 
 std::vector<BlockHop> TwoHops::hops() const {
   std::vector<BlockHop> all;
-  for (std::size_t p = 0; p < places_.size(); ++p)
-    if (places_[p].edge != nothing) {
-      const Edge& e = edges_[places_[p].edge];
-      all.push_back({e.second, e.from, e.to, static_cast<BlockNumber>(p / 2)});
-    }
+  for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
+    for (int stage : {0, 1})
+      if (const EdgeNumber e = lists_.edge(b, stage); e != no_edge) all.push_back({stage, edges_[e].from, edges_[e].to, b});
   return all;
 }
 

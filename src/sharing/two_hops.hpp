@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "sharing/block_lists.hpp"
 #include "sharing/message_schedule.hpp"
 #include "sharing/thinning.hpp"
 
@@ -24,27 +25,18 @@ class TwoHops {
   void shorten(double price);
 
   int most() const;                       // messages of the busiest rank, sent or received
-  double words() const { return words_; }
+  double words() const { return lists_.all_words(); }
   std::vector<BlockHop> hops() const;
   std::uint64_t steps() const { return steps_; }  // looks at an edge
 
  private:
-  using EdgeNumber = std::uint32_t;
-  static constexpr std::uint32_t nothing = ~0u;
   struct Edge {
     std::int32_t from, to;
-    std::uint32_t head;  // of the list of its blocks' places
-    std::uint32_t count;
-    std::uint64_t words;
     bool second, gone;
   };
-  struct Place {  // of a block in a stage
-    EdgeNumber edge = nothing;
-    std::uint32_t next = nothing, before = nothing;
-  };
   struct Way {
-    EdgeNumber first = nothing, second = nothing;
-    int hops() const { return (first != nothing) + (second != nothing); }
+    EdgeNumber first = no_edge, second = no_edge;
+    int hops() const { return (first != no_edge) + (second != no_edge); }
   };
 
   EdgeNumber open(int stage, int from, int to);
@@ -53,9 +45,6 @@ class TwoHops {
   Way find(int a, int t);
   bool find_missing(int a, int t, int most, EdgeNumber& opened);
   void lead(BlockNumber b, Way way);
-  void enter(BlockNumber b, int stage, EdgeNumber e);
-  void leave(BlockNumber b, int stage);
-  int hops(BlockNumber b) const { return (places_[2 * b].edge != nothing) + (places_[2 * b + 1].edge != nothing); }
   int busy(int end) const { return end < ranks_ ? sent_[end] : received_[end - ranks_]; }
   void count(int from, int to, int by);
   bool lower(int most, double most_words);             // everybody to less than `most`; false if some cannot
@@ -66,11 +55,9 @@ class TwoHops {
   int ranks_;
   std::vector<Edge> edges_;
   std::array<std::vector<std::vector<EdgeNumber>>, 2> out_, in_;  // by stage and rank; may have edges that are gone
-  std::vector<Place> places_;                                     // by block and stage
+  BlockLists lists_;
   std::vector<int> sent_, received_;
-  std::vector<std::uint64_t> words_sent_;
-  double words_ = 0;
-  EdgeNumber barred_ = nothing;                                   // open, but not to be used
+  EdgeNumber barred_ = no_edge;                                   // open, but not to be used
   std::vector<EdgeNumber> mark_;                                  // by rank
   std::vector<Way> detours_;
   std::uint64_t steps_ = 0;

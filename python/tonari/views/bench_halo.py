@@ -33,14 +33,6 @@ def show(rows: list[Row]) -> None:
         console.print(_padding(rows))
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(columns[0], no_wrap=True)
-    for name in columns[1:]:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
 def _faster(value: float | None) -> str:
     return "" if value is None else f"{value:.2f} x" if value < 100 else f"{value:.0f} x"
 
@@ -50,7 +42,7 @@ def _of(value: float | None) -> str:
 
 
 def _exchanges(rows: list[Row]) -> Table:
-    table = _table("exchange", "time", "quartiles", "msgs", "vs\ntypes", "vs\npack", "of net-\nwork", "of its\nremote")
+    table = output.table("exchange", "time", "quartiles", "msgs", "vs\ntypes", "vs\npack", "of net-\nwork", "of its\nremote")
     best = min((row["median_us"] for row in rows if row["verified"] and row["exchange"] not in FLOORS), default=None)
     for row in rows:
         style = "dim" if row["exchange"] in FLOORS else "bold" if row["verified"] and row["median_us"] == best else None
@@ -62,7 +54,7 @@ def _exchanges(rows: list[Row]) -> Table:
 
 
 def _steps(rows: list[Row]) -> Table:
-    table = _table(f"{rows[0]['stencil']} points, per step", "computing", "step", "quartiles", "exchange\nevery")
+    table = output.table(f"{rows[0]['stencil']} points, per step", "computing", "step", "quartiles", "exchange\nevery")
     found = [row for row in rows if row["step_us"] is not None and row["verified"]]
     best = min((row["step_us"] for row in found), default=None)
     for row in found:
@@ -96,7 +88,7 @@ def _notes(console: Console, rows: list[Row]) -> None:
 
 
 def _padding(rows: list[Row]) -> Table:
-    table = _table("page", *(f"{size}³" for size in sizes(rows)))
+    table = output.table("page", *(f"{size}³" for size in sizes(rows)))
     for page in PAGES:
         table.add_row(output.size(page), *(f"{members[0][f'padding_percent_{page}']:.1f}" for members in sizes(rows).values()))
     return table

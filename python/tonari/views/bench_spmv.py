@@ -38,16 +38,8 @@ def _pattern(row: Row) -> str:
     return f"{row['words']:,} words, {row['avg_targets']:.1f} targets on average, at most {row['most_targets']:,}"
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(columns[0], no_wrap=True)
-    for name in columns[1:]:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
 def _contest(rows: list[Row]) -> Table:
-    table = _table("candidate", "time", "quartiles", "init", "msgs", "vs native", "of best")
+    table = output.table("candidate", "time", "quartiles", "init", "msgs", "vs native", "of best")
     best = min((row["median_us"] for row in rows if row["verified"]), default=None)
     for row in rows:
         ratios = ["" if row[key] is None else f"{row[key]:.2f}{unit}" for key, unit in (("ratio_native", " x"), ("ratio_best", ""))]
@@ -64,7 +56,7 @@ def _contest(rows: list[Row]) -> Table:
 
 
 def _schemes(rows: list[Row]) -> Table:
-    table = _table("scheme", "average", "most", "words", "stages", "time")
+    table = output.table("scheme", "average", "most", "words", "stages", "time")
     best = min(row["predicted_us"] for row in rows)
     for row in rows:
         cells = [f"{row['avg_messages']:,.1f}", f"{row['messages']:,}", f"{row['words_of_direct']:.2f}", f"{row['stages']}", output.time(row["predicted_us"])]

@@ -29,10 +29,7 @@ def show(pattern: Communication, answers: list[Any], path: str, machine: str) ->
 
 
 def _table(answers: list[Any], ranks: int) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("scheme", no_wrap=True)
-    for name in ("average", "most", "recvs", "extra", "words", "most", "stages", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = output.table("scheme", "average", "most", "recvs", "extra", "words", "most", "stages", "time")
     for answer in answers:
         table.add_row(
             label(answer),
