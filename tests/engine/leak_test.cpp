@@ -1,5 +1,5 @@
 // What is created and freed again and again leaves nothing behind: no datatype, request, communicator, or memory.
-#include "engine/counting.hpp"
+#include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace {

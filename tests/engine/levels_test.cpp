@@ -1,5 +1,5 @@
 // Every level of persistence does more ahead of time: what one-shot calls and inits then still ask all ranks is counted at the MPI.
-#include "engine/counting.hpp"
+#include "support/counting.hpp"
 #include "support/once.hpp"
 #include "support/weighted_ring.hpp"
 

@@ -7,10 +7,10 @@
 
 #include "channels/owned_comm.hpp"
 #include "engine/agree.hpp"
-#include "engine/counting.hpp"
 #include "graphs/graphs.hpp"
 #include "graphs/isomorphic.hpp"
 #include "graphs/mirror.hpp"
+#include "support/counting.hpp"
 #include "support/errors.hpp"
 #include "support/oracle.hpp"
 

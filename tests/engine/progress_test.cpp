@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "engine/counting.hpp"
+#include "support/counting.hpp"
 #include "support/once.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/counting.hpp"
+#include "support/counting.hpp"
 #include "support/views.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // From start to wait: nothing is allocated, no collective is called, nothing is set up, and as many messages leave as the request says.
-#include "engine/counting.hpp"
+#include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace {

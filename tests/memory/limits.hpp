@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "memory/child.hpp"
@@ -25,6 +26,18 @@ inline std::size_t pages_of_addresses() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages;
+}
+
+// What is mapped but for the heap and the stack, which grow by steps of their own when lists need room.
+inline std::size_t pages_mapped() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t bytes = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with("[heap]") || line.ends_with("[stack]")) continue;
+    const std::size_t dash = line.find('-');
+    bytes += std::stoull(line.substr(dash + 1), nullptr, 16) - std::stoull(line.substr(0, dash), nullptr, 16);
+  }
+  return bytes / static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 // From now on this process can map `bytes` more than it has, small lists of its own among them.

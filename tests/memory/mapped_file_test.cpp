@@ -126,16 +126,16 @@ TEST(MappedFile, TakesNoAddressesBesideItsOwn) {
   const std::size_t size = std::size_t{2} << 20;
   const std::uint64_t odd = size / page + 3;  // pages between the views: what is free begins and ends anywhere
   const File file = of_pages(2, size), fine = of_pages(odd);
-  const std::uint64_t before = pages_of_addresses();
+  const std::uint64_t before = pages_mapped();
   std::vector<View> views;
   views.reserve(40);
   for (std::uint64_t k = 1; k <= 20; ++k) {
     views.push_back(view(*fine, in_order(odd)));
     views.push_back(view(*file, {1, 0, 0}));
-    EXPECT_EQ(pages_of_addresses(), before + k * (odd + 3 * size / page));
+    EXPECT_EQ(pages_mapped(), before + k * (odd + 3 * size / page));
   }
   views.clear();
-  EXPECT_EQ(pages_of_addresses(), before);
+  EXPECT_EQ(pages_mapped(), before);
 }
 
 TEST(MappedFile, ViewsMove) {

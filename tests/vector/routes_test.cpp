@@ -1,5 +1,5 @@
 // What routes are good for: who sends how many messages and values, told by facts and counted at the MPI.
-#include "engine/counting.hpp"
+#include "support/counting.hpp"
 #include "support/same_error.hpp"
 #include "vector/vectors.hpp"
 

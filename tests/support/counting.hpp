@@ -19,7 +19,8 @@ Counts disarm();
 // Objects that exist, since the program began.
 struct Live {
   long datatypes = 0, requests = 0, communicators = 0;  // requests: persistent ones and synchronous sends
-  long pieces = 0;  // of memory, allocated outside of MPI
+  long pieces = 0, bytes = 0;  // of memory, allocated outside of MPI; wrong where the MPI's callbacks free some
+  long objects = 0;            // made by new
 };
 Live live();
 

@@ -1,10 +1,12 @@
-#include "engine/counting.hpp"
+#include "support/counting.hpp"
 
+#include <malloc.h>
 #include <mpi.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <new>
 #include <set>
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
@@ -49,14 +51,20 @@ std::set<MPI_Request>& synchronous() {
   return *all;
 }
 
-[[maybe_unused]] void note_allocation() {
-  if (inside_mpi) return;
+#if COUNT_ALLOCATIONS
+void* note_allocation(void* p) {
+  if (!p || inside_mpi) return p;
   ++existing.pieces;
+  existing.bytes += static_cast<long>(malloc_usable_size(p));
   if (armed) ++counts.allocations;
+  return p;
 }
-[[maybe_unused]] void note_free(const void* p) {
-  if (p && !inside_mpi) --existing.pieces;
+void note_free(void* p) {
+  if (!p || inside_mpi) return;
+  --existing.pieces;
+  existing.bytes -= static_cast<long>(malloc_usable_size(p));
 }
+#endif
 
 }  // namespace
 
@@ -76,7 +84,8 @@ bool counts_allocations() { return COUNT_ALLOCATIONS; }
 
 }  // namespace tonari::test
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
+#define EXPORT_CPP __attribute__((visibility("default")))
+#define EXPORT extern "C" EXPORT_CPP
 
 // ---- Memory
 
@@ -88,36 +97,35 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 void __libc_free(void*);
 }
-EXPORT void* malloc(std::size_t n) {
-  note_allocation();
-  return __libc_malloc(n);
-}
-EXPORT void* calloc(std::size_t n, std::size_t m) {
-  note_allocation();
-  return __libc_calloc(n, m);
-}
+EXPORT void* malloc(std::size_t n) { return note_allocation(__libc_malloc(n)); }
+EXPORT void* calloc(std::size_t n, std::size_t m) { return note_allocation(__libc_calloc(n, m)); }
 EXPORT void* realloc(void* p, std::size_t n) {
   note_free(p);
-  note_allocation();
-  return __libc_realloc(p, n);
+  return note_allocation(__libc_realloc(p, n));
 }
-EXPORT void* aligned_alloc(std::size_t alignment, std::size_t n) {
-  note_allocation();
-  return __libc_memalign(alignment, n);
-}
-EXPORT void* memalign(std::size_t alignment, std::size_t n) {
-  note_allocation();
-  return __libc_memalign(alignment, n);
-}
+EXPORT void* aligned_alloc(std::size_t alignment, std::size_t n) { return note_allocation(__libc_memalign(alignment, n)); }
+EXPORT void* memalign(std::size_t alignment, std::size_t n) { return note_allocation(__libc_memalign(alignment, n)); }
 EXPORT int posix_memalign(void** p, std::size_t alignment, std::size_t n) {
-  note_allocation();
-  *p = __libc_memalign(alignment, n);
+  *p = note_allocation(__libc_memalign(alignment, n));
   return *p ? 0 : ENOMEM;
 }
 EXPORT void free(void* p) {
   note_free(p);
   __libc_free(p);
 }
+
+// No MPI is written in C++: these count the library's, also what goes in callbacks of the MPI.
+EXPORT_CPP void* operator new(std::size_t n) {
+  void* const p = malloc(n);
+  if (!p) throw std::bad_alloc();
+  ++existing.objects;
+  return p;
+}
+EXPORT_CPP void operator delete(void* p) noexcept {
+  if (p) --existing.objects;
+  free(p);
+}
+EXPORT_CPP void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 #endif
 
 // ---- MPI
