@@ -16,7 +16,7 @@ const char* const usage =
     "  --bytes N,N,...    bytes of a block; the largest block in v and w forms (default 8)\n"
     "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on graphs auto, linear, colouring, tree,\n"
     "                     node-aware, common-neighbourhood, store-and-forward, message-sharing, balanced; tonari-native, tonari-irecv,\n"
-    "                     each also with a channel (torus/p2p-typed, linear/shared, linear/shared/view); native, native-nonblocking,\n"
+    "                     each also with a variant (balanced/both ends), a channel (torus/p2p-typed, linear/shared, linear/shared/view); native, native-nonblocking,\n"
     "                     native-persistent, irecv, irecv-persistent; floor; all\n"
     "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
     "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"

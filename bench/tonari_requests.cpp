@@ -1,6 +1,7 @@
 #include "tonari_requests.hpp"
 
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -96,10 +97,15 @@ tonari_request make_request(const Workload& work, tonari_neighborhood near, cons
 }
 
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work, tonari_neighborhood near, const std::string& tune) {
+  static const std::set<std::string> channels{"auto", "p2p-packed", "p2p-typed", "shared", "onesided", "shared+onesided"};
   std::istringstream parts(name);
   std::string algorithm, channel, view;
   std::getline(parts, algorithm, '/');
   if (!std::getline(parts, channel, '/')) channel = "auto";
+  if (!channels.contains(channel)) {
+    algorithm += "/" + channel;
+    if (!std::getline(parts, channel, '/')) channel = "auto";
+  }
   std::getline(parts, view);
   if (!view.empty() && view != "view")
     tonari::fail(tonari::Errc::argument, "unknown candidate '", name, "': after algorithm and channel only view, for example linear/shared/view");

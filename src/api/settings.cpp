@@ -30,8 +30,15 @@ int parse_ports(const std::string& word) {
   return ports;
 }
 
-void check_algorithm(const std::string& name) {
+// "balanced" or "balanced/both ends".
+void set_algorithm(Settings& settings, const std::string& word) {
+  const std::size_t slash = std::min(word.find('/'), word.size());
+  const std::string name = word.substr(0, slash);
+  settings.algorithm = name;
+  settings.variant = word.substr(std::min(slash + 1, word.size()));
   std::vector<std::string> names{"auto", "native", "irecv"};
+  if (slash < word.size() && std::find(names.begin(), names.end(), name) != names.end())
+    fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "', but '", name, "' has no variants");
   const auto add = [&](const auto& table) {
     for (const auto& algorithm : table)
       if (std::find(names.begin(), names.end(), algorithm.name) == names.end()) names.emplace_back(algorithm.name);
@@ -41,7 +48,7 @@ void check_algorithm(const std::string& name) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-  fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", name, "'; it must be one of ", list);
+  fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ", list, ", and may go on with a slash and a variant");
 }
 
 void check_channel(const std::string& name) {
@@ -92,7 +99,7 @@ std::optional<std::string> lookup(MPI_Info info, const char* key, const char* va
 }
 
 Settings read_settings(MPI_Info info, Settings settings) {
-  if (const auto value = lookup(info, "tonari_algorithm", "TONARI_ALGORITHM")) check_algorithm(settings.algorithm = *value);
+  if (const auto value = lookup(info, "tonari_algorithm", "TONARI_ALGORITHM")) set_algorithm(settings, *value);
   if (const auto value = lookup(info, "tonari_channel", "TONARI_CHANNEL")) check_channel(settings.channel = *value);
   if (const auto value = lookup(info, "tonari_tune", "TONARI_TUNE")) settings.tune = parse_tune(*value);
   if (const auto value = lookup(info, "tonari_ports", "TONARI_PORTS")) settings.ports = parse_ports(*value);

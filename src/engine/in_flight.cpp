@@ -46,6 +46,7 @@ void enlist(Exchange& exchange) {
 }
 
 void discharge(Exchange& exchange) {
+  if (exchange.proceeds_by_itself()) return;
   const auto lock = in_flight().lock();
   in_flight().remove(exchange);
 }
@@ -99,14 +100,18 @@ bool take_if_alone(Exchange& exchange) {
 }  // namespace
 
 bool test_enlisted(Exchange& exchange) {
-  if (exchange.proceeds_by_itself()) return exchange.test();
+  if (exchange.proceeds_by_itself()) {
+    if (exchange.test()) return true;
+    if (any_in_flight()) drive_all();
+    return false;
+  }
   if (test_or_remove(exchange)) return true;
   if (several_in_flight()) drive_all();  // who tests one of them in a loop waits, too
   return false;
 }
 
 void wait_and_drive(Exchange& exchange) {
-  if (exchange.proceeds_by_itself() || take_if_alone(exchange)) return exchange.wait();
+  if (exchange.proceeds_by_itself() ? !any_in_flight() : take_if_alone(exchange)) return exchange.wait();
   while (!test_or_remove(exchange)) drive_all();
 }
 

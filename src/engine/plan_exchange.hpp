@@ -33,6 +33,7 @@ class PlanExchange final : public Exchange {
   bool test() override;
   void wait() override;
   bool nothing() const override { return program_.steps.empty(); }
+  bool proceeds_by_itself() const override { return independent_ && !edges_.any(); }  // all messages are the MPI's from the start
   int messages() const override { return messages_ + edges_.messages(); }
   std::string ways() const override;
   Bytes bytes() const override { return program_.bytes_sent; }

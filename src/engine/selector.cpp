@@ -126,7 +126,7 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 std::string problem_key(const Problem& problem, const Settings& settings) {
   const int size_class = problem.sizes.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
   return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|", size_class, "|", problem.contiguous ? "contiguous" : "spread", "|",
-              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "|", settings.channel, "|", settings.ports,
+              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/", settings.variant, "|", settings.channel, "|", settings.ports,
               settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");
 }
 

@@ -4,14 +4,19 @@
 //   a ══▶ b           b ══▶ h           h ──▶ t        common sources, which is the same with all arrows turned round: h takes what b has for t, and passes
 //   senders share     receivers share                  it on. Busy ranks of both kinds are relieved, as long as nobody else gets more work than they had.
 //
-// src/sharing/balanced.hpp, which sees the whole pattern, thins out its edges instead, in all stages at once; there each deletion asks for a way round through all
+// src/sharing/balanced.hpp ("whole pattern", where that fits one rank: pattern_desk.hpp), which sees the whole pattern, thins out its edges instead, in all stages at once; there each deletion asks for a way round through all
 // ranks, which letters could only find one after the other. This reaches lower than one stop, at less volume than a mesh, which it does not reach where
 // patterns are dense: there all ranks have something to say to all neighbours of the mesh, and it is full.
 //
 // Ways, by what a block may pass: receivers share ("receivers"), senders too ("both ends"), senders twice before ("senders twice"). What a rank still has for one
 // target after a stage is one message again and can be shared again.
+#include <limits>
+#include <utility>
+
 #include "graphs/irregular.hpp"
+#include "graphs/pattern_desk.hpp"
 #include "graphs/shared_relays.hpp"
+#include "sharing/balanced.hpp"
 
 namespace tonari {
 namespace {
@@ -33,6 +38,14 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
     both.receivers_share(work);
     all.push_back({variant, both.deliver(), 0});
   }
+  if (!fits_a_desk(facts)) return all;
+  std::vector<DeskPlanner> planners;
+  const auto add = [&](const char* variant, double price) {
+    planners.push_back({variant, [price](const CommunicationMatrix& matrix) { return balanced(matrix, {2, price}); }});
+  };
+  add("whole pattern", std::numeric_limits<double>::infinity());
+  if (task.forwarding() > 0) add("whole pattern priced", message_time(task) / task.forwarding());
+  for (GraphWay& way : plan_at_desks(world, vertices, facts, task, planners)) all.push_back(std::move(way));
   return all;
 }
 

@@ -1,4 +1,4 @@
-// message-sharing: busy ranks with common targets give each other messages, and every block has one stop at most (paper 003: M. Duymus 2021, Phase I, Algorithms
+// message-sharing, Phase I: busy ranks with common targets give each other messages, and every block has one stop at most (paper 003: M. Duymus 2021, Algorithms
 // 1 to 3), without anybody knowing the whole pattern: targets name their senders to each other (friends.hpp), many pairs share at a time (pairings.hpp), and what
 // two ranks make of it they work out from what the two of them send (sending.hpp).
 //
@@ -14,11 +14,15 @@
 //              from the same sender, which count as two. The central algorithm joins them where it can.
 //   Taken back A block for a target that becomes a helper of its origin goes there directly, with the others.
 //
+// Phase II, in one step or two, follows as further stages: second_phase.hpp.
+//
 // Ways. "paper": messages sent are all that counts, so a helper may receive from everybody and pass on thousands of blocks. "levelled", ours: a pairing may lift
 // nobody to the work of the busier of the two, where work is messages sent and received and blocks passed on, as LogGP prices them. Cases 2 to 4, which add to the
-// work of a third rank, are left out there.
+// work of a third rank, are left out there. "whole pattern": the central algorithm, both phases, where the pattern fits one rank (pattern_desk.hpp).
 #include "graphs/irregular.hpp"
+#include "graphs/pattern_desk.hpp"
 #include "graphs/shared_relays.hpp"
+#include "sharing/message_sharing.hpp"
 
 namespace tonari {
 namespace {
@@ -33,18 +37,27 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
 
 std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) {
   const SharedRelays direct(world, vertices, facts, task);
-  SharedRelays paper = direct, levelled = direct;
-  paper.senders_share({});
-  levelled.senders_share(all_work(task));
   std::vector<GraphWay> all;
-  all.push_back({"paper", paper.deliver(), 0});
-  all.push_back({"levelled", levelled.deliver(), 0});
+  for (const auto& [variant, work] : {std::pair("paper", Work{}), std::pair("levelled", all_work(task))}) {
+    SharedRelays sharing = direct;
+    sharing.senders_share(work);
+    all.push_back({variant, sharing.deliver(), 0});
+    SharedRelays twice = sharing;
+    sharing.messages_move(work);
+    all.push_back({std::string(variant) + " phase II", sharing.deliver(), 0});
+    twice.messages_move(work, 2);
+    twice.messages_move(work, 1);
+    all.push_back({std::string(variant) + " phase II in two steps", twice.deliver(), 0});
+  }
+  if (!fits_a_desk(facts)) return all;
+  const DeskPlanner central{"whole pattern", [](const CommunicationMatrix& matrix) { return combine(matrix, share_messages(matrix, 2)); }};
+  all.push_back(std::move(plan_at_desks(world, vertices, facts, task, {&central, 1}).front()));
   return all;
 }
 
 }  // namespace
 
 const GraphAlgorithm graph_message_sharing{
-    "message-sharing", "busy ranks with common targets give each other messages, one stop for each block (Duymus 2021, Phase I)", applicable, ways};
+    "message-sharing", "busy ranks with common targets give each other messages, then hand messages over to those with few (Duymus 2021)", applicable, ways};
 
 }  // namespace tonari

@@ -53,6 +53,19 @@ void Sending::join(Line& line, Word more) {
   load_ += more * work_.helped + work_.passed;
 }
 
+bool Sending::writes(std::int32_t target) const {
+  const Line* line = find(target);
+  return line && sends(*line);
+}
+
+void Sending::adopt(std::int32_t target) {
+  auto line = std::lower_bound(lines_.begin(), lines_.end(), target, [](const Line& l, std::int32_t t) { return l.target < t; });
+  if (line == lines_.end() || line->target != target) line = lines_.insert(line, {target, rank_, true}), load_ += work_.message;
+  else if (!sends(*line)) load_ += work_.message;
+  line->joined = true;
+  load_ += work_.passed;
+}
+
 std::vector<Sending::Gift> Sending::gifts() {
   std::vector<Gift> gifts;
   for (Line& line : lines_) {

@@ -41,6 +41,7 @@ class Sending {
   std::int32_t rank() const { return rank_; }
   Word load() const { return load_; }
   bool helps(std::int32_t rank) const;  // this one: is a helper
+  std::span<const Line> lines() const { return lines_; }
   std::span<const std::int32_t> helpers() const { return helpers_; }  // ascending
   bool sends(const Line& line) const { return line.joined || (line.sender == rank_ && !helps(line.target)); }
   bool alone(const Line& line) const { return line.sender == rank_ && !line.joined && !helps(line.target); }
@@ -52,6 +53,11 @@ class Sending {
   void join(Line& line, Word more);
   Word give(std::int32_t target, std::int32_t to) { return give(*find(target), to); }
   void join(std::int32_t target, Word more) { join(*find(target), more); }
+
+  // Phase II (second_phase.hpp): a message more or less for a target that need not be its own.
+  bool writes(std::int32_t target) const;
+  void adopt(std::int32_t target);
+  void help(Word more) { load_ += more * work_.helped; }
 
   // At the end: the gifts by which this rank saves anything, by helper and target. A target that became a helper gets its blocks itself.
   std::vector<Gift> gifts();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graphs/irregular.hpp"
+#include "graphs/second_phase.hpp"
 
 namespace tonari {
 namespace {
@@ -37,11 +38,23 @@ bool SharedRelays::senders_share(Work work) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
   Pairings sharing(*world_, work, targets, fixed_work(work, sources));
   if (!sharing.run()) return false;
+  give_away([&](std::size_t k) -> Sending& { return sharing.sending(k); });
+  return true;
+}
+
+bool SharedRelays::messages_move(Work work, int steps) {
+  const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
+  SecondPhase moving(*world_, work, targets, fixed_work(work, sources));
+  if (!moving.run(steps)) return false;
+  give_away([&](std::size_t k) -> Sending& { return moving.sending(k); });
+  return true;
+}
+
+void SharedRelays::give_away(const std::function<Sending&(std::size_t)>& sending) {
   std::vector<Shipments> shipments(members_.size());
-  for (std::size_t k = 0; k < members_.size(); ++k) shipments[k] = take_gifts(members_[k], sharing.sending(k));
+  for (std::size_t k = 0; k < members_.size(); ++k) shipments[k] = take_gifts(members_[k], sending(k));
   ship(std::move(shipments));
   ++stage_;
-  return true;
 }
 
 // The same seen from the other end: receivers share what comes from common sources. Who gives a source to a helper gets its blocks from the helper, last.
@@ -92,7 +105,10 @@ std::vector<Ranks> SharedRelays::all_sources(const std::vector<Ranks>& targets) 
 // Messages of earlier stages, and those at the other end in this one.
 std::vector<Word> SharedRelays::fixed_work(Work work, const std::vector<Ranks>& others) const {
   std::vector<Word> fixed;
-  for (std::size_t k = 0; k < members_.size(); ++k) fixed.push_back((members_[k].messages + static_cast<Word>(others[k].size())) * work.helped);
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    const Member& m = members_[k];
+    fixed.push_back(m.sent * work.message + (m.received + static_cast<Word>(others[k].size())) * work.helped);
+  }
   return fixed;
 }
 
@@ -168,7 +184,7 @@ void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
       m.held.push_back(block);
       m.relay.in.push_back({stage_, letter.from, block});
     }
-  m.messages += m.held.size() > before;
+  m.received += m.held.size() > before;
   std::inplace_merge(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before), m.held.end());
   if (!refused.empty()) world_->put(k, letter.from, refused);
 }
@@ -185,7 +201,7 @@ void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) c
     if (!std::binary_search(refused.begin(), refused.end(), std::pair(s.to, s.item.block))) hops.push_back({stage_, s.to, s.item.block});
   std::sort(hops.begin(), hops.end());
   hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
-  for (std::size_t h = 0; h < hops.size(); ++h) m.messages += h == 0 || hops[h].peer != hops[h - 1].peer;
+  for (std::size_t h = 0; h < hops.size(); ++h) m.sent += h == 0 || hops[h].peer != hops[h - 1].peer;
   std::rotate(hops.begin(), std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.peer > here(k); }), hops.end());
   m.relay.out.insert(m.relay.out.end(), hops.begin(), hops.end());
 }

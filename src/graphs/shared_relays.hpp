@@ -3,10 +3,13 @@
 //
 //   senders share      a ══▶ b ──▶ t     a has given t to b, which writes to t anyway: a's blocks for t go to b in this stage, and with b's in a later one
 //   receivers share    s ══▶ h ──▶ t     the same with all arrows turned round: t has given s to h, to which s writes anyway; h passes on in the next stage
+//   messages move      a ══▶ b ──▶ t     a has handed t over to b, whatever b writes to: what a has for t goes to b in this stage
 //
 // A rank refuses a block that it has or had: an allgather's, because it is its target as well or passes it on to others; any block on a way that comes back to
 // it. It is the one to pass it on all the same.
 #pragma once
+
+#include <functional>
 
 #include "graphs/algorithm.hpp"
 #include "graphs/pairings.hpp"
@@ -23,6 +26,7 @@ class SharedRelays {
   // One stage; false, and no stage, if nobody shares. Collective.
   bool senders_share(Work work);
   bool receivers_share(Work work);
+  bool messages_move(Work work, int steps = 1);  // steps: second_phase.hpp
 
   // With all that is left to its targets, in the last stage. Collective.
   std::vector<Relay> deliver() const;
@@ -47,12 +51,13 @@ class SharedRelays {
     Items items;                // still to be sent
     std::vector<BlockId> held;  // of others, which it has or had, ascending
     Relay relay;                // the hops so far
-    Word messages = 0;          // ... and the messages that they are, sent and received
+    Word sent = 0, received = 0;  // ... and the messages that they are
   };
 
   std::vector<Ranks> all_targets() const;
   std::vector<Ranks> all_sources(const std::vector<Ranks>& targets);
   std::vector<Word> fixed_work(Work work, const std::vector<Ranks>& others) const;
+  void give_away(const std::function<Sending&(std::size_t)>& sending);
   static Shipments take_gifts(Member& m, Sending& sending);
   static Shipments take_orders(Member& m, std::span<const Letter> orders, std::int32_t self);
   void ship(std::vector<Shipments> shipments);

@@ -27,9 +27,10 @@ constexpr const char* uncombined = "a message per block";  // linear's variant t
 // Who asks for linear by name gets what its name promises: one message per rank.
 bool allows(const Settings& settings, const Candidate& candidate) {
   const bool apart = candidate.variant() == uncombined;
-  const bool algorithm = settings.algorithm == "auto" || (settings.algorithm == candidate.algorithm() && !apart) ||
+  const bool algorithm = settings.algorithm == "auto" || (settings.algorithm == candidate.algorithm() && (!apart || settings.variant == uncombined)) ||
                          (settings.algorithm == "irecv" && apart);
-  return algorithm && (settings.channel == "auto" || settings.channel == candidate.channel.name());
+  const bool variant = settings.variant.empty() || settings.variant == candidate.variant();
+  return algorithm && variant && (settings.channel == "auto" || settings.channel == candidate.channel.name());
 }
 
 ChannelCost cost_of(const ChannelChoice& channel) { return {channel.via == Via::typed, channel.segment, true}; }
@@ -73,9 +74,12 @@ std::vector<Candidate> schemes(const Problem& problem, const Settings& settings,
   reasons.clear();
   for (const std::string& algorithm : problem.repertoire.algorithms()) {
     if (settings.algorithm != "auto" && algorithm != (settings.algorithm == "irecv" ? "linear" : settings.algorithm)) continue;
-    std::string reason;
-    for (SchemePtr& scheme : problem.repertoire.schemes(algorithm, problem.collective, problem.sizes.average, reason))
-      all.push_back({std::move(scheme), first_channel(settings), 0});
+    std::string reason, variants;
+    for (SchemePtr& scheme : problem.repertoire.schemes(algorithm, problem.collective, problem.sizes.average, reason)) {
+      variants += (variants.empty() ? "'" : ", '") + scheme->variant() + "'";
+      if (settings.variant.empty() || settings.variant == scheme->variant()) all.push_back({std::move(scheme), first_channel(settings), 0});
+    }
+    if (all.empty() && reason.empty()) reason = "it has no variant '" + settings.variant + "' here, but " + variants;
     if (!reason.empty()) reasons += (reasons.empty() ? "" : "; ") + algorithm + ": " + reason;
   }
   if (settings.algorithm == "irecv" && all.size() > 1) all.erase(all.begin());  // the variant that combines
@@ -84,7 +88,7 @@ std::vector<Candidate> schemes(const Problem& problem, const Settings& settings,
 }
 
 [[noreturn]] void refuse(const Settings& settings, const std::string& reasons) {
-  fail(Errc::algorithm, "algorithm '", settings.algorithm, "' cannot be used here: ", reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
+  fail(Errc::algorithm, "algorithm '", settings.algorithm, settings.variant.empty() ? "" : "/", settings.variant, "' cannot be used here: ", reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
 }
 
 // The first of those that do the same stays.
@@ -143,7 +147,7 @@ Tune parse_tune(const std::string& word) {
 
 std::uint64_t Settings::fingerprint() const {
   const std::uint64_t flags = strict_communication + 2 * exact_byte_communications + 4 * static_buffers + 8 * progress_thread + 16 * recv_view;
-  return Hash().bytes(algorithm).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).word(flags).value();
+  return Hash().bytes(algorithm).bytes(variant).bytes(channel).word(static_cast<std::uint64_t>(tune)).word(ports).word(flags).value();
 }
 
 namespace {

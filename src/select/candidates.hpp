@@ -52,6 +52,7 @@ Tune parse_tune(const std::string& word);  // throws Errc::argument
 
 struct Settings {
   std::string algorithm = "auto";
+  std::string variant;  // of the algorithm, as labels have it; empty: any
   std::string channel = "auto";
   Tune tune = Tune::automatic;
   int ports = 0;

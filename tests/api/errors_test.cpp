@@ -372,6 +372,9 @@ TEST_F(SettingsErrors, DifferentOnDifferentRanks) {
 TEST_F(SettingsErrors, AlgorithmThatDoesNotApply) {
   const Info additive{{"tonari_algorithm", "additive-basis"}, {"tonari_tune", "off"}};
   expect_everywhere(alltoall(additive), TONARI_ERR_ALGORITHM, {"additive-basis", "torus-direct"});
+  const Info sideways{{"tonari_algorithm", "linear/sideways"}, {"tonari_tune", "off"}}, native{{"tonari_algorithm", "native/sideways"}, {"tonari_tune", "off"}};
+  expect_everywhere(alltoall(sideways), TONARI_ERR_ALGORITHM, {"linear", "no variant 'sideways'"});
+  expect_everywhere(alltoall(native), TONARI_ERR_ALGORITHM, {"native/sideways", "no variants"});
   expect_usable();
 }
 

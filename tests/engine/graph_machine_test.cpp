@@ -104,7 +104,8 @@ TEST_F(OnANetwork, IrregularPattern) {
   Random common(2);
   Graph graph = make_graph(world_size(), hubs_and_ring());
   graph.name = "hubs";
-  for (const char* algorithm : {"store-and-forward", "message-sharing", "balanced"}) {
+  for (const char* algorithm : {"store-and-forward", "message-sharing/paper phase II", "message-sharing/levelled phase II in two steps", "message-sharing/whole pattern",
+                                "balanced/both ends", "balanced/whole pattern"}) {
     const int least = std::string(algorithm) == "store-and-forward" ? 4 : 8;
     const Applies applies = world_size() < 4 ? Applies::never : world_size() < least ? Applies::perhaps : Applies::always;
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;

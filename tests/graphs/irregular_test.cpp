@@ -1,8 +1,11 @@
 // store-and-forward, message-sharing and balanced: the planners for irregular patterns.
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <stdexcept>
 
 #include "graphs/graphs.hpp"
+#include "graphs/pattern_desk.hpp"
 #include "graphs/spread.hpp"
 #include "sharing/message_sharing.hpp"
 #include "topology/virtual_topology.hpp"
@@ -118,6 +121,12 @@ TEST(Irregular, StoreAndForwardSendsABlockOncePerHop) {
   EXPECT_EQ(relays[2].out, (std::vector<Hop>{{1, 5, {0, 0}}, {1, 8, {0, 0}}}));
 }
 
+const GraphWay& find_way(const std::vector<GraphWay>& ways, const std::string& variant) {
+  const auto way = std::ranges::find(ways, variant, &GraphWay::variant);
+  if (way == ways.end()) throw std::invalid_argument("no variant " + variant);
+  return *way;
+}
+
 struct Counts {
   std::int64_t most_out, most_both;  // messages of the busiest sender; of the rank that sends and receives most
   double average;
@@ -159,7 +168,63 @@ TEST(Irregular, MessageSharingIsNearlyAsGoodAsFromAbove) {
       EXPECT_LT(paper.most_out, before.most_sent);
       EXPECT_LE(static_cast<double>(paper.most_out), 1.15 * central.most_sent);
       EXPECT_LE(paper.average, 1.25 * central.average_sent);
+      const Counts moved = count_messages(find_way(ways, "paper phase II")), twice = count_messages(find_way(ways, "paper phase II in two steps"));
+      const Counts whole = count_messages(find_way(ways, "whole pattern"));
+      SCOPED_TRACE(testing::Message() << "Phase II: " << moved.most_out << ", in two steps " << twice.most_out << " and " << twice.average << ", whole pattern " << whole.most_out);
+      EXPECT_LT(moved.most_out, paper.most_out);
+      EXPECT_LE(static_cast<double>(twice.most_out), std::max(2.2 * static_cast<double>(whole.most_out), 1.5 * paper.average + 1));
+      EXPECT_LE(twice.average, 1.15 * paper.average) << "a message more for a helper, one less for each that it takes";
     }
+}
+
+// One rank sends to all: nothing in common, so Phase I finds nothing, and Phase II leaves about sqrt(P) messages to everybody, or P^(1/3) in two steps.
+TEST(Irregular, SecondPhaseSpreadsAHub) {
+  for (int ranks : {16, 64, 256}) {
+    const std::vector<GraphWay> ways = plan_ways(graph_message_sharing, make(ranks, star_out(ranks)), {Collective::alltoall, 8, {}});
+    EXPECT_EQ(count_messages(find_way(ways, "paper")).most_out, ranks - 1);
+    EXPECT_LE(static_cast<double>(count_messages(find_way(ways, "paper phase II")).most_out), 2 * std::sqrt(ranks) + 1) << ranks;
+    EXPECT_LE(static_cast<double>(count_messages(find_way(ways, "paper phase II in two steps")).most_out), 2 * std::cbrt(ranks) + 2) << ranks;
+  }
+}
+
+// What is beyond a desk's limits is planned without one.
+TEST(Irregular, OnlyPatternsThatFitAreGathered) {
+  GraphFacts facts;
+  facts.ranks = 64, facts.edges = most_desk_blocks;
+  EXPECT_TRUE(fits_a_desk(facts));
+  ++facts.edges;
+  EXPECT_FALSE(fits_a_desk(facts));
+  facts.edges = 0, facts.ranks = most_desk_ranks + 1;
+  EXPECT_FALSE(fits_a_desk(facts));
+  const Edges once = complete(64);
+  Edges often;
+  for (int k = 0; k < 33; ++k) often.insert(often.end(), once.begin(), once.end());  // 133,056 blocks
+  const std::vector<Vertex> dense = make(64, often);
+  for (const GraphAlgorithm* algorithm : {&graph_message_sharing, &graph_balanced})
+    for (const GraphWay& way : plan_ways(*algorithm, dense, {Collective::alltoall, 8, {}})) EXPECT_FALSE(way.variant.starts_with("whole")) << way.variant;
+}
+
+// From above an allgather's block is one for each target; it comes to every rank once all the same, and not at all to those that pass it on to nobody.
+TEST(Irregular, DesksSendABlockOnce) {
+  std::mt19937 random(12);
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const int ranks = 16 + static_cast<int>(random() % 80);
+    const std::vector<Vertex> vertices = make(ranks, power_law(ranks, ranks / 4., 0.6, 0.4, random));
+    for (const GraphAlgorithm* algorithm : {&graph_message_sharing, &graph_balanced}) {
+      const GraphWay all = find_way(plan_ways(*algorithm, vertices, {Collective::alltoall, 8, {}}), "whole pattern");
+      const GraphWay gather = find_way(plan_ways(*algorithm, vertices, {Collective::allgather, 8, {}}), "whole pattern");
+      for (int r = 0; r < ranks; ++r) {
+        std::set<BlockId> came;
+        for (const Hop& hop : gather.relays[static_cast<std::size_t>(r)].in) EXPECT_TRUE(came.insert(hop.block).second);
+        EXPECT_LE(gather.relays[static_cast<std::size_t>(r)].in.size(), all.relays[static_cast<std::size_t>(r)].in.size());
+        for (const Hop& hop : gather.relays[static_cast<std::size_t>(r)].in) {
+          const auto& out = gather.relays[static_cast<std::size_t>(r)].out;
+          const auto& sources = vertices[static_cast<std::size_t>(r)].sources;
+          EXPECT_TRUE(std::ranges::any_of(out, [&](const Hop& h) { return h.block == hop.block; }) || std::ranges::find(sources, hop.block.origin) != sources.end());
+        }
+      }
+    }
+  }
 }
 
 // What relieves one rank may not make another one busier than the busiest was, at either end.
@@ -171,7 +236,7 @@ TEST(Irregular, LevelledAndBalancedMakeNobodyTheBusiest) {
     const std::vector<Vertex> vertices = seed % 2 ? irregular_graph(ranks, seed % 7, random) : make(ranks, power_law(ranks, ranks / 6. + 1, 0.5, 0.4, random));
     const GraphTask task{seed % 3 ? Collective::alltoall : Collective::allgather, 8, {}};
     const Counts direct = count_messages(plan_ways(graph_linear, vertices, task).front());
-    const GraphWay levelled = plan_ways(graph_message_sharing, vertices, task).back();
+    const GraphWay levelled = find_way(plan_ways(graph_message_sharing, vertices, task), "levelled");
     EXPECT_LE(count_messages(levelled).most_both, direct.most_both) << "seed " << seed;
     for (const GraphWay& way : plan_ways(graph_balanced, vertices, task)) {
       const Counts counts = count_messages(way);

@@ -167,9 +167,6 @@ struct Arrays {
 
 class VectorTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (mpi_spins() && world_size() > 8) GTEST_SKIP() << "minutes where so many ranks spin";
-  }
   Nodes nodes;
 };
 
