@@ -1,30 +1,32 @@
-"""Running the command line as a user does: a process, its output, its exit status."""
+"""What the tests of the command line share: calls, their rows, and what jobs measure of this machine."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import call
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a job measures of the machine, the jobs of all tests have, seconds each; and nothing is read or left below the user's home."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["TONARI_CACHE_DIR"] = str(folder)
+    return folder
 
 
 @pytest.fixture
 def tonari() -> Run:
     """tonari("plan", "moore:2:1") -> the finished process; 80 columns, no colours."""
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
-        return subprocess.run(
-            [sys.executable, "-m", "tonari", *arguments], capture_output=True, text=True, encoding="utf-8", timeout=60, env=environment
-        )
-
-    return run
+    return call
 
 
 @pytest.fixture

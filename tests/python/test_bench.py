@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import built
 import pytest
+from command_line import call
 
 from tonari.benchmark import plot as plotting
 from tonari.benchmark.summary import add_ratio_spread, fastest
@@ -23,14 +23,12 @@ FIELDS = {
 }
 
 
-def run(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "TONARI_CACHE_DIR": str(cache)}
-    command = [sys.executable, "-m", "tonari", "bench", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, env=env)
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return call("bench", *arguments)
 
 
-def rows(cache: Path, *arguments: str) -> list[dict[str, Any]]:
-    done = run(cache, *arguments, "--rounds", "8", "--max-time", "2", "--json")
+def rows(*arguments: str) -> list[dict[str, Any]]:
+    done = run(*arguments, "--rounds", "8", "--max-time", "2", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -40,8 +38,8 @@ def by_name(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 @each_mpi
-def test_rows_have_the_promised_fields(mpi: str, tmp_path: Path) -> None:
-    found = rows(tmp_path, "moore:2:1", "--bytes", "8,96", "--mpi", mpi, "--algorithms", "auto,native,irecv,torus/p2p-typed,linear/p2p-packed")
+def test_rows_have_the_promised_fields(mpi: str) -> None:
+    found = rows("moore:2:1", "--bytes", "8,96", "--mpi", mpi, "--algorithms", "auto,native,irecv,torus/p2p-typed,linear/p2p-packed")
     assert [(row["bytes"], row["requested"]) for row in found] == [
         (size, name) for size in (8, 96) for name in ("auto", "native", "irecv", "torus/p2p-typed", "linear/p2p-packed")
     ]
@@ -58,9 +56,9 @@ def test_rows_have_the_promised_fields(mpi: str, tmp_path: Path) -> None:
 
 @each_mpi
 @pytest.mark.parametrize(("op", "ranks"), [("alltoall", "1"), ("alltoall", "2"), ("allgather", "2"), ("alltoallw", "2"), ("alltoall", "4"), ("allgather", "4")])
-def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str, tmp_path: Path) -> None:
+def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str) -> None:
     """It copies what the ranks put there and sends no message; the others are multiples of it, it is none of native."""
-    found = rows(tmp_path, "moore:2:1", "--op", op, "--bytes", "24,4096", "--ranks", ranks, "--mpi", mpi, "--algorithms", "native,irecv,floor")
+    found = rows("moore:2:1", "--op", op, "--bytes", "24,4096", "--ranks", ranks, "--mpi", mpi, "--algorithms", "native,irecv,floor")
     for size in (24, 4096):
         floor = by_name([row for row in found if row["bytes"] == size])["floor"]
         assert (floor["algorithm"], floor["channel"], floor["messages"], floor["verified"]) == ("floor", "hardware", 0, True)
@@ -72,10 +70,10 @@ def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str, tmp_p
 
 
 @each_mpi
-def test_the_floor_is_among_the_usual_candidates(mpi: str, tmp_path: Path) -> None:
+def test_the_floor_is_among_the_usual_candidates(mpi: str) -> None:
     """Also on graphs, where two ranks may give each other unequal amounts, or one of them nothing."""
     for arguments in (["moore:1:1"], ["hotspot", "--ranks", "3"], ["random:0.5:2", "--op", "alltoallv", "--bytes", "500", "--ranks", "4"]):
-        found = rows(tmp_path, *arguments, "--mpi", mpi, "--tune", "model")
+        found = rows(*arguments, "--mpi", mpi, "--tune", "model")
         assert found[-1]["requested"] == "floor"
         assert found[-1]["verified"] is True
         assert all(row["floor_ratio"] > 0 for row in found)
@@ -138,16 +136,16 @@ def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
 
 @each_mpi
 @pytest.mark.parametrize("op", ["alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw"])
-def test_every_operation_delivers(mpi: str, op: str, tmp_path: Path) -> None:
-    found = by_name(rows(tmp_path, "moore:2:1", "--op", op, "--bytes", "24", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,torus,torus-direct"))
+def test_every_operation_delivers(mpi: str, op: str) -> None:
+    found = by_name(rows("moore:2:1", "--op", op, "--bytes", "24", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,torus,torus-direct"))
     assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(("irecv", "irecv-persistent", "linear", "torus", "torus-direct"), True)
 
 
 @each_mpi
 @pytest.mark.parametrize("op", ["alltoall", "alltoallv", "allgather", "allgatherw"])
-def test_graphs_deliver(mpi: str, op: str, tmp_path: Path) -> None:
+def test_graphs_deliver(mpi: str, op: str) -> None:
     for pattern, most in {"random:0.6:3": None, "hotspot": 2, "hotspot-in": 1, "clique:2": 1}.items():
-        found = by_name(rows(tmp_path, pattern, "--op", op, "--bytes", "24", "--ranks", "3", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,linear/p2p-packed"))
+        found = by_name(rows(pattern, "--op", op, "--bytes", "24", "--ranks", "3", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,linear/p2p-packed"))
         assert [row["verified"] for row in found.values()] == [True] * 4, pattern
         assert found["linear/p2p-packed"]["messages"] == found["irecv"]["messages"], pattern
         if most is not None:
@@ -155,23 +153,23 @@ def test_graphs_deliver(mpi: str, op: str, tmp_path: Path) -> None:
 
 
 @needs_build
-def test_graphs_that_make_no_sense(tmp_path: Path) -> None:
+def test_graphs_that_make_no_sense() -> None:
     for pattern, words in {"random:1.5": "0 to 1", "random": "random:P", "clique:0": "from 1", "scale-free:x": "'x'"}.items():
-        done = run(tmp_path, pattern, "--rounds", "8")
+        done = run(pattern, "--rounds", "8")
         assert done.returncode != 0
         assert words in done.stderr, done.stderr
 
 
 @each_mpi
-def test_a_mesh_delivers(mpi: str, tmp_path: Path) -> None:
-    found = rows(tmp_path, "moore:2:1", "--mesh", "--bytes", "24", "--mpi", mpi, "--algorithms", "native,irecv,torus")
+def test_a_mesh_delivers(mpi: str) -> None:
+    found = rows("moore:2:1", "--mesh", "--bytes", "24", "--mpi", mpi, "--algorithms", "native,irecv,torus")
     assert [row["verified"] for row in found] == [True, True, True]
 
 
 @each_mpi
-def test_messages_are_counted(mpi: str, tmp_path: Path) -> None:
+def test_messages_are_counted(mpi: str) -> None:
     """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six blocks go to others and two to the rank itself."""
-    ring = by_name(rows(tmp_path, "moore:1:1", "--ranks", "3", "--mpi", mpi, "--algorithms", "native,irecv,irecv-persistent,tonari-irecv/p2p-packed,linear/p2p-packed,linear/shared"))
+    ring = by_name(rows("moore:1:1", "--ranks", "3", "--mpi", mpi, "--algorithms", "native,irecv,irecv-persistent,tonari-irecv/p2p-packed,linear/p2p-packed,linear/shared"))
     native = ring.pop("native")
     hidden = not native["mpi_version"].startswith("4.")  # the wheels of Open MPI 5 and MPICH 5 do not show what their collectives send
     assert native["messages"] == 2 or (hidden and native["messages"] is None)
@@ -180,7 +178,7 @@ def test_messages_are_counted(mpi: str, tmp_path: Path) -> None:
         "linear/shared": 0,  # not by the MPI
     }  # fmt: skip
     wrapped = by_name(
-        rows(tmp_path, "moore:2:1", "--ranks", "3", "--dims", "3x1", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear/p2p-packed")
+        rows("moore:2:1", "--ranks", "3", "--dims", "3x1", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear/p2p-packed")
     )
     assert {name: (row["messages"], row["messages_remote"]) for name, row in wrapped.items()} == {
         "irecv": (8, 6), "irecv-persistent": (8, 6), "linear/p2p-packed": (2, 2),
@@ -188,9 +186,9 @@ def test_messages_are_counted(mpi: str, tmp_path: Path) -> None:
 
 
 @needs_build
-def test_wrong_data_of_the_native_collective_is_reported(tmp_path: Path) -> None:
+def test_wrong_data_of_the_native_collective_is_reported() -> None:
     """MPICH 4.0 reverses the blocks of duplicate edges; whatever this MPI does, the row says so and the command goes on."""
-    found = by_name(rows(tmp_path, "moore:2:1", "--bytes", "8", "--mpi", list(BUILT)[-1], "--algorithms", "native,torus"))
+    found = by_name(rows("moore:2:1", "--bytes", "8", "--mpi", list(BUILT)[-1], "--algorithms", "native,torus"))
     assert found["torus"]["verified"] is True
     if found["native"]["mpi_version"].startswith("4.0") and list(BUILT)[-1] == "mpich":
         assert found["native"]["verified"] is False
@@ -200,7 +198,7 @@ def test_wrong_data_of_the_native_collective_is_reported(tmp_path: Path) -> None
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
     options = ["--bytes", "8,64", "--rounds", "8", "--max-time", "2", "--algorithms", "auto,native,irecv,floor", "--repeat", "2"]
-    done = run(tmp_path, "moore:2:1", *options, "--output", str(file), "--plot", str(plot))
+    done = run("moore:2:1", *options, "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
     assert "moore:2:1 alltoall: 8 neighbours" in done.stdout
     assert "auto at 64 B" in done.stdout and "x floor" in done.stdout
@@ -210,8 +208,8 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
 
 
 @needs_build
-def test_setup_times(tmp_path: Path) -> None:
-    found = rows(tmp_path, "moore:2:1", "--setup")
+def test_setup_times() -> None:
+    found = rows("moore:2:1", "--setup")
     functions = [row["function"] for row in found]
     assert functions[:3] == ["MPI_Dist_graph_create_adjacent", "MPI_Dist_graph_create", "tonari_neighborhood_create_cart"]
     assert {row["tune"] for row in found if row["algorithm"] == "auto"} == {"off", "model", "measure", "wisdom"}
@@ -234,36 +232,36 @@ def test_setup_times(tmp_path: Path) -> None:
         (["moore:2:1", "--mpi", "other"], "the build has no other"),
     ],
 )
-def test_mistakes_get_one_sentence(arguments: list[str], sentence: str, tmp_path: Path) -> None:
-    done = run(tmp_path, *arguments)
+def test_mistakes_get_one_sentence(arguments: list[str], sentence: str) -> None:
+    done = run(*arguments)
     assert done.returncode != 0
     assert done.stdout == ""
     assert done.stderr.startswith("tonari: ") and len(done.stderr.splitlines()) == 1
     assert sentence in done.stderr
 
 
-def test_a_pattern_or_a_preset(tmp_path: Path) -> None:
+def test_a_pattern_or_a_preset() -> None:
     for arguments in ([], ["moore:2:1", "--preset", "fig2"]):
-        done = run(tmp_path, *arguments)
+        done = run(*arguments)
         assert done.returncode != 0 and "either a pattern" in done.stderr
 
 
 def test_no_build_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TONARI_BUILD", str(tmp_path))
-    done = run(tmp_path, "moore:2:1")
+    done = run("moore:2:1")
     assert done.returncode != 0 and "make build" in done.stderr
 
 
 @pytest.mark.skipif("openmpi" not in BUILT, reason="hosts need Open MPI in the build")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make network namespaces")
-def test_hosts_come_and_go(tmp_path: Path) -> None:
+def test_hosts_come_and_go() -> None:
     before = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True)
     made = subprocess.run(["ip", "netns", "add", "tonari-test"], capture_output=True, text=True)
     if made.returncode:
         pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
     subprocess.run(["ip", "netns", "del", "tonari-test"], check=True)
-    found = by_name(rows(tmp_path, "moore:1:1", "--hosts", "3", "--algorithms", "irecv,torus", "--mpi", "openmpi"))
-    named = run(tmp_path, "moore:1:1", "--hosts", "3", "--algorithms", "irecv,floor", "--mpi", "openmpi")
+    found = by_name(rows("moore:1:1", "--hosts", "3", "--algorithms", "irecv,torus", "--mpi", "openmpi"))
+    named = run("moore:1:1", "--hosts", "3", "--algorithms", "irecv,floor", "--mpi", "openmpi")
     assert named.returncode != 0 and "on one node" in named.stderr  # no memory is shared between hosts
     assert {name: (row["verified"], row["messages"], row["hosts"]) for name, row in found.items()} == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
     assert subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout == before.stdout

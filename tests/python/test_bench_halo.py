@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import built
 import pytest
+from command_line import call
 
 from tonari.benchmark import halo_plot
 from tonari.benchmark.halo_summary import add_ratio_spread, computing, label, series, typical
@@ -35,9 +34,7 @@ FEWER_AT_16 = {"brick/layout": 39, "mapped/layout": 39, "brick/basic": 56}  # no
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
-    command = [sys.executable, "-m", "tonari", "bench", "halo", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, env=env)
+    return call("bench", "halo", *arguments, OMPI_MCA_mpi_yield_when_idle="1")
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:

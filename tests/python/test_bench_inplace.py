@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import built
 import pytest
+from command_line import call
 
 from tonari.benchmark import inplace_plot
 from tonari.views import bench_inplace as view
@@ -28,9 +27,7 @@ QUEUES = 1 << 20  # of MPI's own, in memory that its ranks share: their pages co
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
-    command = [sys.executable, "-m", "tonari", "bench", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, env=env)
+    return call("bench", *arguments)
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import built
 import numpy as np
 import pytest
+from command_line import call
 from tonari.benchmark import spmv_plot
 from tonari.benchmark.launch import ANY_RANKS
 from tonari.benchmark.spmv_matrix import MANY, made_up
 from tonari.benchmark.spmv_summary import add_ratio_spread, complete, series, typical
-from tonari.cli import main
 from tonari.partitioned import equal_blocks, permuted, read, read_for_products, write
 from tonari.views import bench_spmv as view
 
@@ -28,28 +27,23 @@ FIELDS = {
 }
 PLAIN = ["irecv", "irecv-persistent", "native", "native-nonblocking", "native-persistent"]
 SIZE = 60
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 COUNTS = {"openmpi": (1, 3, 5), "mpich": (1, 2)}  # MPICH's ranks spin: on more than the cores there is a test of its own
 
 
-def environment(cache: Path) -> dict[str, str]:
-    ours = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_CACHE_DIR": str(cache)}
-    return os.environ | ANY_RANKS | ours
+def run(*arguments: str, command: str = "bench spmv") -> subprocess.CompletedProcess[str]:
+    return call(*command.split(), *arguments, **YIELD)
 
 
-def run(cache: Path, *arguments: str, command: str = "bench spmv") -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "tonari", *command.split(), *arguments]
-    return subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=300, env=environment(cache))
-
-
-def rows(cache: Path, *arguments: str) -> list[dict[str, Any]]:
-    done = run(cache, *arguments, "--rounds", "2", "--max-time", "0.2", "--json")
+def rows(*arguments: str) -> list[dict[str, Any]]:
+    done = run(*arguments, "--rounds", "2", "--max-time", "0.2", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def program(mpi: str, ranks: int, cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def program(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     words = [BUILT[mpi]["mpiexec"], "-n", str(ranks), str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"), *arguments]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment(cache))
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, env=os.environ | ANY_RANKS | YIELD)
 
 
 @pytest.fixture
@@ -76,9 +70,9 @@ def needed(path: str, ranks: int) -> dict[tuple[int, int], set[int]]:
 
 
 @each_mpi
-def test_every_candidate_delivers(mpi: str, matrix: str, tmp_path: Path) -> None:
+def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
     counts = COUNTS[mpi]
-    found = rows(tmp_path, matrix, "--blocks", "--ranks", ",".join(map(str, counts)), "--mpi", mpi, "--simulate", "12", "--tune", "model")
+    found = rows(matrix, "--blocks", "--ranks", ",".join(map(str, counts)), "--mpi", mpi, "--simulate", "12", "--tune", "model")
     measured = [row for row in found if row["kind"] != "simulated"]
     assert all(FIELDS == row.keys() and row["verified"] is True for row in found), [row for row in found if not row["verified"]]
     assert all(0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] for row in measured)
@@ -110,7 +104,7 @@ def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
     for ranks, kinds, candidates in ((3, "forward,columns", "irecv,auto,vector/node"), (5, "reverse,rows", "vector/direct,vector/topology:2")):
         write(permuted(read_for_products(matrix), equal_blocks(SIZE, ranks), ranks), tmp_path / "parts")
         options = ["--matrix", str(tmp_path / "parts"), "--kinds", kinds, "--candidates", candidates, "--tuning", "off", "--count"]
-        done = program("mpich", ranks, tmp_path, *options)
+        done = program("mpich", ranks, *options)
         assert done.returncode == 0, done.stderr
         wanted = [(kind, name, True) for kind in kinds.split(",") for name in candidates.split(",")]
         assert [(row["kind"], row["candidate"], row["verified"]) for row in json.loads(done.stdout)] == wanted
@@ -118,7 +112,7 @@ def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
 
 def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    done = run(tmp_path, matrix, "--blocks", "--simulate", "6,20", "--output", str(file), "--plot", str(plot))
+    done = run(matrix, "--blocks", "--simulate", "6,20", "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80 and "simulated: forward exchange on 20 ranks" in done.stdout
     assert "balanced" in plot.read_text() and "</svg>" in plot.read_text()
@@ -132,26 +126,26 @@ def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
         assert (direct["messages"], direct["words"], direct["most_targets"]) == (max(sent), sum(map(len, pairs.values())), max(sent))
         assert direct["avg_messages"] == pytest.approx(sum(sent) / ranks)
         assert all(row["predicted_us"] > 0 and row["verified"] and row["kind"] == "simulated" for row in by.values())
-    (few,) = rows(tmp_path, matrix, "--blocks", "--simulate", "6", "--schemes", "direct")
+    (few,) = rows(matrix, "--blocks", "--simulate", "6", "--schemes", "direct")
     assert few == [row for row in found if (row["ranks"], row["candidate"]) == (6, "direct")][0]
 
 
 @needs_build
 def test_folders_are_taken_as_they_are(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
-    assert run(tmp_path, matrix, "--parts", "2", "--blocks", "--output", str(folder), command="partition").returncode == 0
-    found = rows(tmp_path, str(folder), "--ranks", "2", "--kinds", "rows", "--candidates", "irecv,vector/direct", "--repeat", "2", "--tune", "off")
+    assert run(matrix, "--parts", "2", "--blocks", "--output", str(folder), command="partition").returncode == 0
+    found = rows(str(folder), "--ranks", "2", "--kinds", "rows", "--candidates", "irecv,vector/direct", "--repeat", "2", "--tune", "off")
     assert [(row["candidate"], row["repeat"], row["dealt_out"], row["verified"]) for row in found] == [
         (name, repeat, "files", True) for repeat in (0, 1) for name in ("irecv", "vector/direct")
     ]
     assert all(row["ratio_spread"] is not None for row in found)
-    done = run(tmp_path, str(folder), "--ranks", "3")
+    done = run(str(folder), "--ranks", "3")
     assert done.returncode == 1 and "is a matrix for 2 ranks, not 3" in done.stderr
     assert read(folder).parts == 2
 
 
 @needs_build
-def test_mistakes_get_one_sentence(matrix: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_get_one_sentence(matrix: str) -> None:
     for arguments, sentence in (
         (["--ranks", "two"], "--ranks is 'two'"),
         (["--simulate", "0"], "--simulate is '0'"),
@@ -162,20 +156,20 @@ def test_mistakes_get_one_sentence(matrix: str, capfd: pytest.CaptureFixture[str
         (["--plot", "picture.txt"], ".png"),
         (["--mpi", "other"], "the build has no other"),
     ):
-        assert main(["bench", "spmv", matrix, "--blocks", *arguments]) != 0
-        shown = capfd.readouterr()
-        assert shown.out == "" and shown.err.startswith("tonari: ") and len(shown.err.splitlines()) == 1 and sentence in shown.err, shown.err
+        done = run(matrix, "--blocks", *arguments)
+        assert done.returncode != 0 and done.stdout == "" and done.stderr.startswith("tonari: ")
+        assert len(done.stderr.splitlines()) == 1 and sentence in done.stderr, done.stderr
 
 
 @needs_build
 def test_the_program_says_which_file_is_wrong(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
-    assert run(tmp_path, matrix, "--parts", "1", "--blocks", "--output", str(folder), command="partition").returncode == 0
+    assert run(matrix, "--parts", "1", "--blocks", "--output", str(folder), command="partition").returncode == 0
     good = {path: path.read_bytes() for path in folder.iterdir()}
     columns = folder / "columns.npy"
 
     def complaint() -> str:
-        done = program(next(iter(BUILT)), 1, tmp_path, "--matrix", str(folder), "--count")
+        done = program(next(iter(BUILT)), 1, "--matrix", str(folder), "--count")
         assert done.returncode != 0
         return done.stderr + done.stdout
 
