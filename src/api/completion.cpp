@@ -8,14 +8,16 @@ using namespace tonari;
 
 namespace {
 
-void check_startable(const tonari_request_s& request, const std::string& which) {
-  if (request.once) fail(Errc::argument, which, " comes from a one-shot call and cannot be started again; make one with tonari_..._init for that");
-  if (request.active || request.prepared->running) fail(Errc::active, which, " is already started; complete it with tonari_wait or tonari_test first");
+// number: in a list of requests, for the sentence; -1: there is only one.
+void check_startable(const tonari_request_s& request, int number = -1) {
+  const auto which = [&] { return number < 0 ? std::string("the request") : text("request ", number); };
+  if (request.once) fail(Errc::argument, which(), " comes from a one-shot call and cannot be started again; make one with tonari_..._init for that");
+  if (request.active || request.prepared->running) fail(Errc::active, which(), " is already started; complete it with tonari_wait or tonari_test first");
 }
 
 void start(tonari_request request) {
   if (!request) fail(Errc::argument, "the request is null");
-  check_startable(*request, "the request");
+  check_startable(*request);
   request->prepared->exchange->check_start();
   request->active = true;  // also if it fails: test and wait say so again
   request->prepared->start();
@@ -67,7 +69,7 @@ extern "C" int tonari_startall(int n, const tonari_request requests[]) {
   return guarded([&] {
     check_list(n, requests);
     for (int k = 0; k < n; ++k) {  // all or none; but two exchanges of one copy of mapped ghosts are told apart only when the first has been started
-      if (requests[k]) check_startable(*requests[k], text("request ", k)), requests[k]->prepared->exchange->check_start();
+      if (requests[k]) check_startable(*requests[k], k), requests[k]->prepared->exchange->check_start();
       if (requests[k] && std::find(requests, requests + k, requests[k]) != requests + k) fail(Errc::active, "request ", k, " is in the list twice");
     }
     for (int k = 0; k < n; ++k)

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <vector>
@@ -15,6 +16,8 @@ struct Member {
   std::exception_ptr error = nullptr;  // it failed while another was waited for; its own test or wait says so
 };
 
+std::atomic<std::size_t> enlisted{0};  // members of what follows, for a look without a lock
+
 struct InFlight {
   InFlight() {
     members.reserve(1024);  // here, which an init comes by, so that start allocates nothing
@@ -23,8 +26,13 @@ struct InFlight {
     threads = level == MPI_THREAD_MULTIPLE;
   }
   std::unique_lock<std::mutex> lock() { return threads ? std::unique_lock(mutex) : std::unique_lock<std::mutex>(); }
+  void add(Exchange& exchange) {
+    members.push_back({&exchange});
+    enlisted.store(members.size(), std::memory_order_relaxed);
+  }
   void remove(const Exchange& exchange) {
     std::erase_if(members, [&](const Member& m) { return m.exchange == &exchange; });
+    enlisted.store(members.size(), std::memory_order_relaxed);
   }
 
   std::vector<Member> members;
@@ -39,22 +47,17 @@ InFlight& in_flight() {
 
 }  // namespace
 
-void enlist(Exchange& exchange) {
-  if (exchange.proceeds_by_itself()) return;
+void enlist_always(Exchange& exchange) {
   const auto lock = in_flight().lock();
-  in_flight().members.push_back({&exchange});
+  in_flight().add(exchange);
 }
 
-void discharge(Exchange& exchange) {
-  if (exchange.proceeds_by_itself()) return;
+void discharge_always(Exchange& exchange) {
   const auto lock = in_flight().lock();
   in_flight().remove(exchange);
 }
 
-bool any_in_flight() {
-  const auto lock = in_flight().lock();
-  return !in_flight().members.empty();
-}
+bool any_in_flight() { return enlisted.load(std::memory_order_relaxed) > 0; }
 
 void drive_all() {
   const auto lock = in_flight().lock();
@@ -83,17 +86,12 @@ bool test_or_remove(Exchange& exchange) {
   }
 }
 
-bool several_in_flight() {
-  const auto lock = in_flight().lock();
-  return in_flight().members.size() > 1;
-}
-
 // Whether no other is in flight; then this one is nobody's but the caller's.
 bool take_if_alone(Exchange& exchange) {
   const auto lock = in_flight().lock();
   std::vector<Member>& all = in_flight().members;
   const bool alone = std::ranges::all_of(all, [&](const Member& m) { return m.exchange == &exchange && !m.error; });
-  if (alone) all.clear();
+  if (alone) all.clear(), enlisted.store(0, std::memory_order_relaxed);
   return alone;
 }
 
@@ -106,7 +104,7 @@ bool test_enlisted(Exchange& exchange) {
     return false;
   }
   if (test_or_remove(exchange)) return true;
-  if (several_in_flight()) drive_all();  // who tests one of them in a loop waits, too
+  if (enlisted.load(std::memory_order_relaxed) > 1) drive_all();  // who tests one of them in a loop waits, too
   return false;
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 // Up to so many bytes are unpacked in one go once all messages are there: cheaper than looking at every message as it comes.
 constexpr Bytes small_unpack = 64 * 1024;
+// Up to so many bytes are packed before the first message leaves: then one call starts all messages, if they are persistent.
+constexpr Bytes small_pack = 2 * 1024;
 
 }  // namespace
 
@@ -33,6 +35,7 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr
   done_.reserve(plan.size());
   order_transfers(plan);
   make_requests();
+  if (independent_ && unpack_at_end_) prepare_burst();
 }
 
 bool PlanExchange::on_node(int peer) const { return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer); }
@@ -100,7 +103,43 @@ void PlanExchange::abandon() {
   if (still_sends) (void)new Memory(std::move(program_.memory));
 }
 
+void PlanExchange::prepare_burst() {
+  Burst burst;
+  const auto append = [&](std::vector<Move>& moves, const P2pProgram::Moves& ranges) {
+    const auto first = program_.moves.begin() + ranges[0].begin;
+    moves.insert(moves.end(), first, first + ranges[0].size());
+  };
+  for (OpId op : initial_) {
+    const P2pProgram::Step& step = program_.steps[op];
+    const auto begin = static_cast<std::uint32_t>(burst.packing.size());
+    append(is_copy_[op] ? burst.copying : burst.packing, step.before);
+    if (is_copy_[op]) append(burst.copying, step.after);
+    else burst.sendings.push_back({{begin, static_cast<std::uint32_t>(burst.packing.size())}, step.transfers});
+  }
+  for (OpId op : unpacking_) append(burst.unpacking, program_.steps[op].after);
+  Bytes packed = 0;
+  for (const Move& m : burst.packing) packed += m.length * m.count;
+  burst.pack_first = options_.persistent && packed <= small_pack;
+  burst_ = std::move(burst);
+}
+
+void PlanExchange::start_burst() {
+  if (burst_->pack_first) {
+    run_moves(burst_->packing);
+    start_transfers({0, static_cast<std::uint32_t>(requests_.size())});
+  } else {
+    start_transfers(posted_at_once_);
+    for (const Burst::Sending& s : burst_->sendings) {
+      run_moves(std::span(burst_->packing).subspan(s.packing.begin, s.packing.size()));
+      start_transfers(s.transfers);
+    }
+  }
+  run_moves(burst_->copying);
+  not_complete_ = active_transfers_ > 0;
+}
+
 void PlanExchange::start() {
+  if (burst_) return start_burst();
   const std::size_t operations = program_.steps.size();
   idle_tests_.reset();
   edges_.begin();
@@ -174,8 +213,10 @@ void PlanExchange::complete_transfer(int index) {
 
 // Everything has started and every message is there: only unpacking is left.
 void PlanExchange::finish_all() {
-  for (OpId op : unpacking_)
-    if (outstanding_[op] > 0) run(program_.steps[op].after);
+  if (burst_) run_moves(burst_->unpacking);
+  else
+    for (OpId op : unpacking_)
+      if (outstanding_[op] > 0) run(program_.steps[op].after);
   not_complete_ = 0;
   active_transfers_ = 0;
 }

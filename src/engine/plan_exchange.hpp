@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "channels/p2p.hpp"
@@ -46,6 +47,8 @@ class PlanExchange final : public Exchange {
   void abandon();
   void order_transfers(const Plan& plan);
   bool on_node(int peer) const;
+  void prepare_burst();
+  void start_burst();
   void start_ready();
   void start_operation(OpId op);
   void start_transfers(Range range);
@@ -77,6 +80,17 @@ class PlanExchange final : public Exchange {
   std::size_t not_started_ = 0, not_complete_ = 0;
   bool independent_ = false;  // no operation waits for another
   bool unpack_at_end_ = false;
+
+  // Where nothing waits for anything and little is unpacked, by MPI alone: all starts in one go, and one call completes it. Halves the instructions of a short exchange.
+  struct Burst {
+    struct Sending {
+      Range packing, transfers;  // of packing below; of requests_
+    };
+    std::vector<Sending> sendings;
+    std::vector<Move> packing, copying, unpacking;
+    bool pack_first = false;  // so little that one call may start all messages
+  };
+  std::optional<Burst> burst_;
 
   std::vector<MPI_Request> requests_;  // receives that can be posted at once come first
   std::vector<OpId> operation_of_;     // per request

@@ -163,14 +163,18 @@ class PhaseOne {
 
   std::uint64_t key(int a, int b) const { return static_cast<std::uint64_t>(std::min(a, b)) * static_cast<std::uint64_t>(matrix_.ranks()) + std::max(a, b); }
 
+  // Those that share the most targets with it are remembered: a rank is paired with few of them.
   int best_friend(int most) {
-    CommonCount best{-1, 0};
-    for (const CommonCount& c : common_.of(most)) {
-      if (c.targets < best.targets) continue;
-      if (c.targets == best.targets && std::pair(senders_.sent(c.rank), c.rank) >= std::pair(senders_.sent(best.rank), best.rank)) continue;
-      if (!paired_.contains(key(most, c.rank))) best = c;
+    for (std::size_t wanted = 64;; wanted *= 4) {
+      const auto others = common_.of(most, wanted);
+      CommonCount best{-1, 0};
+      for (const CommonCount& c : others) {
+        if (c.targets < best.targets) break;
+        if (best.rank >= 0 && std::pair(senders_.sent(c.rank), c.rank) >= std::pair(senders_.sent(best.rank), best.rank)) continue;
+        if (!paired_.contains(key(most, c.rank))) best = c;
+      }
+      if (best.rank >= 0 || others.size() < wanted) return best.rank;
     }
-    return best.rank;
   }
 
   // Whether it helped.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sharing/settled.hpp"
+
 namespace tonari {
 namespace {
 
@@ -11,7 +13,9 @@ struct Step {
   std::int32_t from, to;
   BlockNumber block;
   std::uint32_t message;
-  bool here, gone;  // the block is at `from`; it has left
+  std::int32_t stage = -1;  // in which it leaves
+  bool here = false;        // the block is at `from`
+  bool gone() const { return stage >= 0; }
 };
 
 struct Parcel {
@@ -25,7 +29,7 @@ class Combiner {
  public:
   Combiner(const CommunicationMatrix& matrix, const Routes& routes) : matrix_(matrix) {
     for (BlockNumber b = 0; b < routes.size(); ++b)
-      for (std::size_t k = 1; k < routes[b].size(); ++k) steps_.push_back({routes[b][k - 1], routes[b][k], b, 0, k == 1, false});
+      for (std::size_t k = 1; k < routes[b].size(); ++k) steps_.push_back({.from = routes[b][k - 1], .to = routes[b][k], .block = b, .message = 0, .here = k == 1});
     gather();
     seen_.resize(steps_.size(), 0);
   }
@@ -42,7 +46,10 @@ class Combiner {
       while (m < parcels_.size() && parcels_[m].waiting == 0) ++m;
       if (m == parcels_.size()) break;
     }
-    return MessageSchedule(matrix_, std::move(hops_));
+    std::vector<BlockHop> hops;
+    hops.reserve(steps_.size());
+    for (const Step& step : steps_) hops.push_back({step.stage, step.from, step.to, step.block});
+    return MessageSchedule(matrix_, std::move(hops));
   }
 
  private:
@@ -78,9 +85,8 @@ class Combiner {
     const Parcel& parcel = parcels_[m];
     for (std::uint32_t s : steps(parcel)) {
       Step& step = steps_[s];
-      if (!step.here || step.gone) continue;
-      step.gone = true;
-      hops_.push_back({parcel.stage, step.from, step.to, step.block});
+      if (!step.here || step.gone()) continue;
+      step.stage = parcel.stage;
       if (s + 1 < steps_.size() && steps_[s + 1].block == step.block) arrive(steps_[s + 1], parcel.stage);
     }
   }
@@ -127,7 +133,6 @@ class Combiner {
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> seen_;   // by step: in which walk
   std::uint32_t walk_ = 0;
-  std::vector<BlockHop> hops_;
 };
 
 }  // namespace
@@ -148,7 +153,10 @@ int Routes::most_hops() const {
   return static_cast<int>(most);
 }
 
-MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes) { return Combiner(matrix, routes).run(); }
+MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes) {
+  MessageSchedule schedule = Combiner(matrix, routes).run();
+  return routes.detours() ? settled(matrix, std::move(schedule)) : schedule;
+}
 
 MessageSchedule in_stages(const CommunicationMatrix& matrix, const Routes& routes) {
   std::vector<BlockHop> hops;

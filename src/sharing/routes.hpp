@@ -15,9 +15,14 @@ class Routes {
   std::span<const std::int32_t> operator[](BlockNumber b) const { return std::span(ranks_).subspan(begin_[b], begin_[b + 1] - begin_[b]); }
   int most_hops() const;
 
+  // Whether combine() may lead blocks round another rank, so that nobody sends a message or two more than the average (settled.hpp).
+  void allow_detours() { detours_ = true; }
+  bool detours() const { return detours_; }
+
  private:
   std::vector<std::size_t> begin_{0};
   std::vector<std::int32_t> ranks_;
+  bool detours_ = false;
 };
 
 // As few messages as these routes allow, mostly one per pair of ranks: it leaves when the last of its blocks is there. Messages may then wait for each other in

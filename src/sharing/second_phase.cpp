@@ -128,6 +128,7 @@ Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop) 
     }
     routes.add(via);
   }
+  routes.allow_detours();
   return routes;
 }
 

@@ -11,6 +11,10 @@ import pytest
 
 CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
 
+# Ranks that outnumber the cores take turns, under MPICH, too (tests/support/take_turns.cpp): jobs of three ranks on two cores take a sixth of the time.
+_LIBRARY = CONFIG.parent.absolute() / "mpich" / "lib" / "libtonari_take_turns.so"
+TAKE_TURNS = {"LD_PRELOAD": str(_LIBRARY)} if _LIBRARY.is_file() else {}
+
 
 def with_program(program: str) -> dict[str, dict[str, Any]]:
     """The MPIs of the build that have it, by name: mpiexec, bin and so on."""

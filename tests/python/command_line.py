@@ -11,6 +11,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 from unittest import mock
 
+from built import TAKE_TURNS
 from tonari.cli import main
 
 # 80 columns, no colours.
@@ -35,6 +36,6 @@ def time_limit(seconds: int) -> Iterator[None]:
 def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """call("plan", "moore:2:1") -> what the process `tonari plan moore:2:1` would have left."""
     out, err = io.StringIO(), io.StringIO()
-    with mock.patch.dict(os.environ, PLAIN | environment), redirect_stdout(out), redirect_stderr(err), time_limit(PATIENCE):
+    with mock.patch.dict(os.environ, PLAIN | TAKE_TURNS | environment), redirect_stdout(out), redirect_stderr(err), time_limit(PATIENCE):
         status = main(list(arguments))
     return subprocess.CompletedProcess(["tonari", *arguments], status, out.getvalue(), err.getvalue())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from built import marks
+from built import TAKE_TURNS, marks
 from tonari.benchmark.launch import ANY_RANKS
 
 MPIS, needed, each_mpi = marks("cg")
@@ -45,7 +45,7 @@ def write(folder: Path, matrix: np.ndarray, ranges: list[int], b: np.ndarray | N
 
 def run(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(Path(MPIS[mpi]["bin"]) / "cg"), *arguments]
-    environment = ANY_RANKS | dict(os.environ) | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
+    environment = ANY_RANKS | TAKE_TURNS | dict(os.environ) | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 

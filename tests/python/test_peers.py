@@ -18,7 +18,7 @@ import pytest
 from tonari.benchmark.launch import ANY_RANKS
 
 BUILT, needs_build, each_mpi = built.marks("tonari_peers")
-ENVIRONMENT = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
+ENVIRONMENT = ANY_RANKS | built.TAKE_TURNS | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
 # The MPI itself does not read other processes' memory.
 NO_READS_BY_MPI = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "UCX_TLS": "^cma"}
 # The launcher lets the others go on where a rank has died.
@@ -185,7 +185,7 @@ def test_small_exchanges_make_no_system_call(mpi: str, tmp_path: Path) -> None:
         directory = tmp_path / str(attempt)
         directory.mkdir()
         traced = ("sh", "-c", f'exec strace -o {shlex.quote(str(directory))}/$$ "$@"', "traced")
-        for report in run(command(mpi, 2, "quiet", before=traced), tmp_path, OMPI_MCA_mpi_yield_when_idle="0"):
+        for report in run(command(mpi, 2, "quiet", before=traced), tmp_path, OMPI_MCA_mpi_yield_when_idle="0", LD_PRELOAD=""):
             assert (report["code"], report["wrong"]) == (0, 0)
         for trace in directory.iterdir():
             calls = [call for call in calls_between_markers(trace) if not (crowded and call.startswith("sched_yield"))]
