@@ -23,6 +23,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def failed_jobs_end_at_once() -> None:
+    """Where one rank has failed, Open MPI's launcher would give the others a second or two to end by themselves."""
+    for prefix in ("OMPI", "PRTE"):
+        os.environ[f"{prefix}_MCA_odls_base_sigkill_timeout"] = "0"
+
+
 @pytest.fixture
 def tonari() -> Run:
     """tonari("plan", "moore:2:1") -> the finished process; 80 columns, no colours."""
