@@ -6,7 +6,7 @@
 
 namespace tonari {
 
-Prepared::Prepared() = default;
+Prepared::Prepared() { make_room_in_flight(); }
 Prepared::~Prepared() {
   int finalized = 0;
   MPI_Finalized(&finalized);

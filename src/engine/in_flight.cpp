@@ -20,7 +20,7 @@ std::atomic<std::size_t> enlisted{0};  // members of what follows, for a look wi
 
 struct InFlight {
   InFlight() {
-    members.reserve(1024);  // here, which an init comes by, so that start allocates nothing
+    members.reserve(1024);
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     threads = level == MPI_THREAD_MULTIPLE;
@@ -46,6 +46,8 @@ InFlight& in_flight() {
 }
 
 }  // namespace
+
+void make_room_in_flight() { in_flight(); }
 
 void enlist_always(Exchange& exchange) {
   const auto lock = in_flight().lock();

@@ -8,6 +8,8 @@
 
 namespace tonari {
 
+// At init, so that start allocates nothing.
+void make_room_in_flight();
 // After start. Exchanges that proceed by themselves are left alone. Allocates nothing up to 1,024 in flight.
 void enlist_always(Exchange& exchange);
 inline void enlist(Exchange& exchange) {

@@ -35,7 +35,7 @@ class StartToWait : public testing::Test {
     long sent = 0;
     for (int round = 0; round < 2; ++round) {
       b.prepare(rank, round);
-      sent = counted_exchange(request, round == 1);
+      sent = counted_exchange(request, round == 1).sends;
       EXPECT_EQ(b.wrong(where, rank, round), "");
     }
     tonari_request_info about;
@@ -50,7 +50,7 @@ class StartToWait : public testing::Test {
     return counted(op, plain(op, bytes), t, algorithm, channel);
   }
 
-  static long counted_exchange(tonari_request request, bool by_test) {
+  static Counts counted_exchange(tonari_request request, bool by_test) {
     int flag = 0, codes = 0;
     arm();
     codes |= tonari_start(request);
@@ -61,7 +61,7 @@ class StartToWait : public testing::Test {
     EXPECT_EQ(counts.collectives, 0) << counts.first;
     EXPECT_EQ(counts.setups, 0) << counts.first;
     EXPECT_EQ(counts.allocations, 0);
-    return counts.sends;
+    return counts;
   }
 
   int rank = 0;
@@ -100,6 +100,26 @@ TEST_F(StartToWait, AllocatesNothingAndCallsNoCollective) {
           const long sent = messages(op, bytes, algorithm, channel);
           EXPECT_TRUE(sent >= 0 || std::string(algorithm) == "additive-basis") << algorithm;
         }
+}
+
+// Where nothing waits for anything: one call starts all messages, one completes them. More bytes are packed message by message.
+TEST_F(StartToWait, SmallBlocksTakeTwoCalls) {
+  if (world_size() == 1) GTEST_SKIP() << "needs two ranks";
+  Topology line = torus_of_all(1);
+  line.offsets = box(1, -2, 2);
+  open(line);
+  for (const char* channel : channels)
+    for (int bytes : {8, 4000}) {
+      Buffers b = plain(Operation::alltoall, bytes);
+      tonari_request request = TONARI_REQUEST_NULL;
+      ASSERT_EQ(init(Operation::alltoall, b.out, b.in, near, Info{{"tonari_algorithm", "linear"}, {"tonari_channel", channel}, {"tonari_tune", "off"}}, &request), TONARI_SUCCESS);
+      b.prepare(rank, 0);
+      const Counts counts = counted_exchange(request, false);
+      EXPECT_EQ(b.wrong(t, rank, 0), "");
+      if (bytes == 8) EXPECT_EQ(counts.calls, 2) << channel;
+      else EXPECT_GE(counts.calls, 2) << channel;
+      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    }
 }
 
 TEST_F(StartToWait, OnAMesh) {
