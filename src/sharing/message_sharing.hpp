@@ -20,8 +20,10 @@
 //   Phase II   alpha = (|SS(P_max)| - |SS(P_min)|) / 2, but P_min is not lifted above the average: what it took over it may not pass on, so it
 //              could never come down again. A message to P_min itself does not move, nor does one that carries what was moved in this phase, nor one that has
 //              moved. Near the end, where the message to P_min costs what it saves, P_max turns to those it writes to anyway, then to anybody who
-//              is lifted halfway to it at most: so the bottleneck falls to the average rounded up, where messages can move at all.
-//   Paths      A message of Phase I's result is replaced by two at most, so a block makes up to 4 hops. Where it would pass a rank twice the loop is cut out.
+//              is lifted halfway to it at most. combine() settles the few messages that are left above the average (settled.hpp): there a message may
+//              move again, and its blocks each by a way of their own.
+//   Paths      A message of Phase I's result is replaced by two at most, so a block makes up to 4 hops, and one more whenever it is settled. Where it would pass
+//              a rank twice the loop is cut out.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ class Routes {
   std::span<const std::int32_t> operator[](BlockNumber b) const { return std::span(ranks_).subspan(begin_[b], begin_[b + 1] - begin_[b]); }
   int most_hops() const;
 
-  // Whether combine() may lead blocks round another rank, so that nobody sends a message or two more than the average (settled.hpp).
+  // Whether combine() may lead blocks over one rank more, so that nobody sends a little more than the average (settled.hpp).
   void allow_detours() { detours_ = true; }
   bool detours() const { return detours_; }
 
@@ -27,7 +27,7 @@ class Routes {
 
 // As few messages as these routes allow, mostly one per pair of ranks: it leaves when the last of its blocks is there. Messages may then wait for each other in
 // a circle (a -> b for c -> a for b -> c for a -> b). Where all messages left wait, one of a circle goes in two parts,
-// that of the rank that sends the fewest: what is there goes at once.
+// that of the rank that sends the fewest: what is there goes at once. Where routes allow detours the schedule is settled in the end.
 MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes);
 
 // Every block takes its k-th hop in stage k: the shortest chains, but two ranks may exchange a message per stage.

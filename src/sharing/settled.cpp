@@ -52,11 +52,13 @@ class Settler {
   void run() {
     for (int depth = 0; depth <= most_depth; ++depth)
       for (std::int32_t r = 0; r < matrix_.ranks(); ++r)
-        do ++asking_;
-        while (sent(r) > average() && looks_ < most_looks() && make_room(r, depth));
+        while (sent(r) > average() && looks_ < most_looks()) {
+          ++asking_;
+          if (!make_room(r, depth)) break;
+        }
   }
 
-  MessageSchedule schedule() const { if(getenv("LOOKS")) fprintf(stderr,"looks %zu of %zu legs %zu\n",(size_t)looks_,(size_t)most_looks(),legs_.size());
+  MessageSchedule schedule() const {
     std::vector<BlockHop> hops;
     hops.reserve(legs_.size());
     for (Index first : first_)
@@ -70,10 +72,10 @@ class Settler {
   static bool in_order(const Message& a, const Message& b) { return a.to != b.to ? a.to < b.to : a.stage < b.stage; }
 
   std::size_t sent(std::int32_t rank) const { return messages_[rank].size(); }
-  std::uint64_t most_looks() const { return 16 * legs_.size() + (1 << 20); }
+  std::uint64_t most_looks() const { return 4 * legs_.size() + (1 << 18); }
   std::size_t average() const { return rounded_up(total_, messages_.size()); }
 
-  std::int32_t arrives(Index leg) const { return legs_[leg].before == nothing ? -1 : legs_[legs_[leg].before].hop.stage; }  // where it leaves
+  std::int32_t arrives(Index leg) const { return legs_[leg].before == nothing ? -1 : legs_[legs_[leg].before].hop.stage; }  // -1: it starts here
   std::int32_t passed_on(Index leg) const { return legs_[leg].after == nothing ? never : legs_[legs_[leg].after].hop.stage; }
 
   bool passes(Index leg, std::int32_t rank) const {

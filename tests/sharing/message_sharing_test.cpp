@@ -218,18 +218,73 @@ TEST(CommonTargets, BitsAndColumnsAgree) {
   }
 }
 
-// Sparsine as in the thesis (58 of 223); at most one message more than the average rounded up, which comes from messages in two parts (routes.hpp).
+// Rows of more than 255 targets that all others have too, and columns of a few: the best of a rank, and all that are as good as the last of them.
+TEST(CommonTargets, TheMostOfThemAreAPrefixOfAll) {
+  std::mt19937 random(10);
+  std::vector<Flow> flows;
+  for (int a = 0; a < 600; ++a)
+    for (int t = 0; t < 600; ++t)
+      if (t < 300 ? a % 3 > 0 || t % 5 > 0 : random() % 100 == 0) flows.push_back({a, t, 1});
+  const CommunicationMatrix m(600, flows);
+  CommonTargets every(m);
+  for (std::size_t wanted : {1u, 7u, 300u, 10000u}) {
+    CommonTargets common(m);
+    for (int a = 0; a < m.ranks(); ++a) {
+      const auto all = every.of(a), most = common.of(a, wanted);
+      ASSERT_GT(all.front().targets, 230u);
+      ASSERT_GE(most.size(), std::min(wanted, all.size()));
+      ASSERT_TRUE(std::equal(most.begin(), most.end(), all.begin(), [](CommonCount x, CommonCount y) { return x.rank == y.rank && x.targets == y.targets; }));
+      ASSERT_TRUE(most.size() == all.size() || all[most.size()].targets < most.back().targets);
+      const CommonCount& last = most.back();
+      std::vector<int> both;
+      std::ranges::set_intersection(m.targets(a), m.targets(last.rank), std::back_inserter(both));
+      ASSERT_EQ(last.targets, both.size());
+    }
+  }
+}
+
+bool below_half(const CommunicationMatrix& m) { return 2 * m.statistics().most_sent < m.ranks(); }
+
+// Not above the average rounded up: circles and messages that may not move left one pattern in three above it.
+TEST(MessageSharing, IsWithinTheAverageOnRandomPatterns) {
+  std::mt19937 random(3);
+  int above = 0, all = 0;
+  for (unsigned seed = 0; seed < 800; ++seed) {
+    const CommunicationMatrix m = any_pattern(random, 64);
+    if (!below_half(m)) continue;
+    const ScheduleMetrics cost = combine(m, share_messages(m, 2)).metrics(m);
+    above += cost.most_sent > std::ceil(cost.average_sent);
+    ++all;
+  }
+  EXPECT_GT(all, 400);
+  EXPECT_LT(10 * above, all);
+  for (unsigned degree = 6; degree < 26; ++degree) {
+    std::vector<Flow> flows;
+    for (int a = 0; a < 128; ++a)
+      for (unsigned k = random() % (2 * degree); k > 0; --k) flows.push_back({a, static_cast<std::int32_t>(random() % 128), 1});
+    const CommunicationMatrix m(128, flows);
+    const MessageSchedule schedule = combine(m, share_messages(m, 2));
+    expect_proven(m, schedule, "uniform", degree);
+    const ScheduleMetrics cost = schedule.metrics(m);
+    EXPECT_LE(cost.most_sent, std::ceil(cost.average_sent)) << degree << ", " << cost.average_sent;
+  }
+}
+
+// Sparsine as in the thesis (58 of 223). At most the average rounded up, which is less than one message more than the average, where nobody writes to half of all.
 TEST(MessageSharing, BalancesTheDataSet) {
   int found = 0;
-  for (const char* name : {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat", "CA-AstroPh", "model-nd3k", "model-GaAsH6", "model-pkustk04"}) {
+  for (const char* name : {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat", "CA-AstroPh", "model-nd3k", "model-GaAsH6", "model-pkustk04",
+                           "model-cbuckle", "model-msc10848", "model-TSOPF", "model-coAuthorsDBLP"}) {
     const auto m = sharing::data_set(name);
     if (!m) continue;
     ++found;
     const MessageSchedule schedule = combine(*m, share_messages(*m, 2));
     const ScheduleMetrics cost = schedule.metrics(*m);
-    EXPECT_LE(cost.most_sent, std::ceil(cost.average_sent) + 1) << name;
+    if (below_half(*m)) {
+      EXPECT_LE(cost.most_sent, std::ceil(cost.average_sent)) << name;
+    }
     EXPECT_LT(cost.average_sent, m->statistics().average_sent) << name;
-    EXPECT_EQ(cost.delivered, 1) << name;
+    expect_proven(*m, schedule, name, 1);
     if (name == std::string("sparsine")) {
       EXPECT_LE(cost.most_sent * 223, 58 * m->statistics().most_sent);
     }
