@@ -2,37 +2,54 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace tonari {
 namespace {
 
-constexpr int most_rounds = 256;
+constexpr int most_rounds = 256, most_turns = 3;
 constexpr int patience = 4;               // offers to the least busy
 constexpr std::size_t most_asked = 16;    // of a rank's own targets
 constexpr std::size_t most_pairs = 1024;  // found by one reduction
 
 }  // namespace
 
-SecondPhase::SecondPhase(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed) : world_(world), work_(work) {
+SecondPhase::SecondPhase(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed)
+    : world_(world), work_(work), busy_(world, std::min(most_pairs, static_cast<std::size_t>(world.ranks()))), idle_(busy_) {
   for (std::size_t k = 0; k < targets.size(); ++k) members_.push_back({Sending(world.here()[k], targets[k], fixed[k], work), targets[k]});
 }
 
+// The average rises by the messages to helpers; what that leaves is done in a second turn.
 bool SecondPhase::run(int steps) {
-  bool any = false, strangers = true;
   const Word most = find_most();
-  for (int round = 0; round < most_rounds; ++round) {
-    const Word limit = find_limit(most, steps);
-    const std::vector<std::int32_t> takers = strangers ? least_busy(limit) : own_targets(limit);
-    bool asked = false;
-    for (std::int32_t taker : takers) asked = asked || taker != nobody;
-    if (!world_.max(Word{asked})) {
-      if (!strangers) break;
-      strangers = false;
-      continue;
-    }
-    any = offer(takers, limit) || any;
+  bool any = false;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    const Word before = std::exchange(limit_, find_limit(most, steps));
+    if (limit_ == before) break;
+    for (std::size_t k = 0; k < members_.size(); ++k) note(k);
+    any = rounds([&] { return least_busy(); }) || any;
   }
+  any = rounds([&] { return own_targets(); }) || any;
   return world_.max(Word{any}) != 0;
+}
+
+// Until nobody is asked any more.
+bool SecondPhase::rounds(const std::function<std::vector<Offer>()>& find_offers) {
+  bool any = false;
+  for (int round = 0; round < most_rounds; ++round) {
+    const std::vector<Offer> offers = find_offers();
+    if (!world_.max(Word{!offers.empty()})) break;
+    any = make(offers) || any;
+  }
+  return any;
+}
+
+void SecondPhase::note(std::size_t k) {
+  const Member& m = members_[k];
+  const Word load = m.sending.load();
+  busy_.set(k, load > limit_ && m.failures < patience && !m.took ? load : Extremes::none);
+  idle_.set(k, load < limit_ ? -load : Extremes::none);
 }
 
 // How much helpers may have to do. In the last stage the average, rounded up, or as many messages as the busiest rank then needs helpers, sqrt(most).
@@ -52,49 +69,42 @@ Word SecondPhase::find_most() {
   return world_.max(most);
 }
 
-std::vector<std::int32_t> SecondPhase::least_busy(Word limit) {
-  const std::size_t classes = std::min<std::size_t>(most_pairs, static_cast<std::size_t>(world_.ranks()));
-  Extremes busy(world_, classes), idle(world_, classes);
-  for (std::size_t k = 0; k < members_.size(); ++k) {
-    const Member& m = members_[k];
-    const Word load = m.sending.load();
-    if (load > limit && m.failures < patience && !m.took) busy.set(k, load);
-    if (load < limit) idle.set(k, -load);
-  }
-  const Found found = find(world_, busy, idle);
-  std::vector<std::int32_t> takers(members_.size(), nobody);
+std::vector<SecondPhase::Offer> SecondPhase::least_busy() {
+  const Found found = find(world_, busy_, idle_);
   const std::span<const std::int32_t> here = world_.here();
+  std::vector<Offer> offers;
   for (std::size_t i = 0; i < std::min(found.high.size(), found.low.size()); ++i)
     if (const auto k = std::lower_bound(here.begin(), here.end(), found.high[i].rank); k != here.end() && *k == found.high[i].rank)
-      takers[static_cast<std::size_t>(k - here.begin())] = found.low[i].rank;
-  return takers;
+      offers.push_back({static_cast<std::size_t>(k - here.begin()), found.low[i].rank});
+  return offers;
 }
 
-std::vector<std::int32_t> SecondPhase::own_targets(Word limit) {
-  std::vector<std::int32_t> takers(members_.size(), nobody);
+std::vector<SecondPhase::Offer> SecondPhase::own_targets() {
+  std::vector<Offer> offers;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     Member& m = members_[k];
-    if (m.sending.load() <= limit || m.took || m.next == std::min(most_asked, m.own_targets.size())) continue;
-    takers[k] = m.own_targets[(m.next++ * m.own_targets.size()) / std::min(most_asked, m.own_targets.size())];
+    const std::size_t asked = std::min(most_asked, m.own_targets.size());
+    if (m.sending.load() > limit_ && !m.took && m.next < asked) offers.push_back({k, m.own_targets[m.next++ * m.own_targets.size() / asked]});
   }
-  return takers;
+  return offers;
 }
 
-// An offer: work, messages more for the giver if it is taken, and the targets of what may be handed over. The answer: which of them, and messages more for the taker.
-bool SecondPhase::offer(const std::vector<std::int32_t>& takers, Word limit) {
-  for (std::size_t k = 0; k < members_.size(); ++k) {
-    if (takers[k] == nobody) continue;
+// An offer tells the giver's work, messages more for it if anything is taken, and the targets of what may be handed over; the answer, which of them are taken.
+bool SecondPhase::make(const std::vector<Offer>& offers) {
+  for (const auto& [k, taker] : offers) {
     const Sending& giver = members_[k].sending;
-    std::vector<Word> words{giver.load(), giver.cost(takers[k])};
+    std::vector<Word> words{giver.load(), giver.cost(taker)};
     for (const Sending::Line& line : giver.lines())
-      if (giver.alone(line) && line.target != takers[k]) words.push_back(line.target);
-    world_.put(k, takers[k], words);
+      if (giver.alone(line) && line.target != taker) words.push_back(line.target);
+    world_.put(k, taker, words);
   }
   world_.exchange();
-  std::vector<std::pair<std::size_t, std::pair<std::int32_t, std::vector<Word>>>> answers;
-  for (std::size_t k : world_.receivers())
-    for (const Letter& letter : world_.mail(k)) answers.push_back({k, {letter.from, take(members_[k], letter, limit)}});
-  for (const auto& [k, answer] : answers) world_.put(k, answer.first, answer.second);
+  std::vector<std::tuple<std::size_t, std::int32_t, std::vector<Word>>> answers;
+  for (std::size_t k : world_.receivers()) {
+    for (const Letter& letter : world_.mail(k)) answers.emplace_back(k, letter.from, take(members_[k], letter));
+    note(k);
+  }
+  for (const auto& [k, giver, taken] : answers) world_.put(k, giver, taken);
   world_.exchange();
   bool any = false;
   for (std::size_t k : world_.receivers()) {
@@ -104,12 +114,13 @@ bool SecondPhase::offer(const std::vector<std::int32_t>& takers, Word limit) {
       any = any || !letter.words.empty();
       for (Word target : letter.words) m.sending.give(static_cast<std::int32_t>(target), letter.from);
     }
+    note(k);
   }
   return any;
 }
 
 // What it writes to anyway first. Not beyond the limit, and not so much that the giver would have less to do than this rank.
-std::vector<Word> SecondPhase::take(Member& m, const Letter& offer, Word limit) {
+std::vector<Word> SecondPhase::take(Member& m, const Letter& offer) {
   std::vector<Word> targets(offer.words.begin() + 2, offer.words.end()), taken;
   std::erase(targets, Word{m.sending.rank()});
   const auto others = std::stable_partition(targets.begin(), targets.end(), [&](Word target) { return m.sending.writes(static_cast<std::int32_t>(target)); });
@@ -117,7 +128,7 @@ std::vector<Word> SecondPhase::take(Member& m, const Letter& offer, Word limit) 
   Word giver = offer.words[0] + cost * work_.message, load = m.sending.load() + cost * work_.helped;
   for (auto target = targets.begin(); target != targets.end(); ++target) {
     const Word more = (target < others ? 0 : work_.message) + work_.passed;
-    if (giver - work_.message < load + more || giver <= limit || load + more > limit) break;
+    if (giver - work_.message < load + more || giver <= limit_ || load + more > limit_) break;
     giver -= work_.message;
     load += more;
     taken.push_back(*target);

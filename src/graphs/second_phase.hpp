@@ -14,6 +14,8 @@
 //   Moved once  What was handed over stays where it is, so a stage is enough: messages of earlier stages, also those that carry gifts to helpers, do not move.
 #pragma once
 
+#include <functional>
+
 #include "graphs/extremes.hpp"
 #include "graphs/friends.hpp"
 #include "graphs/sending.hpp"
@@ -31,7 +33,6 @@ class SecondPhase {
   Sending& sending(std::size_t k) { return members_[k].sending; }  // of here()[k]
 
  private:
-  static constexpr std::int32_t nobody = -1;
   struct Member {
     Sending sending;
     Ranks own_targets;
@@ -39,17 +40,25 @@ class SecondPhase {
     std::size_t next = 0;  // of its own targets, to be asked
     bool took = false;
   };
+  struct Offer {
+    std::size_t k;
+    std::int32_t taker;
+  };
 
-  Word find_limit(Word most, int steps);
   Word find_most();
-  bool offer(const std::vector<std::int32_t>& takers, Word limit);
-  std::vector<std::int32_t> least_busy(Word limit);
-  std::vector<std::int32_t> own_targets(Word limit);
-  std::vector<Word> take(Member& m, const Letter& offer, Word limit);
+  Word find_limit(Word most, int steps);
+  bool rounds(const std::function<std::vector<Offer>()>& find_offers);
+  std::vector<Offer> least_busy();
+  std::vector<Offer> own_targets();
+  bool make(const std::vector<Offer>& offers);
+  std::vector<Word> take(Member& m, const Letter& offer);
+  void note(std::size_t k);
 
   World& world_;
   Work work_;
   std::vector<Member> members_;  // per rank here
+  Extremes busy_, idle_;         // who may hand over, by work; who may take, by less work
+  Word limit_ = -1;              // of the work of those who take
 };
 
 }  // namespace tonari
