@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.hpp"
 #include "sharing/many_stages.hpp"
 #include "sharing/store_and_forward.hpp"
 #include "sharing/two_hops.hpp"
+#include "topology/virtual_topology.hpp"
 
 namespace tonari {
 namespace {
@@ -15,6 +17,13 @@ std::vector<StagedEdge> pattern_edges(const CommunicationMatrix& matrix, int sta
   std::vector<StagedEdge> edges;
   for (BlockNumber b = 0; b < matrix.blocks(); ++b)
     for (int stage = 0; stage < stages; ++stage) edges.push_back({stage, matrix.origin(b), matrix.target(b)});
+  return edges;
+}
+
+TwoStages twice(const CommunicationMatrix& matrix) {
+  TwoStages edges;
+  for (BlockNumber b = 0; b < matrix.blocks(); ++b) edges[0].push_back({matrix.origin(b), matrix.target(b)});
+  edges[1] = edges[0];
   return edges;
 }
 
@@ -35,28 +44,36 @@ std::pair<double, double> time_of(const CommunicationMatrix& matrix, const Messa
   return time_of(std::max(cost.most_sent, cost.most_received), cost.words * static_cast<double>(matrix.statistics().words) / matrix.ranks(), price);
 }
 
-// With two stages a way is the rank in its middle, and all is much faster.
-TwoHops two_hops(const CommunicationMatrix& matrix, const BalanceOptions& options, const TwoStages& start) {
-  const double most_words = options.words * static_cast<double>(matrix.statistics().words);
-  TwoHops hops(matrix, thin(matrix, start, {options.price, most_words}).via);
-  hops.level(most_words);
-  hops.shorten(options.price);
-  return hops;
+// Where store and forward in two dimensions turns, by block. Its ways are the only ones over its edges but for a few where the mesh is not full: nothing to thin.
+std::vector<std::int32_t> topology_vias(const CommunicationMatrix& matrix) {
+  const VirtualTopology topology(matrix.ranks(), virtual_topology(matrix.ranks(), std::min(2, most_dimensions(matrix.ranks()))));
+  std::vector<std::int32_t> via(matrix.blocks());
+  for (BlockNumber b = 0; b < matrix.blocks(); ++b) via[b] = topology.next(matrix.origin(b), matrix.target(b), 0);
+  return via;
 }
 
+// With two stages a way is the rank in its middle, and all is much faster.
 MessageSchedule over_two_stages(const CommunicationMatrix& matrix, const BalanceOptions& options) {
   const double most_words = options.words * static_cast<double>(matrix.statistics().words);
-  TwoStages pattern, topology;
-  for (const StagedEdge& e : pattern_edges(matrix, 2)) pattern[e.stage].push_back({e.from, e.to});
-  if (options.price == 0) return MessageSchedule(matrix, two_hops(matrix, options, pattern).hops());
-  for (const StagedEdge& e : topology_edges(matrix, 2)) topology[e.stage].push_back({e.from, e.to});
-  if (topology[0].size() + topology[1].size() >= matrix.blocks()) return MessageSchedule(matrix, two_hops(matrix, options, pattern).hops());
-  const TwoHops regular = two_hops(matrix, options, topology);
-  const bool allowed = regular.words() <= most_words, full = matrix.statistics().average_sent > matrix.ranks() / 4.0;
-  if (allowed && full) return MessageSchedule(matrix, regular.hops());
-  const TwoHops found = two_hops(matrix, options, pattern);
-  const bool better = allowed && time_of(regular.most(), regular.words() / matrix.ranks(), options.price) < time_of(found.most(), found.words() / matrix.ranks(), options.price);
-  return MessageSchedule(matrix, (better ? regular : found).hops());
+  std::optional<TwoHops> regular;
+  if (options.price > 0) {
+    regular.emplace(matrix, topology_vias(matrix));
+    if (regular->words() > most_words || regular->messages() >= matrix.blocks()) regular.reset();
+  }
+  if (regular) {
+    regular->level(most_words);
+    regular->shorten(options.price);
+    if (matrix.statistics().average_sent > matrix.ranks() / 4.0) return MessageSchedule(matrix, regular->hops());
+  }
+  ThinningLimits limits{options.price, most_words};
+  if (regular && std::isinf(options.price)) limits.most = 2 * regular->most();  // levelling seldom gets it below the half
+  const Thinned thinned = thin(matrix, twice(matrix), limits);
+  if (thinned.via.empty()) return MessageSchedule(matrix, regular->hops());
+  TwoHops found(matrix, thinned.via);
+  found.level(most_words);
+  found.shorten(options.price);
+  const auto time = [&](const TwoHops& hops) { return time_of(hops.most(), hops.words() / matrix.ranks(), options.price); };
+  return MessageSchedule(matrix, (regular && time(*regular) < time(found) ? *regular : found).hops());
 }
 
 }  // namespace

@@ -13,11 +13,13 @@
 //      never can, as ways only become fewer: every edge is tried once, or twice, from both ends.
 //   2. Levelling (two_hops.hpp). The busiest rank closes one of its edges, those with few words first, and blocks without a way get a new edge, whatever the pattern, between
 //      ranks with room, until the busiest rank finds none or the words are spent. The number of busiest ranks falls in every step, so it ends.
-//   3. Shortening. Blocks that would save more words than `price` go directly, where this makes nobody the busiest.
+//   3. Shortening. Blocks go directly where the edge is open by now, and those that would save more words than `price` also where it is not, if this makes nobody
+//      the busiest.
 //
 // Where all talk to all a pattern has no shape to find. So the same is done from the messages of store and forward on, if these are fewer than the pattern's, and
 // the better of the two schedules is taken: by messages of the busiest rank times price plus words of the average rank. Two stages: where a rank writes to more
-// than a quarter of all on average, the pattern's own edges are not tried unless store and forward has too many words.
+// than a quarter of all on average, the pattern's own edges are not tried unless store and forward has too many words; and they are
+// given up when thinning them has to leave some rank with twice the messages of the schedule from store and forward, as levelling seldom takes off half of them.
 //
 // For few words more: a low price and a limit of words, which levelling then spends where it helps; for few messages: no limits and more stages.
 //

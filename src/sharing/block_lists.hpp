@@ -52,9 +52,14 @@ class BlockLists {
   }
   std::vector<BlockNumber> blocks(EdgeNumber e) const {
     std::vector<BlockNumber> all;
-    for (std::uint32_t p = lists_[e].head; p != nothing; p = places_[p].next) all.push_back(static_cast<BlockNumber>(p / stages_));
+    blocks(e, all);
     return all;
   }
+  void blocks(EdgeNumber e, std::vector<BlockNumber>& all) const {
+    all.clear();
+    for (std::uint32_t p = lists_[e].head; p != nothing; p = places_[p].next) all.push_back(static_cast<BlockNumber>(p / stages_));
+  }
+  bool empty(EdgeNumber e) const { return lists_[e].head == nothing; }
   std::uint64_t words(EdgeNumber e) const { return lists_[e].words; }
   std::span<const std::uint64_t> words_sent() const { return words_sent_; }  // by rank
   double all_words() const { return static_cast<double>(all_words_); }

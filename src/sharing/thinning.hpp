@@ -9,28 +9,23 @@
 // words to send so far. Time: about (edges + blocks) * (degree or ranks / 64).
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sharing/communication_matrix.hpp"
+#include "sharing/edge_index.hpp"
 
 namespace tonari {
-
-struct RankPair {
-  std::int32_t from, to;
-  friend bool operator==(const RankPair&, const RankPair&) = default;
-};
-
-using TwoStages = std::array<std::vector<RankPair>, 2>;  // edges, each once
 
 struct ThinningLimits {
   double price;  // most words that a deletion may add
   double words;  // most words of all blocks together, each counted on every hop
+  int most = std::numeric_limits<int>::max();  // gives up once some rank has to send or receive more messages
 };
 
 struct Thinned {
-  std::vector<std::int32_t> via;  // by block: x
+  std::vector<std::int32_t> via;  // by block: x; empty if it gave up
   std::uint64_t steps = 0;        // looks at a block: what took the time
 };
 

@@ -1,106 +1,114 @@
 #include "sharing/two_hops.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
+#include <numeric>
 
 #include "base/error.hpp"
 
 namespace tonari {
 
 TwoHops::TwoHops(const CommunicationMatrix& matrix, std::span<const std::int32_t> via)
-    : matrix_(matrix), ranks_(matrix.ranks()), lists_(matrix, 2), sent_(static_cast<std::size_t>(ranks_), 0), received_(sent_), mark_(static_cast<std::size_t>(ranks_), no_edge) {
+    : matrix_(matrix), ranks_(matrix.ranks()), open_(ranks_), lists_(matrix, 2), sent_(static_cast<std::size_t>(ranks_), 0), received_(sent_) {
   for (int stage : {0, 1}) {
     out_[stage].resize(static_cast<std::size_t>(ranks_));
     in_[stage].resize(static_cast<std::size_t>(ranks_));
   }
+  for (auto* sides : {&out_, &in_})
+    for (auto& side : *sides)
+      for (std::vector<Neighbour>& neighbours : side) neighbours.reserve(16);
+  std::vector<EdgeNumber> mark(static_cast<std::size_t>(ranks_), no_edge);
+  const auto put = [&](BlockNumber b, const Edge& edge, int x) {
+    if (mark[x] == no_edge) {
+      mark[x] = list(edge);
+      use(edge);
+    }
+    lists_.enter(b, edge.second, mark[x]);
+  };
   for (int rank = 0; rank < ranks_; ++rank) {
     for (BlockNumber b : matrix.row(rank))
-      if (const int x = via[b]; x != rank) lists_.enter(b, 0, mark_[x] == no_edge ? mark_[x] = open(0, rank, x) : mark_[x]);
-    for (EdgeNumber e : out_[0][rank]) mark_[edges_[e].to] = no_edge;
+      if (const int x = via[b]; x != rank) put(b, {false, rank, x}, x);
+    for (const Neighbour& n : out_[0][rank]) mark[n.rank] = no_edge;
     for (BlockNumber b : matrix.column(rank))
-      if (const int x = via[b]; x != rank) lists_.enter(b, 1, mark_[x] == no_edge ? mark_[x] = open(1, x, rank) : mark_[x]);
-    for (EdgeNumber e : in_[1][rank]) mark_[edges_[e].from] = no_edge;
+      if (const int x = via[b]; x != rank) put(b, {true, x, rank}, x);
+    for (const Neighbour& n : in_[1][rank]) mark[n.rank] = no_edge;
   }
 }
 
-EdgeNumber TwoHops::open(int stage, int from, int to) {
-  const EdgeNumber e = lists_.add(from);
-  edges_.push_back({from, to, stage == 1, false});
-  out_[stage][from].push_back(e);
-  in_[stage][to].push_back(e);
-  count(from, to, 1);
+EdgeNumber TwoHops::list(const Edge& edge) {
+  const EdgeNumber e = lists_.add(edge.from);
+  edges_.push_back(edge);
+  out_[edge.second][edge.from].push_back({edge.to, e});
+  in_[edge.second][edge.to].push_back({edge.from, e});
   return e;
 }
 
-void TwoHops::close(EdgeNumber e) {
-  edges_[e].gone = true;
-  count(edges_[e].from, edges_[e].to, -1);
+void TwoHops::unlist(EdgeNumber e) {
+  const Edge& edge = edges_[e];
+  for (std::vector<Neighbour>* side : {&out_[edge.second][edge.from], &in_[edge.second][edge.to]})
+    side->erase(std::find_if(side->begin(), side->end(), [&](const Neighbour& n) { return n.edge == e; }));
 }
 
-void TwoHops::count(int from, int to, int by) {
-  sent_[from] += by;
-  received_[to] += by;
+void TwoHops::use(const Edge& edge) {
+  open_.open(edge.second, edge.from, edge.to);
+  ++sent_[edge.from];
+  ++received_[edge.to];
 }
 
-std::vector<EdgeNumber>& TwoHops::tidy(std::vector<EdgeNumber>& edges) {
-  steps_ += edges.size();
-  std::erase_if(edges, [&](EdgeNumber e) { return edges_[e].gone; });
-  return edges;
+void TwoHops::avoid(const Edge& edge) {
+  open_.close(edge.second, edge.from, edge.to);
+  --sent_[edge.from];
+  --received_[edge.to];
 }
 
-// Where both ends may choose the stage of a single edge they take turns, so that both stages are in use.
-TwoHops::Way TwoHops::find(int a, int t) {
-  const auto& last = tidy(in_[1][t]);
-  for (EdgeNumber f : last)
-    if (f != barred_) mark_[edges_[f].from] = f;
-  const std::span<const std::uint64_t> words_sent = lists_.words_sent();
-  Way best;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  EdgeNumber direct = no_edge;
-  for (EdgeNumber e : tidy(out_[0][a])) {
-    if (e == barred_) continue;
-    const int via = edges_[e].to;
-    if (via == t) direct = e;
-    if (mark_[via] == no_edge || words_sent[via] >= least) continue;
-    least = words_sent[via];
-    best = {e, mark_[via]};
-  }
-  const EdgeNumber other = mark_[a];
-  for (EdgeNumber f : last) mark_[edges_[f].from] = no_edge;
-  if (direct != no_edge && (other == no_edge || (a + t) % 2 == 0)) return {direct, no_edge};
-  if (other != no_edge) return {no_edge, other};
-  return best;
+EdgeNumber TwoHops::number(const Edge& edge) const {
+  const std::vector<Neighbour>& side = out_[edge.second][edge.from];
+  return std::find_if(side.begin(), side.end(), [&](const Neighbour& n) { return n.rank == edge.to; })->edge;
 }
 
 // An edge whose opening makes a way from a to t, with ends that have less than `most`; the least busy such ones.
-bool TwoHops::find_missing(int a, int t, int most, EdgeNumber& opened) {
-  int best = most, stage = -1, from = 0, to = 0;
-  const auto offer = [&](int s, int tail, int head) {
-    const int busy = std::max(sent_[tail], received_[head]);
-    if (busy >= best || (s == edges_[barred_].second && tail == edges_[barred_].from && head == edges_[barred_].to)) return;
+bool TwoHops::find_missing(int a, int t, int most, const Edge& barred, Edge& missing) {
+  int best = most;
+  const auto offer = [&](const Edge& edge) {
+    const int busy = std::max(sent_[edge.from], received_[edge.to]);
+    if (busy >= best || edge == barred) return;
     best = busy;
-    stage = s;
-    from = tail;
-    to = head;
+    missing = edge;
   };
   if (sent_[a] < best) {
-    offer(0, a, t);
-    for (EdgeNumber f : tidy(in_[1][t])) if (f != barred_) offer(0, a, edges_[f].from);
+    offer({false, a, t});
+    for (const Neighbour& n : in_[1][t])
+      if (open_.is_open(true, n.rank, t)) offer({false, a, n.rank});
   }
   if (received_[t] < best) {
-    offer(1, a, t);
-    for (EdgeNumber e : tidy(out_[0][a])) if (e != barred_) offer(1, edges_[e].to, t);
+    offer({true, a, t});
+    for (const Neighbour& n : out_[0][a])
+      if (open_.is_open(false, a, n.rank)) offer({true, n.rank, t});
   }
-  if (stage < 0) return false;
-  opened = open(stage, from, to);
-  return true;
+  steps_ += in_[1][t].size() + out_[0][a].size();
+  return best < most;
 }
 
-void TwoHops::lead(BlockNumber b, Way way) {
-  lists_.leave(b, 0);
-  lists_.leave(b, 1);
-  if (way.first != no_edge) lists_.enter(b, 0, way.first);
-  if (way.second != no_edge) lists_.enter(b, 1, way.second);
+void TwoHops::lead(BlockNumber b, std::int32_t via) {
+  const std::int32_t a = matrix_.origin(b), t = matrix_.target(b);
+  for (int stage : {0, 1}) {
+    if (const EdgeNumber e = lists_.edge(b, stage); e != no_edge) left_.push_back(e);
+    lists_.leave(b, stage);
+  }
+  if (via != a) lists_.enter(b, 0, number({false, a, via}));
+  if (via != t) lists_.enter(b, 1, number({true, via, t}));
+}
+
+// Edges that have lost their last blocks.
+void TwoHops::drop_left() {
+  std::sort(left_.begin(), left_.end());
+  left_.erase(std::unique(left_.begin(), left_.end()), left_.end());
+  for (EdgeNumber e : left_) {
+    if (!lists_.empty(e)) continue;
+    avoid(edges_[e]);
+    unlist(e);
+  }
+  left_.clear();
 }
 
 int TwoHops::most() const {
@@ -108,6 +116,8 @@ int TwoHops::most() const {
   for (int end = 0; end < 2 * ranks_; ++end) most = std::max(most, busy(end));
   return most;
 }
+
+std::size_t TwoHops::messages() const { return static_cast<std::size_t>(std::accumulate(sent_.begin(), sent_.end(), std::int64_t{0})); }
 
 void TwoHops::level(double most_words) {
   constexpr int most_tries = 3;
@@ -132,51 +142,57 @@ bool TwoHops::lower(int most, double most_words) {
 }
 
 bool TwoHops::relieve(int end, double most_words) {
-  std::vector<std::pair<std::uint64_t, EdgeNumber>> edges;  // those with few words first
+  ranking_.clear();
   for (int stage : {0, 1})
-    for (EdgeNumber e : tidy(end < ranks_ ? out_[stage][end] : in_[stage][end - ranks_])) edges.emplace_back(lists_.words(e), e);
-  std::sort(edges.begin(), edges.end());
+    for (const Neighbour& n : end < ranks_ ? out_[stage][end] : in_[stage][end - ranks_]) ranking_.emplace_back(lists_.words(n.edge), n.edge);
   const int most = busy(end);
-  return std::any_of(edges.begin(), edges.end(), [&](const auto& edge) { return replace(edge.second, most, most_words); });
+  std::make_heap(ranking_.begin(), ranking_.end(), std::greater<>());  // those with few words first; mostly one of the first will do
+  for (; !ranking_.empty(); ranking_.pop_back()) {
+    std::pop_heap(ranking_.begin(), ranking_.end(), std::greater<>());
+    if (replace(ranking_.back().second, most, most_words)) return true;
+  }
+  return false;
 }
 
 // Closes it and opens others where blocks have no way, between ranks that have then less than `most` edges.
 bool TwoHops::replace(EdgeNumber old, int most, double most_words) {
   constexpr std::size_t most_opened = 64;
-  barred_ = old;
-  count(edges_[old].from, edges_[old].to, -1);
-  const std::vector<BlockNumber> blocks = lists_.blocks(old);
-  detours_.resize(std::max(detours_.size(), blocks.size()));
-  std::vector<EdgeNumber> opened;
+  const Edge edge = edges_[old];
+  avoid(edge);
+  lists_.blocks(old, moving_);
+  detours_.clear();
+  opened_.clear();
   double more = 0;
-  bool found = true;
-  for (std::size_t k = 0; found && k < blocks.size(); ++k) {
-    const int a = matrix_.origin(blocks[k]), t = matrix_.target(blocks[k]);
-    detours_[k] = find(a, t);
-    if (detours_[k].hops() == 0) {
-      EdgeNumber e = no_edge;
-      if (opened.size() == most_opened || !find_missing(a, t, most - 1, e)) {
-        found = false;
-        break;
-      }
-      opened.push_back(e);
-      detours_[k] = find(a, t);
+  for (BlockNumber b : moving_) {
+    const int a = matrix_.origin(b), t = matrix_.target(b);
+    std::int32_t via = open_.find(a, t, lists_.words_sent());
+    ++steps_;
+    if (Edge missing; via < 0 && opened_.size() < most_opened && find_missing(a, t, most - 1, edge, missing)) {
+      opened_.push_back(missing);
+      use(missing);
+      via = open_.find(a, t, lists_.words_sent());
     }
-    more += (detours_[k].hops() - lists_.hops(blocks[k])) * static_cast<double>(matrix_.words(blocks[k]));
-    found = lists_.all_words() + more <= most_words;
+    const int hops = via == a || via == t ? 1 : 2;
+    more += (hops - lists_.hops(b)) * static_cast<double>(matrix_.words(b));
+    if (via < 0 || lists_.all_words() + more > most_words) {
+      for (const Edge& e : opened_) avoid(e);
+      use(edge);
+      return false;
+    }
+    detours_.push_back(via);
   }
-  barred_ = no_edge;
-  if (!found) {
-    for (EdgeNumber e : opened) close(e);
-    count(edges_[old].from, edges_[old].to, 1);
-    return false;
-  }
-  for (std::size_t k = 0; k < blocks.size(); ++k) lead(blocks[k], detours_[k]);
-  edges_[old].gone = true;
+  for (const Edge& e : opened_) list(e);
+  for (std::size_t k = 0; k < moving_.size(); ++k) lead(moving_[k], detours_[k]);
+  use(edge);  // until now
+  drop_left();
   return true;
 }
 
 void TwoHops::shorten(double price) {
+  for (BlockNumber b = 0; b < matrix_.blocks(); ++b)  // edges opened later than it was led
+    if (const int a = matrix_.origin(b), t = matrix_.target(b); lists_.hops(b) > 1 && (open_.is_open(false, a, t) || open_.is_open(true, a, t)))
+      lead(b, open_.find(a, t, lists_.words_sent()));
+  drop_left();
   const int limit = most();
   std::vector<std::pair<double, BlockNumber>> savings;
   for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
@@ -186,13 +202,16 @@ void TwoHops::shorten(double price) {
     const int a = matrix_.origin(b), t = matrix_.target(b);
     if (sent_[a] >= limit || received_[t] >= limit) continue;
     const int stage = (a + t) % 2;
-    const EdgeNumber e = open(stage, a, t);
-    lead(b, stage == 0 ? Way{e, no_edge} : Way{no_edge, e});
+    list({stage == 1, a, t});
+    use({stage == 1, a, t});
+    lead(b, stage == 0 ? t : a);
+    drop_left();
   }
 }
 
 std::vector<BlockHop> TwoHops::hops() const {
   std::vector<BlockHop> all;
+  all.reserve(2 * matrix_.blocks());
   for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
     for (int stage : {0, 1})
       if (const EdgeNumber e = lists_.edge(b, stage); e != no_edge) all.push_back({stage, edges_[e].from, edges_[e].to, b});

@@ -7,6 +7,7 @@
 
 #include "sharing/block_lists.hpp"
 #include "sharing/message_schedule.hpp"
+#include "sharing/stage_sets.hpp"
 #include "sharing/thinning.hpp"
 
 namespace tonari {
@@ -21,32 +22,35 @@ class TwoHops {
   // it ends.
   void level(double most_words);
 
-  // Blocks that would save more words than `price` go directly, where this makes nobody the busiest.
+  // Blocks go directly where the edge is open by now, and those that would save more words than `price` also where it is not, if this makes nobody the busiest.
   void shorten(double price);
 
   int most() const;                       // messages of the busiest rank, sent or received
+  std::size_t messages() const;           // of all ranks
   double words() const { return lists_.all_words(); }
   std::vector<BlockHop> hops() const;
   std::uint64_t steps() const { return steps_; }  // looks at an edge
 
  private:
   struct Edge {
+    bool second;
     std::int32_t from, to;
-    bool second, gone;
+    friend bool operator==(const Edge&, const Edge&) = default;
   };
-  struct Way {
-    EdgeNumber first = no_edge, second = no_edge;
-    int hops() const { return (first != no_edge) + (second != no_edge); }
+  struct Neighbour {
+    std::int32_t rank;
+    EdgeNumber edge;
   };
 
-  EdgeNumber open(int stage, int from, int to);
-  void close(EdgeNumber e);
-  std::vector<EdgeNumber>& tidy(std::vector<EdgeNumber>& edges);
-  Way find(int a, int t);
-  bool find_missing(int a, int t, int most, EdgeNumber& opened);
-  void lead(BlockNumber b, Way way);
+  EdgeNumber list(const Edge& edge);
+  void unlist(EdgeNumber e);
+  void use(const Edge& edge);    // from now on blocks may
+  void avoid(const Edge& edge);
+  EdgeNumber number(const Edge& edge) const;
+  bool find_missing(int a, int t, int most, const Edge& barred, Edge& missing);
+  void lead(BlockNumber b, std::int32_t via);
+  void drop_left();
   int busy(int end) const { return end < ranks_ ? sent_[end] : received_[end - ranks_]; }
-  void count(int from, int to, int by);
   bool lower(int most, double most_words);             // everybody to less than `most`; false if some cannot
   bool relieve(int end, double most_words);            // one edge less
   bool replace(EdgeNumber old, int most, double most_words);
@@ -54,12 +58,15 @@ class TwoHops {
   const CommunicationMatrix& matrix_;
   int ranks_;
   std::vector<Edge> edges_;
-  std::array<std::vector<std::vector<EdgeNumber>>, 2> out_, in_;  // by stage and rank; may have edges that are gone
+  std::array<std::vector<std::vector<Neighbour>>, 2> out_, in_;  // by stage and rank
+  StageSets open_;
   BlockLists lists_;
   std::vector<int> sent_, received_;
-  EdgeNumber barred_ = no_edge;                                   // open, but not to be used
-  std::vector<EdgeNumber> mark_;                                  // by rank
-  std::vector<Way> detours_;
+  std::vector<EdgeNumber> left_;                                  // by blocks
+  std::vector<BlockNumber> moving_;                               // away from an edge that is to close
+  std::vector<std::int32_t> detours_;                             // and their new ways
+  std::vector<Edge> opened_;                                      // for these
+  std::vector<std::pair<std::uint64_t, EdgeNumber>> ranking_;
   std::uint64_t steps_ = 0;
 };
 
