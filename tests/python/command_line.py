@@ -17,6 +17,7 @@ from tonari.cli import main
 # 80 columns, no colours.
 PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 PATIENCE = 300
+INTERRUPTED = 130
 
 
 @contextmanager
@@ -38,4 +39,6 @@ def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
     out, err = io.StringIO(), io.StringIO()
     with mock.patch.dict(os.environ, PLAIN | TAKE_TURNS | environment), redirect_stdout(out), redirect_stderr(err), time_limit(PATIENCE):
         status = main(list(arguments))
+    if status == INTERRUPTED:  # who wants the command to stop wants the tests to stop
+        raise KeyboardInterrupt
     return subprocess.CompletedProcess(["tonari", *arguments], status, out.getvalue(), err.getvalue())
