@@ -95,8 +95,10 @@ class Balancer {
 
   MessageSchedule run() {
     thin();
-    while (level()) {
-    }
+    do {
+      while (level()) {
+      }
+    } while (straighten());
     shorten();
     return MessageSchedule(matrix_, paths_.hops());
   }
@@ -215,6 +217,27 @@ class Balancer {
     graph_.add(edge);
     opened.push_back(edge);
     return graph_.find_path(from, to, paths_.lists().words_sent(), path);
+  }
+
+  // Blocks take shorter paths over edges that were opened after they were led, and edges that have lost their last blocks go. Returns whether there were such: the
+  // busiest may have room now. Ranks only lose edges by it, so levelling still ends.
+  bool straighten() {
+    std::vector<EdgeNumber> left;
+    std::vector<StagedEdge> path;
+    bool changed = false;
+    for (BlockNumber b = 0; b < matrix_.blocks(); ++b) {
+      const int hops = paths_.lists().hops(b);
+      if (hops < 2 || !graph_.find_short_path(matrix_.origin(b), matrix_.target(b), paths_.lists().words_sent(), path) || static_cast<int>(path.size()) >= hops) continue;
+      for (int s = 0; s < graph_.stages(); ++s)
+        if (const EdgeNumber e = paths_.lists().edge(b, s); e != no_edge) left.push_back(e);
+      paths_.lead(b, path);
+    }
+    for (EdgeNumber e : left)
+      if (paths_.lists().empty(e) && graph_.open(paths_.edge(e))) {
+        graph_.remove(paths_.edge(e));
+        changed = true;
+      }
+    return changed;
   }
 
   // Blocks that would save more words than a message costs go directly, where this makes nobody the busiest.

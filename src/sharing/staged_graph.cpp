@@ -49,13 +49,17 @@ void StagedGraph::remove(const StagedEdge& e) {
 }
 
 bool StagedGraph::find_path(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) {
+  return find_short_path(a, b, load, path) || (stages() > 2 && through_many(a, b, load, path));
+}
+
+bool StagedGraph::find_short_path(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) const {
   path.clear();
   for (int k = 0; k < stages(); ++k)
     if (const int stage = (a + b + k) % stages(); forward_[stage].test(a, b)) {
       path.push_back({stage, a, b});
       return true;
     }
-  return through_one(a, b, load, path) || (stages() > 2 && through_many(a, b, load, path));
+  return through_one(a, b, load, path);
 }
 
 bool StagedGraph::through_one(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) const {

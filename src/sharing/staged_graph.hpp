@@ -32,6 +32,8 @@ class StagedGraph {
   // Where both ends may choose the stage of a single edge they take turns, so that all stages are in use.
   bool find_path(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path);
 
+  bool find_short_path(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) const;  // of one edge or two
+
   // An edge that is not open and whose opening would make a path from a to b. Both its ends have fewer than `most` edges out, in; the least busy such ones.
   bool find_missing(int a, int b, int most, StagedEdge& edge);
 

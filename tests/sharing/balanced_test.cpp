@@ -147,6 +147,29 @@ TEST(Balanced, KeepsToItsWords) {
   }
 }
 
+// Who has a message for the target anyway, whenever edges were opened, puts the block in.
+TEST(Balanced, TakesNoDetourWhereThereIsAMessage) {
+  std::mt19937 random(15);
+  int detours = 0;
+  for (int k = 0; k < 60; ++k) {
+    const CommunicationMatrix m = any_pattern(random, 64);
+    for (int stages : {2, 3, 5}) {
+      const MessageSchedule schedule = balanced(m, {stages});
+      std::set<std::pair<int, int>> written;
+      std::vector<int> hops(m.blocks(), 0);
+      for (const CombinedMessage& message : schedule.messages()) {
+        written.emplace(message.from, message.to);
+        for (BlockNumber b : schedule.blocks(message)) ++hops[b];
+      }
+      for (BlockNumber b = 0; b < m.blocks(); ++b) {
+        detours += hops[b] > 1;
+        ASSERT_FALSE(hops[b] > 1 && written.contains({m.origin(b), m.target(b)})) << "pattern " << k << ", " << stages << " stages, from " << m.origin(b) << " to " << m.target(b);
+      }
+    }
+  }
+  EXPECT_GT(detours, 1000);
+}
+
 // All talk to all: 2 (sqrt(P) - 1) messages in two stages would do.
 TEST(Balanced, FindsATopologyInACompletePattern) {
   std::vector<Flow> flows;
