@@ -47,6 +47,36 @@ class RankSets {
     return static_cast<int>(sum);
   }
 
+  // One of many sets is counted against many others: in lists, what is marked need not be searched for.
+  class Marked {
+   public:
+    explicit Marked(int ranks) : marks_(static_cast<std::size_t>(ranks)) {}
+
+    void choose(const RankSets& sets, int set) {
+      sets_ = &sets, set_ = set;
+      for (std::int32_t rank : list_) marks_[static_cast<std::size_t>(rank)] = 0;
+      list_.clear();
+      if (!sets.words_) list_ = sets.lists_[set];
+      for (std::int32_t rank : list_) marks_[static_cast<std::size_t>(rank)] = 1;
+    }
+    // As the chosen set was.
+    int count_common(const RankSets& other, int its_set) const {
+      if (sets_->words_) return sets_->count_common(set_, other, its_set);
+      const std::vector<std::int32_t>& others = other.lists_[its_set];
+      int count = 0;
+      if (16 * list_.size() < others.size()) meet(list_, others, [&](int) { ++count; });
+      else
+        for (std::int32_t rank : others) count += marks_[static_cast<std::size_t>(rank)];
+      return count;
+    }
+
+   private:
+    const RankSets* sets_ = nullptr;
+    int set_ = 0;
+    std::vector<std::int32_t> list_;
+    std::vector<char> marks_;  // by rank
+  };
+
  private:
   static constexpr int most_bits = 2048;
   const std::uint64_t* row(int set) const { return bits_.data() + words_ * static_cast<std::size_t>(set); }

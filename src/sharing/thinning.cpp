@@ -117,8 +117,10 @@ class Thinner {
     const int rank = end % ranks_;
     ranking_.clear();
     // Edges of the stage in which blocks begin (sending) or end (receiving) here, and of the other, in which others' blocks pass.
-    rank_edges(in, in, rank, [&, &beyond = open_.of(!in, in)](int other) { return beyond.count_common(other, needs_[in], rank); });
-    rank_edges(!in, in, rank, [&, &before = open_.of(in, !in)](int other) { return before.count_common(rank, needs_[!in], other); });
+    marked_.choose(needs_[in], rank);
+    rank_edges(in, in, rank, [&, &beyond = open_.of(!in, in)](int other) { return marked_.count_common(beyond, other); });
+    marked_.choose(open_.of(in, !in), rank);
+    rank_edges(!in, in, rank, [&](int other) { return marked_.count_common(needs_[!in], other); });
     if (ranking_.empty()) return false;
     const std::size_t size = ranking_.size(), part = size > few ? (size + 1) / 2 : (size + 3) / 4;
     std::nth_element(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part) - 1, ranking_.end());
@@ -204,6 +206,7 @@ class Thinner {
   StageSets open_;
   std::vector<RankSets> untried_;         // by stage and direction
   std::vector<RankSets> needs_;           // the pattern, by row and by column
+  RankSets::Marked marked_{ranks_};
   std::array<Vias, 2> via_;               // likewise
   std::vector<std::size_t> place_;        // by block: in its column
   EdgeIndex number_;
