@@ -153,7 +153,7 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *           (checked, but for the timeout):
  *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
  *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood,
- *                                                  store-and-forward, message-sharing, balanced; any of them may go on with a variant (balanced/both ends)
+ *                                                  store-and-forward, message-sharing, balanced; all but auto, native and irecv may go on with a variant (balanced/both ends)
  *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed; shared: between ranks of one node through
  *                                                  shared memory, else p2p-packed; onesided: by windows (MPI_Put); shared+onesided.
  *                                                  Where memory cannot be shared or windows cannot be made: p2p-packed, and

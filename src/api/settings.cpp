@@ -37,6 +37,7 @@ void set_algorithm(Settings& settings, const std::string& word) {
   settings.algorithm = name;
   settings.variant = word.substr(std::min(slash + 1, word.size()));
   std::vector<std::string> names{"auto", "native", "irecv"};
+  if (slash + 1 == word.size()) fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; give a variant after the slash, or leave it out");
   if (slash < word.size() && std::find(names.begin(), names.end(), name) != names.end())
     fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "', but '", name, "' has no variants");
   const auto add = [&](const auto& table) {

@@ -1,7 +1,8 @@
 // The exchanges of this process that were started and are not complete. While a rank waits, in an agreement or for one of them, it drives all of them on:
 // others may need the blocks that pass through it before they can come to where it waits. That is MPI's rule of progress for its own requests.
 //
-// With MPI_THREAD_MULTIPLE any thread may come by here; then one mutex is held while exchanges that are enlisted are tested.
+// With MPI_THREAD_MULTIPLE any thread may come by here; then one mutex is held while exchanges that are enlisted are tested. A thread that waits while nothing else is
+// in flight leaves what other threads start meanwhile to them.
 #pragma once
 
 #include "engine/exchange.hpp"
@@ -22,7 +23,7 @@ inline void discharge(Exchange& exchange) {
 }
 
 bool any_in_flight();
-// Tests all of them once. Throws Errc::mpi.
+// Tests all of them once. Throws nothing: what fails says so at its own test or wait.
 void drive_all();
 // As the exchange's own test and wait, but they drive the others on, too. If they throw, the exchange is no longer enlisted.
 bool test_enlisted(Exchange& exchange);

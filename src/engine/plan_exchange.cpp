@@ -121,6 +121,7 @@ void PlanExchange::prepare_burst() {
   for (const Move& m : burst.packing) packed += m.length * m.count;
   burst.pack_first = options_.persistent && packed <= small_pack;
   burst_ = std::move(burst);
+  program_.moves = {};
 }
 
 void PlanExchange::start_burst() {

@@ -4,9 +4,10 @@
 //   a ══▶ b           b ══▶ h           h ──▶ t        common sources, which is the same with all arrows turned round: h takes what b has for t, and passes
 //   senders share     receivers share                  it on. Busy ranks of both kinds are relieved, as long as nobody else gets more work than they had.
 //
-// src/sharing/balanced.hpp ("whole pattern", where that fits one rank: pattern_desk.hpp), which sees the whole pattern, thins out its edges instead, in all stages at once; there each deletion asks for a way round through all
-// ranks, which letters could only find one after the other. This reaches lower than one stop, at less volume than a mesh, which it does not reach where
-// patterns are dense: there all ranks have something to say to all neighbours of the mesh, and it is full.
+// src/sharing/balanced.hpp, which sees the whole pattern ("whole pattern", where that fits one rank: pattern_desk.hpp), thins out its edges instead, in all
+// stages at once; there each deletion asks for a way round through all ranks, which letters could only find one after the other. This reaches lower than one
+// stop, at less volume than a mesh, which it does not reach where patterns are dense: there all ranks have something to say to all neighbours of the mesh, and
+// it is full.
 //
 // Ways, by what a block may pass: receivers share ("receivers"), senders too ("both ends"), senders twice before ("senders twice"). What a rank still has for one
 // target after a stage is one message again and can be shared again.

@@ -1,8 +1,11 @@
 #include "graphs/pattern_desk.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <exception>
+#include <tuple>
 #include <utility>
+
+#include "base/error.hpp"
 
 namespace tonari {
 namespace {
@@ -86,9 +89,16 @@ class Desks {
     std::vector<std::vector<Sent>> patterns(planners_.size());  // of desks that are here
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k)) read(letter, patterns[static_cast<std::size_t>(letter.words[0])]);
-    for (std::size_t j = 0; j < planners_.size(); ++j)
-      if (!patterns[j].empty()) answer(j, std::move(patterns[j]));
-    world_.exchange();
+    bool failed = false;
+    try {
+      for (std::size_t j = 0; j < planners_.size(); ++j)
+        if (!patterns[j].empty()) answer(j, std::move(patterns[j]));
+    } catch (const std::exception&) {
+      failed = true;
+    }
+    failed = world_.max(Word{failed}) != 0;
+    world_.exchange();  // also then, so that no letter is left for the next planner
+    if (failed) fail(Errc::internal, "a rank could not plan the whole pattern for all; it may be out of memory");
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k)) hear(k, letter.words);
     return std::move(ways_);

@@ -18,10 +18,10 @@ bool fits_a_desk(const GraphFacts& facts);
 
 struct DeskPlanner {
   std::string variant;
-  std::function<MessageSchedule(const CommunicationMatrix&)> plan;  // must not throw; of blocks of one word each
+  std::function<MessageSchedule(const CommunicationMatrix&)> plan;  // of blocks of one word each
 };
 
-// One way per planner. Collective.
+// One way per planner. Throws Errc::internal on all ranks if a desk fails. Collective.
 std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task,
                                     std::span<const DeskPlanner> planners);
 

@@ -60,7 +60,7 @@ Word SecondPhase::find_limit(Word most, int steps) {
   if (average >= most) return most;
   const auto message = static_cast<double>(work_.message), all = static_cast<double>(most), mean = static_cast<double>(std::max<Word>(average, 1));
   const double between = mean * std::pow(all / mean, 1 - 1. / steps), few = message * std::pow(all / message, steps / (steps + 1.));
-  return static_cast<Word>(std::ceil(std::max(between, few)));
+  return world_.max(static_cast<Word>(std::ceil(std::max(between, few))));  // pow may differ by a bit between processors, and all must go on alike
 }
 
 Word SecondPhase::find_most() {

@@ -6,6 +6,7 @@
 //
 // Where this differs from the central one (sharing/second_phase.cpp), and why:
 //   At once     The busiest of all are paired with the least busy ones, the k-th with the k-th, as many as one reduction finds (extremes.hpp).
+//               One helper at a time for each, and rounds are limited: a hub of a million targets stays above the root of them.
 //   Who counts  P_max names what it may hand over, P_min takes what it writes to anyway first, then others, up to the average. So it is the taker that counts, and
 //               several givers may come to it in one round. Where the busiest rank has more than the square of the average, up to the root of what it has.
 //   The end     Where a new helper would cost as much as it saves, ranks turn to their own targets, which get a message anyway.

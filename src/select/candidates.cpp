@@ -79,7 +79,7 @@ std::vector<Candidate> schemes(const Problem& problem, const Settings& settings,
       variants += (variants.empty() ? "'" : ", '") + scheme->variant() + "'";
       if (settings.variant.empty() || settings.variant == scheme->variant()) all.push_back({std::move(scheme), first_channel(settings), 0});
     }
-    if (all.empty() && reason.empty()) reason = "it has no variant '" + settings.variant + "' here, but " + variants;
+    if (!settings.variant.empty() && all.empty() && reason.empty()) reason = "it has no variant '" + settings.variant + "' here, but " + variants;
     if (!reason.empty()) reasons += (reasons.empty() ? "" : "; ") + algorithm + ": " + reason;
   }
   if (settings.algorithm == "irecv" && all.size() > 1) all.erase(all.begin());  // the variant that combines
@@ -88,7 +88,8 @@ std::vector<Candidate> schemes(const Problem& problem, const Settings& settings,
 }
 
 [[noreturn]] void refuse(const Settings& settings, const std::string& reasons) {
-  fail(Errc::algorithm, "algorithm '", settings.algorithm, settings.variant.empty() ? "" : "/", settings.variant, "' cannot be used here: ", reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
+  fail(Errc::algorithm, "algorithm '", settings.algorithm, settings.variant.empty() ? "" : "/", settings.variant,
+       "' cannot be used here: ", reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
 }
 
 // The first of those that do the same stays.

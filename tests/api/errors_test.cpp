@@ -375,6 +375,8 @@ TEST_F(SettingsErrors, AlgorithmThatDoesNotApply) {
   const Info sideways{{"tonari_algorithm", "linear/sideways"}, {"tonari_tune", "off"}}, native{{"tonari_algorithm", "native/sideways"}, {"tonari_tune", "off"}};
   expect_everywhere(alltoall(sideways), TONARI_ERR_ALGORITHM, {"linear", "no variant 'sideways'"});
   expect_everywhere(alltoall(native), TONARI_ERR_ALGORITHM, {"native/sideways", "no variants"});
+  const Info slash{{"tonari_algorithm", "torus/"}, {"tonari_tune", "off"}};
+  expect_everywhere(alltoall(slash), TONARI_ERR_ALGORITHM, {"'torus/'", "variant after the slash"});
   expect_usable();
 }
 
