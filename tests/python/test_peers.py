@@ -39,6 +39,7 @@ def run(words: list[str], cache: Path, channel: str = "shared", **environment: s
     reports = [json.loads(path.read_text()) for path in folder.iterdir()]
     assert reports, f"{done.stdout}\n{done.stderr}"
     assert done.returncode == 0 or "kill" in words, done.stderr  # launchers report on the dead as they like
+    print(done.stderr)  # pytest shows it if the test fails
     return sorted(reports, key=lambda report: report["rank"])
 
 
