@@ -49,12 +49,14 @@ InFlight& in_flight() {
 
 void make_room_in_flight() { in_flight(); }
 
-void enlist_always(Exchange& exchange) {
+void enlist(Exchange& exchange) {
+  if (exchange.proceeds_by_itself()) return;
   const auto lock = in_flight().lock();
   in_flight().add(exchange);
 }
 
-void discharge_always(Exchange& exchange) {
+void discharge(Exchange& exchange) {
+  if (exchange.proceeds_by_itself()) return;
   const auto lock = in_flight().lock();
   in_flight().remove(exchange);
 }

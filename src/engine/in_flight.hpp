@@ -12,15 +12,8 @@ namespace tonari {
 // At init, so that start allocates nothing.
 void make_room_in_flight();
 // After start. Exchanges that proceed by themselves are left alone. Allocates nothing up to 1,024 in flight.
-void enlist_always(Exchange& exchange);
-inline void enlist(Exchange& exchange) {
-  if (!exchange.proceeds_by_itself()) enlist_always(exchange);
-}
-// Complete, or to be destroyed; one that is not enlisted is fine.
-void discharge_always(Exchange& exchange);
-inline void discharge(Exchange& exchange) {
-  if (!exchange.proceeds_by_itself()) discharge_always(exchange);
-}
+void enlist(Exchange& exchange);
+void discharge(Exchange& exchange);  // complete, or to be destroyed; one that is not enlisted is fine
 
 bool any_in_flight();
 // Tests all of them once. Throws nothing: what fails says so at its own test or wait.

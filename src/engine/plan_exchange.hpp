@@ -81,7 +81,7 @@ class PlanExchange final : public Exchange {
   bool independent_ = false;  // no operation waits for another
   bool unpack_at_end_ = false;
 
-  // Where nothing waits for anything and little is unpacked, by MPI alone: all starts in one go, and one call completes it. Halves the instructions of a short exchange.
+  // Where nothing waits for anything and little is unpacked, by MPI alone: all starts in one go, and one call completes it. Half the library's instructions of a short exchange.
   struct Burst {
     struct Sending {
       Range packing, transfers;  // of packing below; of requests_

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -147,7 +146,6 @@ class Desks {
     }
   }
 
-  // Every rank begins behind itself, so that not all send to the same one at a time.
   void hear(std::size_t k, std::span<const Word> words) {
     Relay& relay = ways_[static_cast<std::size_t>(words[0])].relays[k];
     std::vector<Hop>* hops = &relay.out;
@@ -161,9 +159,7 @@ class Desks {
                        {static_cast<std::int32_t>(words[w + 2]), static_cast<std::uint32_t>(words[w + 3])}});
       w += 4;
     }
-    const std::int32_t self = world_.here()[k];
-    const auto behind = [&](const Hop& hop) { return std::tuple(hop.stage, hop.peer < self, hop.peer, hop.block); };
-    std::sort(relay.out.begin(), relay.out.end(), [&](const Hop& a, const Hop& b) { return behind(a) < behind(b); });
+    begin_behind(world_.here()[k], relay.out);
   }
 
   World& world_;

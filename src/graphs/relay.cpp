@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/error.hpp"
@@ -118,6 +119,11 @@ class Emitter {
 };
 
 }  // namespace
+
+void begin_behind(std::int32_t rank, std::vector<Hop>& hops) {
+  const auto place = [rank](const Hop& hop) { return std::tuple(hop.stage, hop.peer < rank, hop.peer, hop.block); };
+  std::sort(hops.begin(), hops.end(), [&](const Hop& a, const Hop& b) { return place(a) < place(b); });
+}
 
 void remove_repeats(std::vector<Hop>& hops) {
   std::set<Hop> seen;

@@ -189,7 +189,6 @@ void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
   if (!refused.empty()) world_->put(k, letter.from, refused);
 }
 
-// Every rank begins behind itself, so that not all send to the same one at a time.
 void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) const {
   std::vector<std::pair<std::int32_t, BlockId>> refused;
   for (const Letter& letter : world_->mail(k))
@@ -199,10 +198,9 @@ void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) c
   std::vector<Hop> hops;
   for (const Shipment& s : shipments)
     if (!std::binary_search(refused.begin(), refused.end(), std::pair(s.to, s.item.block))) hops.push_back({stage_, s.to, s.item.block});
-  std::sort(hops.begin(), hops.end());
+  begin_behind(here(k), hops);
   hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
   for (std::size_t h = 0; h < hops.size(); ++h) m.sent += h == 0 || hops[h].peer != hops[h - 1].peer;
-  std::rotate(hops.begin(), std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.peer > here(k); }), hops.end());
   m.relay.out.insert(m.relay.out.end(), hops.begin(), hops.end());
 }
 
