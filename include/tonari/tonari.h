@@ -17,8 +17,8 @@
  *    handle itself is null on some ranks only, those return at once and cannot tell the others.)
  *  - Output parameters are written on success only. Handles are null (TONARI_*_NULL) after they were freed.
  *  - A neighborhood and its requests may be used by one thread at a time; different requests may be driven by different threads if MPI was
- *    initialised with MPI_THREAD_MULTIPLE. [collective] calls on one neighborhood must not run concurrently, nor, where windows are used
- *    (tonari_channel onesided), on neighborhoods made of one communicator. Requests of one-shot calls are completed
+ *    initialized with MPI_THREAD_MULTIPLE. [collective] calls on objects made of one communicator must not run concurrently: all
+ *    of them share one duplicate of it. Give each thread a communicator of its own. Requests of one-shot calls are completed
  *    and freed by the thread that makes the calls on their neighborhood, which keeps account of them.
  *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives: counts in elements of the type, displacements of v forms in
  *    elements (extents) of the type and of w forms in bytes. tonari does not keep pointers to the arrays passed to init calls, only to the
@@ -73,7 +73,8 @@ TONARI_API const char* tonari_error_string(int code);
 /* ---- Neighborhoods ------------------------------------------------------------------------------------------------------------------------- */
 
 /* [collective] An isomorphic neighborhood (Traff et al. 2016, section 2): every rank R sends block i to R + C^i and receives block i from R - C^i.
- *  cart     communicator with a Cartesian topology of d dimensions, d from 1 to 8, periodic or not in each; duplicated, not kept.
+ *  cart     communicator with a Cartesian topology of d dimensions, d from 1 to 8, periodic or not in each. It is duplicated when
+ *           the first object on it is made, and may be freed at any time.
  *  s        number of neighbors, >= 0.
  *  offsets  s * d integers: C^0, C^1, ... one after the other. The same list on every rank (checked). Offsets may repeat, be zero, and be larger than
  *           the grid; along non-periodic dimensions a neighbor that does not exist is MPI_PROC_NULL: nothing is sent, the receive block is left alone.
@@ -84,7 +85,7 @@ TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
 
 /* [collective] Any directed graph: this rank receives block j from sources[j] and sends block i to destinations[i]. Arguments are those of
  * MPI_Dist_graph_create_adjacent, and lists mean what they mean there (MPI 4.1, 8.5.4 and 8.6):
- *  comm          any intracommunicator; duplicated, not kept. If it has a Cartesian topology and the lists turn out to be the same offsets on all ranks,
+ *  comm          any intracommunicator; duplicated as above. If it has a Cartesian topology and the lists turn out to be the same offsets on all ranks,
  *                the planners for such neighborhoods are used.
  *  indegree, sources, outdegree, destinations
  *                this rank's lists. Repeated edges (the k-th block sent to a rank is the k-th that it receives from here), edges to itself, empty lists and

@@ -77,7 +77,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   if (!same[0]) explain_difference(cart, *near);
   if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
   auto handle = std::make_unique<tonari_neighborhood_s>();
-  handle->context = std::make_shared<Context>(cart, near, settings);
+  handle->context = std::make_shared<Context>(SharedComm::up_to_date(cart), near, settings);
   return handle.release();
 }
 
@@ -97,7 +97,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, c
   if (!same[0]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
   if (!same[1]) lists.grid.reset();
   auto handle = std::make_unique<tonari_neighborhood_s>();
-  handle->context = std::make_shared<Context>(comm, lists, settings);
+  handle->context = std::make_shared<Context>(SharedComm::up_to_date(comm), lists, settings);
   if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
   return handle.release();
 }
@@ -166,12 +166,10 @@ extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegr
 extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the address of the neighborhood is null");
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    const std::shared_ptr<Context> context = *near && !finalized ? (*near)->context : nullptr;
+    const std::shared_ptr<SharedComm> shared = *near && !is_finalized() ? (*near)->context->share() : nullptr;
     delete *near;
     *near = TONARI_NEIGHBORHOOD_NULL;
-    if (context) context->trim_windows();
+    if (shared) shared->trim_windows();
   });
 }
 

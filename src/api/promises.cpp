@@ -43,7 +43,7 @@ std::vector<Bytes> leaving(const Context& context, const BlockSizes& edges) {
 void compare_ends(Context& context, const TopologyLists& lists) {
   const BlockSizes weights{{lists.target_weights.begin(), lists.target_weights.end()}, {lists.source_weights.begin(), lists.source_weights.end()}};
   const Vertex& vertex = as_given(context.place());
-  std::optional<Error> error = compare_sizes(*context.world(), std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
+  std::optional<Error> error = compare_sizes(context.shared().world(), std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
   if (error) error = Error(error->code(), text(key, ": by its weights ", error->what()));
   agree(context.comm(), error);
 }
@@ -75,7 +75,7 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
     const Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, known.sizes, contiguous,
                           context.shares_memory(), context.reads_memory(), context.several_nodes()};
     std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
-    if (!chosen.front().scheme) context.graph();
+    if (!chosen.front().scheme) context.graph_for_request();  // later calls find it, where requests share one
     learn_passing(context, chosen, problem, context.settings(), binding);
   }
 }

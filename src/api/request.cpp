@@ -162,15 +162,30 @@ std::vector<Arrival> arrivals(const Place& place, const Binding& binding) {
   return all;
 }
 
-std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice, const Problem& problem, Mine& mine) {
-  Context& context = *near.context;
+// Where there is no communicator left for MPI's own collective, but nobody asked for just that.
+void replace_native(Choice& choice, const std::string& refusal, const Problem& problem, const Settings& settings) {
+  if (settings.algorithm == "native") fail(Errc::mpi, "algorithm 'native' cannot be used: ", refusal);
+  choice = {fixed_rule(problem, settings), "fixed rule", text("native is not used: ", refusal, "\n", choice.details), 0};
+}
+
+// Collective: what passes through, tags, and the channel.
+Wiring wire_choice(Context& context, Choice& choice, const Problem& problem, const Mine& mine, std::size_t& tags) {
   std::vector<Candidate> chosen{choice.candidate};
   learn_passing(context, chosen, problem, mine.settings, mine.binding);
   choice.candidate = chosen.front();
-  const std::size_t tags = choice.candidate.scheme ? choice.candidate.scheme->tags() : 0;
-  if (!choice.candidate.scheme) context.graph();
+  tags = choice.candidate.scheme ? choice.candidate.scheme->tags() : 0;
   context.reserve_tags(tags);
-  Wiring wiring = wire(context, choice.candidate, mine.settings, mine.binding);
+  return wire(context, choice.candidate, mine.settings, mine.binding, Purpose::request);
+}
+
+std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice, const Problem& problem, Mine& mine) {
+  Context& context = *near.context;
+  std::size_t tags = 0;
+  Wiring wiring = wire_choice(context, choice, problem, mine, tags);
+  if (!choice.candidate.scheme && !wiring.refusal.empty()) {
+    replace_native(choice, wiring.refusal, problem, mine.settings);
+    wiring = wire_choice(context, choice, problem, mine, tags);
+  }
   note_refusal(choice, wiring.refusal);
   if (choice.candidate.channel.shares() && !context.shares_memory())
     choice.details = "no two ranks share a node: nothing goes through shared memory\n" + choice.details;

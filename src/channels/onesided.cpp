@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/onesided_edges.hpp"
 #include "channels/rtr_tree.hpp"
@@ -22,15 +23,13 @@ using Ranks = std::vector<int>;
 // Messages without waiting while an exchange is made; what is sent must stay until complete().
 class Letters {
  public:
-  enum Tag { family, place, slot };
-
   explicit Letters(MPI_Comm comm) : comm_(comm) {}
   template <class T>
-  void send(const std::vector<T>& words, int peer, Tag tag) {
+  void send(const std::vector<T>& words, int peer, ControlTag tag) {
     check_mpi(MPI_Isend(words.data(), bytes_of(words), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Isend");
   }
   template <class T>
-  void recv(std::vector<T>& words, int peer, Tag tag) {
+  void recv(std::vector<T>& words, int peer, ControlTag tag) {
     check_mpi(MPI_Irecv(words.data(), bytes_of(words), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Irecv");
   }
   void complete() {
@@ -122,13 +121,13 @@ class WindowMessages final : public OneSided {
       told[place] = Ranks(static_cast<std::size_t>(options_.degree) + 1, MPI_PROC_NULL);
       told[place][0] = shape.parent(place);
       std::copy(children.begin(), children.end(), told[place].begin() + 1);
-      letters.send(told[place], shape.order()[place], Letters::family);
+      letters.send(told[place], shape.order()[place], window_family);
     }
     std::map<int, Ranks> heard;
     for (const auto& [sender, own] : sources_) {
       if (sender == rank_) continue;
       heard[sender].resize(static_cast<std::size_t>(options_.degree) + 1);
-      letters.recv(heard[sender], sender, Letters::family);
+      letters.recv(heard[sender], sender, window_family);
     }
     letters.complete();
     for (const auto& [sender, ranks] : heard) {
@@ -177,9 +176,9 @@ class WindowMessages final : public OneSided {
     for (const auto& [sender, own] : sources_) {
       auto& letter = told.emplace_back();
       for (std::size_t k : own) letter.insert(letter.end(), {in_places_[k].first, static_cast<MPI_Aint>(in_places_[k].bytes)});
-      letters.send(letter, sender, Letters::place);
+      letters.send(letter, sender, window_place);
     }
-    for (const auto& [target, own] : targets_) letters.recv(heard.emplace_back(2 * own.size()), target, Letters::place);
+    for (const auto& [target, own] : targets_) letters.recv(heard.emplace_back(2 * own.size()), target, window_place);
     letters.complete();
     std::string reason;
     out_places_.resize(out_messages_.size());
@@ -206,7 +205,7 @@ class WindowMessages final : public OneSided {
     const auto tell = [&](const Family& family) {
       for (std::size_t k = 0; k < family.children.size(); ++k) {
         told.push_back({family.slots + static_cast<MPI_Aint>(k) * Slot::bytes});
-        letters.send(told.back(), family.children[k], Letters::slot);
+        letters.send(told.back(), family.children[k], window_slot);
       }
     };
     std::map<int, std::vector<const Family*>> in_order{{rank_, {&root_}}};  // we are a sender, and may be a receiver of our own without children
@@ -214,7 +213,7 @@ class WindowMessages final : public OneSided {
     for (const auto& [sender, families] : in_order)
       for (const Family* family : families) tell(*family);
     auto letter = heard.begin();
-    for (const auto& [sender, family] : families_) letters.recv(*letter++, family.parent, Letters::slot);
+    for (const auto& [sender, family] : families_) letters.recv(*letter++, family.parent, window_slot);
     letters.complete();
     letter = heard.begin();
     for (auto& [sender, family] : families_) family.in_parent = (*letter++)[0];

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <memory>
+
 namespace tonari {
 
 class OwnedComm {
@@ -20,5 +22,9 @@ class OwnedComm {
  private:
   MPI_Comm comm_;
 };
+
+// Collective. A duplicate that returns its errors. What MPI refuses is thrown (Errc::mpi) and does not reach the
+// communicator's error handler, which by default ends the job.
+std::shared_ptr<const OwnedComm> duplicate(MPI_Comm comm);
 
 }  // namespace tonari

@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
-// Persistent neighbourhood collectives: MPI 4 has MPI_Neighbor_*_init. Open MPI 4.1 announces MPI 3.1 and has them as MPIX_ in mpi-ext.h.
-#if MPI_VERSION >= 4
+// Persistent neighborhood collectives: MPI 4 has MPI_Neighbor_*_init. Open MPI 4.1 announces MPI 3.1 and has them as MPIX_ in mpi-ext.h.
+// The compiler's command line may say that it has none (tests/without_persistent).
+#if defined(TONARI_PERSISTENT_COLLECTIVES)
+#elif MPI_VERSION >= 4
 #define TONARI_PERSISTENT_COLLECTIVES 1
 #define TONARI_NEIGHBOR_ALLTOALL_INIT MPI_Neighbor_alltoall_init
 #define TONARI_NEIGHBOR_ALLTOALLW_INIT MPI_Neighbor_alltoallw_init
@@ -29,7 +31,7 @@
 #endif
 #endif
 
-// MPICH 4.0.2, neighbourhood collectives on distributed graphs: alltoall delivers the blocks of repeated edges in reverse (v and w do not), and
+// MPICH 4.0.2, neighborhood collectives on distributed graphs: alltoall delivers the blocks of repeated edges in reverse (v and w do not), and
 // alltoallw receives no more blocks than the rank sends; what it leaves behind spoils later communicators. Both are right in 5.0.2.
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
 #define TONARI_QUIRK_MPICH_4_NEIGHBORS 1
@@ -50,7 +52,7 @@
 // (engine/agree.hpp), so this needs no switch.
 
 // Open MPI 5.0 (seen in 5.0.7 and 5.0.11, not in 4.1.4): a distributed graph made of a Cartesian communicator keeps the grid's mark. MPI_Topo_test
-// says MPI_CART, and the neighbourhood collectives read lists of a length that is not theirs (open-mpi/ompi issue 14438).
+// says MPI_CART, and the neighborhood collectives read lists of a length that is not theirs (open-mpi/ompi issue 14438).
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
 #define TONARI_QUIRK_GRAPH_KEEPS_TOPOLOGY 1
 #else

@@ -1,8 +1,10 @@
 #include "channels/window.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
+#include <random>
 #include <string>
 
 #include "base/error.hpp"
@@ -33,13 +35,14 @@ void free_window(Window& window) {
   window.comm.reset();
 }
 
-// MPI calls it at the start of MPI_Finalize.
+// MPI calls it at the start of MPI_Finalize. A window is freed when all its ranks come to it, so all take them in one order.
 int free_all_windows(MPI_Comm, int, void*, void*) {
   std::vector<std::shared_ptr<Window>> windows;
   {
     const std::lock_guard lock(registry().mutex);
     windows.swap(registry().windows);
   }
+  std::ranges::sort(windows, {}, [](const auto& window) { return window->order; });
   for (const auto& window : windows) free_window(*window);
   return MPI_SUCCESS;
 }
@@ -58,6 +61,19 @@ void enrol(const std::shared_ptr<Window>& window) {
 void leave(const std::shared_ptr<Window>& window) {
   const std::lock_guard lock(registry().mutex);
   std::erase(registry().windows, window);
+}
+
+// Not zero, and most probably no other process's.
+std::uint64_t process_number() {
+  static const std::uint64_t number = std::uint64_t{std::random_device()()} << 32 | std::random_device()() | 1;
+  return number;
+}
+
+std::array<std::uint64_t, 2> agree_on_order(MPI_Comm comm) {
+  static std::atomic<std::uint64_t> made{0};
+  std::array<std::uint64_t, 2> order{process_number(), ++made};
+  check_mpi(MPI_Bcast(order.data(), 2, MPI_UINT64_T, 0, comm), "MPI_Bcast");
+  return order;
 }
 
 void allocate(Window& window, MPI_Comm comm) {
@@ -87,6 +103,7 @@ std::shared_ptr<Window> make_window(const std::shared_ptr<const OwnedComm>& owne
   int unified = is_unified(window->win);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &unified, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   window->unified = unified != 0;
+  window->order = agree_on_order(comm);
   check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), "MPI_Win_lock_all");
   return window;
 }
@@ -104,13 +121,6 @@ void fail_together(MPI_Comm comm, const std::string& reason) {
   reason.copy(says, sizeof says - 1);
   check_mpi(MPI_Bcast(says, sizeof says, MPI_CHAR, size - lowest, comm), "MPI_Bcast");
   fail(Errc::mpi, "rank ", size - lowest, ": ", says);
-}
-
-Windows::Windows(MPI_Comm comm) {
-  MPI_Comm mine = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(comm, &mine), "MPI_Comm_dup");
-  comm_ = std::make_shared<OwnedComm>(mine);
-  check_mpi(MPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
 // One bit per window: nobody uses it, and all have the memory that they need. Everything that was ever written into such a window has arrived.
@@ -154,41 +164,6 @@ void Windows::trim() {
 std::size_t Windows::alive() {
   const std::lock_guard lock(registry().mutex);
   return registry().windows.size();
-}
-
-int drop_pool(MPI_Comm, int, void* value, void*) {
-  const auto* const pool = static_cast<std::shared_ptr<WindowPool>*>(value);
-  (*pool)->attached_ = false;
-  delete pool;
-  return MPI_SUCCESS;
-}
-
-namespace {
-
-int pool_key() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_pool, &made, nullptr), "MPI_Comm_create_keyval");
-    return made;
-  }();
-  return key;
-}
-
-}  // namespace
-
-std::shared_ptr<WindowPool> WindowPool::of(MPI_Comm comm) {
-  void* value = nullptr;
-  int found = 0;
-  check_mpi(MPI_Comm_get_attr(comm, pool_key(), &value, &found), "MPI_Comm_get_attr");
-  if (found) return *static_cast<std::shared_ptr<WindowPool>*>(value);
-  auto pool = std::make_unique<std::shared_ptr<WindowPool>>(std::make_shared<WindowPool>());
-  check_mpi(MPI_Comm_set_attr(comm, pool_key(), pool.get()), "MPI_Comm_set_attr");
-  return *pool.release();
-}
-
-Windows& WindowPool::windows(MPI_Comm comm) {
-  if (!windows_) windows_ = std::make_unique<Windows>(comm);
-  return *windows_;
 }
 
 }  // namespace tonari

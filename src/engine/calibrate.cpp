@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "copy/moves.hpp"
 #include "engine/agree.hpp"
@@ -19,7 +20,6 @@
 namespace tonari {
 namespace {
 
-constexpr int tag_ping = 1, tag_burst = 2, tag_go = 3, tag_eager = 4;
 constexpr std::size_t largest = 1 << 20;
 
 // Both partners run the same sequence; only the first one's times count.
@@ -49,8 +49,8 @@ class Pair {
       ping(1);
       const double start = MPI_Wtime();
       for (int m = 0; m < count; ++m)
-        check_mpi(first_ ? MPI_Isend(data_.data(), 8, MPI_BYTE, partner_, tag_burst, comm_, &requests[m])
-                         : MPI_Irecv(data_.data() + 8 * m, 8, MPI_BYTE, partner_, tag_burst, comm_, &requests[m]),
+        check_mpi(first_ ? MPI_Isend(data_.data(), 8, MPI_BYTE, partner_, measure_burst, comm_, &requests[m])
+                         : MPI_Irecv(data_.data() + 8 * m, 8, MPI_BYTE, partner_, measure_burst, comm_, &requests[m]),
                   "a burst of messages");
       times.push_back((MPI_Wtime() - start) / count);
       check_mpi(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
@@ -82,22 +82,22 @@ class Pair {
  private:
   double ping(int count, MPI_Datatype type = MPI_BYTE) {
     const double start = MPI_Wtime();
-    if (first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, tag_ping, comm_), "MPI_Send");
-    check_mpi(MPI_Recv(data_.data(), count, type, partner_, tag_ping, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
-    if (!first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, tag_ping, comm_), "MPI_Send");
+    if (first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
+    check_mpi(MPI_Recv(data_.data(), count, type, partner_, measure_ping, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    if (!first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
     return MPI_Wtime() - start;
   }
   int agree_on(int mine) {
     int both = mine;
-    if (first_) check_mpi(MPI_Send(&both, 1, MPI_INT, partner_, tag_go, comm_), "MPI_Send");
-    else check_mpi(MPI_Recv(&both, 1, MPI_INT, partner_, tag_go, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    if (first_) check_mpi(MPI_Send(&both, 1, MPI_INT, partner_, measure_go, comm_), "MPI_Send");
+    else check_mpi(MPI_Recv(&both, 1, MPI_INT, partner_, measure_go, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
     return both;
   }
   bool leaves_alone(int bytes) {
     int left = 0;
     if (first_) {
       MPI_Request request;
-      check_mpi(MPI_Isend(data_.data(), bytes, MPI_BYTE, partner_, tag_eager, comm_, &request), "MPI_Isend");
+      check_mpi(MPI_Isend(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, &request), "MPI_Isend");
       const double start = MPI_Wtime();
       while (!left && MPI_Wtime() - start < 300e-6) check_mpi(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
       const int result = agree_on(left);
@@ -105,7 +105,7 @@ class Pair {
       return result;
     }
     left = agree_on(0);
-    check_mpi(MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, tag_eager, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
     return left;
   }
 

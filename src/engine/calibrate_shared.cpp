@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/shared.hpp"
 #include "engine/agree.hpp"
@@ -10,8 +11,6 @@
 
 namespace tonari {
 namespace {
-
-constexpr int tag = 5;
 
 // Two ranks that toss a word to each other through shared memory.
 class Toss {
@@ -41,7 +40,7 @@ class Toss {
   std::vector<EdgeMessage> messages() const { return {{peer_, 0, 8}}; }
   void swap(MPI_Comm comm, const void* mine, void* theirs, std::size_t bytes) const {
     const int count = static_cast<int>(bytes);
-    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, peer_, tag, theirs, count, MPI_BYTE, peer_, tag, comm, MPI_STATUS_IGNORE), "MPI_Sendrecv");
+    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, peer_, measure_shared_memory, theirs, count, MPI_BYTE, peer_, measure_shared_memory, comm, MPI_STATUS_IGNORE), "MPI_Sendrecv");
   }
   template <typename Ready>
   void wait(Ready ready) const {

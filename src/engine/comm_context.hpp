@@ -7,7 +7,7 @@
 
 namespace tonari {
 
-// What exchanges on a communicator of the program share, made at the first one and kept as the communicator's attribute until it is freed. Collective.
+// What exchanges on a communicator of the program share. Collective at the first call for a communicator.
 std::shared_ptr<Context> context_of(MPI_Comm comm);
 
 }  // namespace tonari

@@ -43,6 +43,7 @@ class Maker {
     made_.chunk = chunk_for(least_, settings_.largest_block);
     if (settings_.shared && context_.shares_memory()) connect();
     if (both && !link_) memory_ = std::max<Bytes>(settings_.memory, 1);
+    context_.shared().node_of();  // collective: known from here on
     together(context_.comm(), [&] { assemble(); });
     return std::move(made_);
   }
@@ -90,7 +91,7 @@ class Maker {
     for (std::int32_t peer = 0; peer < context_.ranks(); ++peer)
       if (swaps(peer)) needs[peer] = {blocks_[peer].bytes, shared(peer) ? 0 : chunks(blocks_[peer]) * made_.chunk};
     const Bytes pool_bytes = std::max<Bytes>(memory_ / made_.chunk, 1) * made_.chunk;
-    const std::vector<std::int32_t> order = partners(settings_.order, context_.rank(), context_.ranks(), context_.node_of());
+    const std::vector<std::int32_t> order = partners(settings_.order, context_.rank(), context_.ranks(), context_.shared().node_of());
     const Plan plan = plan_inplace(context_.rank(), order, needs, pool_bytes);
 
     SwapExchange::Parts parts;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 
 namespace tonari {
@@ -59,7 +60,7 @@ void MpiWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) 
 // this very loop. Another rank may be out of the barrier earlier and send for the next exchange while this one is still testing: the tag tells those
 // apart. It cannot be two exchanges ahead, because the next barrier needs this rank. So two tags suffice.
 void MpiWorld::exchange() {
-  tag_ = 1 - tag_;
+  tag_ = tag_ == planning_even ? planning_odd : planning_even;
   mail_.clear();
   incoming_.clear();
   if (auto own = outgoing_.extract(here_[0])) incoming_.insert(std::move(own));

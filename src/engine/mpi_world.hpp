@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "channels/control_tags.hpp"
 #include "graphs/world.hpp"
 
 namespace tonari {
@@ -40,7 +41,7 @@ class MpiWorld final : public World {
 
   MPI_Comm comm_;
   int longest_message_;
-  int tag_ = 0;
+  int tag_ = planning_even;
   std::map<std::int32_t, Stream> outgoing_, incoming_;  // by peer
   std::vector<Letter> mail_;
 };

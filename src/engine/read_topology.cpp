@@ -139,6 +139,11 @@ std::shared_ptr<const OwnedComm> split(MPI_Comm comm, int colour, int rank) {
 
 }  // namespace
 
+void agree_on_nodes(MPI_Comm comm, const std::string& text, const std::optional<Error>& error) {
+  const Ballot words[] = {Hash().bytes(text).value()};
+  if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
+}
+
 RankNode read_node(MPI_Comm comm) {
   const char* const text = std::getenv("TONARI_NODES");
   const bool emulated = text && *text;
@@ -147,8 +152,7 @@ RankNode read_node(MPI_Comm comm) {
   const std::optional<Error> error = caught([&] {
     if (emulated) members = node_from_text(text, "TONARI_NODES", size_of(comm), rank);
   });
-  const Ballot words[] = {emulated ? Hash().bytes(text).value() : 0};
-  if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
+  agree_on_nodes(comm, emulated ? text : "", error);
   std::shared_ptr<const OwnedComm> sharing = sharing_memory(comm, rank);
   if (emulated) sharing = split(sharing->get(), members.node, rank);
   auto node = std::make_shared<const Node>(sharing->get(), rank);

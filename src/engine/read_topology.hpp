@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "channels/node.hpp"
 #include "topology/grid.hpp"
 #include "topology/nodes.hpp"
@@ -45,6 +47,10 @@ struct RankNode {
   NodeMembers members;               // as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests; topology/nodes.hpp)
   std::shared_ptr<const Node> node;  // those of them that can share memory: made-up nodes can split real ones, but not join them
 };
+
+// Collective: throws Errc::mismatch on all ranks if the text of TONARI_NODES differs between them, or a rank's error if there
+// is one.
+void agree_on_nodes(MPI_Comm comm, const std::string& text, const std::optional<Error>& error);
 
 // Collective; throws on all ranks if the variable makes no sense or differs between them.
 RankNode read_node(MPI_Comm comm);

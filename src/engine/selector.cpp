@@ -110,6 +110,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   std::vector<Candidate> chosen = affordable(candidates, problem);
   learn_passing(context, chosen, problem, settings, binding);
   const Timing best = contest(context, chosen, settings, *shadow, choice.details);
+  context.drop_trial_graph();
   choice.candidate = best.candidate;
   choice.reason = best.usable() ? "measured" : "model";
   choice.measured = best.seconds;

@@ -28,7 +28,7 @@ void StrictRepertoire::look_at(const std::vector<SchemePtr>& schemes) {
   const std::optional<Error> error = caught([&] {
     for (std::size_t k = 0; k < fresh.size(); ++k) fine[k] = follows_edges(fresh[k]->plan(vertex_.rank, {Storage::separate, 0}), vertex_);
   });
-  const std::vector<bool> same = agree(comm_(), error, fine);
+  const std::vector<bool> same = agree(comm_, error, fine);
   for (std::size_t k = 0; k < fresh.size(); ++k) known_[fresh[k]] = fine[k].value && same[k];
 }
 

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -14,9 +13,8 @@ namespace tonari {
 
 class StrictRepertoire final : public Repertoire {
  public:
-  // comm: the communicator of all ranks, which may be another one from time to time. vertex must outlive this.
-  StrictRepertoire(std::unique_ptr<Repertoire> inner, const Vertex& vertex, std::function<MPI_Comm()> comm)
-      : inner_(std::move(inner)), vertex_(vertex), comm_(std::move(comm)) {}
+  // comm: of all ranks. It and vertex must outlive this.
+  StrictRepertoire(std::unique_ptr<Repertoire> inner, const Vertex& vertex, MPI_Comm comm) : inner_(std::move(inner)), vertex_(vertex), comm_(comm) {}
 
   std::vector<std::string> algorithms() const override { return inner_->algorithms(); }
   // Collective, also where the inner one is not.
@@ -27,7 +25,7 @@ class StrictRepertoire final : public Repertoire {
 
   std::unique_ptr<Repertoire> inner_;
   const Vertex& vertex_;
-  std::function<MPI_Comm()> comm_;
+  MPI_Comm comm_;
   std::map<SchemePtr, bool> known_;  // whether it is fine
 };
 

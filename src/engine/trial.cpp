@@ -58,12 +58,11 @@ class Contest {
  public:
   Contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow) : context_(context), shadow_(shadow) {
     // Collective steps come first: a rank that fails on its own must not leave the others waiting in them.
-    if (std::any_of(candidates.begin(), candidates.end(), [](const Candidate& c) { return !c.scheme; })) context.graph();
     std::size_t tags = 0;
     for (const Candidate& c : candidates) tags = std::max(tags, c.scheme ? c.scheme->tags() : 0);
     context.reserve_tags(tags);
     std::vector<Wiring> wirings;
-    for (const Candidate& candidate : candidates) wirings.push_back(wire(context, candidate, settings, shadow.binding()));
+    for (const Candidate& candidate : candidates) wirings.push_back(wire(context, candidate, settings, shadow.binding(), Purpose::trial));
     together(context.comm(), [&] {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
         timings_.push_back({candidates[c], wirings[c].refusal});
@@ -82,7 +81,7 @@ class Contest {
     if (first_plan == timings_.end()) return;
     const std::vector<std::byte> expected = deliver(first_plan - timings_.begin());
     for (std::size_t c = 0; c < timings_.size(); ++c) {
-      if (timings_[c].candidate.scheme) continue;
+      if (timings_[c].candidate.scheme || !timings_[c].refusal.empty()) continue;
       int wrong = deliver(c) != expected;
       check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, context_.comm()), "MPI_Allreduce");
       timings_[c].wrong = wrong;

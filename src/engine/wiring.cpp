@@ -64,7 +64,7 @@ void connect_one_sided(Context& context, const Candidate& candidate, const Messa
   OneSided::Options options;
   if (candidate.channel.ready_degree > 0) options.ready = OneSided::Ready::tree, options.degree = candidate.channel.ready_degree;
   try {
-    const std::shared_ptr<OneSided> link = OneSided::make(context.windows(), messages.out, messages.in, options);
+    const std::shared_ptr<OneSided> link = OneSided::make(context.shared().windows(), messages.out, messages.in, options);
     add_edges(wiring.edges, link, *link, messages, wiring.plan->size());
   } catch (const Error& error) {
     if (error.code() != Errc::mpi) throw;
@@ -72,9 +72,22 @@ void connect_one_sided(Context& context, const Candidate& candidate, const Messa
   }
 }
 
+// MPI's own collectives need a communicator, of which there may be none left.
+Wiring wire_native(Context& context, Purpose purpose) {
+  Wiring wiring;
+  try {
+    wiring.graph = purpose == Purpose::trial ? context.graph_for_trial() : context.graph_for_request();
+  } catch (const Error& error) {
+    if (error.code() != Errc::mpi) throw;
+    wiring.refusal = error.what();
+  }
+  return wiring;
+}
+
 }  // namespace
 
-Wiring wire(Context& context, const Candidate& candidate, const Settings& settings, const Binding& binding) {
+Wiring wire(Context& context, const Candidate& candidate, const Settings& settings, const Binding& binding, Purpose purpose) {
+  if (!candidate.scheme) return wire_native(context, purpose);
   Wiring wiring;
   const ChannelChoice& channel = candidate.channel;
   if (!channel.shares() && !channel.one_sided()) return wiring;

@@ -133,16 +133,17 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
 extern "C" int tonari_grid_free(tonari_grid* grid) {
   return guarded([&] {
     if (!grid) fail(Errc::argument, "the address of the grid is null");
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (*grid && !finalized) {
+    std::shared_ptr<SharedComm> shared;
+    if (*grid && !is_finalized()) {
       const HaloGrid& g = *(*grid)->grid;
+      shared = g.context()->share();
       agree(g.context()->comm(), caught([&] {
               if (const int live = g.requests) fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live, live == 1 ? " request" : " requests", "; free them first with tonari_request_free");
             }));
     }
     delete *grid;
     *grid = TONARI_GRID_NULL;
+    if (shared) shared->trim_windows();
   });
 }
 

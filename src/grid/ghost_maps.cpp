@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "grid/halo_grid.hpp"
@@ -64,8 +65,8 @@ std::map<int, FileName> GhostMaps::swap_names(const HaloGrid& grid) const {
   std::vector<MPI_Request> requests;
   constexpr int bytes = static_cast<int>(sizeof(FileName));
   for (const int peer : peers_) {
-    check_mpi(MPI_Irecv(&names[peer], bytes, MPI_BYTE, peer, 0, comm, &requests.emplace_back()), "MPI_Irecv");
-    check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, peer, 0, comm, &requests.emplace_back()), "MPI_Isend");
+    check_mpi(MPI_Irecv(&names[peer], bytes, MPI_BYTE, peer, grid_files, comm, &requests.emplace_back()), "MPI_Irecv");
+    check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, peer, grid_files, comm, &requests.emplace_back()), "MPI_Isend");
   }
   check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   return names;

@@ -33,7 +33,7 @@ std::int64_t cells_with_ghosts(const GridBox& box) {
 }  // namespace
 
 HaloGrid::HaloGrid(MPI_Comm cart, GridShape shape, void* const arrays[]) : shape_(std::move(shape)) {
-  context_ = std::make_shared<Context>(cart);
+  context_ = std::make_shared<Context>(SharedComm::up_to_date(cart));
   together(context_->comm(), [&] {
     lay_out();
     if (arrays) take_arrays(arrays);

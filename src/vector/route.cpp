@@ -35,7 +35,7 @@ VectorRoute VectorRoute::topology(int ranks, int dimensions) {
 
 VectorRoute VectorRoute::node(const Context& context) {
   VectorRoute route("node");
-  route.node_of_ = context.node_of();
+  route.node_of_ = context.shared().node_of();
   route.here_ = context.node()->ranks();
   return route;
 }

@@ -6,7 +6,6 @@
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
-#include "engine/mpi_world.hpp"
 
 namespace tonari {
 
@@ -105,7 +104,7 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
   });
   if (!agree(comm, error, std::vector<Ballot>{settings.fingerprint()})[0])
     fail(Errc::mismatch, "ranks gave different info keys or environment variables (tonari_route, tonari_tune); they must be the same on all ranks");
-  const auto context = std::make_shared<Context>(comm);
+  const auto context = std::make_shared<Context>(SharedComm::up_to_date(comm));
   const OwnedRanges ranges = gather_ranges(*context, own);
   const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
   together(context->comm(), [&] { check_indices(needs, ranges.size(), context->rank()); });
@@ -113,8 +112,7 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
   std::vector<std::unique_ptr<SharedVector>> candidates;
   for (const std::string& name : routes_to_try(settings, *context)) {
     const VectorRoute route = VectorRoute::named(name, *context);  // what is wrong with it is so on all ranks
-    MpiWorld world(context->comm());
-    candidates.push_back(std::make_unique<SharedVector>(context, name, discover(world, ranges, own, needs, route)));
+    candidates.push_back(std::make_unique<SharedVector>(context, name, discover(context->shared().world(), ranges, own, needs, route)));
   }
   return std::move(candidates[candidates.size() == 1 ? 0 : fastest_route(candidates)]);
 }

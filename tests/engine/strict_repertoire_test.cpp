@@ -49,7 +49,7 @@ TEST(StrictRepertoire, APlanThatFailsOnOneRankFailsOnAll) {
   const int rank = test::world_rank(), last = test::world_size() - 1;
   const Vertex vertex = alone(rank);
   std::string reason;
-  StrictRepertoire broken(std::make_unique<OneScheme>(last), vertex, [] { return MPI_COMM_WORLD; });
+  StrictRepertoire broken(std::make_unique<OneScheme>(last), vertex, MPI_COMM_WORLD);
   for (int again = 0; again < 2; ++again) try {
       broken.schemes("broken", Collective::alltoall, 8, reason);
       ADD_FAILURE() << "on rank " << rank;
@@ -57,7 +57,7 @@ TEST(StrictRepertoire, APlanThatFailsOnOneRankFailsOnAll) {
       EXPECT_EQ(error.code(), Errc::memory);
       EXPECT_EQ(std::string(error.what()), text("rank ", last, " has no room for its plan"));
     }
-  StrictRepertoire whole(std::make_unique<OneScheme>(-1), vertex, [] { return MPI_COMM_WORLD; });
+  StrictRepertoire whole(std::make_unique<OneScheme>(-1), vertex, MPI_COMM_WORLD);
   EXPECT_EQ(whole.schemes("broken", Collective::alltoall, 8, reason).size(), 1u);
 }
 

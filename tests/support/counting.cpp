@@ -23,6 +23,7 @@ thread_local tonari::test::Counts counts;
 thread_local tonari::test::Live existing;  // of the thread that runs the tests
 
 int improbe_fails_in = 0;
+bool communicators_refused = false;
 
 struct Inside {
   Inside() {
@@ -80,6 +81,7 @@ Counts disarm() {
 }
 Live live() { return existing; }
 void fail_improbe(int n) { improbe_fails_in = n; }
+void refuse_communicators(bool refuse) { communicators_refused = refuse; }
 bool counts_allocations() { return COUNT_ALLOCATIONS; }
 
 }  // namespace tonari::test
@@ -193,12 +195,27 @@ NEW_TYPE(Type_create_resized, (MPI_Datatype t, MPI_Aint l, MPI_Aint e, MPI_Datat
 NEW_TYPE(Type_dup, (MPI_Datatype t, MPI_Datatype* r), (t, r))
 SETUP(Type_commit, (MPI_Datatype * t), (t), (void)0)
 SETUP(Type_free, (MPI_Datatype * t), (t), --existing.datatypes)
-SETUP(Comm_dup, (MPI_Comm c, MPI_Comm* n), (c, n), ++existing.communicators)
-SETUP(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* n), (c, color, key, n), ++existing.communicators)
-SETUP(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm* n), (c, kind, key, i, n), ++existing.communicators)
-SETUP(Dist_graph_create_adjacent,
-      (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm* n),
-      (c, in, s, sw, out, d, dw, i, reorder, n), ++existing.communicators)
+
+// As an MPI that has no communicator left: the parent's error handler is called, then the code is returned.
+static int refuse_communicator(MPI_Comm parent) {
+  MPI_Comm_call_errhandler(parent, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+#define NEW_COMM(name, parameters, arguments)                                               \
+  EXPORT int MPI_##name parameters {                                                        \
+    note(counts.setups, "MPI_" #name);                                                      \
+    if (communicators_refused) return refuse_communicator(c);                               \
+    const Inside inside;                                                                    \
+    const int code = PMPI_##name arguments;                                                 \
+    if (code == MPI_SUCCESS && inside_mpi == 1) ++existing.communicators;                   \
+    return code;                                                                            \
+  }
+NEW_COMM(Comm_dup, (MPI_Comm c, MPI_Comm* n), (c, n))
+NEW_COMM(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* n), (c, color, key, n))
+NEW_COMM(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm* n), (c, kind, key, i, n))
+NEW_COMM(Dist_graph_create_adjacent,
+         (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm* n),
+         (c, in, s, sw, out, d, dw, i, reorder, n))
 SETUP(Comm_free, (MPI_Comm * c), (c), --existing.communicators)
 SETUP(Send_init, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, to, tag, c, r),
       (++existing.requests, senders().insert(*r)))

@@ -27,6 +27,9 @@ Live live();
 // The n-th call of MPI_Improbe from now on fails.
 void fail_improbe(int n);
 
+// From now on the MPI refuses every new communicator, or no longer does.
+void refuse_communicators(bool refuse);
+
 // Sanitizers have a malloc of their own.
 bool counts_allocations();
 

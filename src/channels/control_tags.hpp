@@ -1,0 +1,23 @@
+// Tags of the messages that ranks send each other while something is made. They share one communicator with the
+// exchanges, whose tags begin behind them. Messages of different kinds have different tags: a rank that is ahead may
+// send the first message of the next step while another still probes for messages of the last one.
+#pragma once
+
+namespace tonari {
+
+enum ControlTag : int {
+  planning_even,  // of planning together: rounds take the two in turn (engine/mpi_world.hpp)
+  planning_odd,
+  window_family,  // of making one-sided messages (channels/onesided.cpp)
+  window_place,
+  window_slot,
+  measure_ping,  // of measuring the machine (engine/calibrate.cpp)
+  measure_burst,
+  measure_go,
+  measure_eager,
+  measure_shared_memory,
+  grid_files,  // of mapping the ghosts of grids (grid/ghost_maps.cpp)
+  first_exchange_tag = 16,
+};
+
+}  // namespace tonari

@@ -1,0 +1,171 @@
+#include "engine/shared_comm.hpp"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "engine/mpi_world.hpp"
+
+namespace tonari {
+namespace {
+
+// What hangs on communicators of the program. When MPI is finalized it goes first, while everything still works: MPI
+// deletes the attributes of MPI_COMM_SELF before all else.
+struct Attached {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<SharedComm>*> all;
+  int key = MPI_KEYVAL_INVALID;        // of communicators of the program
+  int duplicate = MPI_KEYVAL_INVALID;  // of our duplicates: a weak pointer
+};
+
+// Never destroyed: MPI_Finalize may come after the destructors of static objects.
+Attached& attached() {
+  static Attached* const all = new Attached;
+  return *all;
+}
+
+int drop_all(MPI_Comm, int, void*, void*) {
+  for (std::shared_ptr<SharedComm>* held : attached().all) held->reset();
+  return MPI_SUCCESS;
+}
+
+int forget_duplicate(MPI_Comm, int, void* value, void*) {
+  delete static_cast<std::weak_ptr<SharedComm>*>(value);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+// The delete function of the attribute: the program frees its communicator, which is collective.
+int leave_shared_comm(MPI_Comm, int, void* value, void*) {
+  auto* const held = static_cast<std::shared_ptr<SharedComm>*>(value);
+  {
+    const std::lock_guard lock(attached().mutex);
+    std::erase(attached().all, held);
+  }
+  if (*held) {  // null: MPI is being finalized
+    (*held)->attached_ = false;
+    (void)caught([&] { (*held)->trim_windows(); });  // what cannot be freed now MPI_Finalize frees
+  }
+  delete held;
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+void make_keys() {
+  const std::lock_guard lock(attached().mutex);
+  if (attached().key != MPI_KEYVAL_INVALID) return;
+  int at_end = MPI_KEYVAL_INVALID;
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_all, &at_end, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_duplicate, &attached().duplicate, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_shared_comm, &attached().key, nullptr), "MPI_Comm_create_keyval");
+}
+
+void* attribute(MPI_Comm comm, int key) {
+  void* value = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(comm, key, &value, &found), "MPI_Comm_get_attr");
+  return found ? value : nullptr;
+}
+
+template <class Value>
+void attach(MPI_Comm comm, int key, std::unique_ptr<Value> value) {
+  check_mpi(MPI_Comm_set_attr(comm, key, value.get()), "MPI_Comm_set_attr");
+  (void)value.release();
+}
+
+std::string nodes_in_environment() {
+  const char* const text = std::getenv("TONARI_NODES");
+  return text ? text : "";
+}
+
+}  // namespace
+
+std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
+  make_keys();
+  if (void* known = attribute(comm, attached().key)) return *static_cast<std::shared_ptr<SharedComm>*>(known);
+  if (void* known = attribute(comm, attached().duplicate)) return static_cast<std::weak_ptr<SharedComm>*>(known)->lock();
+  std::shared_ptr<SharedComm> made;
+  std::unique_ptr<std::shared_ptr<SharedComm>> held;
+  agree(comm, {});  // all are here: from now on none waits for what another has in flight
+  together(comm, [&] {
+    made = std::make_shared<SharedComm>(duplicate(comm));
+    held = std::make_unique<std::shared_ptr<SharedComm>>(made);
+  });
+  made->look_at_nodes();
+  attach(made->comm(), attached().duplicate, std::make_unique<std::weak_ptr<SharedComm>>(made));
+  const std::lock_guard lock(attached().mutex);
+  attached().all.push_back(held.get());
+  attach(comm, attached().key, std::move(held));
+  return made;
+}
+
+SharedComm::SharedComm(std::shared_ptr<const OwnedComm> comm) : comm_(std::move(comm)), exchanges_(comm_) {
+  MPI_Comm_rank(comm_->get(), &rank_);
+  MPI_Comm_size(comm_->get(), &ranks_);
+  void* value = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);  // attached to no other communicator
+  if (found) most_tag_ = *static_cast<int*>(value);
+}
+
+void SharedComm::reserve_tags(std::size_t count) {
+  const std::int64_t needed = static_cast<std::int64_t>(count), all = most_tag_ + 1 - first_exchange_tag;
+  if (needed > all)
+    fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", all, "; choose an algorithm that combines messages");
+  if (next_tag_ + needed - 1 <= most_tag_) return;
+  together(comm(), [&] { exchanges_ = duplicate(comm()); });  // exchanges that use the old one keep it
+  next_tag_ = first_exchange_tag;
+}
+
+World& SharedComm::world() {
+  if (!world_) world_ = std::make_unique<MpiWorld>(comm());
+  return *world_;
+}
+
+Windows& SharedComm::windows() {
+  if (!windows_) windows_ = std::make_unique<Windows>(comm_);
+  return *windows_;
+}
+
+void SharedComm::trim_windows() {
+  if (attached_ || !windows_ || windows_->count() == 0) return;  // the next who needs one can use them
+  agree(comm(), {});  // while it waits, exchanges go on that others may wait for
+  windows_->trim();
+}
+
+std::shared_ptr<SharedComm> SharedComm::up_to_date(MPI_Comm comm) {
+  std::shared_ptr<SharedComm> shared = of(comm);
+  shared->update_nodes();
+  return shared;
+}
+
+void SharedComm::update_nodes() {
+  const std::string now = nodes_in_environment();
+  agree_on_nodes(comm(), now, {});
+  if (now != nodes_text_) look_at_nodes();
+}
+
+void SharedComm::look_at_nodes() {
+  RankNode found = read_node(comm());
+  const std::size_t here = found.node->ranks().size();
+  const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
+  int words[] = {several, several && !found.node->reads_memory(), elsewhere};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 3, MPI_INT, MPI_MAX, comm()), "MPI_Allreduce");
+  nodes_ = std::make_shared<const NodeMap>(NodeMap{std::move(found.members), std::move(found.node), words[0] != 0, words[0] && !words[1], words[2] != 0});
+  nodes_text_ = nodes_in_environment();
+  node_of_.clear();
+}
+
+const std::vector<std::int32_t>& SharedComm::node_of() {
+  if (!nodes_->several_nodes || !node_of_.empty()) return node_of_;
+  const std::int32_t first = nodes_->node->ranks().front();
+  node_of_.resize(static_cast<std::size_t>(ranks_));
+  check_mpi(MPI_Allgather(&first, 1, MPI_INT32_T, node_of_.data(), 1, MPI_INT32_T, comm()), "MPI_Allgather");
+  return node_of_;
+}
+
+}  // namespace tonari

@@ -1,0 +1,90 @@
+// What all neighborhoods, vectors, grids and in-place exchanges on one communicator of the program share. Communicators
+// are scarce (MPICH has 2,048), so there is one duplicate for all of them; which messages belong to what, their tags
+// tell. The duplicate lives as long as the program's communicator or one of those who share it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "channels/control_tags.hpp"
+#include "channels/owned_comm.hpp"
+#include "channels/window.hpp"
+#include "engine/read_topology.hpp"
+#include "graphs/world.hpp"
+
+namespace tonari {
+
+class Context;
+
+// The ranks of a communicator on their nodes.
+struct NodeMap {
+  NodeMembers members;               // of the calling rank's node
+  std::shared_ptr<const Node> node;  // those of them that can share memory
+  // Whether any node has several ranks, and whether on all nodes that have, processes may read each other's memory; the
+  // same on all ranks.
+  bool shares_memory = false, reads_memory = false, several_nodes = false;
+};
+
+class SharedComm {
+ public:
+  // Collective, at the first call for a communicator; the same object from then on. comm may also be a duplicate that
+  // such an object made for itself. Throws Errc::mpi on all ranks if the MPI refuses a duplicate.
+  static std::shared_ptr<SharedComm> of(MPI_Comm comm);
+  // The same, and looks at the nodes again if TONARI_NODES has changed. Collective. Throws Errc::mismatch on all ranks if
+  // it is not the same on all.
+  static std::shared_ptr<SharedComm> up_to_date(MPI_Comm comm);
+
+  explicit SharedComm(std::shared_ptr<const OwnedComm> comm);
+  SharedComm(const SharedComm&) = delete;
+  SharedComm& operator=(const SharedComm&) = delete;
+
+  // For collective calls, and for messages with control tags.
+  MPI_Comm comm() const { return comm_->get(); }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+  // For the messages of exchanges. Where it has no tags left, another duplicate takes its place for exchanges to come.
+  const std::shared_ptr<const OwnedComm>& exchanges() const { return exchanges_; }
+  // Makes sure that `count` tags from first_tag() on belong to no other exchange; they are free for trials until
+  // take_tags. Collective, in the same order on all ranks. Throws Errc::overflow if no communicator has so many, and
+  // Errc::mpi if there is no other communicator.
+  void reserve_tags(std::size_t count);
+  int first_tag() const { return static_cast<int>(next_tag_); }
+  void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
+
+  // For planning together, by one at a time. Collective at the first call.
+  World& world();
+
+  // Collective.
+  Windows& windows();
+  // Collective: where the program has freed its communicator, frees the windows that nobody uses.
+  void trim_windows();
+
+  // The nodes as they were when they were last looked at.
+  const std::shared_ptr<const NodeMap>& nodes() const { return nodes_; }
+  // Of every rank a number, equal for those of one node; empty if there is one node. Collective at the first call.
+  const std::vector<std::int32_t>& node_of();
+
+  std::weak_ptr<Context> in_place;  // the context of in-place exchanges (engine/comm_context.hpp)
+
+ private:
+  friend int leave_shared_comm(MPI_Comm, int, void* value, void*);
+  void look_at_nodes();
+  void update_nodes();
+
+  std::shared_ptr<const OwnedComm> comm_, exchanges_;
+  int rank_ = 0, ranks_ = 0;
+  std::int64_t next_tag_ = first_exchange_tag, most_tag_ = 32767;  // what MPI promises at least
+  std::unique_ptr<World> world_;
+  std::unique_ptr<Windows> windows_;
+  std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned
+  std::shared_ptr<const NodeMap> nodes_;
+  std::vector<std::int32_t> node_of_;
+  bool attached_ = true;  // the program has not freed its communicator
+};
+
+}  // namespace tonari

@@ -1,0 +1,205 @@
+// Communicators are scarce: all objects on one of the program share a duplicate of it, and what the MPI refuses is an error
+// on all ranks.
+#include <tonari/grid.h>
+#include <tonari/vector.h>
+
+#include <array>
+#include <string>
+
+#include "support/counting.hpp"
+#include "support/graph_exchange.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+// One object of each kind, with requests where asked for.
+struct Objects {
+  tonari_neighborhood cart = TONARI_NEIGHBORHOOD_NULL, adjacent = TONARI_NEIGHBORHOOD_NULL;
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  tonari_grid grid = TONARI_GRID_NULL;
+  std::array<tonari_request, 3> requests = {};
+};
+
+class Communicators : public testing::Test {
+ protected:
+  void SetUp() override {
+    int periodic = 1, ranks = world_size();
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &cart);
+    left = (world_rank() + ranks - 1) % ranks, right = (world_rank() + 1) % ranks;
+  }
+  void TearDown() override { MPI_Comm_free(&cart); }
+
+  int make_cart_neighborhood(tonari_neighborhood& near) const {
+    const int offsets[] = {-1, 1};
+    return tonari_neighborhood_create_cart(cart, 2, offsets, MPI_INFO_NULL, &near);
+  }
+  int make_adjacent_neighborhood(tonari_neighborhood& near) const {
+    return tonari_neighborhood_create_adjacent(cart, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, &near);
+  }
+  int make_vector(tonari_vector& vector) const {
+    const std::int64_t needs[] = {4 * right, 4 * left + 3};
+    return tonari_vector_create(cart, 4 * world_rank(), 4, 2, needs, MPI_INFO_NULL, &vector);
+  }
+  int make_grid(tonari_grid& grid) const {
+    tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
+    shape.dims = 1, shape.cells[0] = 4 * world_size(), shape.lower[0] = shape.upper[0] = 1, shape.type = MPI_INT;
+    return tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid);
+  }
+  int make_in_place(std::vector<int>& block, tonari_request& request) const {
+    block.resize(static_cast<std::size_t>(world_size()), world_rank());
+    return tonari_alltoall_inplace_init(block.data(), 1, MPI_INT, cart, MPI_INFO_NULL, &request);
+  }
+
+  void make(Objects& o, bool with_requests) {
+    ASSERT_EQ(make_cart_neighborhood(o.cart), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(make_adjacent_neighborhood(o.adjacent), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(make_vector(o.vector), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(make_grid(o.grid), TONARI_SUCCESS) << tonari_last_error();
+    if (!with_requests) return;
+    const Info info{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
+    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, o.adjacent, info, &o.requests[0]), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_vector_forward_init(o.vector, nullptr, owned, ghosts, info, &o.requests[1]), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_vector_reverse_init(o.vector, nullptr, MPI_SUM, ghosts, owned, info, &o.requests[2]), TONARI_SUCCESS) << tonari_last_error();
+  }
+  static void free(Objects& o) {
+    for (tonari_request& request : o.requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_neighborhood_free(&o.cart), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_neighborhood_free(&o.adjacent), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_vector_free(&o.vector), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_grid_free(&o.grid), TONARI_SUCCESS);
+  }
+  // One exchange of each request, with values that differ per rank and round.
+  void run(Objects& o, int round) {
+    from = 100 * round + world_rank();
+    for (int k = 0; k < 4; ++k) owned[k] = 1000 * round + 4 * world_rank() + k;
+    for (int k = 0; k < 2; ++k) {
+      ASSERT_EQ(tonari_start(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS) << tonari_last_error();
+      ASSERT_EQ(tonari_wait(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS) << tonari_last_error();
+    }
+    EXPECT_EQ(to, 100 * round + left);
+    EXPECT_EQ(ghosts[0], 1000 * round + 4 * right);
+    EXPECT_EQ(ghosts[1], 1000 * round + 4 * left + 3);
+  }
+  // Every call that needs a communicator of its own the first time. want: what all of them return.
+  void expect_all(int want) {
+    Objects o;
+    std::vector<int> block;
+    EXPECT_EQ(make_cart_neighborhood(o.cart), want) << tonari_last_error();
+    EXPECT_EQ(make_adjacent_neighborhood(o.adjacent), want) << tonari_last_error();
+    EXPECT_EQ(make_vector(o.vector), want) << tonari_last_error();
+    EXPECT_EQ(make_grid(o.grid), want) << tonari_last_error();
+    EXPECT_EQ(make_in_place(block, o.requests[0]), want) << tonari_last_error();
+    free(o);
+  }
+
+  MPI_Comm cart = MPI_COMM_NULL;
+  int left = 0, right = 0, from = 0, to = 0;
+  double owned[4] = {}, ghosts[2] = {};
+};
+
+// MPICH has 2,048 communicators.
+TEST_F(Communicators, AreSharedByThousandsOfObjects) {
+  if (world_size() > 3) GTEST_SKIP() << "how many there are does not depend on the number of ranks";
+  std::vector<Objects> all(mpi_spins() && world_size() > 2 ? 600 : 10'000);  // each took five communicators
+  const Live before = live();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    make(all[k], k % 10 == 0);
+    if (HasFatalFailure()) break;
+  }
+  EXPECT_LE(live().communicators - before.communicators, 1);
+  for (std::size_t k = 0; k < all.size() && !HasFatalFailure(); k += 1000) run(all[k], static_cast<int>(k / 1000));
+  for (Objects& o : all) free(o);
+}
+
+// Objects of two communicators of the program do not meet.
+TEST_F(Communicators, GoWithThoseOfTheProgram) {
+  const Live before = live();
+  Objects first;
+  make(first, true);
+  MPI_Comm outer = cart;
+  SetUp();
+  Objects second;
+  make(second, true);
+  EXPECT_LE(live().communicators - before.communicators, 3);  // the other Cartesian one is not counted everywhere
+  run(first, 1), run(second, 2);
+  MPI_Comm_free(&outer);
+  run(first, 3), run(second, 4);  // objects outlive the program's communicator
+  free(first), free(second);
+}
+
+// The program's error handler is neither called nor changed.
+TEST_F(Communicators, ThatAreRefusedAreErrorsOnAllRanks) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(cart, &handler);
+  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+  refuse_communicators(true);
+  expect_all(TONARI_ERR_MPI);
+  refuse_communicators(false);
+  expect_all(TONARI_SUCCESS);
+  MPI_Comm_get_errhandler(cart, &handler);
+  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+}
+
+TEST_F(Communicators, ThatAreUsedUpAreErrorsOnAllRanks) {
+#if defined(MPICH_NUMVERSION)
+  if (world_size() > 3) GTEST_SKIP() << "how many there are does not depend on the number of ranks";
+  std::vector<MPI_Comm> taken;
+  MPI_Comm returning = MPI_COMM_NULL, next = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &returning);
+  MPI_Comm_set_errhandler(returning, MPI_ERRORS_RETURN);
+  while (taken.size() < 100'000 && MPI_Comm_dup(returning, &next) == MPI_SUCCESS) taken.push_back(next);
+  EXPECT_LT(taken.size(), 100'000u);
+  expect_all(TONARI_ERR_MPI);
+  for (MPI_Comm& comm : taken) MPI_Comm_free(&comm);
+  MPI_Comm_free(&returning);
+  expect_all(TONARI_SUCCESS);
+#else
+  GTEST_SKIP() << "this MPI has too many to use them up";
+#endif
+}
+
+// MPI's own collective needs one; without it there are other ways, unless it is asked for.
+TEST_F(Communicators, NativeNeedsOne) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_EQ(make_adjacent_neighborhood(near), TONARI_SUCCESS) << tonari_last_error();
+  refuse_communicators(true);
+  for (const char* algorithm : {"native", "auto"}) {
+    tonari_request request = TONARI_REQUEST_NULL;
+    const Info info{{"tonari_algorithm", algorithm}, {"tonari_tune", "measure"}};
+    const bool forced = std::string(algorithm) == "native";
+    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request), forced ? TONARI_ERR_MPI : TONARI_SUCCESS) << tonari_last_error();
+    if (forced) continue;
+    from = 7 + world_rank();
+    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_EQ(to, 7 + left);
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  }
+  refuse_communicators(false);
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+}
+
+// A contest needs one for a while only.
+TEST_F(Communicators, ThatAContestMadeAreFreedWhenAnotherWins) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_EQ(make_adjacent_neighborhood(near), TONARI_SUCCESS) << tonari_last_error();
+  const Live before = live();
+  std::vector<tonari_request> requests(4);
+  for (tonari_request& request : requests) {
+    const Info info{{"tonari_tune", "measure"}};
+    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request), TONARI_SUCCESS) << tonari_last_error();
+  }
+  const bool native_won = std::any_of(requests.begin(), requests.end(), [](tonari_request request) {
+    tonari_request_info info;
+    tonari_request_get_info(request, &info);
+    return std::string(info.algorithm) == "native";
+  });
+  EXPECT_EQ(live().communicators - before.communicators, native_won ? 1 : 0);
+  for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+}
+
+}  // namespace
