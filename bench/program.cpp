@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "base/error.hpp"
+#include "base/setting.hpp"
 
 namespace bench {
 
@@ -41,10 +42,8 @@ int run_and_complain(const char* name, int argc, char** argv, int rank, int (*bo
 
 int run_program(const char* name, int argc, char** argv, int (*body)(int, char**, int)) {
   // They would override what the candidates ask for.
-  for (const char* variable :
-       {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS", "TONARI_INPLACE_ALGORITHM", "TONARI_INPLACE_MEMORY",
-        "TONARI_HALO", "TONARI_HALO_NEIGHBORS"})
-    unsetenv(variable);
+  for (const tonari::Setting& row : tonari::all_settings())
+    if (*row.key && *row.variable) unsetenv(row.variable);
   MPI_Init(&argc, &argv);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -25,10 +25,10 @@ std::shared_ptr<Context> context_for(MPI_Comm comm) {
 }
 
 // One agreement about errors of any rank, and about what ranks have to do alike.
-void agree_on_call(Context& context, const std::optional<Error>& error, Sort sort, const InPlaceSettings& settings) {
+void agree_on_call(Context& context, const std::optional<Error>& error, Sort sort, const InPlaceSettings& settings, MPI_Info info) {
   const std::vector<bool> same = agree(context.comm(), error, std::vector<Ballot>{static_cast<std::uint64_t>(sort), settings.fingerprint()});
   if (!same[0]) fail(Errc::mismatch, "some ranks call a symmetric in-place exchange where others call the general one");
-  if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[1]) fail_on_different_settings(context.comm(), info);
 }
 
 // ---- symmetric
@@ -127,7 +127,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, 
     settings = read_in_place_settings(info);
     swapped = read_swap_blocks(blocks, static_cast<std::size_t>(context.ranks()), context.rank());
   });
-  agree_on_call(context, error, Sort::symmetric, settings);
+  agree_on_call(context, error, Sort::symmetric, settings, info);
   const std::vector<Bytes> sizes = sizes_of(swapped);
   compare_pairs(context, sizes, sizes);
 
@@ -164,7 +164,7 @@ std::shared_ptr<Prepared> prepare_general(const Given& send, const Given& recv, 
     settings.order.reset();
     problem = read_general(send, recv, context);
   });
-  agree_on_call(context, error, Sort::general, settings);
+  agree_on_call(context, error, Sort::general, settings, info);
   const Bytes element = problem.element->bytes();
   std::vector<Bytes> given, expected;
   together(context.comm(), [&] { given = in_bytes(problem.send_counts, element), expected = in_bytes(problem.recv_counts, element); });

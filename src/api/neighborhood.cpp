@@ -75,7 +75,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   const Ballot words[] = {near ? near->fingerprint() : 0, settings.fingerprint()};
   const std::vector<bool> same = agree(cart, error, words);
   if (!same[0]) explain_difference(cart, *near);
-  if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[1]) fail_on_different_settings(cart, info);
   auto handle = std::make_unique<tonari_neighborhood_s>();
   handle->context = std::make_shared<Context>(SharedComm::up_to_date(cart), near, settings);
   return handle.release();
@@ -94,7 +94,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, c
   });
   const Ballot words[] = {settings.fingerprint(), lists.grid.has_value()};
   const std::vector<bool> same = agree(comm, error, words);
-  if (!same[0]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[0]) fail_on_different_settings(comm, info);
   if (!same[1]) lists.grid.reset();
   auto handle = std::make_unique<tonari_neighborhood_s>();
   handle->context = std::make_shared<Context>(SharedComm::up_to_date(comm), lists, settings);

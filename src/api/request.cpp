@@ -107,7 +107,7 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
   std::vector<std::uint64_t> said;
   const std::vector<bool> same = agree(context.comm(), error, ballots, &said);
   if (!same[0]) fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
-  if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[1]) fail_on_different_settings(context.comm(), info);
   if (!same[2]) fail(Errc::mismatch, "some ranks make a persistent request where others make a one-shot call");
   if (!same[6] && mine.settings.static_buffers)
     fail(Errc::mismatch, "ranks call different forms (regular, v, w) of the operation; with cdag_static_buffers it must be one form on all ranks");

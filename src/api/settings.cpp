@@ -1,13 +1,15 @@
 #include "api/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
+#include <climits>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
+#include "engine/read_topology.hpp"
 #include "graphs/algorithm.hpp"
 #include "planners/algorithm.hpp"
 
@@ -20,14 +22,6 @@ std::optional<std::string> value_of(MPI_Info info, const char* key) {
   int found = 0;
   check_mpi(MPI_Info_get(info, key, sizeof value - 1, value, &found), "MPI_Info_get");
   return found ? std::optional<std::string>(value) : std::nullopt;
-}
-
-int parse_ports(const std::string& word) {
-  int ports = -1;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), ports);
-  if (status != std::errc() || end != word.data() + word.size() || ports < 0)
-    fail(Errc::argument, "tonari_ports (TONARI_PORTS) is '", word, "'; it must be a number of messages, 0 for no limit");
-  return ports;
 }
 
 // "balanced" or "balanced/both ends".
@@ -52,31 +46,7 @@ void set_algorithm(Settings& settings, const std::string& word) {
   fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ", list, ", and may go on with a slash and a variant");
 }
 
-void check_channel(const std::string& name) {
-  std::string list = "auto";
-  for (Via via : choosable) {
-    const char* const known = ChannelChoice{via}.name();
-    if (name == known) return;
-    list += text(", ", known);
-  }
-  if (name != "auto") fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", name, "'; it must be one of ", list);
-}
-
-bool parse_view(const std::string& word) {
-  if (word != "yes" && word != "no") fail(Errc::argument, "tonari_recv_view is '", word, "'; it must be yes or no");
-  return word == "yes";
-}
-
-double parse_timeout(const std::string& word) {
-  char* end = nullptr;
-  const double seconds = std::strtod(word.c_str(), &end);
-  if (word.empty() || *end != 0 || !(seconds > 0))
-    fail(Errc::argument, "tonari_timeout (TONARI_TIMEOUT) is '", word, "'; it must be a positive number of seconds");
-  return seconds;
-}
-
-bool parse_progress(const std::string& word) {
-  if (word != "calls" && word != "thread") fail(Errc::argument, "tonari_progress (TONARI_PROGRESS) is '", word, "'; it must be calls or thread");
+bool wants_thread(const std::string& word) {
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
   if (word == "thread" && provided < MPI_THREAD_MULTIPLE)
@@ -85,54 +55,79 @@ bool parse_progress(const std::string& word) {
   return word == "thread";
 }
 
-// Not what an environment variable could say: it is a promise about the program.
-bool read_promise(MPI_Info info, const char* key) {
-  const std::string word = value_of(info, key).value_or("false");
-  if (word != "true" && word != "false") fail(Errc::argument, key, " is '", word, "'; it must be true or false");
-  return word == "true";
+// In the order of the table; empty where nothing is said.
+std::vector<std::string> all_values(MPI_Info info) {
+  std::vector<std::string> values;
+  for (const Setting& row : all_settings()) values.push_back(in_environment(row).value_or(*row.key ? value_of(info, row.key).value_or("") : ""));
+  return values;
 }
+
+std::string joined(const std::vector<std::string>& values) {
+  std::string all;
+  for (const std::string& value : values) all += value + '\n';
+  return all;
+}
+
+std::string quoted(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
 
 }  // namespace
 
-std::optional<std::string> lookup(MPI_Info info, const char* key, const char* variable) {
-  if (const char* value = std::getenv(variable); value && *value) return value;
-  return value_of(info, key);
+std::optional<std::string> lookup(MPI_Info info, SettingId id) {
+  const Setting& row = setting(id);
+  std::optional<std::string> value = in_environment(row);
+  if (!value && *row.key) value = value_of(info, row.key);
+  if (value && (row.kind == ValueKind::one_of || row.kind == ValueKind::promise)) check_choice(row, *value);
+  return value;
+}
+
+void check_keys(MPI_Info info) {
+  int count = 0;
+  if (info != MPI_INFO_NULL) check_mpi(MPI_Info_get_nkeys(info, &count), "MPI_Info_get_nkeys");
+  for (int k = 0; k < count; ++k) {
+    char key[MPI_MAX_INFO_KEY + 1] = {};
+    check_mpi(MPI_Info_get_nthkey(info, k, key), "MPI_Info_get_nthkey");
+    if (const auto wrong = unknown_key(key)) fail(Errc::argument, *wrong);
+  }
+}
+
+void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
+  const std::vector<std::string> mine = all_values(info);
+  std::istringstream first(broadcast(comm, joined(mine)));
+  together(comm, [&] {
+    for (std::size_t k = 0; k < mine.size(); ++k) {
+      std::string theirs;
+      std::getline(first, theirs);
+      if (all_settings()[k].alike && theirs != mine[k])
+        fail(Errc::mismatch, "ranks gave different info keys or environment variables: ", name_of(all_settings()[k]), " is ", quoted(theirs), " on rank 0 and ",
+             quoted(mine[k]), " on rank ", rank_in(comm), "; it must be the same on all ranks");
+    }
+  });
+  fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
 }
 
 Settings read_settings(MPI_Info info, Settings settings) {
-  if (const auto value = lookup(info, "tonari_algorithm", "TONARI_ALGORITHM")) set_algorithm(settings, *value);
-  if (const auto value = lookup(info, "tonari_channel", "TONARI_CHANNEL")) check_channel(settings.channel = *value);
-  if (const auto value = lookup(info, "tonari_tune", "TONARI_TUNE")) settings.tune = parse_tune(*value);
-  if (const auto value = lookup(info, "tonari_ports", "TONARI_PORTS")) settings.ports = parse_ports(*value);
-  if (const auto value = lookup(info, "tonari_progress", "TONARI_PROGRESS")) settings.progress_thread = parse_progress(*value);
-  if (const auto value = value_of(info, "tonari_recv_view")) settings.recv_view = parse_view(*value);  // no variable: the program must know
-  if (const auto value = lookup(info, "tonari_timeout", "TONARI_TIMEOUT")) settings.timeout = parse_timeout(*value);
+  using enum SettingId;
+  check_keys(info);
+  if (const auto value = lookup(info, algorithm)) set_algorithm(settings, *value);
+  if (const auto value = lookup(info, channel)) settings.channel = *value;
+  if (const auto value = lookup(info, tune)) settings.tune = parse_tune(*value);
+  if (const auto value = lookup(info, ports)) settings.ports = static_cast<int>(read_count(setting(ports), *value, INT_MAX));
+  if (const auto value = lookup(info, progress)) settings.progress_thread = wants_thread(*value);
+  if (const auto value = lookup(info, recv_view)) settings.recv_view = *value == "yes";
+  if (const auto value = lookup(info, timeout)) settings.timeout = read_seconds(setting(timeout), *value);
   return settings;
 }
 
 Settings read_neighborhood_settings(MPI_Info info) {
+  using enum SettingId;
   Settings settings = read_settings(info, {});
-  settings.strict_communication = read_promise(info, "cdag_strict_communication");
-  settings.exact_byte_communications = read_promise(info, "cdag_exact_byte_communications");
-  settings.static_buffers = read_promise(info, "cdag_static_buffers");
+  settings.strict_communication = lookup(info, strict_communication) == "true";
+  settings.exact_byte_communications = lookup(info, exact_byte_communications) == "true";
+  settings.static_buffers = lookup(info, static_buffers) == "true";
   return settings;
 }
 
 namespace {
-
-std::optional<SwapOrder> parse_order(const std::string& word) {
-  if (word == "auto") return std::nullopt;
-  if (const auto order = swap_order_named(word)) return order;
-  fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '", word, "'; in place it must be auto, mpich-order, linear-shift or hierarchical-sets");
-}
-
-Bytes parse_memory(const std::string& word) {
-  Bytes bytes = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
-  if (error != std::errc() || end != word.data() + word.size())
-    fail(Errc::argument, "tonari_inplace_memory (TONARI_INPLACE_MEMORY) is '", word, "'; it must be a number of bytes, such as 1048576");
-  return bytes;
-}
 
 // What names a way to ranks of other nodes, or derived datatypes, is taken as the nearest of what there is.
 std::string nearest_channel(const std::string& name) {
@@ -143,13 +138,15 @@ std::string nearest_channel(const std::string& name) {
 }  // namespace
 
 InPlaceSettings read_in_place_settings(MPI_Info info) {
+  using enum SettingId;
+  check_keys(info);
   InPlaceSettings settings;
-  if (const auto value = lookup(info, "tonari_algorithm", "TONARI_INPLACE_ALGORITHM")) settings.order = parse_order(*value);
-  settings.order_by_key = value_of(info, "tonari_algorithm").value_or("auto") != "auto";
-  if (const auto value = lookup(info, "tonari_channel", "TONARI_CHANNEL")) check_channel(*value), settings.channel = nearest_channel(*value);
-  if (const auto value = lookup(info, "tonari_inplace_memory", "TONARI_INPLACE_MEMORY")) settings.memory = parse_memory(*value);
-  if (const auto value = lookup(info, "tonari_timeout", "TONARI_TIMEOUT")) settings.timeout = parse_timeout(*value);
-  if (const auto value = lookup(info, "tonari_progress", "TONARI_PROGRESS")) settings.progress_thread = parse_progress(*value);
+  if (const auto value = lookup(info, inplace_algorithm)) settings.order = swap_order_named(*value);
+  settings.order_by_key = value_of(info, setting(inplace_algorithm).key).value_or("auto") != "auto";
+  if (const auto value = lookup(info, channel)) settings.channel = nearest_channel(*value);
+  if (const auto value = lookup(info, inplace_memory)) settings.memory = read_count(setting(inplace_memory), *value);
+  if (const auto value = lookup(info, timeout)) settings.timeout = read_seconds(setting(timeout), *value);
+  if (const auto value = lookup(info, progress)) settings.progress_thread = wants_thread(*value);
   return settings;
 }
 

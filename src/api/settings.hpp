@@ -6,13 +6,21 @@
 #include <optional>
 #include <string>
 
+#include "base/setting.hpp"
 #include "inplace/order.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
 
-// What an environment variable says, else what the info says, else nothing.
-std::optional<std::string> lookup(MPI_Info info, const char* key, const char* variable);
+// What the environment says, else what the info says, else nothing; checked if the row lists its values.
+std::optional<std::string> lookup(MPI_Info info, SettingId id);
+
+// Throws Errc::argument for a key that begins as ours do but does not exist.
+void check_keys(MPI_Info info);
+
+// Collective, where ranks were found to have different settings: throws Errc::mismatch on all ranks, with a setting, two ranks
+// and their values.
+[[noreturn]] void fail_on_different_settings(MPI_Comm comm, MPI_Info info);
 
 // Throws Errc::argument or Errc::algorithm with the key that is wrong.
 Settings read_settings(MPI_Info info, Settings inherited);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/hash.hpp"
+#include "base/setting.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_comm.hpp"
 #include "engine/agree.hpp"
@@ -139,20 +140,23 @@ std::shared_ptr<const OwnedComm> split(MPI_Comm comm, int colour, int rank) {
 
 }  // namespace
 
-void agree_on_nodes(MPI_Comm comm, const std::string& text, const std::optional<Error>& error) {
+std::string nodes_in_environment() { return in_environment(setting(SettingId::nodes)).value_or(""); }
+
+NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text) {
+  NodeMembers members;
+  const std::optional<Error> error = caught([&] {
+    if (!text.empty()) members = node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
+  });
   const Ballot words[] = {Hash().bytes(text).value()};
   if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
+  return members;
 }
 
 RankNode read_node(MPI_Comm comm) {
-  const char* const text = std::getenv("TONARI_NODES");
-  const bool emulated = text && *text;
   const int rank = rank_in(comm);
-  NodeMembers members;
-  const std::optional<Error> error = caught([&] {
-    if (emulated) members = node_from_text(text, "TONARI_NODES", size_of(comm), rank);
-  });
-  agree_on_nodes(comm, emulated ? text : "", error);
+  const std::string text = nodes_in_environment();
+  const bool emulated = !text.empty();
+  NodeMembers members = agree_on_nodes(comm, text);
   std::shared_ptr<const OwnedComm> sharing = sharing_memory(comm, rank);
   if (emulated) sharing = split(sharing->get(), members.node, rank);
   auto node = std::make_shared<const Node>(sharing->get(), rank);

@@ -48,9 +48,11 @@ struct RankNode {
   std::shared_ptr<const Node> node;  // those of them that can share memory: made-up nodes can split real ones, but not join them
 };
 
-// Collective: throws Errc::mismatch on all ranks if the text of TONARI_NODES differs between them, or a rank's error if there
-// is one.
-void agree_on_nodes(MPI_Comm comm, const std::string& text, const std::optional<Error>& error);
+// What TONARI_NODES says; empty: nothing.
+std::string nodes_in_environment();
+// Collective: throws Errc::mismatch on all ranks if this text of TONARI_NODES differs between them, and a rank's error if it
+// makes no sense there. Returns the emulated node of the calling rank; without members if the text is empty.
+NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text);
 
 // Collective; throws on all ranks if the variable makes no sense or differs between them.
 RankNode read_node(MPI_Comm comm);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iomanip>
 
+#include "base/setting.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
@@ -23,8 +24,8 @@ constexpr double most_scratch = 256 << 20;  // bytes that candidates may hold to
 
 // Seconds for measuring at one init: what rank 0 says. Collective.
 double budget(MPI_Comm comm, Tune tune) {
-  const char* given = std::getenv("TONARI_TUNE_SECONDS");
-  double seconds = given ? std::atof(given) : 0;
+  const std::string given = in_environment(setting(SettingId::tune_seconds)).value_or("");
+  double seconds = std::atof(given.c_str());
   if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
   check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");  // ranks that measure for different times would wait for each other
   return seconds;

@@ -1,8 +1,9 @@
 #include "engine/shared_comm.hpp"
 
-#include <cstdlib>
+#include <cstdio>
 #include <mutex>
 
+#include "base/setting.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/mpi_world.hpp"
@@ -77,9 +78,13 @@ void attach(MPI_Comm comm, int key, std::unique_ptr<Value> value) {
   (void)value.release();
 }
 
-std::string nodes_in_environment() {
-  const char* const text = std::getenv("TONARI_NODES");
-  return text ? text : "";
+// Once, by one rank: a misspelled variable has no effect, which is hard to find.
+void warn_of_variables(int rank) {
+  static std::once_flag once;
+  if (rank == 0)
+    std::call_once(once, [] {
+      for (const std::string& sentence : unknown_variables()) std::fprintf(stderr, "tonari: warning: %s\n", sentence.c_str());
+    });
 }
 
 }  // namespace
@@ -96,6 +101,7 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
     held = std::make_unique<std::shared_ptr<SharedComm>>(made);
   });
   made->look_at_nodes();
+  warn_of_variables(made->rank());
   attach(made->comm(), attached().duplicate, std::make_unique<std::weak_ptr<SharedComm>>(made));
   const std::lock_guard lock(attached().mutex);
   attached().all.push_back(held.get());
@@ -145,7 +151,7 @@ std::shared_ptr<SharedComm> SharedComm::up_to_date(MPI_Comm comm) {
 
 void SharedComm::update_nodes() {
   const std::string now = nodes_in_environment();
-  agree_on_nodes(comm(), now, {});
+  agree_on_nodes(comm(), now);
   if (now != nodes_text_) look_at_nodes();
 }
 

@@ -31,18 +31,13 @@ HaloKind parse_kind(const std::string& word, const GridShape& shape) {
     if (word == name(kind)) return kind;
     list += text(", ", name(kind));
   }
-  fail(Errc::algorithm, "tonari_halo (TONARI_HALO) is '", word, "'; on storage ", name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "", " it must be one of ", list);
-}
-
-Reach parse_reach(const std::string& word) {
-  if (word != "all" && word != "faces") fail(Errc::argument, "tonari_halo_neighbors (TONARI_HALO_NEIGHBORS) is '", word, "'; it must be all or faces");
-  return word == "all" ? Reach::all : Reach::faces;
+  fail(Errc::algorithm, name_of(setting(SettingId::halo)), " is '", word, "'; on storage ", name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "", " it must be one of ", list);
 }
 
 HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape) {
   HaloSettings settings;
-  if (const auto value = lookup(info, "tonari_halo", "TONARI_HALO"); value && *value != "auto") settings.kind = parse_kind(*value, shape);
-  if (const auto value = lookup(info, "tonari_halo_neighbors", "TONARI_HALO_NEIGHBORS")) settings.reach = parse_reach(*value);
+  if (const auto value = lookup(info, SettingId::halo); value && *value != "auto") settings.kind = parse_kind(*value, shape);
+  if (const auto value = lookup(info, SettingId::halo_neighbors)) settings.reach = *value == "all" ? Reach::all : Reach::faces;
   settings.common = read_settings(info, {});
   return settings;
 }
@@ -217,7 +212,7 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, in
   });
   const std::vector<bool> same = agree(grid->context()->comm(), error, std::vector<Ballot>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
   if (!same[0]) fail(Errc::mismatch, "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
-  if (!same[1]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[1]) fail_on_different_settings(grid->context()->comm(), info);
   std::string details;
   const HaloRequest request{HaloKind::plan, settings.reach, copy};
   const HaloCandidate chosen = choose(grid, request, info, settings, details);

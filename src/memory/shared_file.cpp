@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/setting.hpp"
 #include "memory/available.hpp"
 #include "memory/pages.hpp"
 
@@ -28,10 +29,7 @@ constexpr const char* another_directory = "let TONARI_SHM_DIR name a directory i
 // ---- a file without a name
 
 // Where TONARI_SHM_DIR says; by default in no directory at all.
-std::string wanted_directory() {
-  const char* directory = std::getenv("TONARI_SHM_DIR");
-  return directory ? directory : "";
-}
+std::string wanted_directory() { return in_environment(setting(SettingId::shm_dir)).value_or(""); }
 
 OpenFile memory_file(unsigned flags) {
   // Some systems refuse memory files that could be executed; older ones know none that cannot.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/setting.hpp"
 
 namespace tonari {
 namespace {
@@ -152,8 +153,8 @@ std::string compose(const std::vector<Entry>& entries) {
 }  // namespace
 
 std::string cache_directory() {
-  static constexpr std::pair<const char*, const char*> places[] = {
-      {"TONARI_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/tonari"}, {"HOME", "/.cache/tonari"}};
+  const std::pair<const char*, const char*> places[] = {
+      {setting(SettingId::cache_dir).variable, ""}, {"XDG_CACHE_HOME", "/tonari"}, {"HOME", "/.cache/tonari"}};
   for (const auto& [variable, below] : places) {
     const char* const value = std::getenv(variable);
     if (!value || *value == '\0') continue;

@@ -48,7 +48,7 @@ struct Candidate {
 
 // recall: wisdom, else the model; what one-shot calls use instead of automatic and measure.
 enum class Tune : std::uint8_t { automatic, off, model, measure, recall };
-Tune parse_tune(const std::string& word);  // throws Errc::argument
+Tune parse_tune(const std::string& word);  // one that the table of settings lists
 
 struct Settings {
   std::string algorithm = "auto";

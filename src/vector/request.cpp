@@ -126,7 +126,7 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
   if (!same[1]) fail(Errc::mismatch, "ranks gave types or components of different sizes; the values of an index must have the same number of bytes on all ranks");
   if (!same[2]) fail(Errc::mismatch, "ranks gave different numbers of vectors; it must be the same number on all ranks");
   if (!same[3]) fail(Errc::mismatch, "ranks gave different operations or types of numbers; they must be the same on all ranks");
-  if (!same[4]) fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  if (!same[4]) fail_on_different_settings(vector.context().comm(), info);
   return Hash().word(direction).word(width).word(vectors).word(operation).word(settings).value();
 }
 

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/error.hpp"
+#include "base/setting.hpp"
 
 namespace tonari {
 namespace {
@@ -21,7 +22,7 @@ int dimensions_in(const std::string& name) {
 
 void check_route_name(const std::string& name) {
   if (name == "direct" || name == "node" || name == "auto" || (name.starts_with(topology_prefix) && dimensions_in(name) > 0)) return;
-  fail(Errc::argument, "tonari_route (TONARI_ROUTE) is '", name, "'; it must be direct, node, auto, or topology: and a number of dimensions, as in topology:2");
+  fail(Errc::argument, name_of(setting(SettingId::route)), " is '", name, "'; it must be ", setting(SettingId::route).values);
 }
 
 VectorRoute VectorRoute::topology(int ranks, int dimensions) {

@@ -57,7 +57,7 @@ struct VectorSettings {
 
 VectorSettings read_vector_settings(MPI_Info info) {
   VectorSettings settings;
-  if (const auto value = lookup(info, "tonari_route", "TONARI_ROUTE")) settings.route = *value;
+  if (const auto value = lookup(info, SettingId::route)) settings.route = *value;
   check_route_name(settings.route);
   const Tune tune = read_settings(info, {}).tune;
   settings.measures = tune == Tune::automatic || tune == Tune::measure;
@@ -103,7 +103,7 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
     settings = read_vector_settings(info);
   });
   if (!agree(comm, error, std::vector<Ballot>{settings.fingerprint()})[0])
-    fail(Errc::mismatch, "ranks gave different info keys or environment variables (tonari_route, tonari_tune); they must be the same on all ranks");
+    fail_on_different_settings(comm, info);
   const auto context = std::make_shared<Context>(SharedComm::up_to_date(comm));
   const OwnedRanges ranges = gather_ranges(*context, own);
   const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));

@@ -363,9 +363,19 @@ TEST_F(SettingsErrors, PortsMustBeANumber) {
 TEST_F(SettingsErrors, DifferentOnDifferentRanks) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   const Info torus{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}}, linear{{"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
-  expect_everywhere(alltoall(rank == last ? torus : linear), TONARI_ERR_MISMATCH, {"TONARI_"});
-  const Info model{{"tonari_tune", "model"}};
-  expect_everywhere(alltoall(rank == 0 ? model : quick), TONARI_ERR_MISMATCH, {"TONARI_"});
+  const std::string where = " on rank " + std::to_string(last);
+  expect_everywhere(alltoall(rank == last ? torus : linear), TONARI_ERR_MISMATCH,
+                    {"tonari_algorithm (TONARI_ALGORITHM)", "'linear' on rank 0", "'torus'" + where, "must be the same"});
+  const Info model{{"tonari_tune", "model"}}, channel{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
+  expect_everywhere(alltoall(rank == 0 ? model : quick), TONARI_ERR_MISMATCH, {"tonari_tune (TONARI_TUNE)", "'model' on rank 0", "'off' on rank 1"});
+  expect_everywhere(alltoall(rank == last ? channel : quick), TONARI_ERR_MISMATCH, {"tonari_channel (TONARI_CHANNEL)", "not set on rank 0", "'p2p-packed'" + where});
+  expect_usable();
+}
+
+TEST_F(SettingsErrors, KeysThatDoNotExist) {
+  const Info misspelled{{"tonari_algoritm", "torus"}, {"tonari_tune", "off"}}, foreign{{"cb_nodes", "2"}, {"tonari_tune", "off"}, {"tonari_halo", "pack"}};
+  expect_everywhere(alltoall(rank == last ? misspelled : quick), TONARI_ERR_ARGUMENT, {"no info key tonari_algoritm", "did you mean tonari_algorithm?"});
+  expect_everywhere(alltoall(foreign), TONARI_SUCCESS, {});
   expect_usable();
 }
 

@@ -53,6 +53,12 @@ class GridErrors : public testing::Test {
     expect_usable();
   }
 
+  int make_and_free(const tonari_grid_shape& shape) const {
+    tonari_grid grid = TONARI_GRID_NULL;
+    const int code = tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid);
+    tonari_grid_free(&grid);
+    return code;
+  }
   void expect_usable() {
     TestGrid t(plain_geometry(2, 8), TONARI_STORAGE_ARRAY);
     t.fill(0, 2);
@@ -236,6 +242,7 @@ TEST_F(GridErrors, TooManyMappings) {
 TEST_F(GridErrors, NoRoomOnOneRank) {
   tonari_grid_shape shape = good(TONARI_STORAGE_MAPPED);
   expect_usable();  // the MPI has what it makes for its first messages
+  must(make_and_free(good()));  // and the communicator what all grids on it share
   const Held before = held();
   for (const bool ghosts : {false, true}) {
     shape.mapped_ghosts = ghosts, shape.copies = 2;
