@@ -7,6 +7,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/mpi_world.hpp"
+#include "engine/read_topology.hpp"
 
 namespace tonari {
 
@@ -95,6 +96,7 @@ std::vector<std::string> routes_to_try(const VectorSettings& settings, const Con
 }  // namespace
 
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info, bool has_place) {
+  require_one_group(comm);  // all ranks know
   VectorSettings settings;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new vector is null");

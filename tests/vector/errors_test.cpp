@@ -100,6 +100,19 @@ TEST_F(VectorErrors, Indices) {
   refuse(TONARI_ERR_ARGUMENT, {"rank 0 needs index", "nobody owns any"}, [](Create& c) { c.owned = 0; });
 }
 
+TEST_F(VectorErrors, Intercommunicators) {
+  if (ranks == 1) GTEST_SKIP() << "needs two groups";
+  MPI_Comm half, between;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &between);
+  Create c;
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  expect_everywhere(tonari_vector_create(between, c.first, c.owned, c.needed, c.list, MPI_INFO_NULL, &vector), TONARI_ERR_TOPOLOGY, {"intercommunicator", "one group"});
+  EXPECT_EQ(vector, TONARI_VECTOR_NULL);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
 TEST_F(VectorErrors, Routes) {
   for (const char* const word : {"quick", "topology", "topology:", "topology:0", "topology:2x", "topology:-1"})
     refuse(TONARI_ERR_ARGUMENT, {"tonari_route", std::string("'") + word + "'", "direct, node, auto"}, [](Create&) {}, Info{{"tonari_route", word}});
