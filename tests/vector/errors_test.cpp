@@ -1,6 +1,7 @@
 // Calls that are wrong on one rank or on all: every rank gets the same sentence, and nothing hangs.
 #include "memory/held.hpp"
 #include "support/same_error.hpp"
+#include "support/wide_types.hpp"
 #include "vector/vectors.hpp"
 
 namespace {
@@ -137,6 +138,8 @@ TEST_F(VectorErrors, Values) {
   refuse_values(TONARI_ERR_BUFFERS, {"owned values and ghosts overlap"}, [&](V&, auto&, auto& ghosts, MPI_Op&) { ghosts = x + 3; });
   refuse_values(TONARI_ERR_BUFFERS, {"overlap"}, [&](V& v, auto&, auto& ghosts, MPI_Op&) { v.vectors = 2, ghosts = x + 4; });
   refuse_values(TONARI_ERR_OVERFLOW, {"does not fit"}, [](V& v, auto&, auto&, MPI_Op&) { v.vectors = 2, v.owned_stride = INT64_MAX / 2; });
+  const WideTypes wide;
+  for (MPI_Datatype type : wide.all()) refuse_values(TONARI_ERR_OVERFLOW, {"does not fit"}, [&](V& v, auto&, auto&, MPI_Op&) { v.type = type; });
   tonari_request request = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts, MPI_INFO_NULL, rank == last ? nullptr : &request), TONARI_ERR_ARGUMENT, {"place for the new request is null"});
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts, Info{{"tonari_channel", "pigeon"}}, &request), TONARI_ERR_ARGUMENT, {"pigeon"});
