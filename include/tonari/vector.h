@@ -47,7 +47,8 @@ typedef struct tonari_vector_s* tonari_vector;
  *           The same on all ranks (checked).
  *  vector   owned by the caller; tonari_vector_free.
  * Owners learn who needs what without an all-to-all over all ranks (Hoefler, Siebert, Lumsdaine, PPoPP 2010). Ranks learn all ranks' ranges: 16 bytes per rank.
- * Errors: ARGUMENT (ranges that overlap or leave a gap; an index out of range: the sentence names rank, position and index), MISMATCH, OVERFLOW, MEMORY, MPI. */
+ * Errors: ARGUMENT (ranges that overlap or leave a gap; an index out of range: the sentence names rank, position and index), TOPOLOGY (an intercommunicator), MISMATCH, OVERFLOW,
+ * MEMORY, MPI. */
 TONARI_API int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed, const int64_t indices[], MPI_Info info, tonari_vector* vector);
 
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *vector to null. */

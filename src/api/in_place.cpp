@@ -79,6 +79,7 @@ GeneralProblem read_general(const Given& send, const Given& recv, const Context&
   if (slots > 0 && problem.element->bytes() > 0) {
     if (!send.buffer) fail(Errc::argument, "buf is null, but there are elements to move");
     if (extent <= 0) fail(Errc::argument, "the extent of the type is ", extent, " bytes; displacements in units of it need a positive one");
+    check_place(send.buffer, 0, span_of(*problem.element, slots, extent));
     if (elements_overlap(*problem.element, extent, static_cast<std::uint64_t>(slots)))
       fail(Errc::buffers, "on rank ", context.rank(), " elements of the datatype overlap each other");
   }

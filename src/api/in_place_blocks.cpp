@@ -58,9 +58,9 @@ struct Read {
 Read read_block(const void* buffer, const TypedBlock& typed, const Shape& shape, std::size_t number) {
   Read read{{}, static_cast<std::uint64_t>(typed.count), number};
   const Layout& element = *shape.element;
-  read.block.bytes = checked_multiply<Bytes>(element.bytes(), static_cast<Bytes>(typed.count), "size of a block");
-  if (read.block.bytes == 0) return read;
-  checked_multiply<std::ptrdiff_t>(shape.extent, typed.count, "size of a block");
+  if (element.bytes() == 0 || typed.count == 0) return read;
+  check_place(buffer, typed.displacement, span_of(element, typed.count, shape.extent));
+  read.block.bytes = element.bytes() * static_cast<Bytes>(typed.count);
   // Through integers: the buffer may be MPI_BOTTOM.
   auto address = reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(typed.displacement);
   read.block.element = shape.element;
@@ -138,10 +138,10 @@ bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_
   if (count < 2) return overlaps_itself(element);
   if (extent == 0) return true;
   const auto [low, high] = element.span();
-  const std::ptrdiff_t step = extent < 0 ? -extent : extent;
-  const auto reach = static_cast<std::uint64_t>((high - low + step - 1) / step);
+  const std::uint64_t length = static_cast<std::uint64_t>(high - low), step = extent < 0 ? -static_cast<std::uint64_t>(extent) : static_cast<std::uint64_t>(extent);
+  const std::uint64_t reach = length / step + (length % step != 0);
   Layout near;
-  for (std::uint64_t k = 0; k < std::min(count, reach); ++k) near.add(element, step * static_cast<std::ptrdiff_t>(k));
+  for (std::uint64_t k = 0; k < std::min(count, reach); ++k) near.add(element, extent * static_cast<std::ptrdiff_t>(k));
   return overlaps_itself(near);
 }
 

@@ -20,7 +20,7 @@ std::vector<SwapBlock> read_swap_blocks(const Given& given, std::size_t ranks, i
 void check_buffer(const Given& given);
 void check_displacements(const char* side, const Given& given, std::size_t ranks);
 
-// Whether some of `count` elements, each extent bytes after the last, share a byte, or one has a byte twice.
+// Whether some of `count` elements, each extent bytes after the last (all of them fit: span_of), share a byte, or one has a byte twice.
 bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_t count);
 
 }  // namespace tonari

@@ -41,15 +41,35 @@ void check_overlaps(const Place& place, Collective collective, const Binding& bi
        " overlap; a receive block must share no byte with another block");
 }
 
-// Addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
-void check_addresses(const Place& place, Collective collective, const std::vector<Block>& blocks, Buffer side) {
-  constexpr std::uintptr_t first_page = 4096;
-  const char* const name = side == Buffer::send ? "send" : "receive";
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
+// One side of a call.
+struct Side {
+  Buffer buffer;
+  const void* address;
+  const std::vector<TypedBlock>& typed;
+  const std::vector<Block>& blocks;
+
+  // From its lowest byte to one past the highest, counted from the displacement.
+  std::pair<std::ptrdiff_t, std::ptrdiff_t> span(std::size_t i) const {
     const Block& b = blocks[i];
-    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) + (b.layout ? b.layout->span().first : 0);
-    if (b.bytes > 0 && first < first_page)
-      fail(Errc::argument, name, " block ", number(place, collective, side, i), " has ", b.bytes, " bytes, but the ", name, " buffer is null");
+    if (b.layout) return b.layout->span();
+    const auto origin = reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(typed[i].displacement);
+    const auto first = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b.address) - origin);
+    return {first, first + static_cast<std::ptrdiff_t>(b.bytes)};
+  }
+};
+
+// Addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
+void check_addresses(const Place& place, Collective collective, const Side& side) {
+  constexpr std::uintptr_t first_page = 4096;
+  const char* const name = side.buffer == Buffer::send ? "send" : "receive";
+  for (std::size_t i = 0; i < side.blocks.size(); ++i) {
+    const Block& b = side.blocks[i];
+    if (b.bytes == 0) continue;
+    const auto span = side.span(i);
+    check_place(side.address, side.typed[i].displacement, span);
+    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) + static_cast<std::uintptr_t>(b.layout ? span.first : 0);
+    if (first < first_page)
+      fail(Errc::argument, name, " block ", number(place, collective, side.buffer, i), " has ", b.bytes, " bytes, but the ", name, " buffer is null");
   }
 }
 
@@ -74,8 +94,8 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   mine.binding = bind(mine.arguments);
   mine.sizes = SizePrint(place, call.collective, mine.binding);
   leave_out_missing(place.vertex, mine.arguments, mine.binding);
-  check_addresses(place, call.collective, mine.binding.send, Buffer::send);
-  check_addresses(place, call.collective, mine.binding.recv, Buffer::recv);
+  check_addresses(place, call.collective, {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
+  check_addresses(place, call.collective, {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
   if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
   if (use == Use::once) mine.matches = near.shelf.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
   if (std::ranges::find(mine.matches, true) == mine.matches.end()) check_overlaps(place, call.collective, mine.binding);  // those were checked

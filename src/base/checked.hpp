@@ -18,6 +18,13 @@ Integer checked_add(Integer a, Integer b, const char* what) {
 }
 
 template <class Integer>
+Integer checked_subtract(Integer a, Integer b, const char* what) {
+  Integer difference;
+  if (__builtin_sub_overflow(a, b, &difference)) fail(Errc::overflow, what, ": ", a, " - ", b, " does not fit");
+  return difference;
+}
+
+template <class Integer>
 Integer checked_multiply(Integer a, Integer b, const char* what) {
   Integer product;
   if (__builtin_mul_overflow(a, b, &product)) fail(Errc::overflow, what, ": ", a, " * ", b, " does not fit");

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
@@ -54,6 +55,9 @@ struct Binding {
 
 // Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform and passing are left empty.
 Binding bind(const Arguments& arguments);
+
+// Throws Errc::overflow if a block whose bytes lie from span.first to span.second, counted from the displacement, is beyond all addresses.
+void check_place(const void* buffer, MPI_Aint displacement, std::pair<std::ptrdiff_t, std::ptrdiff_t> span);
 
 // The same arguments on other buffers.
 Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf);

@@ -1,7 +1,9 @@
 #include "channels/datatype.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
@@ -34,16 +36,86 @@ Layout bytes(MPI_Count length) {
   return layout;
 }
 
-// Appends count copies of element, the first displaced by offset, the next ones stride bytes further on each.
+// ---- sizes and distances that fit
+
+constexpr Bytes most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;  // ranks can compare such sizes, and add two of them
+
+// From low up to high.
+struct Reach {
+  std::ptrdiff_t low = 0, high = 0;
+};
+
+// Of count copies, the first displaced by offset, the next ones stride bytes further on each.
+Reach repeated(const Reach& one, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
+  const std::ptrdiff_t all = checked_multiply<std::ptrdiff_t>(stride, count - 1, "span of a datatype");
+  const std::ptrdiff_t last = checked_add(offset, all, "displacement in a datatype");
+  return {checked_add(one.low, std::min(offset, last), "first byte of a datatype"),
+          checked_add(one.high, std::max(offset, last), "last byte of a datatype")};
+}
+
+Reach together(const Reach& a, const Reach& b) {
+  const Reach both{std::min(a.low, b.low), std::max(a.high, b.high)};
+  checked_subtract(both.high, both.low, "span of a datatype");
+  return both;
+}
+
+// With its bytes and with its bounds, between which a type may have none, and beyond which it may have some.
+Reach reach_of(const Layout& bytes, const Extent& bounds) {
+  const std::ptrdiff_t end = checked_add(bounds.low, bounds.length, "upper bound of a datatype");
+  const Reach marked{std::min(bounds.low, end), std::max(bounds.low, end)};
+  if (bytes.bytes() == 0) return marked;
+  const auto [low, high] = bytes.span();
+  return together(marked, {low, high});
+}
+
+void check_bytes(Bytes before, Bytes element, std::ptrdiff_t count) {
+  constexpr const char* what = "bytes of a datatype";
+  const Bytes all = checked_add(before, checked_multiply<Bytes>(element, static_cast<Bytes>(count), what), what);
+  if (all > most_bytes) fail(Errc::overflow, what, ": ", all, " does not fit; the most is ", most_bytes);
+}
+
+// ---- copies
+
+// Whether copies at this distance continue the run at its stride.
+bool continues(const Run& run, std::ptrdiff_t distance) {
+  std::ptrdiff_t next = 0;
+  return !__builtin_mul_overflow(run.stride, static_cast<std::ptrdiff_t>(run.count), &next) && next == distance;
+}
+
+// Appends count copies of element, the first displaced by offset, the next ones stride bytes further on each. All of it fits.
 void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
+  if (element.bytes() == 0) return;
   if (element.runs().size() == 1) {
     const Run& run = element.runs()[0];
     if (run.count == 1) return layout.add({offset + run.offset, run.length, stride, static_cast<std::size_t>(count)});
-    if (stride == run.stride * static_cast<std::ptrdiff_t>(run.count))
+    if (continues(run, stride))
       return layout.add({offset + run.offset, run.length, run.stride, run.count * static_cast<std::size_t>(count)});
   }
   for (std::ptrdiff_t i = 0; i < count; ++i) layout.add(element, offset + i * stride);
 }
+
+// The bytes of a type while it is put together from copies of others, and how far it reaches.
+class Body {
+ public:
+  Body() = default;
+  Body(Layout bytes, const Extent& bounds) : bytes_(std::move(bytes)), reach_(reach_of(bytes_, bounds)), empty_(false) {}
+
+  // Where something does not fit, MPI's own numbers wrap around, too: no extent of a type that was put together here is wrong.
+  void add(const Body& part, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
+    if (count <= 0 || part.empty_) return;
+    const Reach copies = repeated(part.reach_, offset, count, stride);
+    reach_ = together(empty_ ? copies : reach_, copies);
+    empty_ = false;
+    check_bytes(bytes_.bytes(), part.bytes_.bytes(), count);
+    add_elements(bytes_, part.bytes_, offset, count, stride);
+  }
+  Layout take() { return std::move(bytes_); }
+
+ private:
+  Layout bytes_;
+  Reach reach_;
+  bool empty_ = true;
+};
 
 // A type that MPI_Type_get_contents returned: ours to free, except those that are MPI's own.
 class Part {
@@ -131,98 +203,105 @@ enum class Unit { byte, extent };
 // The type of which a recipe takes blocks of so many elements each.
 class Blocks {
  public:
-  explicit Blocks(MPI_Datatype type) : element_(element_of(type)), extent_(extent_of(type).length) {}
+  explicit Blocks(MPI_Datatype type) : Blocks(type, extent_of(type)) {}
 
   std::ptrdiff_t extent() const { return extent_; }
-  std::ptrdiff_t bytes(Unit unit) const { return unit == Unit::byte ? 1 : extent_; }
-  void add(Layout& layout, std::ptrdiff_t offset, std::ptrdiff_t length) const { add_elements(layout, element_, offset, length, extent_); }
+  std::ptrdiff_t in_bytes(std::ptrdiff_t distance, Unit unit) const {
+    return unit == Unit::byte ? distance : checked_multiply(distance, extent_, "displacement in a datatype");
+  }
+  void add(Body& body, std::ptrdiff_t offset, std::ptrdiff_t length) const { body.add(element_, offset, length, extent_); }
 
  private:
-  Layout element_;
+  Blocks(MPI_Datatype type, const Extent& bounds) : element_(element_of(type), bounds), extent_(bounds.length) {}
+
+  Body element_;
   std::ptrdiff_t extent_;
 };
 
 using Arguments = std::span<const std::ptrdiff_t>;
 
 // count
-Layout contiguous(Arguments a, const Blocks& blocks) {
-  Layout layout;
-  blocks.add(layout, 0, a[0]);
-  return layout;
+Body contiguous(Arguments a, const Blocks& blocks) {
+  Body body;
+  blocks.add(body, 0, a[0]);
+  return body;
 }
 
 // count, length, stride
-Layout vector(Arguments a, const Blocks& blocks, Unit unit) {
-  Layout block, layout;
+Body vector(Arguments a, const Blocks& blocks, Unit unit) {
+  Body block, body;
   blocks.add(block, 0, a[1]);
-  add_elements(layout, block, 0, a[0], a[2] * blocks.bytes(unit));
-  return layout;
+  body.add(block, 0, a[0], a[0] > 1 ? blocks.in_bytes(a[2], unit) : 0);
+  return body;
 }
 
 // count, then the lengths, then the displacements
-Layout indexed(Arguments a, const Blocks& blocks, Unit unit) {
-  Layout layout;
+Body indexed(Arguments a, const Blocks& blocks, Unit unit) {
+  Body body;
   const std::ptrdiff_t count = a[0];
-  for (std::ptrdiff_t i = 1; i <= count; ++i) blocks.add(layout, a[count + i] * blocks.bytes(unit), a[i]);
-  return layout;
+  for (std::ptrdiff_t i = 1; i <= count; ++i)
+    if (a[i] > 0) blocks.add(body, blocks.in_bytes(a[count + i], unit), a[i]);
+  return body;
 }
 
 // count, length, then the displacements
-Layout indexed_block(Arguments a, const Blocks& blocks, Unit unit) {
-  Layout layout;
-  for (std::ptrdiff_t displacement : a.subspan(2)) blocks.add(layout, displacement * blocks.bytes(unit), a[1]);
-  return layout;
+Body indexed_block(Arguments a, const Blocks& blocks, Unit unit) {
+  Body body;
+  if (a[1] == 0) return body;
+  for (std::ptrdiff_t displacement : a.subspan(2)) blocks.add(body, blocks.in_bytes(displacement, unit), a[1]);
+  return body;
 }
 
 // count, then the lengths, then the displacements in bytes
-Layout structure(Arguments a, std::span<const Part> parts) {
-  Layout layout;
+Body structure(Arguments a, std::span<const Part> parts) {
+  Body body;
   const std::ptrdiff_t count = a[0];
   for (std::ptrdiff_t i = 1; i <= count; ++i) {
-    if (a[i] > 0) Blocks(parts[i - 1].get()).add(layout, a[count + i], a[i]);
+    if (a[i] > 0) Blocks(parts[i - 1].get()).add(body, a[count + i], a[i]);
   }
-  return layout;
+  return body;
 }
 
 // A slab of an array is the same lines again along the next slower dimension; slabs are made from the fastest dimension on.
 //
-// in_dimension(layout, line, i, stride) appends the lines of dimension i, which are stride bytes apart.
+// in_dimension(slab, line, i, stride) appends the lines of dimension i, which are stride bytes apart.
 template <class InDimension>
-Layout array(Arguments sizes, bool last_is_fastest, const Blocks& blocks, InDimension in_dimension) {
+Body array(Arguments sizes, bool last_is_fastest, const Blocks& blocks, InDimension in_dimension) {
   const std::size_t d = sizes.size();
-  Layout line;
+  Body line;
   blocks.add(line, 0, 1);
   std::ptrdiff_t stride = blocks.extent();
   for (std::size_t k = 0; k < d; ++k) {
     const std::size_t i = last_is_fastest ? d - 1 - k : k;
-    Layout slab;
+    const std::ptrdiff_t all = checked_multiply(stride, sizes[i], "extent of an array");
+    Body slab;
     in_dimension(slab, line, i, stride);
     line = std::move(slab);
-    stride *= sizes[i];
+    stride = all;
   }
   return line;
 }
 
 // dimensions, sizes, subsizes, starts, order; of a type with large counts: dimensions, order, sizes, subsizes, starts
-Layout subarray(Arguments a, const Blocks& blocks, bool large) {
+Body subarray(Arguments a, const Blocks& blocks, bool large) {
   const std::size_t d = a[0];
   const std::ptrdiff_t order = a[large ? 1 : 1 + 3 * d];
   const Arguments shape = a.subspan(large ? 2 : 1);
   const Arguments sizes = shape.first(d), subsizes = shape.subspan(d, d), starts = shape.subspan(2 * d, d);
-  return array(sizes, order == MPI_ORDER_C, blocks, [&](Layout& slab, const Layout& line, std::size_t i, std::ptrdiff_t stride) {
-    add_elements(slab, line, starts[i] * stride, subsizes[i], stride);
+  return array(sizes, order == MPI_ORDER_C, blocks, [&](Body& slab, const Body& line, std::size_t i, std::ptrdiff_t stride) {
+    slab.add(line, starts[i] * stride, subsizes[i], stride);
   });
 }
 
-// How many neighbouring lines of a distributed dimension go to one rank, before it is the next one's turn.
+// How many neighbouring lines of a distributed dimension go to one rank, before it is the next one's turn: no more than there are.
 std::ptrdiff_t lines_per_turn(std::ptrdiff_t distribution, std::ptrdiff_t argument, std::ptrdiff_t size, std::ptrdiff_t ranks) {
   if (distribution == MPI_DISTRIBUTE_NONE) return size;
-  if (argument != MPI_DISTRIBUTE_DFLT_DARG) return argument;
-  return distribution == MPI_DISTRIBUTE_BLOCK ? (size + ranks - 1) / ranks : 1;
+  if (argument != MPI_DISTRIBUTE_DFLT_DARG) return std::min(argument, size);
+  return distribution == MPI_DISTRIBUTE_BLOCK ? (size - 1) / ranks + 1 : 1;
 }
 
 // ranks, rank, dimensions, sizes, distributions, their arguments, grid of ranks, order; with large counts the sizes come last
-Layout distributed_array(Arguments a, const Blocks& blocks, bool large) {
+Body distributed_array(Arguments a, const Blocks& blocks, bool large) {
   const std::size_t d = a[2];
   const Arguments rest = a.subspan(large ? 3 : 3 + d);
   const Arguments distributions = rest.first(d), arguments = rest.subspan(d, d), grid = rest.subspan(2 * d, d);
@@ -230,10 +309,11 @@ Layout distributed_array(Arguments a, const Blocks& blocks, bool large) {
   const Arguments sizes = large ? rest.subspan(3 * d + 1, d) : a.subspan(3, d);
   std::vector<std::ptrdiff_t> coordinates(d);  // the grid is in C order always
   for (std::ptrdiff_t rank = a[1], i = static_cast<std::ptrdiff_t>(d) - 1; i >= 0; rank /= grid[i], --i) coordinates[i] = rank % grid[i];
-  return array(sizes, order == MPI_ORDER_C, blocks, [&](Layout& slab, const Layout& line, std::size_t i, std::ptrdiff_t stride) {
+  return array(sizes, order == MPI_ORDER_C, blocks, [&](Body& slab, const Body& line, std::size_t i, std::ptrdiff_t stride) {
     const std::ptrdiff_t turn = lines_per_turn(distributions[i], arguments[i], sizes[i], grid[i]);
-    for (std::ptrdiff_t first = coordinates[i] * turn; first < sizes[i]; first += grid[i] * turn)
-      add_elements(slab, line, first * stride, std::min(turn, sizes[i] - first), stride);
+    const std::ptrdiff_t round = checked_multiply(grid[i], turn, "lines of an array");
+    for (std::ptrdiff_t left = sizes[i] - coordinates[i] * turn; left > 0; left -= round)
+      slab.add(line, (sizes[i] - left) * stride, std::min(turn, left), stride);
   });
 }
 
@@ -254,27 +334,18 @@ Layout element_of(MPI_Datatype type) {
     case MPI_COMBINER_NAMED: return basic(type);
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED: return element_of(part());
-    case MPI_COMBINER_CONTIGUOUS: return contiguous(a, blocks());
-    case MPI_COMBINER_VECTOR: return vector(a, blocks(), Unit::extent);
-    case MPI_COMBINER_HVECTOR: return vector(a, blocks(), Unit::byte);
-    case MPI_COMBINER_INDEXED: return indexed(a, blocks(), Unit::extent);
-    case MPI_COMBINER_HINDEXED: return indexed(a, blocks(), Unit::byte);
-    case MPI_COMBINER_INDEXED_BLOCK: return indexed_block(a, blocks(), Unit::extent);
-    case MPI_COMBINER_HINDEXED_BLOCK: return indexed_block(a, blocks(), Unit::byte);
-    case MPI_COMBINER_STRUCT: return structure(a, recipe.parts);
-    case MPI_COMBINER_SUBARRAY: return subarray(a, blocks(), recipe.large);
-    case MPI_COMBINER_DARRAY: return distributed_array(a, blocks(), recipe.large);
+    case MPI_COMBINER_CONTIGUOUS: return contiguous(a, blocks()).take();
+    case MPI_COMBINER_VECTOR: return vector(a, blocks(), Unit::extent).take();
+    case MPI_COMBINER_HVECTOR: return vector(a, blocks(), Unit::byte).take();
+    case MPI_COMBINER_INDEXED: return indexed(a, blocks(), Unit::extent).take();
+    case MPI_COMBINER_HINDEXED: return indexed(a, blocks(), Unit::byte).take();
+    case MPI_COMBINER_INDEXED_BLOCK: return indexed_block(a, blocks(), Unit::extent).take();
+    case MPI_COMBINER_HINDEXED_BLOCK: return indexed_block(a, blocks(), Unit::byte).take();
+    case MPI_COMBINER_STRUCT: return structure(a, recipe.parts).take();
+    case MPI_COMBINER_SUBARRAY: return subarray(a, blocks(), recipe.large).take();
+    case MPI_COMBINER_DARRAY: return distributed_array(a, blocks(), recipe.large).take();
     default: return recipe.has_parts ? flatten_by_packing(type) : basic(type);  // combiners that not every MPI has; Fortran 90's kinds
   }
-}
-
-// Whether offsets stay within MPI_Aint if the element is repeated.
-void check_fits(const Layout& element, MPI_Count count, std::ptrdiff_t extent) {
-  checked_multiply<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(element.bytes()), count, "bytes of a block");
-  const std::ptrdiff_t last = checked_multiply<std::ptrdiff_t>(extent, count - 1, "span of a block");
-  const auto [low, high] = element.span();
-  checked_add(low, last, "first byte of a block");
-  checked_add(high, last, "last byte of a block");
 }
 
 // One element of a type in memory, for MPI to pack.
@@ -340,9 +411,17 @@ Layout flatten(MPI_Count count, MPI_Datatype type) {
   Layout element = element_of(type);
   if (count == 1) return element;
   const std::ptrdiff_t extent = extent_of(type).length;
-  check_fits(element, count, extent);
+  span_of(element, count, extent);
   add_elements(layout, element, 0, count, extent);
   return layout;
+}
+
+std::pair<std::ptrdiff_t, std::ptrdiff_t> span_of(const Layout& element, MPI_Count count, std::ptrdiff_t extent) {
+  check_bytes(0, element.bytes(), count);
+  if (element.bytes() == 0) return {0, 0};
+  const auto [low, high] = element.span();
+  const Reach all = together({low, high}, repeated({low, high}, 0, count, extent));
+  return {all.low, all.high};
 }
 
 }  // namespace tonari

@@ -55,6 +55,19 @@ std::map<int, std::vector<std::size_t>> by_peer(std::span<const Message> message
   return peers;
 }
 
+// Whether a message that is sent is packed into memory of the channel's own.
+bool staged(const Message& m, const OneSided::Options& options) { return m.bytes > 0 && m.bytes <= std::max(options.staged_bytes, options.short_bytes); }
+
+// Where short messages are packed, and where the shortest ones are fetched to that cannot be looked at.
+std::size_t staging_bytes(std::span<const Message> out, std::span<const Message> in, const OneSided::Options& options) {
+  std::size_t bytes = 0;
+  for (const Message& m : out)
+    if (staged(m, options)) bytes += static_cast<std::size_t>(MessagePlace(m.bytes, options.short_bytes).stride());
+  for (const Message& m : in)
+    if (const MessagePlace place(m.bytes, options.short_bytes); place.twice) bytes += 2 * static_cast<std::size_t>(place.stride());
+  return bytes;
+}
+
 class WindowMessages final : public OneSided {
  public:
   WindowMessages(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options)
@@ -63,8 +76,7 @@ class WindowMessages final : public OneSided {
     MPI_Comm_rank(comm_, &rank_);
     options_.degree = std::max(options_.degree, 1);
     learn_families();
-    const std::size_t bytes = lay_out();
-    allocate();
+    const std::size_t bytes = allocate();
     words_ = std::make_unique<RemoteWords>(windows.take(bytes), rank_, options.separate);
     words_->reserve(out.size());
     learn_places();
@@ -153,20 +165,45 @@ class WindowMessages final : public OneSided {
     return static_cast<std::size_t>(next);
   }
 
-  // Where messages are packed, and where short ones are fetched to that cannot be looked at.
-  void allocate() {
+  // Makes sure that there is room for all before anything is taken. Returns the bytes of the window.
+  std::size_t allocate() {
+    std::size_t bytes = 0;
+    Bytes mine = 0;
     std::string reason;
     try {
-      std::size_t bytes = 0;
-      for (const Message& m : out_messages_) bytes += 2 * static_cast<std::size_t>(MessagePlace(m.bytes, options_.short_bytes).stride());
-      for (const MessagePlace& place : in_places_)
-        if (place.twice) bytes += 2 * static_cast<std::size_t>(place.stride());
-      staging_ = Memory(bytes);
+      mine = needed(out_messages_, in_messages_, options_);
+      bytes = lay_out();
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+    fail_together(comm_, reason);
+    check_room(mine);
+    try {
+      staging_ = Memory(staging_bytes(out_messages_, in_messages_, options_));
     } catch (const std::bad_alloc&) {
       reason = "out of memory for one-sided messages";
     }
     fail_together(comm_, reason);
     if (staging_.bytes() > 0) std::memset(staging_.data(), 0, staging_.bytes());
+    return bytes;
+  }
+
+  // Systems give out more memory than they have: who does not ask first may be killed when it is touched.
+  void check_room(Bytes mine) const {
+    int ranks = 0;
+    MPI_Comm_size(comm_, &ranks);
+    std::vector<Bytes> all(static_cast<std::size_t>(ranks));
+    check_mpi(MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm_), "MPI_Allgather");
+    std::string reason;
+    Bytes left = options_.free;
+    for (std::int32_t rank : options_.node) {
+      const Bytes its = all[static_cast<std::size_t>(rank)];
+      if (its > left)
+        reason = text("one-sided messages of the ranks of this node (", mine, " bytes of this rank) need more memory than the ", options_.free,
+                      " bytes that are left; use another channel, smaller blocks or fewer ranks on this node");
+      left -= std::min(its, left);
+    }
+    fail_together(comm_, reason);
   }
 
   // Receivers tell senders where their messages go.
@@ -227,8 +264,9 @@ class WindowMessages final : public OneSided {
     }
     for (std::size_t k = 0; k < out_messages_.size(); ++k) {
       const auto [rtr, slots] = ready_words(out_messages_[k].peer);
-      outs_.push_back(std::make_unique<OneSidedOut>(*words_, out_messages_[k].peer, out_places_[k], next, rtr, slots));
-      if (out_places_[k].bytes > 0) next += 2 * out_places_[k].stride();
+      const bool packs = staged(out_messages_[k], options_);
+      outs_.push_back(std::make_unique<OneSidedOut>(*words_, out_messages_[k].peer, out_places_[k], packs ? next : nullptr, rtr, slots));
+      if (packs) next += out_places_[k].stride();
     }
     for (std::size_t k = 0; k < in_messages_.size(); ++k) {
       const auto node = nodes_.find(in_messages_[k].peer);
@@ -269,6 +307,18 @@ class WindowMessages final : public OneSided {
 };
 
 }  // namespace
+
+Bytes OneSided::needed(std::span<const Message> out, std::span<const Message> in, const Options& options) {
+  constexpr Bytes most = std::numeric_limits<MPI_Aint>::max() / 4;
+  constexpr const char* what = "bytes for one-sided messages";
+  Bytes bytes = staging_bytes(out, in, options);
+  for (const Message& m : in) {
+    if (m.bytes > most) fail(Errc::overflow, "a message of ", m.bytes, " bytes is too long for a window");
+    if (m.bytes > 0) bytes = checked_add(bytes, 2 * static_cast<Bytes>(MessagePlace(m.bytes, options.short_bytes).stride()), what);
+  }
+  if (bytes > most) fail(Errc::overflow, what, ": ", bytes, " are too many for a window");
+  return bytes;
+}
 
 std::unique_ptr<OneSided> OneSided::make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options) {
   return std::make_unique<WindowMessages>(windows, out, in, options);

@@ -18,6 +18,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -35,14 +36,23 @@ class OneSided : public Link {
     int degree = 2;          // of the trees: about L/o
     bool separate = false;   // as on a window of the separate memory model, whatever MPI says
     Bytes short_bytes = 256; // up to so many bytes a message travels twice: cheaper than a flush
+    Bytes staged_bytes = 16 * 1024;  // up to so many it is packed into memory of the channel's own; longer ones are put from where they lie (OutEdge::bound)
+    // So many bytes may the ranks of this node, which share its memory, take together. node: these ranks, of the windows' communicator.
+    std::uint64_t free = std::numeric_limits<std::uint64_t>::max();
+    std::span<const std::int32_t> node = {};
   };
 
-  // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error on all ranks, among others if MPI cannot make a window.
+  // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error on all ranks, among others (Errc::mpi) if MPI cannot make a
+  // window, or if some node has no memory for what its ranks need.
   static std::unique_ptr<OneSided> make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options);
   // Local: an exchange must not be running here.
   ~OneSided() override = default;
 
   std::string name() const override { return "onesided"; }
+
+  // Bytes that a rank with these messages takes, but for the words by which receivers say that they are ready: two places for each message that comes in.
+  // Throws Errc::overflow.
+  static Bytes needed(std::span<const Message> out, std::span<const Message> in, const Options& options);
 
   // Of the messages in the order given. One part each, none if the message is empty. They live as long as this does.
   // OutEdge::sent completes what was written on all edges by one flush: best asked after everything that could be written was.

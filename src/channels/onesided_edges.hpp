@@ -77,12 +77,16 @@ struct MessagePlace {
 
 class OneSidedOut final : public OutEdge {
  public:
-  // staging: 2 * place.stride() bytes. The receivers' words to wait for are those of `slots` slots from `rtr` on.
+  // staging: place.stride() bytes, or null: the message is put from where it lies. An exchange ends when what it wrote has left (sent), so the next one, of the
+  // other parity, may use the same memory. The receivers' words to wait for are those of `slots` slots from `rtr` on.
   OneSidedOut(RemoteWords& words, int peer, const MessagePlace& there, std::byte* staging, MPI_Aint rtr, std::size_t slots)
       : words_(words), peer_(peer), there_(there), staging_(staging), rtr_(rtr), slots_(slots) {
-    if (there.bytes > 0) landings_.push_back({0, there.bytes, {staging, staging + there.stride()}});
+    if (there.bytes == 0) return;
+    landings_.push_back({0, there.bytes, {staging, staging}});
+    if (staging) pieces_.push_back({reinterpret_cast<std::uintptr_t>(staging), there.bytes});
   }
   const std::vector<Landing>& landings() const override { return landings_; }
+  void bound(std::span<const Piece> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
 
   // Other receivers in the tree may have this exchange's message already, and have said so. Half a word is none of the two numbers: those of three exchanges in
   // a row differ in the last byte.
@@ -95,14 +99,13 @@ class OneSidedOut final : public OutEdge {
   }
 
   void written(std::size_t, int parity) override {
-    std::byte* const from = staging_ + parity * there_.stride();
     ++written_[parity];
     if (there_.twice) {
-      Word64* const plain = reinterpret_cast<Word64*>(from);
+      Word64* const plain = reinterpret_cast<Word64*>(staging_);
       for (std::size_t k = 0; k < there_.words(); ++k) plain[there_.words() + k] = plain[k] ^ complement_key(written_[parity]);
       words_.put_words(plain, 2 * there_.words(), peer_, there_.at(parity));
     } else {
-      words_.put_bytes(from, there_.bytes, peer_, there_.at(parity));
+      put_pieces(parity);
       words_.announce(&written_[parity], peer_, there_.flag(parity));
     }
     put_at_[parity] = words_.flushes() + 1;
@@ -115,10 +118,19 @@ class OneSidedOut final : public OutEdge {
   }
 
  private:
+  void put_pieces(int parity) {
+    MPI_Aint at = there_.at(parity);
+    for (const Piece& piece : pieces_) {
+      words_.put_bytes(reinterpret_cast<const std::byte*>(piece.address), piece.bytes, peer_, at);
+      at += static_cast<MPI_Aint>(piece.bytes);
+    }
+  }
+
   RemoteWords& words_;
   int peer_;
   MessagePlace there_;
   std::byte* staging_;
+  std::vector<Piece> pieces_;  // where the message lies, unless it travels twice
   MPI_Aint rtr_;
   std::size_t slots_;
   std::vector<Landing> landings_;

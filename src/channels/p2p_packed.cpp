@@ -22,7 +22,7 @@ class Packer {
     for (OpId op = 0; op < plan.size(); ++op) {
       first_.push_back(offsets_.size());
       offsets_.push_back(0);
-      for (Slice s : plan.slices(op)) offsets_.push_back(offsets_.back() + bytes(s));
+      for (Slice s : plan.slices(op)) offsets_.push_back(checked_add(offsets_.back(), bytes(s), "bytes of a message"));
     }
   }
 

@@ -14,6 +14,9 @@
 namespace tonari {
 namespace {
 
+// A window is made a little larger than asked for, for its next user, of about the same size.
+constexpr std::size_t most_spare = 64 * 1024;
+
 // All windows of this process, oldest first. Never destroyed: MPI_Finalize may come after the destructors of static objects.
 struct Registry {
   std::mutex mutex;
@@ -142,7 +145,7 @@ std::shared_ptr<Window> Windows::take(std::size_t bytes) {
     if (bits[k / 64] >> k % 64 & 1) window = all_[k];
   if (!window) {
     trim();  // too small, the unused ones
-    window = make_window(comm_, round_up(std::max<std::size_t>(bytes + bytes / 4, 1), 4096));  // a little more, for a user of about the same size
+    window = make_window(comm_, round_up(std::max<std::size_t>(bytes + std::min(bytes / 4, most_spare), 1), 4096));
     enrol(window);
     all_.push_back(window);
   }

@@ -7,7 +7,7 @@ namespace tonari {
 namespace {
 
 using Address = std::uintptr_t;
-constexpr Address middle = Address{1} << 62;  // a base from which offsets lead both ways
+constexpr Address middle = Address{1} << 63;  // a base from which all offsets lead both ways
 
 // Bytes from low to high (exclusive) in which the pieces of one run lie.
 struct Interval {

@@ -49,10 +49,14 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
                        : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(), " (predicted ", t.candidate.predicted * 1e6, " us)\n");
 }
 
-// What a candidate holds while it is measured: messages in and out, or blocks on their way.
+// What a candidate holds while it is measured: messages in and out, or blocks on their way. One-sided: each message that comes in has two places, whatever
+// they are made of, and one that goes out is packed, unless its blocks are contiguous.
 double scratch_estimate(const Candidate& c, const Problem& problem) {
-  if (!c.scheme || c.variant() == "a message per block") return 0;
+  if (!c.scheme) return 0;
   const double hops = static_cast<double>(c.scheme->hops()), blocks = static_cast<double>(problem.neighbors);
+  const bool uncombined = c.variant() == "a message per block";
+  if (c.channel.one_sided()) return (uncombined && problem.contiguous ? 2 : 3) * problem.sizes.average * hops;
+  if (uncombined) return 0;
   if (c.channel.via == Via::typed) return problem.sizes.average * std::min(blocks, std::max(0.0, hops - blocks));
   return 2 * problem.sizes.average * hops;
 }

@@ -1,17 +1,20 @@
 #include "engine/wiring.hpp"
 
+#include <algorithm>
+
 #include "channels/onesided.hpp"
 #include "channels/shared.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
 #include "engine/segments.hpp"
+#include "memory/available.hpp"
 
 namespace tonari {
 namespace {
 
 Bytes message_bytes(const Plan& plan, OpId op, const Binding& binding) {
   Bytes sum = 0;
-  for (Slice s : plan.slices(op)) sum += binding.bytes(s, plan.scratch_like());
+  for (Slice s : plan.slices(op)) sum = checked_add(sum, binding.bytes(s, plan.scratch_like()), "bytes of a message");
   return sum;
 }
 
@@ -59,10 +62,18 @@ void connect_shared(Context& context, const Candidate& candidate, const Settings
   if (link) add_edges(wiring.edges, link, *link, messages, wiring.plan->size());
 }
 
-// Through windows; that none can be made is a reason to do without.
+// What the ranks of a node may take for windows. Those that several ranks share are files, mostly in /dev/shm.
+std::uint64_t room_for_windows(const Node& node) {
+  const std::uint64_t memory = available_memory();
+  return node.ranks().size() == 1 ? memory : std::min({memory, free_in("/dev/shm"), file_limit()});
+}
+
+// Through windows; that none can be made, or that they do not fit into memory, is a reason to do without.
 void connect_one_sided(Context& context, const Candidate& candidate, const Messages& messages, Wiring& wiring) {
   OneSided::Options options;
   if (candidate.channel.ready_degree > 0) options.ready = OneSided::Ready::tree, options.degree = candidate.channel.ready_degree;
+  options.free = room_for_windows(*context.node());
+  options.node = context.node()->ranks();
   try {
     const std::shared_ptr<OneSided> link = OneSided::make(context.shared().windows(), messages.out, messages.in, options);
     add_edges(wiring.edges, link, *link, messages, wiring.plan->size());

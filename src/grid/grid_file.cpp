@@ -9,6 +9,7 @@
 #include "channels/owned_type.hpp"
 #include "engine/agree.hpp"
 #include "grid/npy_header.hpp"
+#include "memory/available.hpp"
 
 namespace tonari {
 namespace {
@@ -147,13 +148,25 @@ void check_header(const HaloGrid& grid, const std::string& filename, const NpyHe
   if (header.shape != global_shape(grid)) fail(Errc::file, filename, " has shape ", shown(header.shape), ", but the grid has ", shown(global_shape(grid)), " cells");
 }
 
+std::uint64_t bytes_of_file(const HaloGrid& grid, std::size_t header) {
+  std::uint64_t cells = grid.shape().element_bytes;
+  for (const std::int64_t n : global_shape(grid))
+    cells = checked_multiply<std::uint64_t>(cells, static_cast<std::uint64_t>(n), "bytes of the grid");
+  return checked_add<std::uint64_t>(header, cells, "bytes of the grid");
+}
+
+// Any rank may write any part of it, for others, too.
+void check_limit(const HaloGrid& grid, const std::string& filename, std::size_t header) {
+  const std::uint64_t bytes = bytes_of_file(grid, header), most = file_limit();
+  if (bytes > most)
+    fail(Errc::file, filename, " cannot be written: it would have ", bytes, " bytes, but files of rank ", grid.rank(),
+         " may have ", most, " (RLIMIT_FSIZE); raise that by `ulimit -f unlimited`");
+}
+
 void check_length(const HaloGrid& grid, SharedFile& file, const std::string& filename, std::size_t header) {
   MPI_Offset bytes = 0;
   file.check(MPI_File_get_size(file.get(), &bytes), "measured");
-  std::uint64_t expected = header;
-  std::uint64_t cells = grid.shape().element_bytes;
-  for (const std::int64_t n : global_shape(grid)) cells = checked_multiply<std::uint64_t>(cells, static_cast<std::uint64_t>(n), "bytes of the grid");
-  expected += cells;
+  const std::uint64_t expected = bytes_of_file(grid, header);
   if (static_cast<std::uint64_t>(bytes) != expected) fail(Errc::file, filename, " has ", bytes, " bytes, but its header describes ", expected, "; it was cut off or appended to");
 }
 
@@ -162,7 +175,10 @@ void check_length(const HaloGrid& grid, SharedFile& file, const std::string& fil
 void save_npy(const HaloGrid& grid, int copy, int field, const std::string& filename) {
   const MPI_Comm comm = grid.context()->comm();
   std::string header;
-  together(comm, [&] { header = write_npy_header(type_name(grid), global_shape(grid)); });
+  together(comm, [&] {
+    header = write_npy_header(type_name(grid), global_shape(grid));
+    check_limit(grid, filename, header.size());
+  });
   const std::string unfinished = broadcast(comm, text(filename, ".", this_process(), ".unfinished"));
   const std::optional<Error> error = caught([&] {
     SharedFile file(comm, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);

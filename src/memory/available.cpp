@@ -1,5 +1,8 @@
 #include "memory/available.hpp"
 
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -85,6 +88,16 @@ std::uint64_t left_in_groups(const std::string& root) {
 std::uint64_t available_memory(const std::string& root) {
   const auto kib = number_of(root + "/proc/meminfo", "MemAvailable:");
   return std::min(kib && *kib < unlimited / 1024 ? *kib * 1024 : unlimited, left_in_groups(root));
+}
+
+std::uint64_t free_in(const std::string& directory) {
+  struct statvfs room {};
+  return ::statvfs(directory.c_str(), &room) == 0 ? std::uint64_t{room.f_bavail} * room.f_frsize : unlimited;
+}
+
+std::uint64_t file_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? std::uint64_t{limit.rlim_cur} : unlimited;
 }
 
 }  // namespace tonari

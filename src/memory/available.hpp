@@ -10,4 +10,11 @@ namespace tonari {
 // greatest number where it says nothing. root: before /proc and /sys in all names, for tests.
 std::uint64_t available_memory(const std::string& root = "");
 
+// Bytes that a directory's file system has free for this user; the greatest number where it does not say.
+std::uint64_t free_in(const std::string& directory);
+
+// How long this process may make a file (RLIMIT_FSIZE; in memory, too); the greatest number if there is no limit. To be asked first: who goes beyond gets a
+// signal that ends the process, and a library leaves signals to the program.
+std::uint64_t file_limit();
+
 }  // namespace tonari

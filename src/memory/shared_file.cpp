@@ -4,10 +4,8 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,9 +56,8 @@ OpenFile nameless_file_in(const SharedFileWords& words, const std::string& direc
 
 // Huge pages were set aside before: they are no part of the memory that is left.
 void check_limits(const SharedFileWords& words, std::uint64_t needed, bool huge) {
-  rlimit limit{};  // asked first, because who goes beyond gets a signal
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && needed > limit.rlim_cur)
-    cannot_share(words, needed, text("files of this process may have ", limit.rlim_cur, " bytes (RLIMIT_FSIZE)"), "raise that by `ulimit -f unlimited`");
+  if (const std::uint64_t most = file_limit(); needed > most)
+    cannot_share(words, needed, text("files of this process may have ", most, " bytes (RLIMIT_FSIZE)"), "raise that by `ulimit -f unlimited`");
   if (const std::uint64_t left = available_memory(); !huge && needed > left)
     cannot_share(words, needed, text("of this machine's memory, or of what this job may use, ", left, " bytes are left"), "run fewer ranks on this node");
 }
@@ -83,11 +80,9 @@ int fill(int file, std::uint64_t bytes, std::size_t page) {
 
 [[noreturn]] void cannot_fill(const SharedFileWords& words, int error, int file, std::uint64_t needed, const std::string& directory) {
   if (directory.empty()) cannot_share(words, needed, "memory is short (" + system_reason(error) + ")", "run fewer ranks on this node");
-  struct statvfs room {};
-  if ((error != ENOSPC && error != EDQUOT) || ::ftruncate(file, 0) != 0 || ::fstatvfs(file, &room) != 0)
+  if ((error != ENOSPC && error != EDQUOT) || ::ftruncate(file, 0) != 0)
     cannot_share(words, needed, directory + " does not take them (" + system_reason(error) + ")", another_directory);
-  const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
-  cannot_share(words, needed, text(directory, " has ", free, " bytes free (", system_reason(error), ")"), text("make ", directory, " larger"));
+  cannot_share(words, needed, text(directory, " has ", free_in(directory), " bytes free (", system_reason(error), ")"), text("make ", directory, " larger"));
 }
 
 // ---- another process's

@@ -21,6 +21,7 @@
 
 #include "base/error.hpp"
 #include "base/setting.hpp"
+#include "memory/available.hpp"
 
 namespace tonari {
 namespace {
@@ -86,8 +87,9 @@ bool write_all(int fd, std::string_view content) {
   return true;
 }
 
-// Readers see the old file or the new one. mkostemp makes a file that was not there (mode 0600); rename replaces whatever name is there.
+// Readers see the old file or the new one; content that is longer than files may be is not begun. mkostemp makes a file that was not there (mode 0600); rename replaces whatever name is there.
 bool replace_file(const std::string& path, const std::string& content) {
+  if (content.size() > file_limit()) return false;
   std::string temporary = path + ".XXXXXX";
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return false;

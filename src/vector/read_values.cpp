@@ -4,19 +4,20 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "channels/datatype.hpp"
 #include "channels/mpi_error.hpp"
 
 namespace tonari {
 namespace {
 
 std::size_t bytes_of_type(MPI_Datatype type) {
-  MPI_Count size = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-  check_mpi(MPI_Type_get_extent_x(type, &lower, &extent), "MPI_Type_get_extent_x");
-  check_mpi(MPI_Type_get_true_extent_x(type, &true_lower, &true_extent), "MPI_Type_get_true_extent_x");
-  if (size <= 0 || size != extent || size != true_extent || lower != 0 || true_lower != 0)
-    fail(Errc::argument, "the type of a value has ", size, " bytes in an extent of ", extent, "; it must be one whose bytes are contiguous");
-  return static_cast<std::size_t>(size);
+  const Layout bytes = flatten(1, type);
+  MPI_Aint lower = 0, extent = 0;
+  check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  const bool fills = bytes.span() == std::pair<std::ptrdiff_t, std::ptrdiff_t>(0, extent) && static_cast<std::uint64_t>(extent) == bytes.bytes();
+  if (!fills || extent == 0 || lower != 0)
+    fail(Errc::argument, "the type of a value has ", bytes.bytes(), " bytes in an extent of ", extent, "; it must be one whose bytes are contiguous");
+  return bytes.bytes();
 }
 
 int number_or_one(int given, const char* what) {

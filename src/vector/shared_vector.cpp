@@ -6,6 +6,7 @@
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/read_topology.hpp"
 
 namespace tonari {
 
@@ -94,6 +95,7 @@ std::vector<std::string> routes_to_try(const VectorSettings& settings, const Con
 }  // namespace
 
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info, bool has_place) {
+  require_one_group(comm);  // all ranks know
   VectorSettings settings;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new vector is null");

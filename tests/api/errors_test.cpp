@@ -5,6 +5,7 @@
 
 #include "support/oracle.hpp"
 #include "support/same_error.hpp"
+#include "support/wide_types.hpp"
 
 namespace {
 
@@ -238,6 +239,29 @@ TEST_F(OperationErrors, Overflow) {
   expect_everywhere(tonari_alltoallv_init(send, counts, errs ? far : at, MPI_INT, recv, counts, at, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW,
                     {"does not fit"});
   MPI_Type_free(&wide);
+  EXPECT_EQ(out, TONARI_REQUEST_NULL);
+  expect_usable();
+}
+
+TEST_F(OperationErrors, TypesThatAreTooWide) {
+  const bool errs = rank == last;
+  const WideTypes wide;
+  tonari_request out = TONARI_REQUEST_NULL;
+  for (MPI_Datatype type : wide.all()) {
+    const MPI_Datatype its = errs ? type : MPI_INT;
+    expect_everywhere(tonari_alltoall_init(send, 1, its, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+    expect_everywhere(tonari_alltoall(send, 1, MPI_INT, recv, 1, its, near), TONARI_ERR_OVERFLOW, {"does not fit"});
+    expect_everywhere(tonari_allgather_init(send, 1, its, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+    const int counts[4] = {1, 1, 1, 1};
+    const MPI_Aint at[4] = {0, 4, 8, 12};
+    const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, its}, ints[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+    expect_everywhere(tonari_alltoallw(send, counts, at, ints, recv, counts, at, types, near), TONARI_ERR_OVERFLOW, {"does not fit"});
+  }
+  // Its bytes fit, where they lie does not.
+  const int counts[4] = {1, 1, 1, 1};
+  const MPI_Aint at[4] = {0, 4, 8, 12}, far[4] = {0, 4, 8, errs ? PTRDIFF_MAX - 2 : 12};
+  const MPI_Datatype ints[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+  expect_everywhere(tonari_alltoallw_init(send, counts, far, ints, recv, counts, at, ints, near, quick, &out), TONARI_ERR_OVERFLOW, {"address of", "does not fit"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }

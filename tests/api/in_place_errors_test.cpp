@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "support/in_place_errors.hpp"
+#include "support/wide_types.hpp"
 
 namespace {
 
@@ -99,6 +100,30 @@ TEST_F(InPlaceErrors, WhatDoesNotFit) {
   std::vector<MPI_Aint> end = at;
   end[last] = PTRDIFF_MAX;
   refuse_in({Form::general}, TONARI_ERR_OVERFLOW, {"does not fit"}, [&](Call& c) { c.displs = end.data(), c.type = MPI_BYTE; });
+}
+
+TEST_F(InPlaceErrors, TypesThatAreTooWide) {
+  const WideTypes wide;
+  for (MPI_Datatype type : wide.all()) {
+    std::vector<MPI_Datatype> one = types;
+    one[last] = type;
+    refuse_in(all_forms, TONARI_ERR_OVERFLOW, {"does not fit"}, [&](Call& c) { c.type = type, c.types = one.data(); });
+  }
+  std::vector<MPI_Aint> far = bytes_at;
+  far[last] = PTRDIFF_MAX - 2;
+  refuse_in({Form::w}, TONARI_ERR_OVERFLOW, {"address of", "does not fit"}, [&](Call& c) { c.displs = far.data(); });
+}
+
+TEST_F(InPlaceErrors, TypesThatAreTooWideOnAllRanks) {
+  const WideTypes wide;
+  for (MPI_Datatype type : wide.all())
+    for (Form form : all_forms) {
+      Call c = good(form);
+      std::vector<MPI_Datatype> same(static_cast<std::size_t>(ranks), type);
+      c.type = type, c.types = same.data();
+      expect_refused(c, c, TONARI_ERR_OVERFLOW, {"does not fit"});
+    }
+  expect_usable();
 }
 
 // ---- ranks that disagree

@@ -147,6 +147,45 @@ TEST_F(Requests, AbsoluteAddresses) {
     }
 }
 
+// Long ones are put from where they lie, if they lie in few pieces, else they are packed; those that are passed on lie in windows.
+TEST_F(Requests, LongOneSidedMessages) {
+  for (const char* algorithm : {"linear", "torus", "torus-direct"})
+    for (const Style style : {Style::plain, Style::vector, Style::indexed})
+      for (const Operation op : {Operation::alltoall, Operation::allgather}) {
+        SCOPED_TRACE(std::string(algorithm) + ", " + name(op) + ", style " + std::to_string(static_cast<int>(style)));
+        Random random(5);
+        Buffers b{op, regular_side(random, style, gathers(op) ? 1 : t.count(), 24'000), regular_side(random, Style::plain, t.count(), 24'000), {}};
+        tonari_request request = make(b, Info{{"tonari_algorithm", algorithm}, {"tonari_channel", "onesided"}, {"tonari_tune", "off"}});
+        for (int round = 0; round < 4; ++round) {
+          b.prepare(rank, round);
+          EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+          EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+          EXPECT_EQ(b.wrong(t, rank, round), "") << "round " << round << "\n" << tonari_request_describe(request);
+        }
+        EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+      }
+}
+
+// A terabyte, of buffers that are only promised: no window is made for it, and it goes another way, from where it lies.
+TEST_F(Requests, OneSidedMessagesForWhichThereIsNoMemory) {
+  if (world_size() == 1) GTEST_SKIP() << "needs a message to another rank";
+  close();
+  t.offsets = {1, 0};
+  open();
+  MPI_Datatype gib, tib;
+  MPI_Type_contiguous(1 << 30, MPI_BYTE, &gib);
+  MPI_Type_contiguous(1 << 10, gib, &tib);
+  MPI_Type_commit(&tib);
+  auto* const far = reinterpret_cast<char*>(std::uintptr_t{1} << 50);
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_EQ(tonari_alltoall_init(far, 1, tib, far + (std::ptrdiff_t{1} << 50), 1, tib, near, Info{{"tonari_channel", "onesided"}, {"tonari_tune", "off"}}, &request), TONARI_SUCCESS)
+      << tonari_last_error();
+  const std::string described = tonari_request_describe(request);
+  EXPECT_NE(described.find("bytes that are left"), std::string::npos) << described;
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  MPI_Type_free(&tib), MPI_Type_free(&gib);
+}
+
 // ---- The same blocks, described in the regular, the v and the w form on different ranks
 
 TEST_F(Requests, RanksMayUseDifferentForms) {

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "support/errors.hpp"
 #include "support/mpi_main.hpp"
 
 namespace tonari {
@@ -76,6 +77,7 @@ class Player {
       if (e.to == world_rank()) recvs_.push_back(e), in.push_back({e.from, e.tag, e.bytes});
     }
     channel_ = OneSided::make(windows, out, in, options);
+    for (std::size_t k = 0; k < sends_.size(); ++k) own_.push_back(bind(k));
   }
   const OneSided& channel() const { return *channel_; }
 
@@ -97,6 +99,19 @@ class Player {
   }
 
  private:
+  // The memory of a message that is put from where it lies, in two pieces with a gap between.
+  std::vector<std::byte> bind(std::size_t k) {
+    OutEdge& edge = channel_->out(k);
+    if (edge.landings().empty() || edge.landings()[0].at[0]) return {};
+    const Bytes first = cut(k), rest = sends_[k].bytes - first;
+    std::vector<std::byte> own(sends_[k].bytes + gap);
+    const auto at = reinterpret_cast<std::uintptr_t>(own.data());
+    const Piece pieces[] = {{at, first}, {at + first + gap, rest}};
+    edge.bound(pieces);
+    return own;
+  }
+  Bytes cut(std::size_t k) const { return sends_[k].bytes / 3; }
+
   static std::vector<std::size_t> numbers(std::size_t n) {
     std::vector<std::size_t> all(n);
     std::iota(all.begin(), all.end(), 0);
@@ -107,8 +122,9 @@ class Player {
     OutEdge& edge = channel_->out(k);
     if (!edge.landings().empty()) {
       if (!edge.may_write(0, parity_)) return false;
-      std::byte* const at = edge.landings()[0].at[static_cast<std::size_t>(parity_)];
-      for (Bytes b = 0; b < sends_[k].bytes; ++b) at[b] = content(sends_[k], exchange_, b);
+      const bool packed = own_[k].empty();
+      std::byte* const at = packed ? edge.landings()[0].at[static_cast<std::size_t>(parity_)] : own_[k].data();
+      for (Bytes b = 0; b < sends_[k].bytes; ++b) at[packed || b < cut(k) ? b : b + gap] = content(sends_[k], exchange_, b);
       edge.written(0, parity_);
       to_leave_.push_back(k);
     }
@@ -129,7 +145,9 @@ class Player {
     return true;
   }
 
+  static constexpr Bytes gap = 5;
   std::vector<Edge> sends_, recvs_;
+  std::vector<std::vector<std::byte>> own_;
   std::unique_ptr<OneSided> channel_;
   int exchange_ = 0, parity_ = 0;
   std::vector<std::size_t> to_write_, to_leave_, to_take_;
@@ -186,6 +204,14 @@ TEST_P(OneSidedModes, AnyLengthMayTravelTwice) {
   never.short_bytes = 0;
   play(twice, 21, exchanges(20), 20'000);
   play(never, 22, exchanges(50), 300);
+}
+
+TEST_P(OneSidedModes, AnyLengthMayBePutFromWhereItLies) {
+  Options all = options(), none = options();
+  all.staged_bytes = 0;
+  none.staged_bytes = 300'000;
+  play(all, 23, exchanges(20), 20'000);
+  play(none, 24, exchanges(20), 20'000);
 }
 
 std::string name_of_mode(const testing::TestParamInfo<std::tuple<int, bool>>& mode) {
@@ -291,6 +317,58 @@ TEST(OneSidedWindows, OutliveTheirCommunicators) {
     kept.push_back(windows.take(64));
     Player player(windows, random_graph(random, 30'000), Options{Ready::per_edge, 1, true});
     for (int exchange = 0; exchange < 4; ++exchange) player.start(exchange), finish(player);
+  }
+}
+
+// ---- memory
+
+// Around the ring.
+struct Ring {
+  explicit Ring(Bytes bytes) : out{{(world_rank() + 1) % world_size(), 0, bytes}}, in{{(world_rank() + world_size() - 1) % world_size(), 0, bytes}} {}
+  std::vector<OneSided::Message> out, in;
+};
+
+// A long message takes its two places at the receiver, and next to nothing else.
+TEST(OneSidedMemory, IsWhatWasSaid) {
+  constexpr Bytes small = 80 * 1024;  // a spare part of the window, its last page, words
+  for (const Bytes bytes : {Bytes{1000}, Bytes{100'000}, Bytes{16} << 20}) {
+    Windows windows(MPI_COMM_WORLD);
+    const Ring ring(bytes);
+    const auto channel = OneSided::make(windows, ring.out, ring.in, {});
+    const Bytes said = OneSided::needed(ring.out, ring.in, {});
+    EXPECT_GE(channel->bytes(), said);
+    EXPECT_LE(channel->bytes(), said + small);
+    EXPECT_LE(said, bytes <= 16 * 1024 ? 3 * bytes + small : 2 * bytes + 1024);
+  }
+}
+
+// As much as the ranks of a node need together, on every node.
+TEST(OneSidedMemory, IsAskedForBeforeItIsTaken) {
+  const Ring ring(300'000);
+  std::vector<std::int32_t> node(static_cast<std::size_t>(world_size()));
+  std::iota(node.begin(), node.end(), 0);
+  const Bytes each = OneSided::needed(ring.out, ring.in, {}), all = each * node.size();
+  Windows windows(MPI_COMM_WORLD);
+  const auto make = [&](Bytes free) {
+    Options options;
+    options.node = node;
+    options.free = world_rank() == world_size() - 1 ? free : 10 * all;  // the node of one rank alone
+    return OneSided::make(windows, ring.out, ring.in, options);
+  };
+  const std::size_t before = Windows::alive();
+  const Error error = test::error_of([&] { make(all - 1); });
+  test::expect_sentence(error, Errc::mpi, {"rank " + std::to_string(world_size() - 1), std::to_string(all - 1) + " bytes that are left", "another channel"});
+  EXPECT_EQ(Windows::alive(), before) << "a window was made";
+  EXPECT_NE(make(all), nullptr);
+  node = {world_rank()};
+  EXPECT_NE(make(each), nullptr) << "what other nodes need does not count";
+}
+
+TEST(OneSidedMemory, CannotBeMoreThanAWindowHas) {
+  Windows windows(MPI_COMM_WORLD);
+  for (const Bytes bytes : {Bytes{1} << 61, Bytes{1} << 63, ~Bytes{0}}) {
+    const Ring ring(bytes);
+    test::expect_sentence(test::error_of([&] { OneSided::make(windows, ring.out, ring.in, {}); }), Errc::mpi, {std::to_string(bytes), "too long"});
   }
 }
 

@@ -8,6 +8,7 @@
 #include "grid/grids.hpp"
 #include "memory/held.hpp"
 #include "support/same_error.hpp"
+#include "support/wide_types.hpp"
 
 namespace {
 
@@ -118,6 +119,8 @@ TEST_F(GridErrors, Types) {
   refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous", "12 bytes with 8 bytes"}, [&](tonari_grid_shape& s) { s.type = gaps; });
   refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous"}, [&](tonari_grid_shape& s) { s.type = shifted; });
   MPI_Type_free(&gaps), MPI_Type_free(&shifted);
+  const WideTypes wide;
+  for (MPI_Datatype type : wide.all()) refuse(good(), TONARI_ERR_OVERFLOW, {"does not fit"}, [&](tonari_grid_shape& s) { s.type = type; });
   MPI_Datatype three;
   MPI_Type_contiguous(3, MPI_INT, &three);
   refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"12"}, [&](tonari_grid_shape& s) { s.type = three; });  // pages hold no whole number of them

@@ -1,4 +1,5 @@
 // Grids in .npy files: what is written is what NumPy reads, whatever is wrong with a file is said in a sentence on all ranks.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -201,6 +202,30 @@ TEST_F(GridFiles, ThatCannotBeOpenedOrWritten) {
   expect_everywhere(tonari_grid_save(t.grid, 1, 0, nowhere.c_str()), TONARI_ERR_ARGUMENT, {"copy 1 does not exist"});
   expect_everywhere(tonari_grid_load(t.grid, 0, 1, nowhere.c_str()), TONARI_ERR_ARGUMENT, {"field 1 does not exist"});
   expect_everywhere(tonari_grid_load(t.grid, 0, 0, world_rank() == world_size() - 1 ? nullptr : nowhere.c_str()), TONARI_ERR_ARGUMENT, {"name of the file"});
+}
+
+// On the last rank alone: another rank's cells would be written there, too. Who writes beyond the limit gets a signal that ends the process.
+TEST_F(GridFiles, ThatMayNotBeAsLong) {
+  const Geometry g = plain_geometry(2, 8);
+  TestGrid t(g, TONARI_STORAGE_ARRAY);
+  t.fill(0, 1);
+  const std::size_t bytes = npy(dictionary("<f8", totals(g)), whole_field(g, 0, 0, 1)).size();
+  const std::string name = folder + "/field.npy";
+  for (const std::size_t most : {bytes - 1, bytes}) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit limit{most, before.rlim_max};
+    const bool last = world_rank() == world_size() - 1;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, last ? &limit : &before), 0);
+    const int code = tonari_grid_save(t.grid, 0, 0, name.c_str());
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    if (most < bytes)
+      expect_everywhere(code, TONARI_ERR_FILE, {name, "rank " + std::to_string(world_size() - 1), std::to_string(most), "RLIMIT_FSIZE", "ulimit -f"});
+    else
+      expect_everywhere(code, TONARI_SUCCESS, {});
+    EXPECT_EQ(files(), most < bytes ? 0u : 1u) << "an unfinished file was left";
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
 TEST_F(GridFiles, NeedATypeThatNumPyKnows) {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "memory/limits.hpp"
 #include "memory/made_up_root.hpp"
 
 namespace tonari {
@@ -59,6 +60,18 @@ TEST_F(Available, APathThatIsNotThere) {
   write("/sys/fs/cgroup/memory.max", "700\n");
   write("/sys/fs/cgroup/memory.current", "100\n");
   EXPECT_EQ(available_memory(root), 600u);
+}
+
+TEST(AvailableHere, OfDirectoriesAndFiles) {
+  EXPECT_LT(free_in("/"), std::uint64_t{1} << 56);
+  EXPECT_EQ(free_in("/no/such/directory"), std::numeric_limits<std::uint64_t>::max());
+  test::in_a_child([] {
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = 12345;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    EXPECT_EQ(file_limit(), 12345u);
+  });
 }
 
 TEST(AvailableHere, IsPlausible) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "memory/limits.hpp"
 
 namespace tonari {
 namespace {
@@ -218,6 +219,23 @@ TEST_F(Cache, UnwritableDirectoryAndUnreadableFile) {
   if (WEXITSTATUS(status) == cannot_tell) GTEST_SKIP() << "root cannot be given up here";
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(read("wisdom"), "tonari cache 1\na\t1\n");
+}
+
+// Who writes beyond `ulimit -f` gets a signal that ends the process.
+TEST_F(Cache, FilesThatMayNotBeAsLong) {
+  const CacheFile file(directory_, "wisdom");
+  ASSERT_TRUE(file.put("a", "1"));
+  const std::string before = read("wisdom");
+  test::in_a_child([&] {
+    const rlimit limit{100, 100};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    EXPECT_FALSE(file.put("b", std::string(100, 'x')));
+    EXPECT_EQ(file.get("b"), std::nullopt);
+    EXPECT_TRUE(file.put("c", std::string(100 - before.size() - 3, 'x'))) << "to the last byte";
+    EXPECT_FALSE(file.put("d", ""));
+  });
+  EXPECT_EQ(read("wisdom").substr(0, before.size()), before);
+  EXPECT_EQ(files(), 2u) << "a temporary file was left";
 }
 
 std::string key(int writer, int k) { return "writer " + std::to_string(writer) + " key " + std::to_string(k); }

@@ -1,6 +1,7 @@
 // Calls that are wrong on one rank or on all: every rank gets the same sentence, and nothing hangs.
 #include "memory/held.hpp"
 #include "support/same_error.hpp"
+#include "support/wide_types.hpp"
 #include "vector/vectors.hpp"
 
 namespace {
@@ -100,6 +101,19 @@ TEST_F(VectorErrors, Indices) {
   refuse(TONARI_ERR_ARGUMENT, {"rank 0 needs index", "nobody owns any"}, [](Create& c) { c.owned = 0; });
 }
 
+TEST_F(VectorErrors, Intercommunicators) {
+  if (ranks == 1) GTEST_SKIP() << "needs two groups";
+  MPI_Comm half, between;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &between);
+  Create c;
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  expect_everywhere(tonari_vector_create(between, c.first, c.owned, c.needed, c.list, MPI_INFO_NULL, &vector), TONARI_ERR_TOPOLOGY, {"intercommunicator", "one group"});
+  EXPECT_EQ(vector, TONARI_VECTOR_NULL);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
 TEST_F(VectorErrors, Routes) {
   for (const char* const word : {"quick", "topology", "topology:", "topology:0", "topology:2x", "topology:-1"})
     refuse(TONARI_ERR_ARGUMENT, {"tonari_route", std::string("'") + word + "'", "direct, node, auto"}, [](Create&) {}, Info{{"tonari_route", word}});
@@ -124,6 +138,8 @@ TEST_F(VectorErrors, Values) {
   refuse_values(TONARI_ERR_BUFFERS, {"owned values and ghosts overlap"}, [&](V&, auto&, auto& ghosts, MPI_Op&) { ghosts = x + 3; });
   refuse_values(TONARI_ERR_BUFFERS, {"overlap"}, [&](V& v, auto&, auto& ghosts, MPI_Op&) { v.vectors = 2, ghosts = x + 4; });
   refuse_values(TONARI_ERR_OVERFLOW, {"does not fit"}, [](V& v, auto&, auto&, MPI_Op&) { v.vectors = 2, v.owned_stride = INT64_MAX / 2; });
+  const WideTypes wide;
+  for (MPI_Datatype type : wide.all()) refuse_values(TONARI_ERR_OVERFLOW, {"does not fit"}, [&](V& v, auto&, auto&, MPI_Op&) { v.type = type; });
   tonari_request request = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts, MPI_INFO_NULL, rank == last ? nullptr : &request), TONARI_ERR_ARGUMENT, {"place for the new request is null"});
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts, Info{{"tonari_channel", "pigeon"}}, &request), TONARI_ERR_ARGUMENT, {"pigeon"});
