@@ -3,6 +3,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
+#include "engine/in_flight.hpp"
 #include "engine/mpi_world.hpp"
 #include "engine/strict_repertoire.hpp"
 #include "graphs/mirror.hpp"
@@ -77,6 +78,7 @@ void Context::look_around() {
 
 void Context::meet_node(const RankNode& found) {
   node_ = found.node;
+  if (node_->crowded()) expect_crowd();
   const bool several = node_->ranks().size() > 1;
   const bool elsewhere = node_->ranks().size() < static_cast<std::size_t>(ranks_);
   int words[] = {several, several && !node_->reads_memory(), elsewhere};
