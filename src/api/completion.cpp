@@ -23,9 +23,16 @@ void start(tonari_request request) {
   request->prepared->start();
 }
 
-bool test(tonari_request request) {
-  if (request && request->active && request->prepared->test()) request->active = false;
+bool test(tonari_request request, Waiter& waiter) {
+  if (request && request->active && request->prepared->test(waiter)) request->active = false;
   return !request || !request->active;
+}
+
+bool test(tonari_request request) {
+  Waiter waiter;
+  const bool complete = test(request, waiter);
+  if (!complete) waiter.drive();  // who tests one in a loop waits, too
+  return complete;
 }
 
 void wait(tonari_request request) {
@@ -42,6 +49,13 @@ void put_away(std::unique_ptr<tonari_request_s> handle) {
 }
 
 bool proceeds_by_itself(tonari_request request) { return request && request->active && request->prepared->exchange->proceeds_by_itself(); }
+
+// Whether all are complete but for those that proceed by themselves.
+bool test_all(int n, const tonari_request* requests, Waiter& waiter) {
+  bool all = true;
+  for (int k = 0; k < n; ++k) all = (proceeds_by_itself(requests[k]) || test(requests[k], waiter)) && all;
+  return all;
+}
 
 void check_list(int n, const tonari_request* requests) {
   if (n < 0) fail(Errc::argument, "the number of requests is ", n, "; it must not be negative");
@@ -81,9 +95,9 @@ extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
   return guarded([&] {
     check_list(n, requests);
     if (n == 1) return wait(requests[0]);
-    for (bool all = false; !all;) {
-      all = true;
-      for (int k = 0; k < n; ++k) all = (proceeds_by_itself(requests[k]) || test(requests[k])) && all;
+    {
+      Waiter waiter;
+      while (!test_all(n, requests, waiter)) waiter.pass();
     }
     for (int k = 0; k < n; ++k) wait(requests[k]);
   });

@@ -2,12 +2,12 @@
 
 #include "api/handles.hpp"
 #include "engine/agree.hpp"
-#include "engine/in_flight.hpp"
 
 namespace tonari {
 
 Prepared::Prepared() { make_room_in_flight(); }
 Prepared::~Prepared() {
+  if (exchange) discharge(*exchange);
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) (void)exchange.release();  // its MPI objects are gone already
@@ -19,7 +19,6 @@ void Prepared::or_broken(Work work) {
   try {
     work();
   } catch (...) {
-    discharge(*exchange);
     exchange->give_up();
     broken = caught([] { throw; });
     throw;
@@ -38,15 +37,14 @@ void Prepared::start() {
 }
 
 void Prepared::finish() {
-  discharge(*exchange);
   running = false;
   complete = true;
 }
 
-bool Prepared::test() {
+bool Prepared::test(Waiter& waiter) {
   if (!running && complete) return true;
   or_broken([&] {
-    if (test_enlisted(*exchange)) finish();
+    if (waiter.test(*exchange)) finish();
   });
   return complete;
 }

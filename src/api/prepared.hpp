@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
+#include "engine/in_flight.hpp"
 #include "tonari/tonari.h"
 
 namespace tonari {
@@ -30,8 +31,8 @@ struct Prepared {
   // What requests and one-shot calls do with it. An exchange that failed stays so: every further test and wait throws the same again, the other ranks are told
   // that this one will not go on, and it can only be destroyed.
   void start();
-  bool test();  // whether it is complete; others in flight are driven on, too, as in wait
-  void wait();
+  bool test(Waiter& waiter);  // whether it is complete; the waiter then drives on what else is in flight
+  void wait();                // others in flight are driven on, too
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;

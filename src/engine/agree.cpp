@@ -19,9 +19,10 @@ void maximum(MPI_Comm comm, std::vector<std::uint64_t>& values) {
 }  // namespace
 
 void complete_while_driving(MPI_Request& request) {
+  Waiter waiter;
   for (int done = !any_in_flight(); !done;) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done) drive_all();
+    if (!done) waiter.pass(Pause::yield);
   }
   check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
 }

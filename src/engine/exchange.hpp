@@ -2,11 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/checked.hpp"
 
 namespace tonari {
+
+struct Berth;  // engine/in_flight.cpp
+
+// What pause an exchange bears after a test that did not find it complete.
+enum class Pause : std::uint8_t {
+  none,   // it went on, and there may be more to do
+  yield,  // tests may be what the MPI proceeds by
+  sleep,  // it waits for others
+};
 
 class Exchange {
  public:
@@ -16,6 +26,7 @@ class Exchange {
   virtual void start() = 0;
   virtual bool test() = 0;
   virtual void wait() = 0;
+  virtual Pause pause() const { return Pause::yield; }
 
   virtual bool proceeds_by_itself() const { return false; }  // needs no test to proceed
   virtual bool nothing() const { return false; }             // this rank neither sends, receives, copies nor passes anything on: it need not be started
@@ -27,6 +38,8 @@ class Exchange {
   virtual void give_up() {}  // it failed: the others are told, so that they do not wait for it
   // Where a receive block of the last complete exchange can be read instead of in the receive buffer, until the next start; null: it is in the buffer.
   virtual const std::byte* view(std::size_t block) const { (void)block; return nullptr; }
+
+  Berth* berth = nullptr;  // while it is enlisted among those in flight; of the thread whose exchange it is
 };
 
 }  // namespace tonari

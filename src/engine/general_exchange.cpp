@@ -96,7 +96,7 @@ void GeneralExchange::start() {
 }
 
 bool GeneralExchange::test() {
-  if (!complete()) go_on();
+  if (!complete()) pause_ = go_on() ? Pause::none : Pause::sleep;
   return complete();
 }
 

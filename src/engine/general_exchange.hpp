@@ -49,6 +49,7 @@ class GeneralExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  Pause pause() const override { return pause_; }
   // Of the last exchange, questions among them; before the first one, the fewest that it takes. They depend on who is ready when.
   int messages() const override { return messages_; }
   Bytes bytes() const override { return bytes_; }
@@ -115,6 +116,7 @@ class GeneralExchange final : public Exchange {
   std::vector<Slots> places_;
   std::size_t next_place_ = 0;
   std::vector<Rearrangement::Park> parks_;
+  Pause pause_ = Pause::none;
 };
 
 }  // namespace tonari

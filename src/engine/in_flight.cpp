@@ -3,118 +3,233 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <exception>
-#include <mutex>
-#include <vector>
+#include <utility>
 
 namespace tonari {
 namespace {
 
-struct Member {
-  Exchange* exchange;
-  std::exception_ptr error = nullptr;  // it failed while another was waited for; its own test or wait says so
-};
-
-std::atomic<std::size_t> enlisted{0};  // members of what follows, for a look without a lock
-
-struct InFlight {
-  InFlight() {
-    members.reserve(1024);
+bool several_threads() {
+  static const bool several = [] {
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
-    threads = level == MPI_THREAD_MULTIPLE;
-  }
-  std::unique_lock<std::mutex> lock() { return threads ? std::unique_lock(mutex) : std::unique_lock<std::mutex>(); }
-  void add(Exchange& exchange) {
-    members.push_back({&exchange});
-    enlisted.store(members.size(), std::memory_order_relaxed);
-  }
-  void remove(const Exchange& exchange) {
-    std::erase_if(members, [&](const Member& m) { return m.exchange == &exchange; });
-    enlisted.store(members.size(), std::memory_order_relaxed);
-  }
-
-  std::vector<Member> members;
-  std::mutex mutex;
-  bool threads = false;
-};
-
-InFlight& in_flight() {
-  static InFlight all;
-  return all;
+    return level == MPI_THREAD_MULTIPLE;
+  }();
+  return several;
 }
+
+// One thread has it at a time. Without MPI_THREAD_MULTIPLE it is but a mark.
+class Turn {
+ public:
+  bool try_take() {
+    if (taken_.load(std::memory_order_relaxed)) return false;
+    if (several_threads()) return !taken_.exchange(true, std::memory_order_acquire);
+    taken_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  // Who has it comes to an end soon, but may need the core for that.
+  void take() {
+    Wait waiting({.crowded = true, .looks = 64});
+    while (!try_take()) waiting.idle();
+  }
+  void let_go() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> taken_ = false;
+};
 
 }  // namespace
 
-void make_room_in_flight() { in_flight(); }
-
-void enlist(Exchange& exchange) {
-  if (exchange.proceeds_by_itself()) return;
-  const auto lock = in_flight().lock();
-  in_flight().add(exchange);
-}
-
-void discharge(Exchange& exchange) {
-  if (exchange.proceeds_by_itself()) return;
-  const auto lock = in_flight().lock();
-  in_flight().remove(exchange);
-}
-
-bool any_in_flight() { return enlisted.load(std::memory_order_relaxed) > 0; }
-
-void drive_all() {
-  const auto lock = in_flight().lock();
-  for (Member& m : in_flight().members) {
-    if (m.error) continue;
-    try {
-      m.exchange->test();  // completion shows at the program's own test or wait
-    } catch (...) {
-      m.error = std::current_exception();
-    }
-  }
-}
+// On a cache line of its own: who starts and completes exchanges in it does not disturb the next.
+struct alignas(64) Berth {
+  Turn turn;                                  // for all else here, and for what the exchange does
+  std::atomic<Exchange*> exchange = nullptr;  // without the turn one sees only whether there is one
+  std::exception_ptr error;                   // it failed while another was waited for
+};
 
 namespace {
 
-bool test_or_remove(Exchange& exchange) {
-  const auto lock = in_flight().lock();
-  std::vector<Member>& all = in_flight().members;
-  const auto found = std::ranges::find_if(all, [&](const Member& m) { return m.exchange == &exchange; });
+struct Dock {
+  std::array<Berth, 1024> berths;
+  std::atomic<Dock*> next = nullptr;
+};
+
+// Never destroyed: the program may complete exchanges until it ends.
+Dock& first_dock() {
+  static Dock* const dock = new Dock;
+  return *dock;
+}
+
+std::atomic<std::size_t> in_berths{0};  // never more than there are exchanges in berths
+std::atomic<bool> crowded{false};
+Turn driving;
+
+void count(std::ptrdiff_t more) {
+  const auto step = static_cast<std::size_t>(more);
+  if (several_threads()) in_berths.fetch_add(step, std::memory_order_relaxed);
+  else in_berths.store(in_berths.load(std::memory_order_relaxed) + step, std::memory_order_relaxed);
+}
+
+Dock& next_dock(Dock& dock) {
+  if (Dock* next = dock.next.load(std::memory_order_acquire)) return *next;
+  Dock* const made = new Dock;
+  Dock* other = nullptr;
+  if (dock.next.compare_exchange_strong(other, made, std::memory_order_acq_rel)) return *made;
+  delete made;
+  return *other;
+}
+
+// The first that is free, so that those in use are found soon. Its turn is taken.
+Berth& take_free_berth() {
+  for (Dock* dock = &first_dock();; dock = &next_dock(*dock))
+    for (Berth& berth : dock->berths) {
+      if (berth.exchange.load(std::memory_order_relaxed) || !berth.turn.try_take()) continue;
+      if (!berth.exchange.load(std::memory_order_relaxed)) return berth;
+      berth.turn.let_go();
+    }
+}
+
+// By the thread whose exchange it is, when it has the turn.
+void leave(Exchange& exchange) {
+  Berth& berth = *std::exchange(exchange.berth, nullptr);
+  count(-1);
+  berth.error = nullptr;
+  berth.exchange.store(nullptr, std::memory_order_relaxed);
+  berth.turn.let_go();
+}
+
+// By who has the turn. Returns what pause it bears.
+Pause drive_on(Berth& berth) {
+  Exchange* const exchange = berth.exchange.load(std::memory_order_relaxed);
+  if (!exchange || berth.error) return Pause::sleep;
   try {
-    if (found != all.end() && found->error) std::rethrow_exception(found->error);
-    return exchange.test();
+    return exchange->test() ? Pause::sleep : exchange->pause();  // its own test or wait will find it complete
   } catch (...) {
-    in_flight().remove(exchange);
-    throw;
+    berth.error = std::current_exception();
+    return Pause::sleep;
   }
 }
 
-// Whether no other is in flight; then this one is nobody's but the caller's.
-bool take_if_alone(Exchange& exchange) {
-  const auto lock = in_flight().lock();
-  std::vector<Member>& all = in_flight().members;
-  const bool alone = std::ranges::all_of(all, [&](const Member& m) { return m.exchange == &exchange && !m.error; });
-  if (alone) all.clear(), enlisted.store(0, std::memory_order_relaxed);
-  return alone;
+Pause drive_if_free(Berth& berth) {
+  if (!berth.turn.try_take()) return Pause::sleep;
+  const Pause pause = drive_on(berth);
+  berth.turn.let_go();
+  return pause;
 }
+
+// Returns what pause all of them bear.
+Pause drive_those_in_flight() {
+  Pause least = Pause::sleep;
+  std::size_t left = in_berths.load(std::memory_order_relaxed);
+  for (Dock* dock = &first_dock(); dock && left > 0; dock = dock->next.load(std::memory_order_acquire))
+    for (auto berth = dock->berths.begin(); berth != dock->berths.end() && left > 0; ++berth) {
+      if (!berth->exchange.load(std::memory_order_relaxed)) continue;
+      least = std::min(least, drive_if_free(*berth));
+      --left;
+    }
+  return least;
+}
+
+bool others_in_flight(const Exchange& exchange) {
+  return in_berths.load(std::memory_order_relaxed) > static_cast<std::size_t>(exchange.berth != nullptr);
+}
+
+void take_turn(Exchange& exchange) {
+  if (exchange.berth) exchange.berth->turn.take();
+}
+
+// Whose exchange it is, and has the turn. At the end the exchange leaves, complete or failed, unless it stays.
+class Hold {
+ public:
+  explicit Hold(Exchange& exchange) : exchange_(exchange) {}
+  ~Hold() {
+    if (!exchange_.berth) return;
+    if (stays_) exchange_.berth->turn.let_go();
+    else leave(exchange_);
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  void throw_what_failed() const {
+    if (exchange_.berth && exchange_.berth->error) std::rethrow_exception(exchange_.berth->error);
+  }
+  void stay() { stays_ = true; }
+
+ private:
+  Exchange& exchange_;
+  bool stays_ = false;
+};
 
 }  // namespace
 
-bool test_enlisted(Exchange& exchange) {
-  if (exchange.proceeds_by_itself()) {
-    if (exchange.test()) return true;
-    if (any_in_flight()) drive_all();
+void make_room_in_flight() { first_dock(), several_threads(); }
+
+void expect_crowd() { crowded.store(true, std::memory_order_relaxed); }
+
+void enlist(Exchange& exchange) {
+  if (exchange.proceeds_by_itself()) return;
+  Berth& berth = take_free_berth();
+  berth.exchange.store(&exchange, std::memory_order_relaxed);
+  exchange.berth = &berth;
+  berth.turn.let_go();
+  count(1);
+}
+
+void discharge(Exchange& exchange) {
+  take_turn(exchange);
+  const Hold last(exchange);
+}
+
+bool any_in_flight() { return in_berths.load(std::memory_order_relaxed) > 0; }
+
+void wait_and_drive(Exchange& exchange) {
+  take_turn(exchange);
+  const Hold hold(exchange);
+  hold.throw_what_failed();
+  if (!others_in_flight(exchange)) return exchange.wait();
+  Waiter waiter;
+  while (!exchange.test()) waiter.pass(exchange.pause());
+}
+
+Waiter::Waiter() : waiting_({.crowded = crowded.load(std::memory_order_relaxed)}) {}
+
+Waiter::~Waiter() {
+  if (drives_) driving.let_go();
+}
+
+bool Waiter::test(Exchange& exchange) {
+  if (exchange.berth && !exchange.berth->turn.try_take()) {
+    ++tested_;
     return false;
   }
-  if (test_or_remove(exchange)) return true;
-  if (enlisted.load(std::memory_order_relaxed) > 1) drive_all();  // who tests one of them in a loop waits, too
+  Hold hold(exchange);
+  hold.throw_what_failed();
+  if (exchange.test()) return true;
+  hold.stay();
+  if (exchange.berth) ++tested_;
+  least_ = std::min(least_, exchange.pause());
   return false;
 }
 
-void wait_and_drive(Exchange& exchange) {
-  if (exchange.proceeds_by_itself() ? !any_in_flight() : take_if_alone(exchange)) return exchange.wait();
-  while (!test_or_remove(exchange)) drive_all();
+void Waiter::drive() {
+  if (in_berths.load(std::memory_order_relaxed) <= std::exchange(tested_, 0)) return;
+  drives_ = drives_ || driving.try_take();
+  if (drives_) least_ = std::min(least_, drive_those_in_flight());
+}
+
+void Waiter::pass() {
+  drive();
+  const Pause pause = std::exchange(least_, Pause::sleep);
+  if (pause == Pause::none) waiting_.reset();
+  else waiting_.idle(pause == Pause::sleep);
+}
+
+void Waiter::pass(Pause pause) {
+  least_ = std::min(least_, pause);
+  pass();
 }
 
 }  // namespace tonari

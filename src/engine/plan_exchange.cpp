@@ -247,8 +247,11 @@ bool PlanExchange::test() {
     int all = 0;
     check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
     if (all) finish_all();
+    pause_ = Pause::yield;
   } else if (not_complete_ > 0) {
-    if (!go_on() && edges_.any()) after_idle_look(idle_tests_.idle(options_.wait));
+    const bool went_on = go_on();
+    pause_ = went_on ? Pause::none : edges_.any() ? Pause::sleep : Pause::yield;
+    if (!went_on && edges_.any()) after_idle_look(idle_tests_.idle(options_.wait));
   }
   return not_complete_ == 0;
 }

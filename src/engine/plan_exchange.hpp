@@ -33,6 +33,7 @@ class PlanExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  Pause pause() const override { return pause_; }
   bool nothing() const override { return program_.steps.empty(); }
   bool proceeds_by_itself() const override { return independent_ && !edges_.any(); }  // all messages are the MPI's from the start
   int messages() const override { return messages_ + edges_.messages(); }
@@ -101,6 +102,7 @@ class PlanExchange final : public Exchange {
   std::vector<OpId> done_;  // by the edges, a moment ago
 
   IdleTests idle_tests_;
+  Pause pause_ = Pause::yield;
 };
 
 }  // namespace tonari

@@ -57,6 +57,7 @@ class DrivenExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  Pause pause() const override { return Pause::sleep; }
   bool proceeds_by_itself() const override { return true; }
   int messages() const override { return exchange_->messages(); }
   void give_up() override { exchange_->give_up(); }

@@ -6,6 +6,7 @@
 #include "base/setting.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/in_flight.hpp"
 #include "engine/mpi_world.hpp"
 
 namespace tonari {
@@ -157,6 +158,7 @@ void SharedComm::update_nodes() {
 
 void SharedComm::look_at_nodes() {
   RankNode found = read_node(comm());
+  if (found.node->crowded()) expect_crowd();
   const std::size_t here = found.node->ranks().size();
   const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
   int words[] = {several, several && !found.node->reads_memory(), elsewhere};

@@ -46,7 +46,9 @@ bool SwapExchange::go_on() {
 
 bool SwapExchange::test() {
   if (left_ == 0) return true;
-  if (go_on()) idle_tests_.reset();
+  const bool went_on = go_on();
+  pause_ = went_on ? Pause::none : Pause::sleep;
+  if (went_on) idle_tests_.reset();
   else after_idle_look(idle_tests_.idle(parts_.wait));
   return left_ == 0;
 }

@@ -32,6 +32,7 @@ class SwapExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  Pause pause() const override { return pause_; }
   int messages() const override { return parts_.messages; }
   std::string ways() const override { return parts_.ways; }
   Bytes bytes() const override { return parts_.bytes; }
@@ -51,6 +52,7 @@ class SwapExchange final : public Exchange {
   std::vector<OpId> active_;            // in the order in which they began
   std::size_t left_ = 0;
   IdleTests idle_tests_;
+  Pause pause_ = Pause::none;
 };
 
 }  // namespace tonari

@@ -35,7 +35,7 @@ View words_of(const MappedFile& file) { return View(file, std::vector<FilePiece>
 }  // namespace
 
 GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages)
-    : node_(grid.context()->node()), rank_(grid.rank()), times_(static_cast<std::size_t>(grid.shape().copies)), since_(times_.size()), may_(times_.size(), true) {
+    : node_(grid.context()->node()), rank_(grid.rank()), times_(static_cast<std::size_t>(grid.shape().copies)), since_(times_.size()) {
   const MPI_Comm comm = grid.context()->comm();
   together(comm, [&] {
     if (static_cast<std::size_t>(grid.shape().copies) > grid.shape().page / apart)
@@ -90,13 +90,12 @@ void GhostMaps::map_ghosts(const HaloGrid& grid, std::vector<View>& storages, co
 
 void GhostMaps::check_turn(int copy) const {
   if (gave_up_) fail(Errc::peer, "an exchange of this grid has failed before, and the neighbours know; free the grid");
-  if (!may_[static_cast<std::size_t>(copy)])
+  if (const Turn since = since_[static_cast<std::size_t>(copy)]; since > 0 && since >= seen_.load(std::memory_order_relaxed))
     fail(Errc::active, "copy ", copy, " is exchanged twice, and no exchange of another copy that was started in between is complete; ghosts are the neighbours' pages, which may still be read: write and exchange the copies in turn");
 }
 
 void GhostMaps::publish(int copy) {
   since_[static_cast<std::size_t>(copy)] = ++publications_;
-  may_[static_cast<std::size_t>(copy)] = false;
   word(mine_, copy).store(++times_[static_cast<std::size_t>(copy)], std::memory_order_release);
 }
 
@@ -111,8 +110,9 @@ bool GhostMaps::complete(int copy) const {
 
 // Neighbours published it after they had read their ghosts of all that this rank published earlier.
 void GhostMaps::finish(int copy) {
-  for (std::size_t c = 0; c < since_.size(); ++c)
-    if (since_[c] < since_[static_cast<std::size_t>(copy)]) may_[c] = true;
+  const Turn mine = since_[static_cast<std::size_t>(copy)];
+  for (Turn seen = seen_.load(std::memory_order_relaxed); seen < mine;)
+    if (seen_.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) return;
 }
 
 void GhostMaps::check_peers() const {

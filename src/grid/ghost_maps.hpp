@@ -3,8 +3,11 @@
 // Why that is enough. A rank computes the new copy from the old one, reading ghosts of the old one, then publishes the new one. Before it overwrites the old copy it waits
 // until all neighbours have published the new one; each did so after it had read its ghosts of the old copy, which are this rank's cells. So nobody reads what is being
 // written, provided that copies are written in turn.
+//
+// While the grid's thread starts or tests one exchange, another thread that waits may drive on a second one (engine/in_flight.hpp).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -44,8 +47,8 @@ class GhostMaps {
   std::map<int, View> words_;         // the peers'
   std::vector<std::uint64_t> times_;  // by copy: how often it was published
   std::vector<std::uint64_t> since_;  // by copy: when it was published last, in publications of any copy
-  std::vector<bool> may_;             // by copy: whether it has its turn again
   std::uint64_t publications_ = 0;
+  std::atomic<std::uint64_t> seen_ = 0;  // the newest publication that is complete: what was published before has its turn again
   bool gave_up_ = false;
 };
 

@@ -51,6 +51,7 @@ class MappedExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  Pause pause() const override { return rest_done_ ? Pause::sleep : rest_->pause(); }
   int messages() const override { return rest_->messages(); }
   Bytes bytes() const override { return rest_->bytes(); }
   std::size_t scratch_bytes() const override { return rest_->scratch_bytes(); }

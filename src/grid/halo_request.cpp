@@ -54,6 +54,7 @@ class HaloRun final : public Exchange {
   void start() override { run_->start(); }
   bool test() override { return run_->test(); }
   void wait() override { run_->wait(); }
+  Pause pause() const override { return run_->pause(); }
   bool proceeds_by_itself() const override { return run_->proceeds_by_itself(); }
   int messages() const override { return run_->messages(); }
   std::string ways() const override { return run_->ways(); }

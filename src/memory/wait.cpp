@@ -62,7 +62,7 @@ bool is_crowded(int ranks, const Cpus& all) {
   return ranks > processors;
 }
 
-Wait::Then Wait::idle() {
+Wait::Then Wait::idle(bool may_sleep) {
   const std::uint32_t call = ++calls_;
   relax();
   if (call <= (policy_.crowded ? policy_.looks : patient)) return Then::look;
@@ -80,8 +80,8 @@ Wait::Then Wait::idle() {
     checked_ = time;
     return Then::check;
   }
-  if (sleeps_) sleep_for(std::min(waited * part_to_sleep, sleep_at_most));
-  else if (policy_.crowded) ::sched_yield();
+  if (sleeps_ && may_sleep) sleep_for(std::min(waited * part_to_sleep, sleep_at_most));
+  else if (may_block) ::sched_yield();
   return Then::look;
 }
 

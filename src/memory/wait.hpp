@@ -31,7 +31,8 @@ class Wait {
   };
   // After a look that found nothing. Spins for a moment, gives the core away, or sleeps: at most a sixteenth of what was waited so far, and at most 0.2 ms.
   // No system call in the first `patient` calls unless it is crowded. Allocates nothing.
-  Then idle();
+  // may_sleep: else it gives the core away instead, for those whose looks are what the MPI proceeds by.
+  Then idle(bool may_sleep = true);
   // Something was found: the next idle() begins anew.
   void reset() { *this = Wait(policy_); }
 

@@ -49,6 +49,7 @@ class VectorExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
+  Pause pause() const override { return inner().pause(); }
   int messages() const override;
   Bytes bytes() const override;
   std::size_t scratch_bytes() const override;
