@@ -9,7 +9,7 @@
 
 namespace tonari {
 
-struct Berth;  // engine/in_flight.cpp
+struct FlightSlot;  // engine/in_flight.cpp
 
 // What pause an exchange bears after a test that did not find it complete.
 enum class Pause : std::uint8_t {
@@ -39,7 +39,7 @@ class Exchange {
   // Where a receive block of the last complete exchange can be read instead of in the receive buffer, until the next start; null: it is in the buffer.
   virtual const std::byte* view(std::size_t block) const { (void)block; return nullptr; }
 
-  Berth* berth = nullptr;  // while it is enlisted among those in flight; of the thread whose exchange it is
+  FlightSlot* slot = nullptr;  // while it is enlisted among those in flight; of the thread whose exchange it is
 };
 
 }  // namespace tonari

@@ -44,7 +44,7 @@ class Turn {
 }  // namespace
 
 // On a cache line of its own: who starts and completes exchanges in it does not disturb the next.
-struct alignas(64) Berth {
+struct alignas(64) FlightSlot {
   Turn turn;                                  // for all else here, and for what the exchange does
   std::atomic<Exchange*> exchange = nullptr;  // without the turn one sees only whether there is one
   std::exception_ptr error;                   // it failed while another was waited for
@@ -52,93 +52,93 @@ struct alignas(64) Berth {
 
 namespace {
 
-struct Dock {
-  std::array<Berth, 1024> berths;
-  std::atomic<Dock*> next = nullptr;
+struct SlotBlock {
+  std::array<FlightSlot, 1024> slots;
+  std::atomic<SlotBlock*> next = nullptr;
 };
 
 // Never destroyed: the program may complete exchanges until it ends.
-Dock& first_dock() {
-  static Dock* const dock = new Dock;
-  return *dock;
+SlotBlock& first_block() {
+  static SlotBlock* const block = new SlotBlock;
+  return *block;
 }
 
-std::atomic<std::size_t> in_berths{0};  // never more than there are exchanges in berths
+std::atomic<std::size_t> in_slots{0};  // never more than there are exchanges in slots
 std::atomic<bool> crowded{false};
 Turn driving;
 
 void count(std::ptrdiff_t more) {
   const auto step = static_cast<std::size_t>(more);
-  if (several_threads()) in_berths.fetch_add(step, std::memory_order_relaxed);
-  else in_berths.store(in_berths.load(std::memory_order_relaxed) + step, std::memory_order_relaxed);
+  if (several_threads()) in_slots.fetch_add(step, std::memory_order_relaxed);
+  else in_slots.store(in_slots.load(std::memory_order_relaxed) + step, std::memory_order_relaxed);
 }
 
-Dock& next_dock(Dock& dock) {
-  if (Dock* next = dock.next.load(std::memory_order_acquire)) return *next;
-  Dock* const made = new Dock;
-  Dock* other = nullptr;
-  if (dock.next.compare_exchange_strong(other, made, std::memory_order_acq_rel)) return *made;
+SlotBlock& next_block(SlotBlock& block) {
+  if (SlotBlock* next = block.next.load(std::memory_order_acquire)) return *next;
+  SlotBlock* const made = new SlotBlock;
+  SlotBlock* other = nullptr;
+  if (block.next.compare_exchange_strong(other, made, std::memory_order_acq_rel)) return *made;
   delete made;
   return *other;
 }
 
 // The first that is free, so that those in use are found soon. Its turn is taken.
-Berth& take_free_berth() {
-  for (Dock* dock = &first_dock();; dock = &next_dock(*dock))
-    for (Berth& berth : dock->berths) {
-      if (berth.exchange.load(std::memory_order_relaxed) || !berth.turn.try_take()) continue;
-      if (!berth.exchange.load(std::memory_order_relaxed)) return berth;
-      berth.turn.let_go();
+FlightSlot& take_free_slot() {
+  for (SlotBlock* block = &first_block();; block = &next_block(*block))
+    for (FlightSlot& slot : block->slots) {
+      if (slot.exchange.load(std::memory_order_relaxed) || !slot.turn.try_take()) continue;
+      if (!slot.exchange.load(std::memory_order_relaxed)) return slot;
+      slot.turn.let_go();
     }
 }
 
 // By the thread whose exchange it is, when it has the turn.
 void leave(Exchange& exchange) {
-  Berth& berth = *std::exchange(exchange.berth, nullptr);
+  FlightSlot& slot = *std::exchange(exchange.slot, nullptr);
   count(-1);
-  berth.error = nullptr;
-  berth.exchange.store(nullptr, std::memory_order_relaxed);
-  berth.turn.let_go();
+  slot.error = nullptr;
+  slot.exchange.store(nullptr, std::memory_order_relaxed);
+  slot.turn.let_go();
 }
 
 // By who has the turn. Returns what pause it bears.
-Pause drive_on(Berth& berth) {
-  Exchange* const exchange = berth.exchange.load(std::memory_order_relaxed);
-  if (!exchange || berth.error) return Pause::sleep;
+Pause drive_on(FlightSlot& slot) {
+  Exchange* const exchange = slot.exchange.load(std::memory_order_relaxed);
+  if (!exchange || slot.error) return Pause::sleep;
   try {
     return exchange->test() ? Pause::sleep : exchange->pause();  // its own test or wait will find it complete
   } catch (...) {
-    berth.error = std::current_exception();
+    slot.error = std::current_exception();
     return Pause::sleep;
   }
 }
 
-Pause drive_if_free(Berth& berth) {
-  if (!berth.turn.try_take()) return Pause::sleep;
-  const Pause pause = drive_on(berth);
-  berth.turn.let_go();
+Pause drive_if_free(FlightSlot& slot) {
+  if (!slot.turn.try_take()) return Pause::sleep;
+  const Pause pause = drive_on(slot);
+  slot.turn.let_go();
   return pause;
 }
 
 // Returns what pause all of them bear.
 Pause drive_those_in_flight() {
   Pause least = Pause::sleep;
-  std::size_t left = in_berths.load(std::memory_order_relaxed);
-  for (Dock* dock = &first_dock(); dock && left > 0; dock = dock->next.load(std::memory_order_acquire))
-    for (auto berth = dock->berths.begin(); berth != dock->berths.end() && left > 0; ++berth) {
-      if (!berth->exchange.load(std::memory_order_relaxed)) continue;
-      least = std::min(least, drive_if_free(*berth));
+  std::size_t left = in_slots.load(std::memory_order_relaxed);
+  for (SlotBlock* block = &first_block(); block && left > 0; block = block->next.load(std::memory_order_acquire))
+    for (auto slot = block->slots.begin(); slot != block->slots.end() && left > 0; ++slot) {
+      if (!slot->exchange.load(std::memory_order_relaxed)) continue;
+      least = std::min(least, drive_if_free(*slot));
       --left;
     }
   return least;
 }
 
 bool others_in_flight(const Exchange& exchange) {
-  return in_berths.load(std::memory_order_relaxed) > static_cast<std::size_t>(exchange.berth != nullptr);
+  return in_slots.load(std::memory_order_relaxed) > static_cast<std::size_t>(exchange.slot != nullptr);
 }
 
 void take_turn(Exchange& exchange) {
-  if (exchange.berth) exchange.berth->turn.take();
+  if (exchange.slot) exchange.slot->turn.take();
 }
 
 // Whose exchange it is, and has the turn. At the end the exchange leaves, complete or failed, unless it stays.
@@ -146,15 +146,15 @@ class Hold {
  public:
   explicit Hold(Exchange& exchange) : exchange_(exchange) {}
   ~Hold() {
-    if (!exchange_.berth) return;
-    if (stays_) exchange_.berth->turn.let_go();
+    if (!exchange_.slot) return;
+    if (stays_) exchange_.slot->turn.let_go();
     else leave(exchange_);
   }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
   void throw_what_failed() const {
-    if (exchange_.berth && exchange_.berth->error) std::rethrow_exception(exchange_.berth->error);
+    if (exchange_.slot && exchange_.slot->error) std::rethrow_exception(exchange_.slot->error);
   }
   void stay() { stays_ = true; }
 
@@ -165,16 +165,16 @@ class Hold {
 
 }  // namespace
 
-void make_room_in_flight() { first_dock(), several_threads(); }
+void make_room_in_flight() { first_block(), several_threads(); }
 
 void expect_crowd() { crowded.store(true, std::memory_order_relaxed); }
 
 void enlist(Exchange& exchange) {
   if (exchange.proceeds_by_itself()) return;
-  Berth& berth = take_free_berth();
-  berth.exchange.store(&exchange, std::memory_order_relaxed);
-  exchange.berth = &berth;
-  berth.turn.let_go();
+  FlightSlot& slot = take_free_slot();
+  slot.exchange.store(&exchange, std::memory_order_relaxed);
+  exchange.slot = &slot;
+  slot.turn.let_go();
   count(1);
 }
 
@@ -183,7 +183,7 @@ void discharge(Exchange& exchange) {
   const Hold last(exchange);
 }
 
-bool any_in_flight() { return in_berths.load(std::memory_order_relaxed) > 0; }
+bool any_in_flight() { return in_slots.load(std::memory_order_relaxed) > 0; }
 
 void wait_and_drive(Exchange& exchange) {
   take_turn(exchange);
@@ -201,7 +201,7 @@ Waiter::~Waiter() {
 }
 
 bool Waiter::test(Exchange& exchange) {
-  if (exchange.berth && !exchange.berth->turn.try_take()) {
+  if (exchange.slot && !exchange.slot->turn.try_take()) {
     ++tested_;
     return false;
   }
@@ -209,13 +209,13 @@ bool Waiter::test(Exchange& exchange) {
   hold.throw_what_failed();
   if (exchange.test()) return true;
   hold.stay();
-  if (exchange.berth) ++tested_;
+  if (exchange.slot) ++tested_;
   least_ = std::min(least_, exchange.pause());
   return false;
 }
 
 void Waiter::drive() {
-  if (in_berths.load(std::memory_order_relaxed) <= std::exchange(tested_, 0)) return;
+  if (in_slots.load(std::memory_order_relaxed) <= std::exchange(tested_, 0)) return;
   drives_ = drives_ || driving.try_take();
   if (drives_) least_ = std::min(least_, drive_those_in_flight());
 }

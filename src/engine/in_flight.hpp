@@ -3,12 +3,12 @@
 // it before they can come to where it waits. That is MPI's rule of progress for its own requests.
 //
 // With MPI_THREAD_MULTIPLE any thread may come by here, and none keeps another from starting, testing or
-// completing its own. Each exchange in flight has a berth, which one thread at a time takes, to test it:
-//   * Who drives the others leaves out those whose berth is taken.
-//   * Who waits for an exchange has its berth for as long as that lasts, so nobody else touches it.
+// completing its own. Each exchange in flight has a slot, which one thread at a time takes, to test it:
+//   * Who drives the others leaves out those whose slot is taken.
+//   * Who waits for an exchange has its slot for as long as that lasts, so nobody else touches it.
 //   * Who tests an exchange that another thread tests right now learns that it is not complete.
 //   * Only who waits for an exchange, or takes it out, waits until another thread's test of it is over.
-// What is found complete, or failed, by its own thread leaves its berth at once.
+// What is found complete, or failed, by its own thread leaves its slot at once.
 // Of several threads that wait, one drives all; the rest look after their own. A thread that waits while
 // nothing else is in flight leaves what other threads start meanwhile to them.
 #pragma once

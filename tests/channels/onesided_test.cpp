@@ -332,7 +332,7 @@ struct Ring {
 TEST(OneSidedMemory, IsWhatWasSaid) {
   constexpr Bytes small = 80 * 1024;  // a spare part of the window, its last page, words
   for (const Bytes bytes : {Bytes{1000}, Bytes{100'000}, Bytes{16} << 20}) {
-    Windows windows(MPI_COMM_WORLD);
+    Windows windows(duplicate(MPI_COMM_WORLD));
     const Ring ring(bytes);
     const auto channel = OneSided::make(windows, ring.out, ring.in, {});
     const Bytes said = OneSided::needed(ring.out, ring.in, {});
@@ -348,7 +348,7 @@ TEST(OneSidedMemory, IsAskedForBeforeItIsTaken) {
   std::vector<std::int32_t> node(static_cast<std::size_t>(world_size()));
   std::iota(node.begin(), node.end(), 0);
   const Bytes each = OneSided::needed(ring.out, ring.in, {}), all = each * node.size();
-  Windows windows(MPI_COMM_WORLD);
+  Windows windows(duplicate(MPI_COMM_WORLD));
   const auto make = [&](Bytes free) {
     Options options;
     options.node = node;
@@ -365,7 +365,7 @@ TEST(OneSidedMemory, IsAskedForBeforeItIsTaken) {
 }
 
 TEST(OneSidedMemory, CannotBeMoreThanAWindowHas) {
-  Windows windows(MPI_COMM_WORLD);
+  Windows windows(duplicate(MPI_COMM_WORLD));
   for (const Bytes bytes : {Bytes{1} << 61, Bytes{1} << 63, ~Bytes{0}}) {
     const Ring ring(bytes);
     test::expect_sentence(test::error_of([&] { OneSided::make(windows, ring.out, ring.in, {}); }), Errc::mpi, {std::to_string(bytes), "too long"});
