@@ -151,7 +151,7 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *           Init touches neither buffer.
  *  Send and receive blocks, and two receive blocks, must not overlap (checked); blocks of one array that interleave are fine.
  *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks
- *           (checked, but for the timeout):
+ *           (checked, but for the timeout). A key that begins with tonari_ or cdag_ and does not exist is an ARGUMENT error:
  *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
  *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood,
  *                                                  store-and-forward, message-sharing, balanced; all but auto, native and irecv may go on with a variant (balanced/both ends)

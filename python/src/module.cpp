@@ -15,6 +15,7 @@
 #include "errors.hpp"
 #include "graph_analysis.hpp"
 #include "select/cache.hpp"
+#include "settings.hpp"
 #include "sharing.hpp"
 #include "surface_layout.hpp"
 #include "topology/patterns.hpp"
@@ -165,5 +166,6 @@ NB_MODULE(_tonari_core, m) {
   bind_question(m);
   bind_graphs(m);
   bind_layout(m);
+  bind_settings(m);
   bind_sharing(m);
 }

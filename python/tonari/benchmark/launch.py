@@ -15,6 +15,7 @@ from typing import Any
 
 import typer
 
+from tonari.core import core
 from tonari.errors import ARGUMENT, FILE, INTERNAL, Error
 
 Rows = list[dict[str, Any]]
@@ -78,10 +79,9 @@ ANY_RANKS = {
 
 def environment(ranks: int) -> dict[str, str]:
     """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores are scarce."""
-    # Each would override what the benchmark asks for.
-    ours = {"TONARI_ALGORITHM", "TONARI_CHANNEL", "TONARI_TUNE", "TONARI_PORTS", "TONARI_INPLACE_ALGORITHM", "TONARI_INPLACE_MEMORY"}
-    ours |= {"TONARI_HALO", "TONARI_HALO_NEIGHBORS"}
-    kept = {key: value for key, value in os.environ.items() if key not in ours}
+    # What a benchmark can ask for by a key, a variable would override.
+    ours = {row.variable for row in core().settings() if row.key}
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
     scarce = ranks > len(os.sched_getaffinity(0))
     return ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": str(int(scarce))} | kept
 

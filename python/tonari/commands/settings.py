@@ -1,0 +1,55 @@
+"""tonari settings: every info key and environment variable of the library."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tonari import output
+from tonari.core import core
+from tonari.errors import ARGUMENT, Error
+from tonari.views.settings import markdown, show
+
+NAME = "Only those whose key or variable has this in its name."
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(settings)
+
+
+def settings(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help=NAME, show_default=False)] = "",
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="The table as it stands in README.md.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+) -> None:
+    """Info keys and environment variables, with their values and defaults.
+
+    A variable wins over the key. What must be the same on all ranks is checked.
+
+    Example:  tonari settings
+
+    Example:  tonari settings channel --json
+    """
+    rows = [row for row in core().settings() if name.lower() in f"{row.key} {row.variable}".lower()]
+    if not rows:
+        raise Error(f"no setting has '{name}' in its name: `tonari settings` lists all", ARGUMENT)
+    if json:
+        output.print_json([_row(row) for row in rows])
+    elif as_markdown:
+        print(markdown(rows))
+    else:
+        show(rows)
+
+
+def _row(row: Any) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "variable": row.variable,
+        "values": row.values,
+        "default": row.default,
+        "where": row.where,
+        "same_on_all_ranks": row.alike,
+        "help": row.help,
+    }
