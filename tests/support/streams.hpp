@@ -1,0 +1,37 @@
+// Stores that go past the caches, as hand-written kernels use them. On x86 a release store that
+// follows does not order them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "support/mpi_main.hpp"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace tonari::test {
+
+inline void stream(std::uint64_t* to, std::uint64_t value) {
+#if defined(__x86_64__)
+  _mm_stream_si64(reinterpret_cast<long long*>(to), static_cast<long long>(value));
+#else
+  *to = value;
+#endif
+}
+
+// What round(1), round(2), ... found stale. Goes on for two seconds, however slow ranks that share
+// a core may be, or until something is stale on a rank.
+template <class Round>
+long stale_in_rounds(Round round) {
+  long stale = 0;
+  int number = 0;
+  const double end = MPI_Wtime() + 2;
+  while (everywhere(stale == 0 && MPI_Wtime() < end))
+    for (int k = 0; k < 1000; ++k) stale += round(++number);
+  return stale;
+}
+
+}  // namespace tonari::test
