@@ -23,6 +23,9 @@
  *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives: counts in elements of the type, displacements of v forms in
  *    elements (extents) of the type and of w forms in bytes. tonari does not keep pointers to the arrays passed to init calls, only to the
  *    buffers themselves. Datatypes may be freed after init.
+ *  - A child that a rank makes by fork() may free its copies of handles, also of active requests, or
+ *    end by exit(); no other rank notices. It can do nothing else with them. What shared memory
+ *    requests hold stays mapped in the child until it ends.
  */
 #ifndef TONARI_H
 #define TONARI_H

@@ -3,6 +3,7 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "memory/process.hpp"
 
 using namespace tonari;
 
@@ -92,7 +93,7 @@ extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
 extern "C" int tonari_request_free(tonari_request* request) {
   return guarded([&] {
     if (!request) fail(Errc::argument, "the address of the request is null");
-    if (*request && (*request)->active && !(*request)->prepared->broken)
+    if (*request && (*request)->active && !(*request)->prepared->broken && !in_forked_child())
       fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
     if (*request) put_away(std::unique_ptr<tonari_request_s>(*request));
     *request = TONARI_REQUEST_NULL;

@@ -7,6 +7,7 @@
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
 
@@ -166,9 +167,7 @@ extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegr
 extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the address of the neighborhood is null");
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    const std::shared_ptr<Context> context = *near && !finalized ? (*near)->context : nullptr;
+    const std::shared_ptr<Context> context = *near && mpi_usable() ? (*near)->context : nullptr;
     delete *near;
     *near = TONARI_NEIGHBORHOOD_NULL;
     if (context) context->trim_windows();

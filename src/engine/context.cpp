@@ -6,6 +6,7 @@
 #include "engine/mpi_world.hpp"
 #include "engine/strict_repertoire.hpp"
 #include "graphs/mirror.hpp"
+#include "memory/process.hpp"
 #include "select/graph_repertoire.hpp"
 #include "select/routed_repertoire.hpp"
 
@@ -67,6 +68,7 @@ void Context::trim_windows() {
 }
 
 void Context::look_around() {
+  watch_forks();  // all that a child must leave alone hangs on some context
   MPI_Comm_rank(comm_->get(), &rank_);
   MPI_Comm_size(comm_->get(), &ranks_);
   void* value = nullptr;

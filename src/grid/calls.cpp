@@ -5,6 +5,7 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
@@ -133,9 +134,7 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
 extern "C" int tonari_grid_free(tonari_grid* grid) {
   return guarded([&] {
     if (!grid) fail(Errc::argument, "the address of the grid is null");
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (*grid && !finalized) {
+    if (*grid && mpi_usable()) {
       const HaloGrid& g = *(*grid)->grid;
       agree(g.context()->comm(), caught([&] {
               if (const int live = g.requests) fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live, live == 1 ? " request" : " requests", "; free them first with tonari_request_free");
