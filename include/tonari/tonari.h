@@ -236,10 +236,12 @@ TONARI_API int tonari_start(tonari_request request);
  * test may take as long as MPI_Win_flush.) */
 TONARI_API int tonari_test(tonari_request request, int* flag);
 TONARI_API int tonari_wait(tonari_request request);
-/* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine. */
+/* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine.
+ * If one of them fails (PEER, MPI) all of them can be freed, active or not; those that have not
+ * failed themselves may also be waited for. What is freed while active is given up for all ranks. */
 TONARI_API int tonari_startall(int n, const tonari_request requests[]);
 TONARI_API int tonari_waitall(int n, const tonari_request requests[]);
-/* Local. Errors: ACTIVE (wait for it first; the request stays valid). Sets *request to null. A null request is fine. */
+/* Local. Errors: ACTIVE (wait for it first; the request stays valid), but not after PEER and MPI. Sets *request to null. A null request is fine. */
 TONARI_API int tonari_request_free(tonari_request* request);
 
 /* Where receive block `block` (as the program numbers receive blocks) can be read after an exchange is complete, until the request's next start: with

@@ -23,11 +23,15 @@ void Prepared::or_broken(Work work) {
   try {
     work();
   } catch (...) {
-    discharge(*exchange);
-    exchange->give_up();
-    broken = caught([] { throw; });
+    give_up(*caught([] { throw; }));
     throw;
   }
+}
+
+void Prepared::give_up(const Error& why) {
+  discharge(*exchange);
+  exchange->give_up();
+  broken = why;
 }
 
 void Prepared::start() {

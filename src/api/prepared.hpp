@@ -32,6 +32,7 @@ struct Prepared {
   void start();
   bool test();  // whether it is complete; others in flight are driven on, too, as in wait
   void wait();
+  void give_up(const Error& why);  // as if it had failed so; it was started and is not complete
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
