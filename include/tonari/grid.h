@@ -76,6 +76,8 @@ typedef struct {
  * of one copy another copy must be exchanged to the end (checked at start: ACTIVE), and a rank must have read the ghosts of the old copy before it starts the exchange of the
  * new one, and write the surface of the old copy only after that exchange is complete. Programs that compute one copy from the other(s) and exchange it do just that. Ghosts
  * that are mapped cannot be written: not by kernels (SIGSEGV), nor by tonari_grid_import (ARGUMENT). Ghosts of neighbours on other nodes are exchanged by messages.
+ * Streaming stores (non-temporal: _mm_stream_..., movnt, stnp) may write copies up to the start: start orders those of the thread that calls it before it says that the copy
+ * is complete. Other threads that stream order their own before they meet that thread, as they must for any reader: on x86 by _mm_sfence().
  *
  * Errors: ARGUMENT (a width or a domain that is no multiple of the brick, a domain smaller than its halo, ...), TOPOLOGY, MISMATCH (names the ranks), OVERFLOW, MEMORY (no
  * room, too many mappings, no huge pages), MPI. */

@@ -23,6 +23,9 @@
  *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives: counts in elements of the type, displacements of v forms in
  *    elements (extents) of the type and of w forms in bytes. tonari does not keep pointers to the arrays passed to init calls, only to the
  *    buffers themselves. Datatypes may be freed after init.
+ *  - A child that a rank makes by fork() may free its copies of handles, also of active requests, or
+ *    end by exit(); no other rank notices. It can do nothing else with them. What shared memory
+ *    requests hold stays mapped in the child until it ends.
  */
 #ifndef TONARI_H
 #define TONARI_H
@@ -234,10 +237,12 @@ TONARI_API int tonari_start(tonari_request request);
  * test may take as long as MPI_Win_flush.) */
 TONARI_API int tonari_test(tonari_request request, int* flag);
 TONARI_API int tonari_wait(tonari_request request);
-/* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine. */
+/* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine.
+ * If one of them fails (PEER, MPI) all of them can be freed, active or not; those that have not
+ * failed themselves may also be waited for. What is freed while active is given up for all ranks. */
 TONARI_API int tonari_startall(int n, const tonari_request requests[]);
 TONARI_API int tonari_waitall(int n, const tonari_request requests[]);
-/* Local. Errors: ACTIVE (wait for it first; the request stays valid). Sets *request to null. A null request is fine. */
+/* Local. Errors: ACTIVE (wait for it first; the request stays valid), but not after PEER and MPI. Sets *request to null. A null request is fine. */
 TONARI_API int tonari_request_free(tonari_request* request);
 
 /* Where receive block `block` (as the program numbers receive blocks) can be read after an exchange is complete, until the request's next start: with

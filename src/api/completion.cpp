@@ -3,6 +3,7 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "memory/process.hpp"
 
 using namespace tonari;
 
@@ -20,6 +21,7 @@ void start(tonari_request request) {
   check_startable(*request);
   request->prepared->exchange->check_start();
   request->active = true;  // also if it fails: test and wait say so again
+  request->may_go = false;
   request->prepared->start();
 }
 
@@ -45,7 +47,16 @@ void wait(tonari_request request) {
 void put_away(std::unique_ptr<tonari_request_s> handle) {
   if (!handle->once) return;
   const std::shared_ptr<Prepared> prepared = std::move(handle->prepared);
+  handle->may_go = false;
   prepared->spare = std::move(handle);
+}
+
+void check_free(tonari_request_s& request) {
+  if (!request.active || request.prepared->broken || in_forked_child()) return;
+  if (!request.may_go)
+    fail(Errc::active, "the request is active; ",
+         "complete it with tonari_wait or tonari_test before it is freed");
+  request.prepared->give_up({Errc::peer, "it was freed while active, after another had failed"});
 }
 
 bool proceeds_by_itself(tonari_request request) { return request && request->active && request->prepared->exchange->proceeds_by_itself(); }
@@ -60,6 +71,30 @@ bool test_all(int n, const tonari_request* requests, Waiter& waiter) {
 void check_list(int n, const tonari_request* requests) {
   if (n < 0) fail(Errc::argument, "the number of requests is ", n, "; it must not be negative");
   if (n > 0 && !requests) fail(Errc::argument, "the list of requests is null");
+}
+
+// Who hears that one of several failed does not hear which. So all of them can be freed then, and
+// those that are well can be waited for all the same.
+template <class Work>
+void for_all(int n, const tonari_request* requests, Work work) {
+  try {
+    work();
+  } catch (...) {
+    const auto failed = [](tonari_request r) { return r && r->prepared->broken; };
+    const bool any = std::any_of(requests, requests + n, failed);
+    for (int k = 0; any && k < n; ++k)
+      if (requests[k]) requests[k]->may_go = true;
+    throw;
+  }
+}
+
+void wait_all(int n, const tonari_request* requests) {
+  if (n == 1) return wait(requests[0]);
+  {
+    Waiter waiter;
+    while (!test_all(n, requests, waiter)) waiter.pass();
+  }
+  for (int k = 0; k < n; ++k) wait(requests[k]);
 }
 
 }  // namespace
@@ -86,29 +121,24 @@ extern "C" int tonari_startall(int n, const tonari_request requests[]) {
       if (requests[k]) check_startable(*requests[k], k), requests[k]->prepared->exchange->check_start();
       if (requests[k] && std::find(requests, requests + k, requests[k]) != requests + k) fail(Errc::active, "request ", k, " is in the list twice");
     }
-    for (int k = 0; k < n; ++k)
-      if (requests[k]) start(requests[k]);
+    for_all(n, requests, [&] {
+      for (int k = 0; k < n; ++k)
+        if (requests[k]) start(requests[k]);
+    });
   });
 }
 
 extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
   return guarded([&] {
     check_list(n, requests);
-    if (n == 1) return wait(requests[0]);
-    {
-      Waiter waiter;
-      while (!test_all(n, requests, waiter)) waiter.pass();
-    }
-    for (int k = 0; k < n; ++k) wait(requests[k]);
+    for_all(n, requests, [&] { wait_all(n, requests); });
   });
 }
 
 extern "C" int tonari_request_free(tonari_request* request) {
   return guarded([&] {
     if (!request) fail(Errc::argument, "the address of the request is null");
-    if (*request && (*request)->active && !(*request)->prepared->broken)
-      fail(Errc::active, "the request is active; complete it with tonari_wait or tonari_test before it is freed");
-    if (*request) put_away(std::unique_ptr<tonari_request_s>(*request));
+    if (*request) check_free(**request), put_away(std::unique_ptr<tonari_request_s>(*request));
     *request = TONARI_REQUEST_NULL;
   });
 }

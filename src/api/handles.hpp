@@ -24,4 +24,5 @@ struct tonari_request_s {
   std::shared_ptr<tonari::Prepared> prepared;
   bool active = false;
   bool once = false;  // of a non-blocking one-shot call: not to be started again
+  bool may_go = false;  // started or waited for with others, of which one failed: it can be freed
 };

@@ -7,6 +7,7 @@
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
 
@@ -166,7 +167,7 @@ extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegr
 extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the address of the neighborhood is null");
-    const std::shared_ptr<SharedComm> shared = *near && !is_finalized() ? (*near)->context->share() : nullptr;
+    const std::shared_ptr<SharedComm> shared = *near && mpi_usable() ? (*near)->context->share() : nullptr;
     delete *near;
     *near = TONARI_NEIGHBORHOOD_NULL;
     if (shared) shared->trim_windows();

@@ -1,28 +1,37 @@
 #include "api/prepared.hpp"
 
 #include "api/handles.hpp"
+#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {
 
 Prepared::Prepared() { make_room_in_flight(); }
+// Without the MPI an exchange stays as it is: its MPI objects are gone already or, in a child made
+// by fork(), the rank's, as is what it would tell the other ends, and its thread is not there.
 Prepared::~Prepared() {
-  if (exchange) discharge(*exchange);
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized) (void)exchange.release();  // its MPI objects are gone already
+  if (!mpi_usable()) (void)exchange.release();
+  else if (exchange) discharge(*exchange);
 }
 
 template <typename Work>
 void Prepared::or_broken(Work work) {
   if (broken) throw *broken;
+  if (in_forked_child())
+    fail(Errc::argument, "this process is a child of the one that made the request, by fork(); ",
+         "exchange there, and free the child's copy or leave it");
   try {
     work();
   } catch (...) {
-    exchange->give_up();
-    broken = caught([] { throw; });
+    give_up(*caught([] { throw; }));
     throw;
   }
+}
+
+void Prepared::give_up(const Error& why) {
+  discharge(*exchange);
+  exchange->give_up();
+  broken = why;
 }
 
 void Prepared::start() {

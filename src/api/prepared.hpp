@@ -33,6 +33,7 @@ struct Prepared {
   void start();
   bool test(Waiter& waiter);  // whether it is complete; the waiter then drives on what else is in flight
   void wait();                // others in flight are driven on, too
+  void give_up(const Error& why);  // as if it had failed so; it was started and is not complete
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;

@@ -12,11 +12,4 @@ inline void check_mpi(int code, const char* what) {
   if (code != MPI_SUCCESS) fail_mpi(code, what);
 }
 
-// Whether MPI_Finalize has been called: then nothing of MPI can be freed any more.
-inline bool is_finalized() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  return finalized != 0;
-}
-
 }  // namespace tonari

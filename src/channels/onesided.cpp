@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/mpi_usable.hpp"
 #include "channels/onesided_edges.hpp"
 #include "channels/rtr_tree.hpp"
 #include "memory/memory.hpp"
@@ -85,9 +86,7 @@ class WindowMessages final : public OneSided {
   }
   // What was written must be there before the window is somebody else's: also where ranks that only receive spoke last.
   ~WindowMessages() override {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized && words_->window() != MPI_WIN_NULL) MPI_Win_flush_all(words_->window());
+    if (mpi_usable() && words_->window() != MPI_WIN_NULL) MPI_Win_flush_all(words_->window());
   }
   WindowMessages(const WindowMessages&) = delete;
   WindowMessages& operator=(const WindowMessages&) = delete;

@@ -5,15 +5,15 @@
 
 #include <memory>
 
+#include "channels/mpi_usable.hpp"
+
 namespace tonari {
 
 class OwnedComm {
  public:
   explicit OwnedComm(MPI_Comm made) : comm_(made) {}
   ~OwnedComm() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (!finalized && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    if (comm_ != MPI_COMM_NULL && mpi_usable()) MPI_Comm_free(&comm_);
   }
   OwnedComm(const OwnedComm&) = delete;
   OwnedComm& operator=(const OwnedComm&) = delete;

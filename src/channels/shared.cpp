@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "memory/program_stores.hpp"
+
 namespace tonari {
 namespace {
 
@@ -77,6 +79,7 @@ class SharedOut final : public OutEdge {
   }
   bool may_write(std::size_t part, int parity) override { return track_.cell(part, parity).free(); }
   void written(std::size_t part, int parity) override {
+    if (track_.protocol == Protocol::single_copy) order_program_stores();  // others were copied
     if (track_.protocol == Protocol::canary) track_.cell(part, parity).publish(tail_);
     else track_.cell(part, parity).publish();
   }

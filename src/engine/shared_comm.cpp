@@ -8,6 +8,7 @@
 #include "engine/agree.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/mpi_world.hpp"
+#include "memory/process.hpp"
 
 namespace tonari {
 namespace {
@@ -111,6 +112,7 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
 }
 
 SharedComm::SharedComm(std::shared_ptr<const OwnedComm> comm) : comm_(std::move(comm)), exchanges_(comm_) {
+  watch_forks();  // all that a child must leave alone hangs on such an object
   MPI_Comm_rank(comm_->get(), &rank_);
   MPI_Comm_size(comm_->get(), &ranks_);
   void* value = nullptr;

@@ -5,6 +5,7 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
@@ -134,7 +135,7 @@ extern "C" int tonari_grid_free(tonari_grid* grid) {
   return guarded([&] {
     if (!grid) fail(Errc::argument, "the address of the grid is null");
     std::shared_ptr<SharedComm> shared;
-    if (*grid && !is_finalized()) {
+    if (*grid && mpi_usable()) {
       const HaloGrid& g = *(*grid)->grid;
       shared = g.context()->share();
       agree(g.context()->comm(), caught([&] {

@@ -8,6 +8,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "grid/halo_grid.hpp"
+#include "memory/program_stores.hpp"
 
 namespace tonari {
 namespace {
@@ -96,6 +97,7 @@ void GhostMaps::check_turn(int copy) const {
 
 void GhostMaps::publish(int copy) {
   since_[static_cast<std::size_t>(copy)] = ++publications_;
+  order_program_stores();
   word(mine_, copy).store(++times_[static_cast<std::size_t>(copy)], std::memory_order_release);
 }
 

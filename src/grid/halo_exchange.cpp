@@ -1,6 +1,7 @@
 #include "grid/halo_exchange.hpp"
 
 #include "channels/mpi_error.hpp"
+#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {
@@ -23,11 +24,9 @@ HaloExchange::~HaloExchange() {
     (void)new HaloProgram(std::move(program_));
     return;
   }
-  int finalized = 0;
-  MPI_Finalized(&finalized);
+  if (!mpi_usable()) return;
   for (std::vector<MPI_Request>& step : requests_)
-    for (MPI_Request& request : step)
-      if (!finalized) MPI_Request_free(&request);
+    for (MPI_Request& request : step) MPI_Request_free(&request);
 }
 
 void HaloExchange::start() {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -50,6 +51,19 @@ std::uint64_t beginning_of(std::int64_t process) {
 }  // namespace
 
 std::int64_t this_process() { return ::getpid(); }
+
+namespace {
+
+bool forked = false;  // written where there is one thread only
+
+}  // namespace
+
+void watch_forks() {
+  static const int watched = ::pthread_atfork(nullptr, nullptr, [] { forked = true; });
+  (void)watched;
+}
+
+bool in_forked_child() { return forked; }
 
 Watch::Watch(std::int64_t process) : process_(process) {
   if (!is_number(process)) began_ = over;

@@ -9,6 +9,12 @@ namespace tonari {
 
 std::int64_t this_process();
 
+// Whether this is a child that fork() made since the first call of watch_forks(): it has copies of
+// all objects and all memory that is shared, but none of it is its part of the job. A flag that the
+// system's handler sets, since who asks may be between start and wait, where a system call counts.
+void watch_forks();
+bool in_forked_child();
+
 // Watches one process. Holds on to that very process, so that a later one with the same number is not taken for it.
 class Watch {
  public:

@@ -55,7 +55,7 @@ extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned,
 extern "C" int tonari_vector_free(tonari_vector* vector) {
   return guarded([&] {
     if (!vector) fail(Errc::argument, "the address of the vector is null");
-    const std::shared_ptr<SharedComm> shared = *vector && !is_finalized() ? (*vector)->vector->context().share() : nullptr;
+    const std::shared_ptr<SharedComm> shared = *vector && mpi_usable() ? (*vector)->vector->context().share() : nullptr;
     delete *vector;
     *vector = TONARI_VECTOR_NULL;
     if (shared) shared->trim_windows();
