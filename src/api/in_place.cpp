@@ -1,8 +1,10 @@
 #include "api/in_place.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iomanip>
 
+#include "api/handles.hpp"
 #include "api/in_place_blocks.hpp"
 #include "api/settings.hpp"
 #include "channels/datatype.hpp"
@@ -17,18 +19,18 @@ namespace {
 
 enum class Sort : std::uint64_t { symmetric, general };
 
-std::shared_ptr<Context> context_for(MPI_Comm comm) {
+std::shared_ptr<SharedComm> shared_for(MPI_Comm comm) {
   int between = 0;
   check_mpi(MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter");
   if (between) fail(Errc::argument, "the communicator is an intercommunicator; in-place exchanges need an intracommunicator, such as MPI_Intercomm_merge makes");
-  return context_of(comm);
+  return SharedComm::of(comm);
 }
 
 // One agreement about errors of any rank, and about what ranks have to do alike.
-void agree_on_call(Context& context, const std::optional<Error>& error, Sort sort, const InPlaceSettings& settings, MPI_Info info) {
-  const std::vector<bool> same = agree(context.comm(), error, std::vector<Ballot>{static_cast<std::uint64_t>(sort), settings.fingerprint()});
+void agree_on_call(MPI_Comm comm, const std::optional<Error>& error, Sort sort, const InPlaceSettings& settings, MPI_Info info) {
+  const std::vector<bool> same = agree(comm, error, std::array<Ballot, 2>{static_cast<std::uint64_t>(sort), settings.fingerprint()});
   if (!same[0]) fail(Errc::mismatch, "some ranks call a symmetric in-place exchange where others call the general one");
-  if (!same[1]) fail_on_different_settings(context.comm(), info);
+  if (!same[1]) fail_on_different_settings(comm, info);
 }
 
 // ---- symmetric
@@ -111,6 +113,13 @@ void describe(Prepared& prepared, const InPlaceSettings& settings, const std::st
                               " that it may\n", how);
 }
 
+std::shared_ptr<Prepared> with_handle(const std::shared_ptr<Context>& context) {
+  auto prepared = std::make_shared<Prepared>();
+  prepared->context = context;
+  prepared->spare = std::make_unique<tonari_request_s>();
+  return prepared;
+}
+
 void drive_by_thread(Prepared& prepared, const InPlaceSettings& settings) {
   if (settings.progress_thread) prepared.exchange = std::make_unique<DrivenExchange>(std::move(prepared.exchange), prepared.context->progress_thread());
 }
@@ -119,26 +128,28 @@ void drive_by_thread(Prepared& prepared, const InPlaceSettings& settings) {
 
 std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, MPI_Info info, bool has_place) {
   const double start = MPI_Wtime();
-  const auto prepared = std::make_shared<Prepared>();
-  Context& context = *(prepared->context = context_for(comm));
+  const std::shared_ptr<SharedComm> shared = shared_for(comm);
+  std::shared_ptr<Context> context;
   InPlaceSettings settings;
   std::vector<SwapBlock> swapped;
   const std::optional<Error> error = caught([&] {
+    context = context_on(shared);
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     settings = read_in_place_settings(info);
-    swapped = read_swap_blocks(blocks, static_cast<std::size_t>(context.ranks()), context.rank());
+    swapped = read_swap_blocks(blocks, static_cast<std::size_t>(context->ranks()), context->rank());
   });
-  agree_on_call(context, error, Sort::symmetric, settings, info);
-  const std::vector<Bytes> sizes = sizes_of(swapped);
-  compare_pairs(context, sizes, sizes);
-
-  Bytes largest = 0;
-  for (int j = 0; j < context.ranks(); ++j)
-    if (j != context.rank()) largest = std::max(largest, sizes[static_cast<std::size_t>(j)]);
-  SwapSettings how{settings.order.value_or(SwapOrder::hierarchical_sets), settings.channel != "p2p-packed", settings.memory, 0, largest, settings.timeout};
-  look_round(context.comm(), how);
-  InPlace made = make_symmetric(context, swapped, how);
-  together(context.comm(), [&] {
+  agree_on_call(shared->comm(), error, Sort::symmetric, settings, info);
+  std::shared_ptr<Prepared> prepared;
+  together(*context, [&] {
+    const std::vector<Bytes> sizes = sizes_of(swapped);
+    compare_pairs(*context, sizes, sizes);
+    Bytes largest = 0;
+    for (int j = 0; j < context->ranks(); ++j)
+      if (j != context->rank()) largest = std::max(largest, sizes[static_cast<std::size_t>(j)]);
+    SwapSettings how{settings.order.value_or(SwapOrder::hierarchical_sets), settings.channel != "p2p-packed", settings.memory, 0, largest, settings.timeout};
+    look_round(context->comm(), how);
+    InPlace made = make_symmetric(*context, swapped, how);
+    prepared = with_handle(context);
     prepared->exchange = std::move(made.exchange);
     prepared->algorithm = name(how.order);
     prepared->channel = made.channel;
@@ -152,35 +163,35 @@ std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, 
 
 std::shared_ptr<Prepared> prepare_general(const Given& send, const Given& recv, MPI_Comm comm, MPI_Info info, bool has_place) {
   const double start = MPI_Wtime();
-  const auto prepared = std::make_shared<Prepared>();
-  Context& context = *(prepared->context = context_for(comm));
+  const std::shared_ptr<SharedComm> shared = shared_for(comm);
+  std::shared_ptr<Context> context;
   InPlaceSettings settings;
   GeneralProblem problem;
   const std::optional<Error> error = caught([&] {
+    context = context_on(shared);
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     settings = read_in_place_settings(info);
     if (settings.order_by_key)
       fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '", name(settings.order.value_or(SwapOrder::hierarchical_sets)),
            "', an order of symmetric swaps; leave it out of the general exchange");
     settings.order.reset();
-    problem = read_general(send, recv, context);
+    problem = read_general(send, recv, *context);
   });
-  agree_on_call(context, error, Sort::general, settings, info);
-  const Bytes element = problem.element->bytes();
-  std::vector<Bytes> given, expected;
-  together(context.comm(), [&] { given = in_bytes(problem.send_counts, element), expected = in_bytes(problem.recv_counts, element); });
-  compare_pairs(context, given, expected);
-
-  context.reserve_tags(GeneralExchange::tags);
-  together(context.comm(), [&] {
-    const WaitPolicy wait{context.node()->crowded(), settings.timeout};
-    prepared->exchange = std::make_unique<GeneralExchange>(context.shared_comm(), context.first_tag(), std::move(problem), settings.memory, wait);
+  agree_on_call(shared->comm(), error, Sort::general, settings, info);
+  std::shared_ptr<Prepared> prepared;
+  together(*context, [&] {
+    const Bytes element = problem.element->bytes();
+    compare_pairs(*context, in_bytes(problem.send_counts, element), in_bytes(problem.recv_counts, element));
+    context->reserve_tags(GeneralExchange::tags);
+    prepared = with_handle(context);
+    const WaitPolicy wait{context->node()->crowded(), settings.timeout};
+    prepared->exchange = std::make_unique<GeneralExchange>(context->shared_comm(), context->first_tag(), std::move(problem), settings.memory, wait);
     prepared->algorithm = "general";
     prepared->channel = "p2p-packed";
     drive_by_thread(*prepared, settings);
     describe(*prepared, settings, "");
   });
-  context.take_tags(GeneralExchange::tags);
+  context->take_tags(GeneralExchange::tags);
   prepared->init = MPI_Wtime() - start;
   return prepared;
 }

@@ -2,6 +2,7 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/in_place.hpp"
+#include "api/request.hpp"
 
 using namespace tonari;
 
@@ -22,19 +23,16 @@ std::shared_ptr<Prepared> prepare(const InPlaceCall& call, bool has_place) {
 
 int made(const InPlaceCall& call, tonari_request* request) {
   return guarded([&] {
-    auto handle = std::make_unique<tonari_request_s>();
-    handle->prepared = prepare(call, request != nullptr);
-    *request = handle.release();
+    *request = request_of(prepare(call, request != nullptr));
   });
 }
 
 int started(const InPlaceCall& call, tonari_request* request) {
   return guarded([&] {
-    auto handle = std::make_unique<tonari_request_s>();
-    handle->prepared = prepare(call, request != nullptr);
-    handle->prepared->start();
-    handle->active = handle->once = true;
-    *request = handle.release();
+    std::shared_ptr<Prepared> prepared = prepare(call, request != nullptr);
+    prepared->start();
+    *request = request_of(std::move(prepared));
+    (*request)->active = (*request)->once = true;
   });
 }
 

@@ -3,10 +3,11 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "api/guard.hpp"
 #include "channels/mpi_error.hpp"
+#include "engine/agree.hpp"
 
 using namespace tonari;
 
@@ -56,8 +57,9 @@ int error_code_for_mpi() {
 // Tells the error handler, see "Errors" in iso.h; comes back if the handler does.
 int raise(MPI_Comm comm, int code) {
   if (code == TONARI_SUCCESS) return MPI_SUCCESS;
-  const std::string sentence = tonari_last_error();
-  MPI_Add_error_string(error_code_for_mpi(), sentence.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
+  char sentence[MPI_MAX_ERROR_STRING] = "";  // also where no memory is left
+  std::string_view(tonari_last_error()).copy(sentence, sizeof sentence - 1);
+  MPI_Add_error_string(error_code_for_mpi(), sentence);
   MPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_code_for_mpi());
   return code;
 }
@@ -87,7 +89,8 @@ int require(const Iso_request* request) {
 }
 
 MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
-  auto attached = std::unique_ptr<Attached>(new Attached{near, {1}});
+  std::unique_ptr<Attached> attached;
+  together(cartcomm, [&] { attached.reset(new Attached{near, {1}}); });
   MPI_Comm isocomm = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(cartcomm, &isocomm), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_attr(isocomm, attribute(), attached.get()), "MPI_Comm_set_attr");

@@ -43,6 +43,7 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   std::vector<int> first(static_cast<std::size_t>(s) * max_dimensions);
   for (std::size_t i = 0; i < std::min<std::size_t>(s, near.offsets.size()); ++i)
     std::copy(near.offsets[i].begin(), near.offsets[i].end(), &first[i * max_dimensions]);
+  stay_together(comm);
   check_mpi(MPI_Bcast(first.data(), s * max_dimensions, MPI_INT, 0, comm), "MPI_Bcast");
   const int rank = rank_in(comm);
   const auto shown = [&](const int* v) {
@@ -63,6 +64,7 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
 
 tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info, bool has_place) {
   require_one_group(cart);  // all ranks know
+  const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
   const std::optional<Error> error = caught([&] {
@@ -74,17 +76,23 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
     if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
   });
   const Ballot words[] = {near ? near->fingerprint() : 0, settings.fingerprint()};
-  const std::vector<bool> same = agree(cart, error, words);
-  if (!same[0]) explain_difference(cart, *near);
-  if (!same[1]) fail_on_different_settings(cart, info);
-  auto handle = std::make_unique<tonari_neighborhood_s>();
-  handle->context = std::make_shared<Context>(SharedComm::up_to_date(cart), near, settings);
+  const std::vector<bool> same = agree(shared->comm(), error, words);
+  std::unique_ptr<tonari_neighborhood_s> handle;
+  together(shared->comm(), [&] {
+    if (!same[0]) explain_difference(shared->comm(), *near);
+    if (!same[1]) fail_on_different_settings(shared->comm(), info);
+    shared->update_nodes();
+    handle = std::make_unique<tonari_neighborhood_s>();
+    handle->context = std::make_shared<Context>(shared, near, settings);
+  });
   return handle.release();
 }
 
 // Collective. read: this rank's lists; may throw.
-tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, const std::function<TopologyLists()>& read) {
+template <class Read>
+tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, Read read) {
   require_one_group(comm);  // all ranks know
+  const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   TopologyLists lists;
   Settings settings;
   const std::optional<Error> error = caught([&] {
@@ -94,12 +102,16 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, c
     if (settings.exact_byte_communications) check_weights(lists, rank_in(comm));
   });
   const Ballot words[] = {settings.fingerprint(), lists.grid.has_value()};
-  const std::vector<bool> same = agree(comm, error, words);
-  if (!same[0]) fail_on_different_settings(comm, info);
-  if (!same[1]) lists.grid.reset();
-  auto handle = std::make_unique<tonari_neighborhood_s>();
-  handle->context = std::make_shared<Context>(SharedComm::up_to_date(comm), lists, settings);
-  if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
+  const std::vector<bool> same = agree(shared->comm(), error, words);
+  std::unique_ptr<tonari_neighborhood_s> handle;
+  together(shared->comm(), [&] {
+    if (!same[0]) fail_on_different_settings(shared->comm(), info);
+    if (!same[1]) lists.grid.reset();
+    shared->update_nodes();
+    handle = std::make_unique<tonari_neighborhood_s>();
+    handle->context = std::make_shared<Context>(shared, lists, settings);
+    if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
+  });
   return handle.release();
 }
 

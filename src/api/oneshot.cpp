@@ -22,6 +22,7 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
     broken = Error(Errc::active, text("an exchange of ", call.name(), " was still in flight when the next began; with cdag_static_buffers both write the same "
                                       "buffers, so complete one first (both are complete now)"));
   }
+  if (!broken && !prepared.spare) broken = caught([&] { prepared.spare = std::make_unique<tonari_request_s>(); });  // the last call's is still in use
   if (!broken) return;
   run(prepared);
   throw *broken;
@@ -43,12 +44,9 @@ int completed(tonari_neighborhood near, const Call& call) {
 int started(tonari_neighborhood near, tonari_request* request, const Call& call) {
   return guarded([&] {
     std::shared_ptr<Prepared> prepared = ready(near, call, request != nullptr);
-    std::unique_ptr<tonari_request_s> handle = std::move(prepared->spare);
-    if (!handle) handle = std::make_unique<tonari_request_s>();
     prepared->start();
-    handle->active = handle->once = true;
-    handle->prepared = std::move(prepared);
-    *request = handle.release();
+    *request = request_of(std::move(prepared));
+    (*request)->active = (*request)->once = true;
   });
 }
 

@@ -9,9 +9,7 @@ namespace {
 int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const Call& call) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the neighborhood is null");
-    auto handle = std::make_unique<tonari_request_s>();
-    handle->prepared = prepare(near, call, Use::persistent, info, request != nullptr);
-    *request = handle.release();
+    *request = request_of(prepare(near, call, Use::persistent, info, request != nullptr));
   });
 }
 

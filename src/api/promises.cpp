@@ -4,7 +4,6 @@
 
 #include "api/request.hpp"
 #include "api/sizes.hpp"
-#include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
 
@@ -43,15 +42,16 @@ std::vector<Bytes> leaving(const Context& context, const BlockSizes& edges) {
 void compare_ends(Context& context, const TopologyLists& lists) {
   const BlockSizes weights{{lists.target_weights.begin(), lists.target_weights.end()}, {lists.source_weights.begin(), lists.source_weights.end()}};
   const Vertex& vertex = as_given(context.place());
-  std::optional<Error> error = compare_sizes(context.shared().world(), std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
-  if (error) error = Error(error->code(), text(key, ": by its weights ", error->what()));
-  agree(context.comm(), error);
+  World& world = context.shared().world();
+  world.together([&] {
+    const std::optional<Error> error = compare_sizes(world, std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
+    if (error) fail(error->code(), key, ": by its weights ", error->what());
+  });
 }
 
 bool everywhere(Context& context, bool here) {
-  int all = here;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, context.comm()), "MPI_Allreduce");
-  return all;
+  const Ballot ballot = here;
+  return agree(context.comm(), std::nullopt, std::span(&ballot, 1))[0] && here;
 }
 
 // Sizes, schemes, the choice, and the sizes of blocks that pass through.
@@ -98,15 +98,17 @@ void check_weights(const TopologyLists& lists, int rank) {
 
 void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
   Context& context = *near->context;
-  compare_ends(context, lists);
-  context.promise({in_our_order(context.place(), lists), {}});
-  for (Collective collective : {Collective::alltoall, Collective::allgather}) {
-    try {
-      plan_ahead(near, collective);
-    } catch (const Error& error) {
-      if (error.code() != Errc::algorithm) throw;  // the one asked for may not be for this collective; all ranks find out
+  together(context, [&] {
+    compare_ends(context, lists);
+    context.promise({in_our_order(context.place(), lists), {}});
+    for (Collective collective : {Collective::alltoall, Collective::allgather}) {
+      try {
+        together(context, [&] { plan_ahead(near, collective); });
+      } catch (const Error& error) {
+        if (error.code() != Errc::algorithm) throw;  // the one asked for may not be for this collective; all ranks find out
+      }
     }
-  }
+  });
 }
 
 void check_exact_sizes(Context& context, Collective collective, const Binding& binding) {

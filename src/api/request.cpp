@@ -1,11 +1,12 @@
 #include "api/request.hpp"
 
+#include <array>
 #include <iomanip>
+#include <map>
 
 #include "api/promises.hpp"
 #include "api/settings.hpp"
 #include "api/sizes.hpp"
-#include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
 #include "engine/selector.hpp"
@@ -106,25 +107,28 @@ bool spread(const Binding& binding) {
   return std::ranges::any_of(binding.send, has_layout) || std::ranges::any_of(binding.recv, has_layout);
 }
 
+// What ranks agree on before they prepare anything.
 struct Agreed {
   std::optional<std::size_t> shelved;  // what to use again
-  std::vector<Bytes> sizes;            // empty: not known yet
+  std::array<bool, SizePrint::count> same_sizes;
+  std::array<std::uint64_t, SizePrint::count> said_sizes;
   bool contiguous = false;
 };
 
-// One agreement about everything: errors, what the program calls, sizes, and what can be used again.
+// One agreement about everything: errors, what the program calls, sizes, and what can be used again. A rank that has agreed needs no memory to use it again.
 Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info, bool has_place, Mine& mine) {
   Context& context = *near.context;
+  std::vector<std::uint64_t> said;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
     read(near, call, use, info, mine);
   });
   const auto [one_size, by_number] = mine.sizes.ballots();
-  std::vector<Ballot> ballots{static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), one_size, by_number,
-                              spread(mine.binding), static_cast<std::uint64_t>(call.form()), static_cast<std::uint64_t>(mine.arguments.form)};
-  const std::size_t first_place = ballots.size();
-  ballots.insert(ballots.end(), mine.matches.begin(), mine.matches.end());
-  std::vector<std::uint64_t> said;
+  constexpr std::size_t first_place = 8;
+  std::array<Ballot, first_place + Shelf::places> ballots{
+      static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), one_size, by_number,
+      spread(mine.binding), static_cast<std::uint64_t>(call.form()), static_cast<std::uint64_t>(mine.arguments.form)};
+  std::ranges::copy(mine.matches, ballots.begin() + first_place);
   const std::vector<bool> same = agree(context.comm(), error, ballots, &said);
   if (!same[0]) fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
   if (!same[1]) fail_on_different_settings(context.comm(), info);
@@ -132,21 +136,21 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
   if (!same[6] && mine.settings.static_buffers)
     fail(Errc::mismatch, "ranks call different forms (regular, v, w) of the operation; with cdag_static_buffers it must be one form on all ranks");
   if (!same[7]) mine.arguments.form = Form::w;  // it can express the others: MPI's own collective must be the same one on all ranks
-  Agreed agreed{std::nullopt, mine.sizes.common({same[3], same[4]}, {said[3], said[4]}), same[5] && !spread(mine.binding)};
+  Agreed agreed{std::nullopt, {same[3], same[4]}, {said[3], said[4]}, same[5] && !spread(mine.binding)};
   for (std::size_t k = 0; k < Shelf::places && !agreed.shelved; ++k)
     if (mine.matches[k] && same[first_place + k]) agreed.shelved = k;
   return agreed;
 }
 
-Problem problem_of(Context& context, Collective collective, Agreed& agreed, const Binding& binding) {
+Problem problem_of(Context& context, Collective collective, const Agreed& agreed, const Mine& mine) {
   Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, {}, agreed.contiguous,
                   context.shares_memory(), context.reads_memory(), context.several_nodes()};
   if (ExactSizes* exact = context.exact_sizes()) {
     problem.sizes = exact->of(collective).sizes;
     return problem;
   }
-  problem.sizes.bytes = agree_on_sizes(context, collective, binding, std::move(agreed.sizes));
-  problem.sizes.average = average_size(context, problem.sizes.bytes, binding);
+  problem.sizes.bytes = agree_on_sizes(context, collective, mine.binding, mine.sizes.common(agreed.same_sizes, agreed.said_sizes));
+  problem.sizes.average = average_size(context, problem.sizes.bytes, mine.binding);
   return problem;
 }
 
@@ -198,7 +202,14 @@ Wiring wire_choice(Context& context, Choice& choice, const Problem& problem, con
   return wire(context, choice.candidate, mine.settings, mine.binding, Purpose::request);
 }
 
-std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice, const Problem& problem, Mine& mine) {
+// What ranks prepared together, and keep together once all of them have it.
+struct Made {
+  std::shared_ptr<Prepared> prepared;
+  std::size_t tags = 0;
+  BoundCall bound;  // by what was promised
+};
+
+Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice, const Problem& problem, Mine& mine) {
   Context& context = *near.context;
   std::size_t tags = 0;
   Wiring wiring = wire_choice(context, choice, problem, mine, tags);
@@ -209,53 +220,61 @@ std::shared_ptr<Prepared> make(const tonari_neighborhood_s& near, Choice choice,
   note_refusal(choice, wiring.refusal);
   if (choice.candidate.channel.shares() && !context.shares_memory())
     choice.details = "no two ranks share a node: nothing goes through shared memory\n" + choice.details;
-  const auto prepared = std::make_shared<Prepared>();
-  together(context.comm(), [&] {
-    prepared->context = near.context;
-    prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag(),
-                               std::move(wiring));
-    if (mine.settings.progress_thread) prepared->exchange = std::make_unique<DrivenExchange>(std::move(prepared->exchange), context.progress_thread());
-    describe(*prepared, choice, problem);
-    prepared->arrivals = arrivals(context.place(), mine.binding);
-  });
-  context.take_tags(tags);
-  return prepared;
+  Made made{std::make_shared<Prepared>(), tags, {}};
+  Prepared& prepared = *made.prepared;
+  prepared.context = near.context;
+  prepared.spare = std::make_unique<tonari_request_s>();
+  prepared.exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag(), std::move(wiring));
+  if (mine.settings.progress_thread) prepared.exchange = std::make_unique<DrivenExchange>(std::move(prepared.exchange), context.progress_thread());
+  describe(prepared, choice, problem);
+  prepared.arrivals = arrivals(context.place(), mine.binding);
+  if (mine.settings.static_buffers && !near.bound[call.operation()]) made.bound = BoundCall(call, context.place(), std::move(mine.binding), made.prepared);
+  return made;
 }
 
-// Who uses it again: all calls of the operation, if they were promised to be this one; else calls with the same arguments.
-void keep(tonari_neighborhood_s& near, const Call& call, Use use, Mine& mine, const std::shared_ptr<Prepared>& prepared) {
-  if (mine.settings.static_buffers) {
-    BoundCall& bound = near.bound[call.operation()];
-    if (bound) return;
-    BoundCall first;
-    together(near.context->comm(), [&] { first = BoundCall(call, near.context->place(), std::move(mine.binding), prepared); });
-    bound = std::move(first);  // on all ranks or on none: it decides who asks the others
-  } else if (use == Use::once) {
-    near.shelf.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)}, prepared);
-  }
+// Who uses it again: all calls of the operation, if they were promised to be this one; else calls with the same arguments. On all ranks or on none: it decides
+// who asks the others.
+void keep(tonari_neighborhood_s& near, const Call& call, Use use, Mine& mine, Made& made) {
+  near.context->take_tags(made.tags);
+  if (made.bound) near.bound[call.operation()] = std::move(made.bound);
+  else if (use == Use::once && !mine.settings.static_buffers)
+    near.shelf.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)}, made.prepared);
 }
 
 }  // namespace
 
 const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem, const Settings& settings) {
   const std::string key = text(problem_key(problem, settings), "|", settings.fingerprint());
-  const auto known = near->choices.find(key);
-  return known != near->choices.end() ? known->second : near->choices[key] = choose_unmeasured(*near->context, problem, settings);
+  if (const auto known = near->choices.find(key); known != near->choices.end()) return known->second;
+  std::map<std::string, Choice> fresh;
+  fresh.emplace(key, choose_unmeasured(*near->context, problem, settings));
+  stay_together(near->context->comm());
+  near->choices.merge(fresh);  // by all ranks or by none: it decides who asks the others
+  return near->choices.find(key)->second;
 }
 
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use, MPI_Info info, bool has_place) {
   const double start = MPI_Wtime();
   Mine mine;
-  Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
+  const Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
   if (agreed.shelved) return near->shelf.take(*agreed.shelved);
-  const Problem problem = problem_of(*near->context, call.collective, agreed, mine.binding);
-  mine.binding.uniform = problem.sizes.bytes;
-  const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)
-                                         : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
-  const std::shared_ptr<Prepared> prepared = make(*near, choice, problem, mine);
-  keep(*near, call, use, mine, prepared);
-  prepared->init = MPI_Wtime() - start;
-  return prepared;
+  Made made;
+  together(*near->context, [&] {
+    const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
+    mine.binding.uniform = problem.sizes.bytes;
+    const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)
+                                           : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
+    made = make(*near, call, choice, problem, mine);
+  });
+  keep(*near, call, use, mine, made);
+  made.prepared->init = MPI_Wtime() - start;
+  return std::move(made.prepared);
+}
+
+tonari_request request_of(std::shared_ptr<Prepared> prepared) {
+  std::unique_ptr<tonari_request_s> handle = std::move(prepared->spare);
+  handle->prepared = std::move(prepared);
+  return handle.release();
 }
 
 }  // namespace tonari

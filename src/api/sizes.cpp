@@ -38,7 +38,7 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   });
   exchange->start();
   exchange->wait();
-  check_mpi(MPI_Barrier(context.comm()), "MPI_Barrier");  // the tags are free again
+  stay_together(context.comm());  // the tags are free again
   return theirs;
 }
 
@@ -63,7 +63,9 @@ class Bounds {
     words_[count_ + i] = std::max<std::uint64_t>(words_[count_ + i], largest_ballot - bytes);  // for the minimum
   }
   void reduce(MPI_Comm comm) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), checked_cast<int>(words_.size(), "number of blocks"), MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+    const int count = checked_cast<int>(words_.size(), "number of blocks");
+    stay_together(comm);
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
   }
   // The sizes; empty if some size is not the same everywhere. A block that no rank has is empty.
   std::vector<Bytes> common() const {
@@ -138,7 +140,9 @@ std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const
 double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding) {
   std::vector<Bytes> bytes = common.empty() ? sizes(binding.send) : common;
   double average = bytes.empty() ? 0 : std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size());
-  if (common.empty()) check_mpi(MPI_Allreduce(MPI_IN_PLACE, &average, 1, MPI_DOUBLE, MPI_MAX, context.comm()), "MPI_Allreduce");
+  if (!common.empty()) return average;
+  stay_together(context.comm());
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &average, 1, MPI_DOUBLE, MPI_MAX, context.comm()), "MPI_Allreduce");
   return average;
 }
 

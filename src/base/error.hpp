@@ -1,9 +1,13 @@
 // Errors of tonari: one code per kind of mistake, and one sentence that says what to change.
 #pragma once
 
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tonari {
@@ -26,13 +30,31 @@ enum class Errc : int {
   peer = 13,         // another rank has ended, or has freed its part of what this one waits for
 };
 
-class Error : public std::runtime_error {
+inline constexpr const char* out_of_memory = "out of memory; use smaller blocks or fewer requests at a time";
+
+// Made, copied and thrown also where no memory is left: then the sentence may be missing, but not the code.
+class Error : public std::exception {
  public:
-  Error(Errc code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  Error(Errc code, std::string_view sentence) noexcept : code_(code) {
+    try {
+      sentence_ = std::make_shared<const std::string>(sentence);
+    } catch (const std::bad_alloc&) {  // what() has words for that
+    }
+  }
   Errc code() const { return code_; }
+  const char* what() const noexcept override {
+    if (sentence_) return sentence_->c_str();
+    return code_ == Errc::memory ? out_of_memory : "no memory is left for the sentence that says why; use smaller blocks or fewer requests at a time";
+  }
+
+  // All ranks throw it, so none of them has to tell the others.
+  bool on_all_ranks() const { return on_all_ranks_; }
+  Error& now_on_all_ranks() { return on_all_ranks_ = true, *this; }
 
  private:
   Errc code_;
+  bool on_all_ranks_ = false;
+  std::shared_ptr<const std::string> sentence_;
 };
 
 // text("rank ", 3, " sends ", 8, " bytes") builds a sentence from anything that streams.
@@ -46,6 +68,34 @@ std::string text(const Parts&... parts) {
 template <class... Parts>
 [[noreturn]] void fail(Errc code, const Parts&... parts) {
   throw Error(code, text(parts...));
+}
+
+Error current_error() noexcept;
+
+// What the callable throws, as an Error; nothing if it returns. Needs no memory itself.
+template <class Work>
+std::optional<Error> caught(Work&& work) {
+  try {
+    std::forward<Work>(work)();
+  } catch (...) {
+    return current_error();
+  }
+  return std::nullopt;
+}
+
+// What is being handled, as an Error; std::bad_alloc becomes Errc::memory.
+inline Error current_error() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(Errc::memory, out_of_memory);
+  } catch (const std::exception& other) {
+    return *caught([&] { fail(Errc::internal, "unexpected: ", other.what()); });
+  } catch (...) {
+    return Error(Errc::internal, "an unknown exception");
+  }
 }
 
 }  // namespace tonari

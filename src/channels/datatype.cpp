@@ -188,6 +188,7 @@ Recipe recipe_of(MPI_Datatype type) {
   std::vector<MPI_Aint> addresses(e.addresses);
   std::vector<MPI_Count> large(e.large);
   std::vector<MPI_Datatype> types(e.types);
+  recipe.parts.reserve(types.size());  // they are ours from the next line on
   get_contents(type, e, integers.data(), addresses.data(), large.data(), types.data());
   for (MPI_Datatype part : types) recipe.parts.emplace_back(part, is_derived(envelope_of(part).combiner));
   recipe.arguments.assign(integers.begin(), integers.end());
@@ -380,7 +381,7 @@ class Packer {
   std::vector<unsigned char> memory_, packed_;
   MPI_Aint low_ = 0, length_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  OwnedType owner_{MPI_DATATYPE_NULL};
+  OwnedType owner_;
 };
 
 }  // namespace

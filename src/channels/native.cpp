@@ -21,19 +21,20 @@ MPI_Comm without_topology(MPI_Comm comm) {
 
 }  // namespace
 
-MPI_Comm make_graph(MPI_Comm comm, const Vertex& vertex) {
-  MPI_Comm graph = MPI_COMM_NULL;
-  std::vector<int> sources = vertex.sources, targets = vertex.targets;
+GraphLists::GraphLists(const Vertex& vertex) : sources(vertex.sources), targets(vertex.targets) {
   std::erase(sources, -1);
   std::erase(targets, -1);
+  in = static_cast<int>(sources.size()), out = static_cast<int>(targets.size());
   // Empty lists still need valid addresses for MPI_UNWEIGHTED's sake on some MPIs.
-  const int in = static_cast<int>(sources.size()), out = static_cast<int>(targets.size());
   sources.push_back(0), targets.push_back(0);
+}
+
+void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph) {
   const OwnedComm plain(without_topology(comm));
   if (plain.get() != MPI_COMM_NULL) comm = plain.get();
-  check_mpi(MPI_Dist_graph_create_adjacent(comm, in, sources.data(), MPI_UNWEIGHTED, out, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
+  check_mpi(MPI_Dist_graph_create_adjacent(comm, lists.in, lists.sources.data(), MPI_UNWEIGHTED, lists.out, lists.targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                           0, graph.place()),
             "MPI_Dist_graph_create_adjacent");
-  return graph;
 }
 
 namespace {
@@ -43,11 +44,10 @@ class TypeDuplicates {
   explicit TypeDuplicates(std::vector<OwnedType>& owned) : owned_(owned) {}
   MPI_Datatype operator()(MPI_Datatype type) {
     auto [entry, fresh] = copies_.try_emplace(type, MPI_DATATYPE_NULL);
-    if (fresh) {
-      check_mpi(MPI_Type_dup(type, &entry->second), "MPI_Type_dup");
-      owned_.emplace_back(entry->second);
-    }
-    return entry->second;
+    if (!fresh) return entry->second;
+    OwnedType& made = owned_.emplace_back();
+    check_mpi(MPI_Type_dup(type, made.place()), "MPI_Type_dup");
+    return entry->second = made.get();
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "channels/arguments.hpp"
+#include "channels/owned_comm.hpp"
 #include "channels/owned_type.hpp"
 #include "topology/vertex.hpp"
 
@@ -23,8 +24,15 @@ struct NativeShape {
 };
 NativeShape native_shape(const Neighborhood& near);  // pure
 
-// A communicator with the neighbourhood as a distributed graph; the caller's to free. Collective.
-MPI_Comm make_graph(MPI_Comm comm, const Vertex& vertex);
+// A rank's neighbours that exist, as MPI takes them.
+struct GraphLists {
+  explicit GraphLists(const Vertex& vertex);
+  std::vector<int> sources, targets;
+  int in = 0, out = 0;
+};
+
+// Makes `graph` a communicator with the neighbourhood as a distributed graph. Collective; needs no memory but MPI's.
+void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph);
 
 // The arguments as MPI wants them on that communicator: neighbours that do not exist are left out there, so their blocks are too.
 struct NativeArguments {

@@ -43,13 +43,14 @@ std::shared_ptr<const Watch> shared_watch(std::int64_t process) {
 
 }  // namespace
 
-Node::Node(MPI_Comm members, std::int32_t rank) {
+Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready) {
   int me = 0, size = 0;
   MPI_Comm_rank(members, &me);
   MPI_Comm_size(members, &size);
   word_ = std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(this_process()) * 0x9E37'79B9'7F4A'7C15);  // what only this process has there
   const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(word_.get()), *word_, allowed_cpus()};
   std::vector<Card> cards(static_cast<std::size_t>(size));
+  ready();
   check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, members), "MPI_Allgather");
   Cpus cpus{};
   for (const Card& card : cards) {

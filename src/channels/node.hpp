@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace tonari {
 class Node {
  public:
   // Collective over `members`, whose ranks share memory, in the order of their numbers; rank: of this process in the communicator that ranks() counts in.
-  Node(MPI_Comm members, std::int32_t rank);
+  // ready: called when this rank has all memory that it needs until it has met the others, who would wait for it.
+  Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready = [] {});
 
   const std::vector<std::int32_t>& ranks() const { return ranks_; }  // ascending
   std::size_t index(std::int32_t rank) const;      // in ranks(); ranks().size() if it is elsewhere

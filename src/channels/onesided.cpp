@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,29 +21,43 @@ namespace {
 using Message = OneSided::Message;
 using Ranks = std::vector<int>;
 
-// Messages without waiting while an exchange is made; what is sent must stay until complete().
+// Messages between ranks that make an exchange: all are known, with their memory, before the first is sent.
 class Letters {
  public:
   explicit Letters(MPI_Comm comm) : comm_(comm) {}
   template <class T>
   void send(const std::vector<T>& words, int peer, ControlTag tag) {
-    check_mpi(MPI_Isend(words.data(), bytes_of(words), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Isend");
+    sends_.push_back({words.data(), bytes_of(words), peer, tag});
   }
   template <class T>
   void recv(std::vector<T>& words, int peer, ControlTag tag) {
-    check_mpi(MPI_Irecv(words.data(), bytes_of(words), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Irecv");
+    receives_.push_back({words.data(), bytes_of(words), peer, tag});
   }
-  void complete() {
+  // Collective.
+  void exchange() {
+    requests_.reserve(sends_.size() + receives_.size());
+    fail_together(comm_, std::nullopt);
+    for (const auto& [words, bytes, peer, tag] : receives_)
+      check_mpi(MPI_Irecv(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Irecv");
+    for (const auto& [words, bytes, peer, tag] : sends_)
+      check_mpi(MPI_Isend(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Isend");
     check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    requests_.clear();
   }
 
  private:
+  template <class Words>
+  struct Letter {
+    Words* words;
+    int bytes, peer;
+    ControlTag tag;
+  };
   template <class T>
   static int bytes_of(const std::vector<T>& words) {
     return checked_cast<int>(words.size() * sizeof(T), "bytes of a letter");
   }
   MPI_Comm comm_;
+  std::vector<Letter<const void>> sends_;
+  std::vector<Letter<void>> receives_;
   std::vector<MPI_Request> requests_;
 };
 
@@ -76,17 +90,20 @@ class WindowMessages final : public OneSided {
         sources_(by_peer(in)) {
     MPI_Comm_rank(comm_, &rank_);
     options_.degree = std::max(options_.degree, 1);
+  }
+  // Collective; every step begins with fail_together.
+  void connect(Windows& windows) {
     learn_families();
     const std::size_t bytes = allocate();
-    words_ = std::make_unique<RemoteWords>(windows.take(bytes), rank_, options.separate);
-    words_->reserve(out.size());
+    words_ = std::make_unique<RemoteWords>(windows.take(bytes), rank_, options_.separate);
+    words_->reserve(out_messages_.size());
     learn_places();
     learn_slots();
     make_edges();
   }
   // What was written must be there before the window is somebody else's: also where ranks that only receive spoke last.
   ~WindowMessages() override {
-    if (mpi_usable() && words_->window() != MPI_WIN_NULL) MPI_Win_flush_all(words_->window());
+    if (words_ && mpi_usable() && words_->window() != MPI_WIN_NULL) MPI_Win_flush_all(words_->window());
   }
   WindowMessages(const WindowMessages&) = delete;
   WindowMessages& operator=(const WindowMessages&) = delete;
@@ -140,7 +157,7 @@ class WindowMessages final : public OneSided {
       heard[sender].resize(static_cast<std::size_t>(options_.degree) + 1);
       letters.recv(heard[sender], sender, window_family);
     }
-    letters.complete();
+    letters.exchange();
     for (const auto& [sender, ranks] : heard) {
       families_[sender].parent = ranks[0];
       std::copy_if(ranks.begin() + 1, ranks.end(), std::back_inserter(families_[sender].children), [](int rank) { return rank != MPI_PROC_NULL; });
@@ -164,25 +181,13 @@ class WindowMessages final : public OneSided {
     return static_cast<std::size_t>(next);
   }
 
-  // Makes sure that there is room for all before anything is taken. Returns the bytes of the window.
+  // Makes sure that there is room for all before anything is taken: windows, and where messages are packed or, if they are
+  // short and cannot be looked at, fetched to. Returns the bytes of the window.
   std::size_t allocate() {
-    std::size_t bytes = 0;
-    Bytes mine = 0;
-    std::string reason;
-    try {
-      mine = needed(out_messages_, in_messages_, options_);
-      bytes = lay_out();
-    } catch (const Error& error) {
-      reason = error.what();
-    }
-    fail_together(comm_, reason);
+    const Bytes mine = needed(out_messages_, in_messages_, options_);
+    const std::size_t bytes = lay_out();
     check_room(mine);
-    try {
-      staging_ = Memory(staging_bytes(out_messages_, in_messages_, options_));
-    } catch (const std::bad_alloc&) {
-      reason = "out of memory for one-sided messages";
-    }
-    fail_together(comm_, reason);
+    staging_ = Memory(staging_bytes(out_messages_, in_messages_, options_));
     if (staging_.bytes() > 0) std::memset(staging_.data(), 0, staging_.bytes());
     return bytes;
   }
@@ -192,17 +197,16 @@ class WindowMessages final : public OneSided {
     int ranks = 0;
     MPI_Comm_size(comm_, &ranks);
     std::vector<Bytes> all(static_cast<std::size_t>(ranks));
+    fail_together(comm_, std::nullopt);
     check_mpi(MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm_), "MPI_Allgather");
-    std::string reason;
     Bytes left = options_.free;
     for (std::int32_t rank : options_.node) {
       const Bytes its = all[static_cast<std::size_t>(rank)];
       if (its > left)
-        reason = text("one-sided messages of the ranks of this node (", mine, " bytes of this rank) need more memory than the ", options_.free,
-                      " bytes that are left; use another channel, smaller blocks or fewer ranks on this node");
-      left -= std::min(its, left);
+        fail(Errc::mpi, "one-sided messages of the ranks of this node (", mine, " bytes of this rank) need more memory than the ", options_.free,
+             " bytes that are left; use another channel, smaller blocks or fewer ranks on this node");
+      left -= its;
     }
-    fail_together(comm_, reason);
   }
 
   // Receivers tell senders where their messages go.
@@ -215,7 +219,7 @@ class WindowMessages final : public OneSided {
       letters.send(letter, sender, window_place);
     }
     for (const auto& [target, own] : targets_) letters.recv(heard.emplace_back(2 * own.size()), target, window_place);
-    letters.complete();
+    letters.exchange();
     std::string reason;
     out_places_.resize(out_messages_.size());
     auto letter = heard.begin();
@@ -223,7 +227,7 @@ class WindowMessages final : public OneSided {
       for (std::size_t k = 0; k < own.size(); ++k) reason += read_place(own[k], (*letter)[2 * k], (*letter)[2 * k + 1]);
       ++letter;
     }
-    fail_together(comm_, reason);
+    if (!reason.empty()) fail(Errc::mpi, reason);
   }
 
   std::string read_place(std::size_t k, MPI_Aint first, MPI_Aint bytes) {
@@ -250,7 +254,7 @@ class WindowMessages final : public OneSided {
       for (const Family* family : families) tell(*family);
     auto letter = heard.begin();
     for (const auto& [sender, family] : families_) letters.recv(*letter++, family.parent, window_slot);
-    letters.complete();
+    letters.exchange();
     letter = heard.begin();
     for (auto& [sender, family] : families_) family.in_parent = (*letter++)[0];
   }
@@ -320,7 +324,14 @@ Bytes OneSided::needed(std::span<const Message> out, std::span<const Message> in
 }
 
 std::unique_ptr<OneSided> OneSided::make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options) {
-  return std::make_unique<WindowMessages>(windows, out, in, options);
+  std::unique_ptr<WindowMessages> made;
+  const std::optional<Error> error = caught([&] {
+    made = std::make_unique<WindowMessages>(windows, out, in, options);
+    made->connect(windows);
+  });
+  if (error && error->on_all_ranks()) throw *error;
+  fail_together(windows.comm(), error);
+  return made;
 }
 
 }  // namespace tonari

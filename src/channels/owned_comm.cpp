@@ -26,13 +26,10 @@ class ReturningErrors {
 
 }  // namespace
 
-std::shared_ptr<const OwnedComm> duplicate(MPI_Comm comm) {
+void duplicate(MPI_Comm comm, OwnedComm& copy) {
   const ReturningErrors returning(comm);
-  MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(comm, &made), "MPI_Comm_dup");
-  auto owned = std::make_shared<const OwnedComm>(made);
-  check_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return owned;
+  check_mpi(MPI_Comm_dup(comm, copy.place()), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(copy.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
 }  // namespace tonari

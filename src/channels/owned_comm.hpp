@@ -11,6 +11,7 @@ namespace tonari {
 
 class OwnedComm {
  public:
+  OwnedComm() = default;
   explicit OwnedComm(MPI_Comm made) : comm_(made) {}
   ~OwnedComm() {
     if (comm_ != MPI_COMM_NULL && mpi_usable()) MPI_Comm_free(&comm_);
@@ -18,13 +19,14 @@ class OwnedComm {
   OwnedComm(const OwnedComm&) = delete;
   OwnedComm& operator=(const OwnedComm&) = delete;
   MPI_Comm get() const { return comm_; }
+  MPI_Comm* place() { return &comm_; }  // for one to be made; memory is there by then
 
  private:
-  MPI_Comm comm_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Collective. A duplicate that returns its errors. What MPI refuses is thrown (Errc::mpi) and does not reach the
-// communicator's error handler, which by default ends the job.
-std::shared_ptr<const OwnedComm> duplicate(MPI_Comm comm);
+// Collective: makes `copy` a duplicate that returns its errors. What MPI refuses is thrown (Errc::mpi) and does not reach the
+// communicator's error handler, which by default ends the job. Needs no memory but MPI's.
+void duplicate(MPI_Comm comm, OwnedComm& copy);
 
 }  // namespace tonari

@@ -9,6 +9,7 @@ namespace tonari {
 
 class OwnedType {
  public:
+  OwnedType() = default;
   explicit OwnedType(MPI_Datatype type) : type_(type) {}
   OwnedType(OwnedType&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
   OwnedType& operator=(OwnedType&& other) noexcept {
@@ -19,9 +20,10 @@ class OwnedType {
     if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
   }
   MPI_Datatype get() const { return type_; }
+  MPI_Datatype* place() { return &type_; }  // for one to be made; who owns it is there by then
 
  private:
-  MPI_Datatype type_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
 }  // namespace tonari

@@ -97,11 +97,10 @@ class Typer {
 
   MPI_Datatype strided(const Run& run) {
     MPI_Datatype& type = strided_.try_emplace({run.length, run.count, run.stride}, MPI_DATATYPE_NULL).first->second;
-    if (type == MPI_DATATYPE_NULL) {
-      check_mpi(MPI_Type_create_hvector(static_cast<int>(run.count), static_cast<int>(run.length), run.stride, MPI_BYTE, &type), "MPI_Type_create_hvector");
-      p_.types.emplace_back(type);
-    }
-    return type;
+    if (type != MPI_DATATYPE_NULL) return type;
+    OwnedType& made = p_.types.emplace_back();
+    check_mpi(MPI_Type_create_hvector(static_cast<int>(run.count), static_cast<int>(run.length), run.stride, MPI_BYTE, made.place()), "MPI_Type_create_hvector");
+    return type = made.get();
   }
 
   void message(OpId op) {
@@ -120,15 +119,14 @@ class Typer {
   }
 
   MPI_Datatype describe(const Pieces& pieces) {
-    MPI_Datatype type;
+    MPI_Datatype* const type = p_.types.emplace_back().place();
     const int count = checked_cast<int>(pieces.counts.size(), "pieces in a message");
     if (pieces.plain())
-      check_mpi(MPI_Type_create_hindexed(count, pieces.counts.data(), pieces.addresses.data(), MPI_BYTE, &type), "MPI_Type_create_hindexed");
+      check_mpi(MPI_Type_create_hindexed(count, pieces.counts.data(), pieces.addresses.data(), MPI_BYTE, type), "MPI_Type_create_hindexed");
     else
-      check_mpi(MPI_Type_create_struct(count, pieces.counts.data(), pieces.addresses.data(), pieces.types.data(), &type), "MPI_Type_create_struct");
-    p_.types.emplace_back(type);
-    check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
-    return type;
+      check_mpi(MPI_Type_create_struct(count, pieces.counts.data(), pieces.addresses.data(), pieces.types.data(), type), "MPI_Type_create_struct");
+    check_mpi(MPI_Type_commit(type), "MPI_Type_commit");
+    return *type;
   }
 
   void copy(OpId op) {

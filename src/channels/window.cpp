@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 
-#include "base/error.hpp"
 #include "channels/mpi_error.hpp"
 #include "memory/memory.hpp"
 
@@ -61,6 +63,12 @@ void enrol(const std::shared_ptr<Window>& window) {
   all.hooked = true;
 }
 
+void make_room() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.windows.reserve(all.windows.size() + 1);
+}
+
 void leave(const std::shared_ptr<Window>& window) {
   const std::lock_guard lock(registry().mutex);
   std::erase(registry().windows, window);
@@ -90,78 +98,85 @@ bool is_unified(MPI_Win win) {
   return found && *model == MPI_WIN_UNIFIED;
 }
 
-std::shared_ptr<Window> make_window(const std::shared_ptr<const OwnedComm>& owned, std::size_t bytes) {
-  const MPI_Comm comm = owned->get();
-  auto window = std::make_shared<Window>();
-  window->bytes = bytes;
-  window->comm = owned;
-  std::string reason;
-  try {
-    allocate(*window, comm);
-  } catch (const Error& error) {
-    reason = text("no window of ", bytes, " bytes for one-sided messages: ", error.what(), "; use another channel");
-  }
-  fail_together(comm, reason);
+// window: with all the memory of ours that it needs.
+void open_window(Window& window) {
+  const MPI_Comm comm = window.comm->get();
+  std::optional<Error> error = caught([&] { allocate(window, comm); });
+  if (error)
+    error = caught([&] { fail(Errc::mpi, "no window of ", window.bytes, " bytes for one-sided messages: ", error->what(), "; use another channel"); });
+  fail_together(comm, error);
   // Where one rank reads through MPI, those that write to it must write by atomic operations: one model for all.
-  int unified = is_unified(window->win);
+  int unified = is_unified(window.win);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &unified, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-  window->unified = unified != 0;
-  window->order = agree_on_order(comm);
-  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), "MPI_Win_lock_all");
-  return window;
+  window.unified = unified != 0;
+  window.order = agree_on_order(comm);
+  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window.win), "MPI_Win_lock_all");
 }
 
 }  // namespace
 
-void fail_together(MPI_Comm comm, const std::string& reason) {
+void fail_together(MPI_Comm comm, const std::optional<Error>& error) {
   int rank = 0, size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  int lowest = reason.empty() ? 0 : size - rank;
+  int lowest = error ? size - rank : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
   if (lowest == 0) return;
   char says[512] = {};
-  reason.copy(says, sizeof says - 1);
+  if (error) std::string_view(error->what()).copy(says, sizeof says - 1);
   check_mpi(MPI_Bcast(says, sizeof says, MPI_CHAR, size - lowest, comm), "MPI_Bcast");
-  fail(Errc::mpi, "rank ", size - lowest, ": ", says);
+  const std::optional<Error> said = caught([&] { fail(Errc::mpi, "rank ", size - lowest, ": ", says); });
+  throw Error(Errc::mpi, said->what()).now_on_all_ranks();
 }
 
-// One bit per window: nobody uses it, and all have the memory that they need. Everything that was ever written into such a window has arrived.
-std::vector<std::uint64_t> Windows::common(std::size_t bytes) const {
-  std::vector<std::uint64_t> bits(all_.size() / 64 + 1, 0);
-  for (std::size_t k = 0; k < all_.size(); ++k) {
+// One bit for each of the 64 windows from the first on: nobody uses it, and all have the memory that they need. Everything that was ever written into such a
+// window has arrived.
+std::uint64_t Windows::common(std::size_t first, std::size_t bytes) const {
+  std::uint64_t bits = 0;
+  for (std::size_t k = first; k < std::min(first + 64, all_.size()); ++k) {
     if (all_[k]->in_use || all_[k]->bytes < bytes) continue;
     check_mpi(MPI_Win_flush_all(all_[k]->win), "MPI_Win_flush_all");
-    bits[k / 64] |= std::uint64_t{1} << k % 64;
+    bits |= std::uint64_t{1} << (k - first);
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, bits.data(), static_cast<int>(bits.size()), MPI_UINT64_T, MPI_BAND, comm()), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_UINT64_T, MPI_BAND, comm()), "MPI_Allreduce");
   return bits;
 }
 
 std::shared_ptr<Window> Windows::take(std::size_t bytes) {
-  const std::vector<std::uint64_t> bits = common(bytes);
   std::shared_ptr<Window> window;
-  for (std::size_t k = 0; k < all_.size() && !window; ++k)
-    if (bits[k / 64] >> k % 64 & 1) window = all_[k];
-  if (!window) {
-    trim();  // too small, the unused ones
-    window = make_window(comm_, round_up(std::max<std::size_t>(bytes + std::min(bytes / 4, most_spare), 1), 4096));
-    enrol(window);
-    all_.push_back(window);
-  }
+  fail_together(comm(), std::nullopt);
+  for (std::size_t first = 0; first < all_.size() && !window; first += 64)
+    if (const std::uint64_t bits = common(first, bytes)) window = all_[first + static_cast<std::size_t>(std::countr_zero(bits))];
+  if (!window) window = make(bytes);
   std::memset(window->base, 0, window->bytes);
   check_mpi(MPI_Win_sync(window->win), "MPI_Win_sync");
   window->in_use = true;
   return {window.get(), [window](Window* mine) { mine->in_use = false; }};
 }
 
+std::shared_ptr<Window> Windows::make(std::size_t bytes) {
+  trim();  // too small, the unused ones
+  auto window = std::make_shared<Window>();
+  window->bytes = round_up(std::max<std::size_t>(bytes + std::min(bytes / 4, most_spare), 1), 4096);
+  window->comm = comm_;
+  make_room();
+  all_.reserve(all_.size() + 1);
+  fail_together(comm(), std::nullopt);
+  open_window(*window);
+  enrol(window);
+  all_.push_back(window);
+  return window;
+}
+
 void Windows::trim() {
-  const std::vector<std::uint64_t> bits = common(0);
-  std::vector<std::shared_ptr<Window>> kept;
-  for (std::size_t k = 0; k < all_.size(); ++k)
-    if (bits[k / 64] >> k % 64 & 1) leave(all_[k]), free_window(*all_[k]);
-    else kept.push_back(all_[k]);
-  all_ = std::move(kept);
+  std::size_t kept = 0;
+  for (std::size_t first = 0, end = all_.size(); first < end; first += 64) {
+    const std::uint64_t bits = common(first, 0);
+    for (std::size_t k = first; k < std::min(first + 64, end); ++k)
+      if (bits >> (k - first) & 1) leave(all_[k]), free_window(*all_[k]);
+      else all_[kept++] = all_[k];
+  }
+  all_.resize(kept);
 }
 
 std::size_t Windows::alive() {

@@ -12,10 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "channels/owned_comm.hpp"
 
 namespace tonari {
@@ -45,7 +46,7 @@ class Windows {
   // rank sent after the call. Given back, without any communication, when the last copy of the pointer goes. Throws the same error on all ranks.
   std::shared_ptr<Window> take(std::size_t bytes);
 
-  // Collective: frees the windows that no rank uses.
+  // Collective: frees the windows that no rank uses. Needs no memory.
   void trim();
   std::size_t count() const { return all_.size(); }
 
@@ -53,13 +54,15 @@ class Windows {
   static std::size_t alive();
 
  private:
-  std::vector<std::uint64_t> common(std::size_t bytes) const;
+  std::uint64_t common(std::size_t first, std::size_t bytes) const;
+  std::shared_ptr<Window> make(std::size_t bytes);
 
   std::shared_ptr<const OwnedComm> comm_;
   std::vector<std::shared_ptr<Window>> all_;  // the same on all ranks
 };
 
-// Collective: throws on all ranks if `reason` is not empty on one: Errc::mpi, the reason of the lowest such rank.
-void fail_together(MPI_Comm comm, const std::string& reason);
+// Collective: throws on all ranks if there is an error on one: Errc::mpi, with the sentence of the lowest such rank. What agree() is to the engine, without
+// which this is complete: every collective step here begins with it.
+void fail_together(MPI_Comm comm, const std::optional<Error>& error);
 
 }  // namespace tonari

@@ -1,19 +1,27 @@
 #include "engine/agree.hpp"
 
-#include <limits>
-#include <new>
+#include <algorithm>
 
 #include "channels/mpi_error.hpp"
 #include "engine/in_flight.hpp"
 
 namespace tonari {
-
 namespace {
 
-void maximum(MPI_Comm comm, std::vector<std::uint64_t>& values) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX, comm, &request), "MPI_Iallreduce");
-  complete_while_driving(request);
+// Collective: what the error of rank `from` says, in pieces that need no memory to be received; cut short where a rank has none for all of it.
+std::string spread_sentence(MPI_Comm comm, int from, std::string_view mine) {
+  std::string all;
+  int length = static_cast<int>(mine.size());
+  check_mpi(MPI_Bcast(&length, 1, MPI_INT, from, comm), "MPI_Bcast");
+  char piece[512];
+  for (int at = 0; at < length;) {
+    const auto bytes = std::min<std::size_t>(static_cast<std::size_t>(length - at), sizeof piece);
+    if (!mine.empty()) mine.copy(piece, bytes, static_cast<std::size_t>(at));
+    check_mpi(MPI_Bcast(piece, static_cast<int>(bytes), MPI_CHAR, from, comm), "MPI_Bcast");
+    (void)caught([&] { all.append(piece, bytes); });
+    at += static_cast<int>(bytes);
+  }
+  return all;
 }
 
 }  // namespace
@@ -27,64 +35,75 @@ void complete_while_driving(MPI_Request& request) {
   check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
 }
 
-std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots,
-                        std::vector<std::uint64_t>* said) {
-  int rank, size;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  // The maximum of v and that of largest - v add up to largest only if v is the same everywhere. The first word finds the lowest failing rank.
-  std::vector<std::uint64_t> values{local ? static_cast<std::uint64_t>(size - rank) : 0};
-  for (const Ballot& b : ballots) {
-    const std::uint64_t value = b.value & largest_ballot;
-    values.push_back(b.abstains ? 0 : value);
-    values.push_back(b.abstains ? 0 : largest_ballot - value);
-  }
-  maximum(comm, values);
-  if (values[0] > 0) {
-    const int failed = size - static_cast<int>(values[0]);
-    int code = local ? static_cast<int>(local->code()) : 0;
-    check_mpi(MPI_Bcast(&code, 1, MPI_INT, failed, comm), "MPI_Bcast");
-    std::string sentence = local ? local->what() : "";
-    int length = static_cast<int>(sentence.size());
-    check_mpi(MPI_Bcast(&length, 1, MPI_INT, failed, comm), "MPI_Bcast");
-    sentence.resize(length);
-    check_mpi(MPI_Bcast(sentence.data(), length, MPI_CHAR, failed, comm), "MPI_Bcast");
-    throw Error(static_cast<Errc>(code), sentence);
-  }
-  std::vector<bool> same;
+Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots) : comm_(comm), error_(error) {
+  MPI_Comm_rank(comm, &rank_);
+  MPI_Comm_size(comm, &size_);
+  words_[0] = error ? static_cast<std::uint64_t>(size_ - rank_) : 0;
   for (std::size_t k = 0; k < ballots.size(); ++k) {
-    same.push_back(values[1 + 2 * k] + values[2 + 2 * k] == largest_ballot);
-    if (said) said->push_back(values[1 + 2 * k]);
+    if (ballots[k].abstains) continue;
+    words_[1 + 2 * k] = ballots[k].value & largest_ballot;
+    words_[2 + 2 * k] = largest_ballot - words_[1 + 2 * k];
   }
+  const int count = static_cast<int>(words_.size());
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm, &request_), "MPI_Iallreduce");
+}
+
+bool Vote::test() {
+  int complete = 0;
+  check_mpi(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+  return complete != 0;
+}
+
+void Vote::wait() { complete_while_driving(request_); }
+
+void Vote::conclude() {
+  if (words_[0] == 0) return;
+  const int failed = size_ - static_cast<int>(words_[0]);
+  int code = error_ ? static_cast<int>(error_->code()) : 0;
+  check_mpi(MPI_Bcast(&code, 1, MPI_INT, failed, comm_), "MPI_Bcast");
+  const std::string sentence = spread_sentence(comm_, failed, rank_ == failed ? error_->what() : "");
+  if (rank_ == failed) throw Error(*error_).now_on_all_ranks();
+  throw Error(static_cast<Errc>(code), sentence).now_on_all_ranks();
+}
+
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots, std::vector<std::uint64_t>* values) {
+  std::vector<bool> same;
+  std::optional<Error> error = local;
+  if (!error && !ballots.empty())
+    error = caught([&] {  // whoever has agreed does not fail any more
+      same.reserve(ballots.size());
+      if (values) values->reserve(values->size() + ballots.size());
+    });
+  do {
+    const std::span<const Ballot> some = ballots.first(std::min(ballots.size(), Vote::ballots_at_once));
+    ballots = ballots.subspan(some.size());
+    Vote vote(comm, error ? &*error : nullptr, some);
+    vote.wait();
+    vote.conclude();
+    for (std::size_t k = 0; k < some.size(); ++k) {
+      same.push_back(vote.same(k));
+      if (values) values->push_back(vote.said(k));
+    }
+  } while (!ballots.empty());
   return same;
 }
 
-std::optional<Error> caught(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(Errc::memory, "out of memory; use smaller blocks or fewer requests at a time");
-  } catch (const std::exception& other) {
-    return Error(Errc::internal, text("unexpected: ", other.what()));
-  }
-  return std::nullopt;
-}
-
-void together(MPI_Comm comm, const std::function<void()>& work) { agree(comm, caught(work)); }
-
-std::string broadcast(MPI_Comm comm, std::string text) {
+std::string broadcast(MPI_Comm comm, const std::string& text) {
   struct {
     std::uint32_t length;
     char start[508];
   } head{static_cast<std::uint32_t>(text.size()), {}};
   text.copy(head.start, sizeof head.start);
+  stay_together(comm);
   check_mpi(MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, comm), "MPI_Bcast");  // most texts are short: one message
   if (head.length <= sizeof head.start) return std::string(head.start, head.length);
-  text.resize(head.length);
-  check_mpi(MPI_Bcast(text.data(), static_cast<int>(head.length), MPI_CHAR, 0, comm), "MPI_Bcast");
-  return text;
+  std::string all;
+  together(comm, [&] {
+    all = text;
+    all.resize(head.length);
+  });
+  check_mpi(MPI_Bcast(all.data(), static_cast<int>(head.length), MPI_CHAR, 0, comm), "MPI_Bcast");
+  return all;
 }
 
 }  // namespace tonari

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,29 +23,30 @@ namespace {
 
 constexpr std::size_t largest = 1 << 20;
 
-// Both partners run the same sequence; only the first one's times count.
+// Both partners run the same sequence; only the first one's times count. All memory is there before it begins: the partner would wait for one that fails.
 class Pair {
  public:
   Pair(MPI_Comm comm, int partner, bool first) : comm_(comm), partner_(partner), first_(first), data_(largest) {
     std::fill_n(data_.data(), largest, std::byte{1});
+    times_.reserve(most_rounds);
   }
 
   // One way of a message of so many bytes: half a round trip.
   double one_way(std::size_t bytes, double seconds = 0.02) {
-    std::vector<double> times;
     int rounds = 4;
     for (int batch = 0; batch < 2; ++batch) {
-      for (int k = 0; k < rounds; ++k) times.push_back(ping(static_cast<int>(bytes)) / 2);
-      if (batch == 0) rounds = agree_on(static_cast<int>(std::clamp(seconds / (2 * undisturbed(times) + 1e-9), 4.0, 400.0)));
-      if (batch == 0) times.clear();
+      times_.clear();
+      for (int k = 0; k < rounds; ++k) times_.push_back(ping(static_cast<int>(bytes)) / 2);
+      if (batch == 0) rounds = agree_on(static_cast<int>(std::clamp(seconds / (2 * undisturbed(times_) + 1e-9), 4.0, double{most_rounds})));
     }
-    return undisturbed(times);
+    return undisturbed(times_);
   }
 
-  // Time per message when `count` small ones leave back to back: the larger of overhead and gap.
-  double burst(int count) {
-    std::vector<double> times;
-    std::vector<MPI_Request> requests(count);
+  // Time per message when several small ones leave back to back: the larger of overhead and gap.
+  double burst() {
+    constexpr int count = 32;
+    MPI_Request requests[count];
+    times_.clear();
     for (int k = 0; k < 20; ++k) {
       ping(1);
       const double start = MPI_Wtime();
@@ -52,10 +54,10 @@ class Pair {
         check_mpi(first_ ? MPI_Isend(data_.data(), 8, MPI_BYTE, partner_, measure_burst, comm_, &requests[m])
                          : MPI_Irecv(data_.data() + 8 * m, 8, MPI_BYTE, partner_, measure_burst, comm_, &requests[m]),
                   "a burst of messages");
-      times.push_back((MPI_Wtime() - start) / count);
-      check_mpi(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      times_.push_back((MPI_Wtime() - start) / count);
+      check_mpi(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
     }
-    return undisturbed(times);
+    return undisturbed(times_);
   }
 
   // Largest message that is sent although the receiver has not yet asked for it. Limits are powers of two that include the MPI's header.
@@ -73,10 +75,10 @@ class Pair {
     check_mpi(MPI_Type_vector(pieces, 16, 32, MPI_BYTE, &vector), "MPI_Type_vector");
     check_mpi(MPI_Type_commit(&vector), "MPI_Type_commit");
     const double plain = one_way(pieces * 16, 0.01);
-    std::vector<double> times;
-    for (int k = 0; k < 100; ++k) times.push_back(ping(1, vector) / 2);
+    times_.clear();
+    for (int k = 0; k < 100; ++k) times_.push_back(ping(1, vector) / 2);
     MPI_Type_free(&vector);
-    return std::max(1e-9, (undisturbed(times) - plain) / (2 * pieces));  // at both ends
+    return std::max(1e-9, (undisturbed(times_) - plain) / (2 * pieces));  // at both ends
   }
 
  private:
@@ -109,10 +111,13 @@ class Pair {
     return left;
   }
 
+  static constexpr int most_rounds = 400;
+
   MPI_Comm comm_;
   int partner_;
   bool first_;
   Memory data_;
+  std::vector<double> times_;
 };
 
 void measure_copies(LogGP& machine) {
@@ -136,10 +141,10 @@ void measure_copies(LogGP& machine) {
   machine.copy_block = std::max(1e-10, time(many) / blocks);
 }
 
-void measure_messages(LogGP& machine, Pair pair) {
+void measure_messages(LogGP& machine, Pair& pair) {
   pair.one_way(8);  // warms up connections
   const double tiny = pair.one_way(8);
-  machine.o = std::max(1e-9, pair.burst(32));
+  machine.o = std::max(1e-9, pair.burst());
   machine.g = machine.o;
   machine.L = std::max(1e-9, tiny - 2 * machine.o);
   machine.eager = pair.eager();
@@ -164,10 +169,10 @@ std::uint64_t tuning_environment() {
 
 }  // namespace
 
-double undisturbed(std::vector<double> values) {
+double undisturbed(std::span<double> values) {
   const auto rank = static_cast<std::ptrdiff_t>(values.size() / 10);
   std::nth_element(values.begin(), values.begin() + rank, values.end());
-  return values[rank];
+  return values[static_cast<std::size_t>(rank)];
 }
 
 std::string machine_key(MPI_Comm comm) {
@@ -191,8 +196,11 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
   LogGP machine;
   std::string result;
   if (rank == 0) measure_copies(machine);
-  if (size > 1 && (rank == 0 || rank == size - 1)) measure_messages(machine, Pair(comm, rank == 0 ? size - 1 : 0, rank == 0));
-  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2) measure_shared(machine, comm, node, rank);
+  std::optional<Pair> pair;
+  if (size > 1 && (rank == 0 || rank == size - 1)) pair.emplace(comm, rank == 0 ? size - 1 : 0, rank == 0);
+  stay_together(comm);
+  if (pair) measure_messages(machine, *pair);
+  measure_shared(machine, comm, node, rank);
   if (rank == 0) result = to_text(machine);
   return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
 }

@@ -4,8 +4,8 @@
 #include <mpi.h>
 
 #include <memory>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "channels/node.hpp"
 #include "cost/loggp.hpp"
@@ -26,10 +26,10 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key, const std::share
 
 // ---- between the files of this measurement
 
-// The lower decile: whatever else the machine does only ever adds to a time.
-double undisturbed(std::vector<double> values);
+// The lower decile: whatever else the machine does only ever adds to a time. Reorders the values.
+double undisturbed(std::span<double> values);
 
-// By the first two ranks of a node: sets shared_latency and shared_overhead, or leaves them where memory cannot be shared.
+// Collective; the first two ranks of rank 0's node measure: sets shared_latency and shared_overhead, or leaves them where memory cannot be shared.
 void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank);
 
 }  // namespace tonari

@@ -1,6 +1,8 @@
 // What a message through shared memory costs.
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
@@ -12,21 +14,31 @@
 namespace tonari {
 namespace {
 
-// Two ranks that toss a word to each other through shared memory.
+constexpr int rounds = 400;
+
+// Two ranks that toss a word to each other through shared memory. Their memory is there before they begin.
 class Toss {
  public:
-  Toss(MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank)
-      : first_(node->index(rank) == 0), peer_(node->ranks()[first_ ? 1 : 0]), policy_{node->crowded(), 10} {
-    SegmentName mine;
-    std::map<std::int32_t, SegmentName> names{{peer_, {}}};
-    if (!caught([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); })) mine = link_->segment();
-    swap(comm, &mine, &names[peer_], sizeof mine);
-    int good = !caught([&] { good_ = link_ && link_->attach(names); }) && good_, theirs = 0;
-    swap(comm, &good, &theirs, sizeof good);
-    good_ = good && theirs;
+  Toss(const std::shared_ptr<const Node>& node, int rank)
+      : first_(node->index(rank) == 0), peer_(node->ranks()[first_ ? 1 : 0]), policy_{node->crowded(), 10}, names_{{peer_, {}}} {
+    if (!caught([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); })) mine_ = link_->segment();
+    times_.reserve(rounds);
   }
-  explicit operator bool() const { return good_; }
+  // By both; whether they can.
+  bool connect(MPI_Comm comm) {
+    swap(comm, &mine_, &names_[peer_], sizeof mine_);
+    bool attached = false;
+    int good = !caught([&] { attached = link_ && link_->attach(names_); }) && attached, theirs = 0;
+    swap(comm, &good, &theirs, sizeof good);
+    return good && theirs;
+  }
+  // One way.
+  double time() {
+    for (int k = 0; k < rounds; ++k) times_.push_back(round_trip() / 2);
+    return undisturbed(times_);
+  }
 
+ private:
   double round_trip() {
     const double start = MPI_Wtime();
     if (first_) write();
@@ -35,8 +47,6 @@ class Toss {
     parity_ ^= 1;
     return MPI_Wtime() - start;
   }
-
- private:
   std::vector<EdgeMessage> messages() const { return {{peer_, 0, 8}}; }
   void swap(MPI_Comm comm, const void* mine, void* theirs, std::size_t bytes) const {
     const int count = static_cast<int>(bytes);
@@ -58,8 +68,10 @@ class Toss {
   bool first_;
   std::int32_t peer_;
   WaitPolicy policy_;
+  std::map<std::int32_t, SegmentName> names_;
+  SegmentName mine_;
   std::optional<SharedLink> link_;
-  bool good_ = false;
+  std::vector<double> times_;
   int parity_ = 0;
 };
 
@@ -67,12 +79,11 @@ class Toss {
 
 // L + 2 o is what a word takes one way; writing it and finding it take a small part of that each.
 void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank) {
-  constexpr int rounds = 400;
-  Toss toss(comm, node, rank);
-  if (!toss) return;
-  std::vector<double> times;
-  for (int k = 0; k < rounds; ++k) times.push_back(toss.round_trip() / 2);
-  const double one_way = std::max(1e-9, undisturbed(times));
+  std::optional<Toss> toss;
+  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2) toss.emplace(node, rank);
+  stay_together(comm);
+  if (!toss || !toss->connect(comm)) return;
+  const double one_way = std::max(1e-9, toss->time());
   machine.shared_overhead = one_way / 8;
   machine.shared_latency = one_way - 2 * machine.shared_overhead;
 }

@@ -2,8 +2,7 @@
 
 namespace tonari {
 
-std::shared_ptr<Context> context_of(MPI_Comm comm) {
-  const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
+std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared) {
   std::shared_ptr<Context> context = shared->in_place.lock();
   if (!context) shared->in_place = context = std::make_shared<Context>(shared);
   return context;

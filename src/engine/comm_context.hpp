@@ -7,7 +7,7 @@
 
 namespace tonari {
 
-// What exchanges on a communicator of the program share. Collective at the first call for a communicator.
-std::shared_ptr<Context> context_of(MPI_Comm comm);
+// What in-place exchanges on a communicator of the program share, as long as one of them lives. Local.
+std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared);
 
 }  // namespace tonari

@@ -17,8 +17,14 @@ Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neigh
 
 Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
+  shared_->world().together([&] {
+    settle(lists, {rank(), std::move(lists.targets), std::move(lists.sources), std::move(lists.origins), nodes_->members.node, nodes_->members.ranks});
+  });
+}
+
+// Collective, together in the world: checks the graph, and finds out what it is.
+void Context::settle(const TopologyLists& lists, Vertex vertex) {
   World& world = shared_->world();
-  Vertex vertex{rank(), std::move(lists.targets), std::move(lists.sources), std::move(lists.origins), nodes_->members.node, nodes_->members.ranks};
   agree(comm(), mirror(world, std::span(&vertex, 1)));
   std::vector<Isomorphism> isomorphism;
   if (lists.grid) isomorphism = find_isomorphism(world, *lists.grid, std::span(&vertex, 1));
@@ -46,8 +52,10 @@ std::shared_ptr<ProgressThread> Context::progress_thread() {
 }
 
 std::shared_ptr<const OwnedComm> Context::make_graph() const {
-  std::shared_ptr<const OwnedComm> made;
-  together(comm(), [&] { made = std::make_shared<const OwnedComm>(tonari::make_graph(comm(), place_.vertex)); });
+  const auto made = std::make_shared<OwnedComm>();
+  const GraphLists lists(place_.vertex);
+  stay_together(comm());
+  agree(comm(), caught([&] { tonari::make_graph(comm(), lists, *made); }));
   return made;
 }
 
@@ -63,14 +71,19 @@ std::shared_ptr<const OwnedComm> Context::graph_for_request() {
   return graph_;
 }
 
+// What was found is kept by all ranks or by none: it decides who asks the others.
 const std::string& Context::machine_key() {
-  if (machine_key_.empty()) machine_key_ = tonari::machine_key(comm());
-  return machine_key_;
+  if (!machine_key_.empty()) return machine_key_;
+  std::string key = tonari::machine_key(comm());
+  stay_together(comm());
+  return machine_key_ = std::move(key);
 }
 
 const LogGP& Context::machine() {
-  if (!machine_) machine_ = machine_parameters(comm(), machine_key(), node());
-  return *machine_;
+  if (machine_) return *machine_;
+  const LogGP found = machine_parameters(comm(), machine_key(), node());
+  stay_together(comm());
+  return machine_.emplace(found);
 }
 
 }  // namespace tonari

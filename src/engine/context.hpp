@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cost/loggp.hpp"
+#include "engine/agree.hpp"
 #include "engine/exact_sizes.hpp"
 #include "engine/place.hpp"
 #include "engine/progress.hpp"
@@ -70,6 +71,7 @@ class Context {
   bool several_nodes() const { return nodes_->several_nodes; }
 
  private:
+  void settle(const TopologyLists& lists, Vertex vertex);
   std::unique_ptr<Repertoire> as_promised(std::unique_ptr<Repertoire> repertoire);
   std::shared_ptr<const OwnedComm> make_graph() const;
 
@@ -84,5 +86,14 @@ class Context {
   std::string machine_key_;
   std::optional<LogGP> machine_;
 };
+
+// As on a communicator (engine/agree.hpp); `work` may reserve tags, which may replace the context's.
+template <class Work>
+void together(Context& context, Work&& work) {
+  const std::optional<Error> error = caught(std::forward<Work>(work));
+  together(context.comm(), [&] {
+    if (error) throw *error;
+  });
+}
 
 }  // namespace tonari

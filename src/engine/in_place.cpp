@@ -27,6 +27,7 @@ std::size_t chunk_for(Bytes least_memory, Bytes largest_block) {
 
 // Collective: each word becomes the least of all ranks. Exchanges in flight go on meanwhile.
 void least_of_all(MPI_Comm comm, std::span<std::int64_t> words) {
+  stay_together(comm);
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
   complete_while_driving(request);
@@ -163,15 +164,16 @@ InPlace make_symmetric(Context& context, const std::vector<SwapBlock>& blocks, c
 
 void compare_pairs(Context& context, const std::vector<Bytes>& given, const std::vector<Bytes>& expected) {
   std::vector<Bytes> theirs(given.size());
+  stay_together(context.comm());
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ialltoall(given.data(), sizeof(Bytes), MPI_BYTE, theirs.data(), sizeof(Bytes), MPI_BYTE, context.comm(), &request), "MPI_Ialltoall");
   complete_while_driving(request);
-  std::optional<Error> error;
-  for (std::size_t peer = 0; peer < theirs.size() && !error; ++peer)
-    if (theirs[peer] != expected[peer])
-      error = Error(Errc::mismatch, text("rank ", peer, " sends ", theirs[peer], " bytes to rank ", context.rank(), ", which expects ", expected[peer],
-                                         " bytes from it; counts and types must match pairwise"));
-  agree(context.comm(), error);
+  together(context.comm(), [&] {
+    for (std::size_t peer = 0; peer < theirs.size(); ++peer)
+      if (theirs[peer] != expected[peer])
+        fail(Errc::mismatch, "rank ", peer, " sends ", theirs[peer], " bytes to rank ", context.rank(), ", which expects ", expected[peer],
+             " bytes from it; counts and types must match pairwise");
+  });
 }
 
 void look_round(MPI_Comm comm, SwapSettings& settings) {

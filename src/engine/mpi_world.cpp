@@ -2,51 +2,51 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 
 namespace tonari {
+namespace {
 
-// Synchronous sends: one is complete only when its receiver has begun to receive it. The barrier rests on that.
-class MpiWorld::Sends {
- public:
-  Sends() = default;
-  Sends(const Sends&) = delete;
-  Sends& operator=(const Sends&) = delete;
-  ~Sends() {  // after an error some may be under way; what they send stays in outgoing_
-    for (MPI_Request& request : requests_)
-      if (request != MPI_REQUEST_NULL) MPI_Cancel(&request), MPI_Request_free(&request);
-  }
+// Where messages go that nobody will read. Static, as it is needed when there is no memory; its pages exist only once it is used.
+Word dropped[MpiWorld::most_words];
 
-  void start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest, int tag) {
-    for (std::size_t at = 0; at < stream.size(); at += static_cast<std::size_t>(longest)) {
-      const int count = static_cast<int>(std::min<std::size_t>(stream.size() - at, longest));
-      check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag, comm, &requests_.emplace_back(MPI_REQUEST_NULL)), "MPI_Issend");
-    }
-  }
-  bool done() {  // tests each only until it is complete: this is asked between any two messages that come
-    for (; complete_ < requests_.size(); ++complete_) {
-      int is = 0;
-      check_mpi(MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE), "MPI_Test");
-      if (!is) return false;
-    }
-    return true;
-  }
+}  // namespace
 
- private:
-  std::vector<MPI_Request> requests_;
-  std::size_t complete_ = 0;
-};
+MpiWorld::Sends::~Sends() {
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Cancel(&request), MPI_Request_free(&request);
+}
+
+void MpiWorld::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest, int tag) {
+  for (std::size_t at = 0; at < stream.size(); at += static_cast<std::size_t>(longest)) {
+    const int count = static_cast<int>(std::min<std::size_t>(stream.size() - at, longest));
+    check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag, comm, &requests_.emplace_back(MPI_REQUEST_NULL)), "MPI_Issend");
+  }
+}
+
+// Tests each only until it is complete: this is asked between any two messages that come.
+bool MpiWorld::Sends::done() {
+  for (; complete_ < requests_.size(); ++complete_) {
+    int is = 0;
+    check_mpi(MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!is) return false;
+  }
+  requests_.clear();
+  complete_ = 0;
+  return true;
+}
 
 MpiWorld::MpiWorld(MPI_Comm comm, int longest_message) : comm_(comm), longest_message_(longest_message) {
-  if (longest_message < 1) fail(Errc::internal, "messages of ", longest_message, " words");
+  if (longest_message < 1 || longest_message > most_words) fail(Errc::internal, "messages of ", longest_message, " words");
   int rank = 0;
   MPI_Comm_size(comm, &ranks_);
   MPI_Comm_rank(comm, &rank);
   here_ = {rank};
-  check_mpi(MPI_Barrier(comm), "MPI_Barrier");  // an earlier world's last exchange may have had the tag of this one's first
+  stay_together(comm_);  // an earlier world's last exchange may have had the tag of this one's first
 }
 
 void MpiWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) {
@@ -56,39 +56,107 @@ void MpiWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) 
   stream.insert(stream.end(), words.begin(), words.end());
 }
 
-// The barrier is entered when one's own messages are being received, so once it is complete all messages of this exchange are, each by its receiver in
-// this very loop. Another rank may be out of the barrier earlier and send for the next exchange while this one is still testing: the tag tells those
-// apart. It cannot be two exchanges ahead, because the next barrier needs this rank. So two tags suffice.
+// The agreement is entered when one's own messages are being received, so once it is complete all messages of this exchange are, each by its receiver in
+// this very loop. Another rank may be out of it earlier and send for the next exchange while this one is still testing: the tag tells those apart. It cannot be
+// two exchanges ahead, because the next agreement needs this rank. So two tags suffice.
 void MpiWorld::exchange() {
   tag_ = tag_ == planning_even ? planning_odd : planning_even;
   mail_.clear();
   incoming_.clear();
   if (auto own = outgoing_.extract(here_[0])) incoming_.insert(std::move(own));
 
-  Sends sends;
-  for (const auto& [to, stream] : outgoing_) sends.start(comm_, to, stream, longest_message_, tag_);
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  for (int complete = 0; !complete;) {
+  for (const auto& [to, stream] : outgoing_) sends_.start(comm_, to, stream, longest_message_, tag_);
+  for (bool complete = false; !complete;) {
     const bool received = receive_if_any();
-    if (barrier != MPI_REQUEST_NULL) check_mpi(MPI_Test(&barrier, &complete, MPI_STATUS_IGNORE), "MPI_Test");
-    else if (sends.done()) check_mpi(MPI_Ibarrier(comm_, &barrier), "MPI_Ibarrier");
+    if (vote_) complete = vote_->test();
+    else if (sends_.done()) vote_.emplace(comm_);
     if (!received && !complete) std::this_thread::yield();  // ranks may outnumber cores
   }
+  vote_->conclude();
+  vote_.reset();
   outgoing_.clear();
   open_streams();
 }
 
-bool MpiWorld::receive_if_any() {
+void MpiWorld::together(const std::function<void()>& work) {
+  stay_together(comm_);
+  try {
+    work();
+    stay_together(comm_);  // who fails at the very end finds the others here
+  } catch (...) {
+    const Error error = current_error();
+    if (!error.on_all_ranks()) give_up(error);
+    forget();
+    throw;
+  }
+}
+
+// Others may be in an exchange, or reach the next one: what they send to this rank they must get rid of, or they would not come to the agreement that tells them.
+void MpiWorld::give_up(const Error& error) {
+  const auto agreed = [&] { return vote_->test(); };
+  try {
+    if (vote_) {  // entered before the error
+      drop_until(agreed);
+      vote_->conclude();
+    }
+    drop_until([&] { return sends_.done(); });
+    vote_.emplace(comm_, &error);
+    drop_until(agreed);
+    vote_->conclude();
+  } catch (...) {
+    forget();
+    throw;
+  }
+}
+
+void MpiWorld::drop_until(const std::function<bool()>& done) {
+  while (!done()) {
+    for (const int tag : {planning_even, planning_odd}) drop_if_any(tag);
+    std::this_thread::yield();
+  }
+}
+
+// All have left: nothing is on its way.
+void MpiWorld::forget() {
+  tag_ = planning_even;
+  mail_.clear();
+  incoming_.clear();
+  outgoing_.clear();
+  vote_.reset();
+}
+
+namespace {
+
+// A message that has come, and is to be received.
+struct Arrived {
   int found = 0, count = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status status;
-  check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &found, &message, &status), "MPI_Improbe");
-  if (!found) return false;
-  check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
-  Stream& stream = incoming_[status.MPI_SOURCE];  // messages of one sender come in the order in which it started them
-  const std::size_t before = stream.size();
-  stream.resize(before + static_cast<std::size_t>(count));
-  check_mpi(MPI_Mrecv(stream.data() + before, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  MPI_Status status{};
+
+  Arrived(MPI_Comm comm, int tag) {
+    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &message, &status), "MPI_Improbe");
+    if (found) check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
+  }
+  void receive(Word* to) { check_mpi(MPI_Mrecv(to, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv"); }
+};
+
+}  // namespace
+
+void MpiWorld::drop_if_any(int tag) {
+  if (Arrived arrived(comm_, tag); arrived.found) arrived.receive(dropped);
+}
+
+bool MpiWorld::receive_if_any() {
+  Arrived arrived(comm_, tag_);
+  if (!arrived.found) return false;
+  Word* to = dropped;
+  const std::optional<Error> error = caught([&] {
+    Stream& stream = incoming_[arrived.status.MPI_SOURCE];  // messages of one sender come in the order in which it started them
+    stream.resize(stream.size() + static_cast<std::size_t>(arrived.count));
+    to = stream.data() + stream.size() - arrived.count;
+  });
+  arrived.receive(to);  // also without memory: its sender waits for that
+  if (error) throw *error;
   return true;
 }
 
@@ -107,6 +175,8 @@ std::span<const std::size_t> MpiWorld::receivers() const {
 }
 
 void MpiWorld::reduce(std::span<Word> words, MPI_Op operation) {
+  if (words.empty()) return;
+  stay_together(comm_);
   while (!words.empty()) {
     const std::span<Word> part = words.first(std::min<std::size_t>(words.size(), longest_message_));
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_INT64_T, operation, comm_), "MPI_Allreduce");

@@ -1,22 +1,28 @@
 // Planning together with one rank per process. Letters travel by NBX (Hoefler, Siebert, Lumsdaine, "Scalable Communication Protocols for Dynamic Sparse
 // Data Exchange", PPoPP 2010): a rank sends to those it has letters for, nobody has to know before from whom letters come, and nothing grows with the
-// number of ranks but the depth of a barrier.
+// number of ranks but the depth of a barrier. Here the barrier is an agreement (engine/agree.hpp), which costs the same and tells of a rank that has failed.
 #pragma once
 
 #include <mpi.h>
 
+#include <functional>
 #include <map>
+#include <optional>
 
 #include "channels/control_tags.hpp"
+#include "engine/agree.hpp"
 #include "graphs/world.hpp"
 
 namespace tonari {
 
 class MpiWorld final : public World {
  public:
-  // Collective. comm: not owned, must outlive the world and carry nothing else meanwhile (messages use the tags 0 and 1); one world at a time. A
-  // message has at most longest_message words (>= 1, the same on all ranks); letters for one rank that are longer together are cut.
-  explicit MpiWorld(MPI_Comm comm, int longest_message = 1 << 26);
+  static constexpr int most_words = 1 << 17;  // in a message
+
+  // Collective. comm: not owned, must outlive the world; its messages have the planning tags (channels/control_tags.hpp). One
+  // world at a time. A message has at most longest_message words (1 to most_words, the same on all ranks); letters for one
+  // rank that are longer together are cut.
+  explicit MpiWorld(MPI_Comm comm, int longest_message = most_words);
   MpiWorld(const MpiWorld&) = delete;
   MpiWorld& operator=(const MpiWorld&) = delete;
   using World::max;
@@ -24,8 +30,9 @@ class MpiWorld final : public World {
   using World::sum;
 
   void put(std::size_t k, std::int32_t to, std::span<const Word> words) override;
-  // After an error (Errc::mpi) the world and its communicator can only be freed.
+  // After an error outside of `together` the world and its communicator can only be freed.
   void exchange() override;
+  void together(const std::function<void()>& work) override;
   std::span<const Letter> mail(std::size_t) const override { return mail_; }
   std::span<const std::size_t> receivers() const override;
   void sum(std::span<Word> words) override { reduce(words, MPI_SUM); }
@@ -33,9 +40,27 @@ class MpiWorld final : public World {
 
  private:
   using Stream = std::vector<Word>;  // letters one after the other, each as its length and its words
-  class Sends;
+
+  // Synchronous sends: one is complete only when its receiver has begun to receive it. An exchange's end rests on that.
+  class Sends {
+   public:
+    Sends() = default;
+    Sends(const Sends&) = delete;
+    Sends& operator=(const Sends&) = delete;
+    ~Sends();  // after an error of MPI some may be under way; what they send stays in outgoing_
+    void start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest, int tag);
+    bool done();  // then it is empty again
+
+   private:
+    std::vector<MPI_Request> requests_;
+    std::size_t complete_ = 0;
+  };
 
   bool receive_if_any();
+  void drop_if_any(int tag);
+  void drop_until(const std::function<bool()>& done);
+  void give_up(const Error& error);
+  void forget();
   void open_streams();
   void reduce(std::span<Word> words, MPI_Op operation);
 
@@ -43,6 +68,8 @@ class MpiWorld final : public World {
   int longest_message_;
   int tag_ = planning_even;
   std::map<std::int32_t, Stream> outgoing_, incoming_;  // by peer
+  Sends sends_;                                         // of outgoing_
+  std::optional<Vote> vote_;                  // at the end of the running exchange
   std::vector<Letter> mail_;
 };
 

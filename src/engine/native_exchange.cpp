@@ -4,14 +4,15 @@
 
 namespace tonari {
 
-NativeExchange::NativeExchange(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape, std::shared_ptr<const OwnedComm> graph)
-    : arguments_(arguments, vertex, shape), graph_(std::move(graph)), persistent_(has_persistent_neighborhood_collectives()) {
+NativeExchange::NativeExchange(Context& context, const Arguments& arguments, std::shared_ptr<const OwnedComm> graph)
+    : arguments_(arguments, context.vertex(), context.place().shape), graph_(std::move(graph)), persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
   for (int k = 0; k < messages_; ++k) {
     int size = 0;
     check_mpi(MPI_Type_size(arguments_.send_types[k], &size), "MPI_Type_size");
     bytes_ += static_cast<Bytes>(size) * arguments_.send_counts[k];
   }
+  stay_together(context.comm());
   if (persistent_) request_ = native_init(arguments_, graph_->get());
 }
 

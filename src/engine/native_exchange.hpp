@@ -5,14 +5,15 @@
 
 #include "channels/native.hpp"
 #include "channels/owned_comm.hpp"
+#include "engine/context.hpp"
 #include "engine/exchange.hpp"
 
 namespace tonari {
 
 class NativeExchange final : public Exchange {
  public:
-  // Collective over graph.
-  NativeExchange(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape, std::shared_ptr<const OwnedComm> graph);
+  // Collective. graph: the context's.
+  NativeExchange(Context& context, const Arguments& arguments, std::shared_ptr<const OwnedComm> graph);
   ~NativeExchange() override;
   NativeExchange(const NativeExchange&) = delete;
   NativeExchange& operator=(const NativeExchange&) = delete;

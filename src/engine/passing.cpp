@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "channels/mpi_error.hpp"
 #include "channels/p2p.hpp"
 #include "engine/agree.hpp"
 #include "engine/plan_exchange.hpp"
@@ -37,7 +36,7 @@ std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const 
   });
   exchange->start();
   exchange->wait();
-  check_mpi(MPI_Barrier(context.comm()), "MPI_Barrier");  // the tags are free again
+  stay_together(context.comm());  // the tags are free again
   return {theirs.begin() + static_cast<std::ptrdiff_t>(binding.recv.size()), theirs.end()};
 }
 
@@ -76,7 +75,7 @@ Passing learn(Context& context, const Unknown& unknown, const Problem& problem, 
 }  // namespace
 
 void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings, const Binding& binding) {
-  std::map<Key, Passing> now;
+  std::map<Key, Passing> now, fresh;
   auto& learnt = context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;  // the sizes will be the same again
   const auto key = [&](const Candidate& c) { return Key{c.algorithm(), c.variant(), settings.ports}; };
   const auto asked = [](const Candidate& c) { return c.scheme && !c.passing_learnt; };
@@ -85,10 +84,9 @@ void learn_passing(Context& context, std::vector<Candidate>& candidates, const P
     if (asked(c) && !learnt.contains(key(c)) && std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& u) { return u.key == key(c); }))
       unknown.push_back({key(c), c.scheme.get()});
   if (!unknown.empty()) look_at_plans(context, unknown, settings);
-  for (const Unknown& u : unknown) {
-    Passing passing = learn(context, u, problem, settings, binding);
-    learnt.emplace(u.key, std::move(passing));
-  }
+  for (const Unknown& u : unknown) fresh.emplace(u.key, learn(context, u, problem, settings, binding));
+  if (!fresh.empty()) stay_together(context.comm());
+  learnt.merge(fresh);  // by all ranks or by none: it decides who asks the others
   for (Candidate& c : candidates)
     if (asked(c)) {
       c.passing = learnt.at(key(c));

@@ -34,8 +34,8 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr
   ready_.reserve(plan.size());
   done_.reserve(plan.size());
   order_transfers(plan);
-  make_requests();
   if (independent_ && unpack_at_end_) prepare_burst();
+  make_requests();  // last: nothing may fail that would leave them behind
 }
 
 bool PlanExchange::on_node(int peer) const { return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer); }

@@ -124,22 +124,6 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
   return from_mpi(std::vector<int>(list, list + count), count);
 }
 
-namespace {
-
-std::shared_ptr<const OwnedComm> sharing_memory(MPI_Comm comm, int rank) {
-  MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &made), "MPI_Comm_split_type");
-  return std::make_shared<const OwnedComm>(made);
-}
-
-std::shared_ptr<const OwnedComm> split(MPI_Comm comm, int colour, int rank) {
-  MPI_Comm made = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split(comm, colour, rank, &made), "MPI_Comm_split");
-  return std::make_shared<const OwnedComm>(made);
-}
-
-}  // namespace
-
 std::string nodes_in_environment() { return in_environment(setting(SettingId::nodes)).value_or(""); }
 
 NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text) {
@@ -157,9 +141,10 @@ RankNode read_node(MPI_Comm comm) {
   const std::string text = nodes_in_environment();
   const bool emulated = !text.empty();
   NodeMembers members = agree_on_nodes(comm, text);
-  std::shared_ptr<const OwnedComm> sharing = sharing_memory(comm, rank);
-  if (emulated) sharing = split(sharing->get(), members.node, rank);
-  auto node = std::make_shared<const Node>(sharing->get(), rank);
+  OwnedComm sharing, part;
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, sharing.place()), "MPI_Comm_split_type");
+  if (emulated) check_mpi(MPI_Comm_split(sharing.get(), members.node, rank, part.place()), "MPI_Comm_split");
+  auto node = std::make_shared<const Node>(emulated ? part.get() : sharing.get(), rank, [comm] { stay_together(comm); });
   if (!emulated) members = {node->ranks().front(), node->ranks()};
   return {std::move(members), std::move(node)};
 }

@@ -22,22 +22,30 @@ bool all_well(Context& context, const std::optional<Error>& mine, std::string& r
 }
 
 // Tells every sender where its messages go, and learns the same from every receiver. Empty names: that rank made no inbox.
-std::map<std::int32_t, SegmentName> swap_names(const Context& context, const std::vector<EdgeMessage>& in, const std::vector<EdgeMessage>& out,
-                                               const SegmentName& mine) {
-  std::map<std::int32_t, SegmentName> theirs;
-  std::set<std::int32_t> senders;
-  for (const EdgeMessage& m : out) theirs[m.peer] = {};
-  for (const EdgeMessage& m : in) senders.insert(m.peer);
-  std::vector<MPI_Request> requests;
-  constexpr int bytes = sizeof(SegmentName);
-  const int tag = context.first_tag();  // of the exchange that is being made: nothing of it is under way yet
-  for (auto& [rank, name] : theirs)
-    check_mpi(MPI_Irecv(&name, bytes, MPI_BYTE, rank, tag, context.comm(), &requests.emplace_back()), "MPI_Irecv");
-  for (std::int32_t rank : senders)
-    check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, rank, tag, context.comm(), &requests.emplace_back()), "MPI_Isend");
-  check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-  return theirs;
-}
+class NameSwap {
+ public:
+  NameSwap(const std::vector<EdgeMessage>& in, const std::vector<EdgeMessage>& out) {
+    for (const EdgeMessage& m : out) theirs_[m.peer] = {};
+    for (const EdgeMessage& m : in) senders_.insert(m.peer);
+    requests_.reserve(theirs_.size() + senders_.size());
+  }
+  // Needs no memory.
+  const std::map<std::int32_t, SegmentName>& run(const Context& context, const SegmentName& mine) {
+    constexpr int bytes = sizeof(SegmentName);
+    const int tag = context.first_tag();  // of the exchange that is being made: nothing of it is under way yet
+    for (auto& [rank, name] : theirs_)
+      check_mpi(MPI_Irecv(&name, bytes, MPI_BYTE, rank, tag, context.comm(), &requests_.emplace_back()), "MPI_Irecv");
+    for (std::int32_t rank : senders_)
+      check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, rank, tag, context.comm(), &requests_.emplace_back()), "MPI_Isend");
+    check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    return theirs_;
+  }
+
+ private:
+  std::map<std::int32_t, SegmentName> theirs_;
+  std::set<std::int32_t> senders_;
+  std::vector<MPI_Request> requests_;
+};
 
 }  // namespace
 
@@ -45,7 +53,9 @@ std::shared_ptr<SharedLink> connect_segments(Context& context, const std::vector
                                              const SharedLimits& limits, std::string& refusal) {
   std::shared_ptr<SharedLink> link;
   std::optional<Error> error = caught([&] { link = std::make_shared<SharedLink>(context.node(), context.rank(), in, out, limits); });
-  const std::map<std::int32_t, SegmentName> names = swap_names(context, in, out, link ? link->segment() : SegmentName{});
+  NameSwap swap(in, out);
+  stay_together(context.comm());
+  const std::map<std::int32_t, SegmentName>& names = swap.run(context, link ? link->segment() : SegmentName{});
   // Who finds that a receiver has made nothing leaves it to that rank to say why.
   bool attached = false;
   if (!error) error = caught([&] { attached = link->attach(names); });

@@ -27,6 +27,7 @@ double budget(MPI_Comm comm, Tune tune) {
   const std::string given = in_environment(setting(SettingId::tune_seconds)).value_or("");
   double seconds = std::atof(given.c_str());
   if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
+  stay_together(comm);
   check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");  // ranks that measure for different times would wait for each other
   return seconds;
 }
@@ -103,14 +104,12 @@ Timing contest(Context& context, const std::vector<Candidate>& candidates, const
   return last[0];
 }
 
-Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings,
-               const Arguments& arguments, const Binding& binding) {
-  std::optional<Shadow> shadow;
-  int possible = 0;
-  const std::optional<Error> error = caught([&] { shadow = Shadow::make(arguments, binding); });
-  possible = shadow.has_value();
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, context.comm()), "MPI_Allreduce");
-  if (!possible) return {candidates.front(), "model", "the buffers are too large to be measured on copies of them\n", 0};
+Choice measure_on_copies(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings,
+                         const Arguments& arguments, const Binding& binding) {
+  std::optional<Shadow> shadow = Shadow::make(arguments, binding);
+  const Ballot here = shadow.has_value();
+  if (!agree(context.comm(), std::nullopt, std::span(&here, 1))[0] || !shadow)
+    return {candidates.front(), "model", "the buffers are too large to be measured on copies of them\n", 0};
   Choice choice;
   std::vector<Candidate> chosen = affordable(candidates, problem);
   learn_passing(context, chosen, problem, settings, binding);
@@ -122,6 +121,20 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   choice.steady = best.steady;
   if (!best.steady) choice.details += "the times varied much (is the machine busy with something else?), so this is not remembered\n";
   return choice;
+}
+
+// A contest for which some rank has no memory does not take place: the exchange itself may need less.
+Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings,
+               const Arguments& arguments, const Binding& binding) {
+  stay_together(context.comm());
+  try {
+    Choice choice;
+    together(context, [&] { choice = measure_on_copies(context, candidates, problem, settings, arguments, binding); });
+    return choice;
+  } catch (const Error& error) {
+    if (error.code() != Errc::memory) throw;
+    return {candidates.front(), "model", text("nothing was measured: ", error.what(), "\n"), 0};
+  }
 }
 
 Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0}; }

@@ -95,30 +95,38 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   make_keys();
   if (void* known = attribute(comm, attached().key)) return *static_cast<std::shared_ptr<SharedComm>*>(known);
   if (void* known = attribute(comm, attached().duplicate)) return static_cast<std::weak_ptr<SharedComm>*>(known)->lock();
+  std::shared_ptr<OwnedComm> copy;
   std::shared_ptr<SharedComm> made;
   std::unique_ptr<std::shared_ptr<SharedComm>> held;
-  agree(comm, {});  // all are here: from now on none waits for what another has in flight
-  together(comm, [&] {
-    made = std::make_shared<SharedComm>(duplicate(comm));
+  std::unique_ptr<std::weak_ptr<SharedComm>> known;
+  together(comm, [&] {  // all are here: from now on none waits for what another has in flight
+    copy = std::make_shared<OwnedComm>();
+    made = std::make_shared<SharedComm>(copy);
     held = std::make_unique<std::shared_ptr<SharedComm>>(made);
+    known = std::make_unique<std::weak_ptr<SharedComm>>(made);
+    const std::lock_guard lock(attached().mutex);
+    attached().all.reserve(attached().all.size() + 1);
   });
-  made->look_at_nodes();
-  warn_of_variables(made->rank());
-  attach(made->comm(), attached().duplicate, std::make_unique<std::weak_ptr<SharedComm>>(made));
+  agree(comm, caught([&] { duplicate(comm, *copy); }));
+  made->open();
+  attach(made->comm(), attached().duplicate, std::move(known));
   const std::lock_guard lock(attached().mutex);
   attached().all.push_back(held.get());
   attach(comm, attached().key, std::move(held));
   return made;
 }
 
-SharedComm::SharedComm(std::shared_ptr<const OwnedComm> comm) : comm_(std::move(comm)), exchanges_(comm_) {
+// Collective.
+void SharedComm::open() {
   watch_forks();  // all that a child must leave alone hangs on such an object
-  MPI_Comm_rank(comm_->get(), &rank_);
-  MPI_Comm_size(comm_->get(), &ranks_);
+  MPI_Comm_rank(comm(), &rank_);
+  MPI_Comm_size(comm(), &ranks_);
   void* value = nullptr;
   int found = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);  // attached to no other communicator
   if (found) most_tag_ = *static_cast<int*>(value);
+  warn_of_variables(rank_);
+  together(comm(), [&] { look_at_nodes(); });
 }
 
 void SharedComm::reserve_tags(std::size_t count) {
@@ -126,7 +134,10 @@ void SharedComm::reserve_tags(std::size_t count) {
   if (needed > all)
     fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", all, "; choose an algorithm that combines messages");
   if (next_tag_ + needed - 1 <= most_tag_) return;
-  together(comm(), [&] { exchanges_ = duplicate(comm()); });  // exchanges that use the old one keep it
+  const auto next = std::make_shared<OwnedComm>();
+  stay_together(comm());
+  agree(comm(), caught([&] { duplicate(comm(), *next); }));
+  exchanges_ = next;  // exchanges that use the old one keep it
   next_tag_ = first_exchange_tag;
 }
 
@@ -136,7 +147,7 @@ World& SharedComm::world() {
 }
 
 Windows& SharedComm::windows() {
-  if (!windows_) windows_ = std::make_unique<Windows>(comm_);
+  if (!windows_) windows_.emplace(comm_);
   return *windows_;
 }
 
@@ -146,36 +157,38 @@ void SharedComm::trim_windows() {
   windows_->trim();
 }
 
-std::shared_ptr<SharedComm> SharedComm::up_to_date(MPI_Comm comm) {
-  std::shared_ptr<SharedComm> shared = of(comm);
-  shared->update_nodes();
-  return shared;
-}
-
 void SharedComm::update_nodes() {
   const std::string now = nodes_in_environment();
   agree_on_nodes(comm(), now);
   if (now != nodes_text_) look_at_nodes();
 }
 
+// What was found is kept by all ranks or by none: it decides who asks the others.
 void SharedComm::look_at_nodes() {
   RankNode found = read_node(comm());
-  if (found.node->crowded()) expect_crowd();
   const std::size_t here = found.node->ranks().size();
   const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
   int words[] = {several, several && !found.node->reads_memory(), elsewhere};
+  std::string text = nodes_in_environment();
+  auto nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
+  stay_together(comm());
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 3, MPI_INT, MPI_MAX, comm()), "MPI_Allreduce");
-  nodes_ = std::make_shared<const NodeMap>(NodeMap{std::move(found.members), std::move(found.node), words[0] != 0, words[0] && !words[1], words[2] != 0});
-  nodes_text_ = nodes_in_environment();
+  nodes->shares_memory = words[0] != 0;
+  nodes->reads_memory = words[0] && !words[1];
+  nodes->several_nodes = words[2] != 0;
+  if (nodes->node->crowded()) expect_crowd();
+  nodes_ = std::move(nodes);
+  nodes_text_ = std::move(text);
   node_of_.clear();
 }
 
 const std::vector<std::int32_t>& SharedComm::node_of() {
   if (!nodes_->several_nodes || !node_of_.empty()) return node_of_;
   const std::int32_t first = nodes_->node->ranks().front();
-  node_of_.resize(static_cast<std::size_t>(ranks_));
-  check_mpi(MPI_Allgather(&first, 1, MPI_INT32_T, node_of_.data(), 1, MPI_INT32_T, comm()), "MPI_Allgather");
-  return node_of_;
+  std::vector<std::int32_t> all(static_cast<std::size_t>(ranks_));
+  stay_together(comm());
+  check_mpi(MPI_Allgather(&first, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, comm()), "MPI_Allgather");
+  return node_of_ = std::move(all);
 }
 
 }  // namespace tonari

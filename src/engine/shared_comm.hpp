@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "channels/control_tags.hpp"
@@ -34,11 +36,8 @@ class SharedComm {
   // Collective, at the first call for a communicator; the same object from then on. comm may also be a duplicate that
   // such an object made for itself. Throws Errc::mpi on all ranks if the MPI refuses a duplicate.
   static std::shared_ptr<SharedComm> of(MPI_Comm comm);
-  // The same, and looks at the nodes again if TONARI_NODES has changed. Collective. Throws Errc::mismatch on all ranks if
-  // it is not the same on all.
-  static std::shared_ptr<SharedComm> up_to_date(MPI_Comm comm);
-
-  explicit SharedComm(std::shared_ptr<const OwnedComm> comm);
+  // comm: to be made before open().
+  explicit SharedComm(std::shared_ptr<const OwnedComm> comm) : comm_(std::move(comm)), exchanges_(comm_) {}
   SharedComm(const SharedComm&) = delete;
   SharedComm& operator=(const SharedComm&) = delete;
 
@@ -56,7 +55,7 @@ class SharedComm {
   int first_tag() const { return static_cast<int>(next_tag_); }
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
-  // For planning together, by one at a time. Collective at the first call.
+  // For planning together, by one at a time. Collective at the first call, together on comm().
   World& world();
 
   // Collective.
@@ -66,6 +65,9 @@ class SharedComm {
 
   // The nodes as they were when they were last looked at.
   const std::shared_ptr<const NodeMap>& nodes() const { return nodes_; }
+  // Looks at them again if TONARI_NODES has changed. Collective, together on comm(). Throws Errc::mismatch on all ranks if it
+  // is not the same on all.
+  void update_nodes();
   // Of every rank a number, equal for those of one node; empty if there is one node. Collective at the first call.
   const std::vector<std::int32_t>& node_of();
 
@@ -73,14 +75,14 @@ class SharedComm {
 
  private:
   friend int leave_shared_comm(MPI_Comm, int, void* value, void*);
+  void open();
   void look_at_nodes();
-  void update_nodes();
 
   std::shared_ptr<const OwnedComm> comm_, exchanges_;
   int rank_ = 0, ranks_ = 0;
   std::int64_t next_tag_ = first_exchange_tag, most_tag_ = 32767;  // what MPI promises at least
   std::unique_ptr<World> world_;
-  std::unique_ptr<Windows> windows_;
+  std::optional<Windows> windows_;
   std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned
   std::shared_ptr<const NodeMap> nodes_;
   std::vector<std::int32_t> node_of_;

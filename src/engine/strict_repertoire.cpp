@@ -25,11 +25,14 @@ void StrictRepertoire::look_at(const std::vector<SchemePtr>& schemes) {
     if (!known_.contains(scheme)) fresh.push_back(scheme);
   if (fresh.empty()) return;
   std::vector<Ballot> fine(fresh.size(), 0);
+  std::map<SchemePtr, bool> found;  // kept by all ranks or by none
   const std::optional<Error> error = caught([&] {
+    for (const SchemePtr& scheme : fresh) found.emplace(scheme, false);
     for (std::size_t k = 0; k < fresh.size(); ++k) fine[k] = follows_edges(fresh[k]->plan(vertex_.rank, {Storage::separate, 0}), vertex_);
   });
   const std::vector<bool> same = agree(comm_, error, fine);
-  for (std::size_t k = 0; k < fresh.size(); ++k) known_[fresh[k]] = fine[k].value && same[k];
+  for (std::size_t k = 0; k < fresh.size(); ++k) found.at(fresh[k]) = fine[k].value && same[k];
+  known_.merge(found);
 }
 
 std::vector<SchemePtr> StrictRepertoire::schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) {

@@ -57,7 +57,6 @@ int repetitions(double seconds) { return seconds > 5e-6 ? 1 : 4; }
 class Contest {
  public:
   Contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow) : context_(context), shadow_(shadow) {
-    // Collective steps come first: a rank that fails on its own must not leave the others waiting in them.
     std::size_t tags = 0;
     for (const Candidate& c : candidates) tags = std::max(tags, c.scheme ? c.scheme->tags() : 0);
     context.reserve_tags(tags);
@@ -82,9 +81,9 @@ class Contest {
     const std::vector<std::byte> expected = deliver(first_plan - timings_.begin());
     for (std::size_t c = 0; c < timings_.size(); ++c) {
       if (timings_[c].candidate.scheme || !timings_[c].refusal.empty()) continue;
-      int wrong = deliver(c) != expected;
-      check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, context_.comm()), "MPI_Allreduce");
-      timings_[c].wrong = wrong;
+      const bool right = deliver(c) == expected;
+      const Ballot here = right;
+      timings_[c].wrong = !agree(context_.comm(), std::nullopt, std::span(&here, 1))[0] || !right;
     }
   }
 
@@ -92,6 +91,7 @@ class Contest {
   void run(double budget) {
     std::erase_if(running_, [&](std::size_t c) { return timings_[c].wrong; });
     if (running_.empty()) return;
+    make_room(1);
     const double before = MPI_Wtime();
     round(1);
     elapsed_ = MPI_Wtime() - before;
@@ -101,6 +101,7 @@ class Contest {
     for (std::size_t c : running_) times_[c].clear();  // the first round only warmed up
     double used = 0;
     for (int batch = 3; wants_more(used, budget); batch = std::min(2 * batch, 64)) {
+      make_room(batch);
       const double start = MPI_Wtime();
       for (int k = 0; k < batch; ++k) round(repeat_);
       elapsed_ = MPI_Wtime() - start;
@@ -125,7 +126,7 @@ class Contest {
  private:
   std::vector<std::byte> deliver(std::size_t c) {
     shadow_.poison_recv();
-    check_mpi(MPI_Barrier(context_.comm()), "MPI_Barrier");
+    stay_together(context_.comm());
     exchanges_[c]->start();
     exchanges_[c]->wait();
     return shadow_.received(*exchanges_[c]);
@@ -147,6 +148,14 @@ class Contest {
     for (std::size_t c : running_) best = std::min(best, quartile(times_[c]));
     std::erase_if(running_, [&](std::size_t c) { return quartile(times_[c]) > std::max(factor * best, affordable); });
   }
+  // For so many rounds, and what is learnt of them: nothing may fail while others run.
+  void make_room(int rounds) {
+    const std::size_t times = running_.size() * static_cast<std::size_t>(rounds);
+    fresh_.reserve(times);
+    values_.reserve(times + 1);
+    for (std::size_t c : running_) times_[c].reserve(times_[c].size() + static_cast<std::size_t>(rounds));
+    stay_together(context_.comm());
+  }
   // One round: every candidate that is left once, beginning with another one each time.
   void round(int repeat) {
     const std::size_t n = running_.size(), shift = rounds_++;
@@ -162,12 +171,12 @@ class Contest {
     }
   }
   void reduce() {
-    std::vector<double> values;
-    for (const auto& [c, seconds] : fresh_) values.push_back(seconds);
-    values.push_back(elapsed_);
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, context_.comm()), "MPI_Allreduce");
-    for (std::size_t k = 0; k < fresh_.size(); ++k) times_[fresh_[k].first].push_back(values[k]);
-    elapsed_ = values.back();
+    values_.clear();
+    for (const auto& [c, seconds] : fresh_) values_.push_back(seconds);
+    values_.push_back(elapsed_);
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values_.data(), static_cast<int>(values_.size()), MPI_DOUBLE, MPI_MAX, context_.comm()), "MPI_Allreduce");
+    for (std::size_t k = 0; k < fresh_.size(); ++k) times_[fresh_[k].first].push_back(values_[k]);
+    elapsed_ = values_.back();
     fresh_.clear();
   }
 
@@ -177,6 +186,7 @@ class Contest {
   std::vector<Timing> timings_;
   std::vector<std::vector<double>> times_;
   std::vector<std::pair<std::size_t, double>> fresh_;
+  std::vector<double> values_;  // of fresh_, to be reduced
   std::vector<std::size_t> running_;  // those still in the contest
   std::size_t rounds_ = 0;
   int repeat_ = 1;

@@ -74,6 +74,7 @@ void connect_one_sided(Context& context, const Candidate& candidate, const Messa
   if (candidate.channel.ready_degree > 0) options.ready = OneSided::Ready::tree, options.degree = candidate.channel.ready_degree;
   options.free = room_for_windows(*context.node());
   options.node = context.node()->ranks();
+  stay_together(context.comm());  // what follows agrees in the manner of the channels
   try {
     const std::shared_ptr<OneSided> link = OneSided::make(context.shared().windows(), messages.out, messages.in, options);
     add_edges(wiring.edges, link, *link, messages, wiring.plan->size());
@@ -104,14 +105,11 @@ Wiring wire(Context& context, const Candidate& candidate, const Settings& settin
   if (!channel.shares() && !channel.one_sided()) return wiring;
   const Node& node = *context.node();
   Messages shared, one_sided;
-  const std::optional<Error> error = caught([&] {
-    Binding bound = binding;
-    if (candidate.passing) bound.passing = *candidate.passing;
-    wiring.plan = plan_of(candidate, settings, context.rank());
-    if (channel.shares()) shared = messages_of(*wiring.plan, bound, [&](int peer) { return node.here(peer); });
-    if (channel.one_sided()) one_sided = messages_of(*wiring.plan, bound, [&](int peer) { return !channel.shares() || !node.here(peer); });
-  });
-  agree(context.comm(), error);
+  Binding bound = binding;
+  if (candidate.passing) bound.passing = *candidate.passing;
+  wiring.plan = plan_of(candidate, settings, context.rank());
+  if (channel.shares()) shared = messages_of(*wiring.plan, bound, [&](int peer) { return node.here(peer); });
+  if (channel.one_sided()) one_sided = messages_of(*wiring.plan, bound, [&](int peer) { return !channel.shares() || !node.here(peer); });
   if (channel.shares()) connect_shared(context, candidate, settings, shared, wiring);
   if (channel.one_sided() && wiring.refusal.empty()) connect_one_sided(context, candidate, one_sided, wiring);
   if (!wiring.refusal.empty()) wiring.edges = {};

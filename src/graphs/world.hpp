@@ -3,11 +3,12 @@
 // calls exchange() and reads what came. It must not look at anything of a rank that is not that rank's own or came by letter, and its result must
 // not depend on how the ranks are spread over processes.
 //
-// A planner that throws on one rank leaves the others waiting for it, in their next exchange or reduction, for ever. So what may be wrong with a graph is
-// found out before one plans, and a planner throws only where all ranks do alike: because of what all know, or after a reduction that tells all of them.
+// A planner may throw on one rank only, out of memory for instance: what ranks plan, they plan in a scope (together), and all ranks leave it at their next
+// exchange or reduction with the same error.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,10 @@ class World {
   virtual std::span<const Letter> mail(std::size_t k) const = 0;
   // The k that got any, ascending.
   virtual std::span<const std::size_t> receivers() const = 0;
+
+  // Collective: runs `work`, which plans. If it throws anywhere on some rank, `together` throws that on all ranks, and what letters were on their way is
+  // forgotten. Where all ranks are in one process there is nobody to be told.
+  virtual void together(const std::function<void()>& work) { work(); }
 
   // Collective: word by word over all processes. The caller has combined its own ranks already.
   virtual void sum(std::span<Word> words) = 0;

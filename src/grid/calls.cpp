@@ -4,6 +4,7 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "api/request.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
@@ -125,8 +126,12 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
   return guarded([&] {
     if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
     GridShape read = read_shape(cart, shape, grid != nullptr);
-    auto handle = std::make_unique<tonari_grid_s>();
-    handle->grid = std::make_shared<HaloGrid>(cart, std::move(read), arrays);
+    std::unique_ptr<tonari_grid_s> handle;
+    const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
+    together(shared->comm(), [&] {
+      handle = std::make_unique<tonari_grid_s>();
+      handle->grid = std::make_shared<HaloGrid>(shared, std::move(read), arrays);
+    });
     *grid = handle.release();
   });
 }
@@ -151,9 +156,7 @@ extern "C" int tonari_grid_free(tonari_grid* grid) {
 extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info, tonari_request* request) {
   return guarded([&] {
     require(grid);
-    auto handle = std::make_unique<tonari_request_s>();
-    handle->prepared = prepare_halo(grid->grid, copy, info, request != nullptr);
-    *request = handle.release();
+    *request = request_of(prepare_halo(grid->grid, copy, info, request != nullptr));
   });
 }
 
@@ -292,7 +295,7 @@ extern "C" int tonari_grid_save(tonari_grid grid, int copy, int field, const cha
   return guarded([&] {
     HaloGrid& g = require(grid);
     check_file_call(g, copy, field, filename);
-    save_npy(g, copy, field, filename);
+    together(*g.context(), [&] { save_npy(g, copy, field, filename); });
   });
 }
 
@@ -300,6 +303,6 @@ extern "C" int tonari_grid_load(tonari_grid grid, int copy, int field, const cha
   return guarded([&] {
     HaloGrid& g = require(grid);
     check_file_call(g, copy, field, filename);
-    load_npy(g, copy, field, filename);
+    together(*g.context(), [&] { load_npy(g, copy, field, filename); });
   });
 }

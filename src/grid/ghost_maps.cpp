@@ -63,10 +63,13 @@ std::map<int, FileName> GhostMaps::swap_names(const HaloGrid& grid) const {
   const MPI_Comm comm = grid.context()->comm();
   const FileName mine = grid.file().name();
   std::map<int, FileName> names;
+  for (const int peer : peers_) names[peer] = {};
   std::vector<MPI_Request> requests;
+  requests.reserve(2 * peers_.size());
+  stay_together(comm);
   constexpr int bytes = static_cast<int>(sizeof(FileName));
-  for (const int peer : peers_) {
-    check_mpi(MPI_Irecv(&names[peer], bytes, MPI_BYTE, peer, grid_files, comm, &requests.emplace_back()), "MPI_Irecv");
+  for (auto& [peer, theirs] : names) {
+    check_mpi(MPI_Irecv(&theirs, bytes, MPI_BYTE, peer, grid_files, comm, &requests.emplace_back()), "MPI_Irecv");
     check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, peer, grid_files, comm, &requests.emplace_back()), "MPI_Isend");
   }
   check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");

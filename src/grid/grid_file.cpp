@@ -26,6 +26,7 @@ class SharedFile {
   // Collective. Throws the same on all ranks if some cannot open it: MPI says so on those alone, and what others have open then cannot be closed together.
   SharedFile(MPI_Comm comm, std::string name, int mode) : name_(std::move(name)) {
     MPI_File opened = MPI_FILE_NULL;
+    stay_together(comm);
     const int code = MPI_File_open(comm, name_.c_str(), mode, MPI_INFO_NULL, &opened);
     together(comm, [&] { check(code, "opened"); });
     file_ = opened;
@@ -137,7 +138,7 @@ NpyHeader header_of(const HaloGrid& grid, const std::string& filename) {
       fail(error.code(), filename, " cannot be loaded: ", error.what());
     }
   });
-  begin = broadcast(comm, std::move(begin));
+  begin = broadcast(comm, begin);
   return read_npy_header(begin);
 }
 

@@ -8,15 +8,14 @@ namespace tonari {
 
 HaloExchange::HaloExchange(HaloProgram program, std::shared_ptr<const OwnedComm> comm, int first_tag) : program_(std::move(program)), comm_(std::move(comm)) {
   step_ = program_.steps.size();
-  for (const HaloStep& step : program_.steps) {
-    std::vector<MPI_Request>& requests = requests_.emplace_back();
-    for (const Transfer& t : step.transfers) {
-      MPI_Request request = MPI_REQUEST_NULL;
+  for (const HaloStep& step : program_.steps) requests_.emplace_back(step.transfers.size(), MPI_REQUEST_NULL);  // then nothing fails that would leave some behind
+  for (std::size_t s = 0; s < requests_.size(); ++s)
+    for (std::size_t k = 0; k < requests_[s].size(); ++k) {
+      const Transfer& t = program_.steps[s].transfers[k];
+      MPI_Request& request = requests_[s][k];
       if (t.send) check_mpi(MPI_Send_init(t.buffer, t.count, t.type, t.peer, first_tag + t.tag, comm_->get(), &request), "MPI_Send_init");
       else check_mpi(MPI_Recv_init(t.buffer, t.count, t.type, t.peer, first_tag + t.tag, comm_->get(), &request), "MPI_Recv_init");
-      requests.push_back(request);
     }
-  }
 }
 
 HaloExchange::~HaloExchange() {

@@ -32,14 +32,15 @@ std::int64_t cells_with_ghosts(const GridBox& box) {
 
 }  // namespace
 
-HaloGrid::HaloGrid(MPI_Comm cart, GridShape shape, void* const arrays[]) : shape_(std::move(shape)) {
-  context_ = std::make_shared<Context>(SharedComm::up_to_date(cart));
-  together(context_->comm(), [&] {
+HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[]) : shape_(std::move(shape)) {
+  shared->update_nodes();
+  context_ = std::make_shared<Context>(shared);
+  together(*context_, [&] {
     lay_out();
     if (arrays) take_arrays(arrays);
     else allocate();
+    if (shape_.mapped_ghosts) ghost_maps_ = std::make_unique<GhostMaps>(*this, views_);
   });
-  if (shape_.mapped_ghosts) ghost_maps_ = std::make_unique<GhostMaps>(*this, views_);
 }
 
 HaloGrid::~HaloGrid() = default;

@@ -21,7 +21,7 @@ class GhostMaps;
 class HaloGrid {
  public:
   // Collective. shape: as read_shape made it. arrays: of the program, copies x subdomains x fields, or null. Throws the same on all ranks.
-  HaloGrid(MPI_Comm cart, GridShape shape, void* const arrays[]);
+  HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[]);
   ~HaloGrid();
   HaloGrid(const HaloGrid&) = delete;
   HaloGrid& operator=(const HaloGrid&) = delete;

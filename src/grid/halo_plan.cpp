@@ -15,8 +15,9 @@ struct FreeNeighborhood {
 };
 using Near = std::unique_ptr<tonari_neighborhood_s, FreeNeighborhood>;
 
+// A neighborhood is made by all ranks or by none.
 void check_made(int code) {
-  if (code != TONARI_SUCCESS) throw Error(static_cast<Errc>(code), tonari_last_error());
+  if (code != TONARI_SUCCESS) throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();
 }
 
 std::vector<Region> used_directions(int dims, Reach reach) {

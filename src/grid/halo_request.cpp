@@ -1,8 +1,10 @@
 #include "grid/halo_request.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iomanip>
 
+#include "api/handles.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -91,6 +93,7 @@ const char* channel_of(HaloKind kind) {
 // Collective: the largest over all ranks.
 int largest(MPI_Comm comm, int mine) {
   int all = mine;
+  stay_together(comm);
   check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
   return all;
 }
@@ -115,6 +118,7 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
   HaloCandidate candidate{request.kind, std::make_shared<Prepared>()};
   Prepared& prepared = *candidate.prepared;
   prepared.context = grid->context();
+  prepared.spare = std::make_unique<tonari_request_s>();
   auto run = std::make_unique<HaloRun>(grid);
   prepared.algorithm = name(request.kind);
   prepared.rounds = request.kind == HaloKind::shift ? grid->shape().dims() : 1;
@@ -146,10 +150,13 @@ double time_once(Prepared& prepared, MPI_Comm comm) {
 // Collective: in turns, round by round; the median over rounds of the slowest rank's time.
 void time_all(std::vector<HaloCandidate>& candidates, MPI_Comm comm) {
   double first = 0;
+  stay_together(comm);
   for (HaloCandidate& candidate : candidates) first += time_once(*candidate.prepared, comm);
   int rounds = std::clamp(static_cast<int>(budget / std::max(first, 1e-6)), 3, 200);
   check_mpi(MPI_Bcast(&rounds, 1, MPI_INT, 0, comm), "MPI_Bcast");
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(rounds) * candidates.size());
+  stay_together(comm);  // nothing fails while others run
   for (int r = 0; r < rounds; ++r)
     for (HaloCandidate& candidate : candidates) times.push_back(time_once(*candidate.prepared, comm));
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
@@ -167,11 +174,15 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
   if (settings.kind) kinds = {*settings.kind};
   else if (!measures) kinds.resize(1);
   std::vector<HaloCandidate> candidates;
+  candidates.reserve(kinds.size());
   std::optional<Error> refused;  // the same on all ranks
   for (const HaloKind kind : kinds) {
     request.kind = kind;
+    stay_together(grid->context()->comm());
     try {
-      candidates.push_back(build_candidate(grid, request, info, settings));
+      HaloCandidate candidate{};
+      together(*grid->context(), [&] { candidate = build_candidate(grid, request, info, settings); });
+      candidates.push_back(std::move(candidate));  // by all ranks or by none
     } catch (const Error& error) {  // no room for it, or an algorithm or channel is asked for that it does not have: others may do
       if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
       refused = error;
@@ -186,7 +197,6 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
     std::ranges::stable_sort(candidates, {}, &HaloCandidate::seconds);
     for (const HaloCandidate& c : candidates) details += text("  ", name(c.kind), ": ", std::setprecision(3), c.seconds * 1e6, " us\n");
   }
-  grid->context()->take_tags(candidates.front().tags);
   candidates.front().prepared->reason = reason;
   candidates.front().prepared->measured = candidates.front().seconds;
   return std::move(candidates.front());
@@ -211,13 +221,17 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, in
     if (copy < 0 || copy >= grid->shape().copies) fail(Errc::argument, "copy ", copy, " does not exist; the grid has ", grid->shape().copies);
     settings = read_halo_settings(info, grid->shape());
   });
-  const std::vector<bool> same = agree(grid->context()->comm(), error, std::vector<Ballot>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
+  const std::vector<bool> same = agree(grid->context()->comm(), error, std::array<Ballot, 2>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
   if (!same[0]) fail(Errc::mismatch, "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
   if (!same[1]) fail_on_different_settings(grid->context()->comm(), info);
-  std::string details;
-  const HaloRequest request{HaloKind::plan, settings.reach, copy};
-  const HaloCandidate chosen = choose(grid, request, info, settings, details);
-  together(grid->context()->comm(), [&] { describe(*grid, request, details, *chosen.prepared); });
+  HaloCandidate chosen{};
+  together(*grid->context(), [&] {
+    std::string details;
+    const HaloRequest request{HaloKind::plan, settings.reach, copy};
+    chosen = choose(grid, request, info, settings, details);
+    describe(*grid, request, details, *chosen.prepared);
+  });
+  grid->context()->take_tags(chosen.tags);
   chosen.prepared->init = MPI_Wtime() - start;
   return chosen.prepared;
 }

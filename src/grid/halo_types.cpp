@@ -24,10 +24,9 @@ OwnedType type_of_runs(const Layout& bytes) {
   std::vector<OwnedType> parts;
   std::vector<MPI_Aint> places;
   for (const Run& run : bytes.runs()) {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    check_mpi(MPI_Type_create_hvector(checked_cast<int>(run.count, "pieces of a message"), checked_cast<int>(run.length, "bytes of a piece"), run.stride, MPI_BYTE, &type),
+    check_mpi(MPI_Type_create_hvector(checked_cast<int>(run.count, "pieces of a message"), checked_cast<int>(run.length, "bytes of a piece"), run.stride, MPI_BYTE,
+                                      parts.emplace_back().place()),
               "MPI_Type_create_hvector");
-    parts.emplace_back(type);
     places.push_back(run.offset);
   }
   return join(parts, places);

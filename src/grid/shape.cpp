@@ -108,6 +108,7 @@ std::uint64_t fingerprint(const Members& members) {
   const std::size_t count = mine.size();
   std::vector<std::int64_t> values, all(count * static_cast<std::size_t>(ranks));
   for (const auto& [what, value] : mine) values.push_back(value);
+  stay_together(cart);
   check_mpi(MPI_Allgather(values.data(), static_cast<int>(count), MPI_INT64_T, all.data(), static_cast<int>(count), MPI_INT64_T, cart), "MPI_Allgather");
   std::size_t at = 0;
   while (at + 1 < all.size() && all[at] == all[at % count]) ++at;
@@ -129,18 +130,17 @@ void gather_cuts(MPI_Comm cart, const tonari_grid_shape& given, GridShape& shape
   std::vector<std::int64_t> least;
   for (const std::int64_t cells : most) least.push_back(cells < 0 ? cells : -cells);  // the least of positive numbers is the greatest of negative ones
   const int words = static_cast<int>(most.size());
+  stay_together(cart);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), words, MPI_INT64_T, MPI_MAX, cart), "MPI_Allreduce");
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), words, MPI_INT64_T, MPI_MAX, cart), "MPI_Allreduce");
-  together(cart, [&] {
-    std::size_t at = 0;
-    for (int k = 0; k < parts.dims(); ++k)
-      for (int i = 0; i < parts.ranks.size(k); ++i, ++at) {
-        if (here[k] == i && (most[at] != -least[at]))
-          fail(Errc::mismatch, "rank ", rank, " gave ", given.cells[k], " cells in dimension ", k, ", where another rank at coordinate ", i, " gave ",
-               given.cells[k] == most[at] ? -least[at] : most[at], "; subdomains that lie beside each other must have the same number");
-        parts.cuts[k].insert(parts.cuts[k].end(), static_cast<std::size_t>(parts.per_rank[k]), most[at]);
-      }
-  });
+  std::size_t at = 0;
+  for (int k = 0; k < parts.dims(); ++k)
+    for (int i = 0; i < parts.ranks.size(k); ++i, ++at) {
+      if (here[k] == i && (most[at] != -least[at]))
+        fail(Errc::mismatch, "rank ", rank, " gave ", given.cells[k], " cells in dimension ", k, ", where another rank at coordinate ", i, " gave ",
+             given.cells[k] == most[at] ? -least[at] : most[at], "; subdomains that lie beside each other must have the same number");
+      parts.cuts[k].insert(parts.cuts[k].end(), static_cast<std::size_t>(parts.per_rank[k]), most[at]);
+    }
 }
 
 }  // namespace
@@ -153,6 +153,7 @@ const char* name(GridStorage storage) {
 GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_place) {
   require_one_group(cart);  // all ranks know
   std::optional<GridShape> shape;
+  Members mine;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new grid is null");
     if (!given) fail(Errc::argument, "the shape of the grid is null");
@@ -167,16 +168,16 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_pla
     shape->copies = at_least_one(given->copies, "copies");
     read_extents(*given, *shape);
     read_storage(*given, *shape);
+    mine = members(*given, *shape);
   });
-  const Members mine = shape ? members(*given, *shape) : Members{};
-  const std::vector<bool> same = agree(cart, error, std::vector<Ballot>{fingerprint(mine)});
-  if (!same[0]) fail_by_name(cart, mine);
-  if (given->local) gather_cuts(cart, *given, *shape);
-  else
-    together(cart, [&] {
-      for (int k = 0; k < shape->dims(); ++k)
-        shape->parts.cuts[k] = cut_evenly(given->cells[k], shape->bricked() ? shape->brick[k] : 1, shape->parts.ranks.size(k) * shape->parts.per_rank[k], k);
-    });
+  const Ballot print = fingerprint(mine);
+  const bool same = agree(cart, error, std::span(&print, 1))[0];
+  together(cart, [&] {
+    if (!same) fail_by_name(cart, mine);
+    if (given->local) return gather_cuts(cart, *given, *shape);
+    for (int k = 0; k < shape->dims(); ++k)
+      shape->parts.cuts[k] = cut_evenly(given->cells[k], shape->bricked() ? shape->brick[k] : 1, shape->parts.ranks.size(k) * shape->parts.per_rank[k], k);
+  });
   return *std::move(shape);
 }
 

@@ -85,12 +85,15 @@ GraphRepertoire::Planned GraphRepertoire::plan(const GraphAlgorithm& algorithm, 
 std::vector<SchemePtr> GraphRepertoire::schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) {
   const GraphAlgorithm& found = find_graph_algorithm(algorithm);
   const int size_class = block_bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(block_bytes)));
-  const std::tuple key(algorithm, collective, size_class);
+  const Question key(algorithm, collective, size_class);
   auto known = planned_.find(key);
   if (known == planned_.end()) {
     // linear looks at no machine: it must not be the reason to measure one
-    Planned fresh = plan(found, {collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()});
-    known = planned_.emplace(key, std::move(fresh)).first;
+    const GraphTask task{collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()};
+    std::map<Question, Planned> fresh;
+    world_.together([&] { fresh.emplace(key, plan(found, task)); });
+    planned_.merge(fresh);  // by all ranks or by none: it decides who plans with the others
+    known = planned_.find(key);
   }
   reason = known->second.reason;
   return known->second.schemes;

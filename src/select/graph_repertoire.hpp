@@ -30,7 +30,8 @@ class GraphRepertoire final : public Repertoire {
   const Vertex& vertex_;
   const GraphFacts& facts_;
   std::function<LogGP()> machine_;
-  std::map<std::tuple<std::string, Collective, int>, Planned> planned_;  // by algorithm, collective, size class
+  using Question = std::tuple<std::string, Collective, int>;  // algorithm, collective, size class
+  std::map<Question, Planned> planned_;
 };
 
 }  // namespace tonari

@@ -1,6 +1,7 @@
 // The vector family as C functions.
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "api/request.hpp"
 #include "tonari/vector.h"
 #include "vector/request.hpp"
 
@@ -19,10 +20,7 @@ SharedVector& require(tonari_vector vector) {
 
 int init(tonari_vector vector, const VectorCall& call, MPI_Info info, tonari_request* request) {
   return guarded([&] {
-    SharedVector& v = require(vector);
-    auto handle = std::make_unique<tonari_request_s>();
-    handle->prepared = prepare_vector(v, call, info, request != nullptr);
-    *request = handle.release();
+    *request = request_of(prepare_vector(require(vector), call, info, request != nullptr));
   });
 }
 
@@ -46,8 +44,12 @@ tonari_vector_facts facts_of(const SharedVector& vector) {
 extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed, const int64_t indices[], MPI_Info info, tonari_vector* vector) {
   return guarded([&] {
     if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-    auto handle = std::make_unique<tonari_vector_s>();
-    handle->vector = make_vector(comm, {first, owned}, needed, indices, info, vector != nullptr);
+    std::unique_ptr<tonari_vector_s> handle;
+    const std::optional<Error> wrong = caught([&] {
+      handle = std::make_unique<tonari_vector_s>();
+      if (!vector) fail(Errc::argument, "the place for the new vector is null");
+    });
+    handle->vector = make_vector(comm, {first, owned}, needed, indices, info, wrong);
     *vector = handle.release();
   });
 }

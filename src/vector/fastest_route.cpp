@@ -39,10 +39,13 @@ std::size_t fastest_route(std::span<const std::unique_ptr<SharedVector>> candida
   std::vector<Runner> runners;
   for (const auto& candidate : candidates) runners.emplace_back(*candidate);
   double first = 0;
+  stay_together(comm);
   for (Runner& runner : runners) first += runner.run(comm);
   int rounds = std::clamp(static_cast<int>(budget / std::max(first, 1e-6)), 3, most_rounds);
   check_mpi(MPI_Bcast(&rounds, 1, MPI_INT, 0, comm), "MPI_Bcast");
   std::vector<double> times;  // in turns, so that a disturbance meets all
+  times.reserve(static_cast<std::size_t>(rounds) * runners.size());
+  stay_together(comm);  // nothing fails while others run
   for (int r = 0; r < rounds; ++r)
     for (Runner& runner : runners) times.push_back(runner.run(comm));
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");

@@ -1,5 +1,6 @@
 #include "vector/request.hpp"
 
+#include <array>
 #include <limits>
 
 #include "api/request.hpp"
@@ -57,10 +58,9 @@ struct StepSide {
       counts.push_back(static_cast<int>(all)), types.push_back(MPI_BYTE);
       return;
     }
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    check_mpi(MPI_Type_create_hvector(vectors, static_cast<int>(rows.row_bytes), static_cast<MPI_Aint>(rows.stride), MPI_BYTE, &type), "MPI_Type_create_hvector");
-    made.emplace_back(type);
-    counts.push_back(1), types.push_back(type);
+    OwnedType& type = made.emplace_back();
+    check_mpi(MPI_Type_create_hvector(vectors, static_cast<int>(rows.row_bytes), static_cast<MPI_Aint>(rows.stride), MPI_BYTE, type.place()), "MPI_Type_create_hvector");
+    counts.push_back(1), types.push_back(type.get());
   }
   Given given() const { return w_form(MPI_BOTTOM, counts.data(), places.data(), types.data()); }
 };
@@ -88,23 +88,19 @@ void describe(const SharedVector& vector, Direction direction, const VectorExcha
 
 // Collective.
 std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, const VectorValues& values, MPI_Info info, Use use) {
-  const auto prepared = std::make_shared<Prepared>();
-  std::unique_ptr<VectorExchange> exchange;
-  together(vector.context().comm(), [&] {
-    exchange = std::make_unique<VectorExchange>(vector.program(direction, use == Use::persistent), values.shape, values.buffers, values.reduction.combine);
-  });
-  const StepInfo step_info(info);
-  const std::vector<VectorStep>& steps = exchange->program().steps;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    std::optional<StepSide> send, receive;
-    together(vector.context().comm(), [&] {
-      send.emplace(*exchange, steps[s].send);
-      receive.emplace(*exchange, steps[s].receive);
-    });
-    exchange->add_step(prepare(vector.near(direction, s), Call{Collective::alltoall, send->given(), receive->given()}, use, step_info.get(), true));
-  }
-  together(vector.context().comm(), [&] {
+  std::shared_ptr<Prepared> prepared;
+  together(vector.context(), [&] {
+    prepared = std::make_shared<Prepared>();
     prepared->context = vector.shared_context();
+    prepared->spare = std::make_unique<tonari_request_s>();
+    auto exchange = std::make_unique<VectorExchange>(vector.program(direction, use == Use::persistent), values.shape, values.buffers, values.reduction.combine);
+    const StepInfo step_info(info);
+    const std::vector<VectorStep>& steps = exchange->program().steps;
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      const StepSide send(*exchange, steps[s].send), receive(*exchange, steps[s].receive);
+      const tonari_neighborhood near = vector.near(direction, s);
+      exchange->add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()}, use, step_info.get(), true));
+    }
     describe(vector, direction, *exchange, *prepared);
     prepared->exchange = std::move(exchange);
   });
@@ -121,7 +117,7 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
   });
   const auto direction = static_cast<std::uint64_t>(call.direction), operation = static_cast<std::uint64_t>(values.reduction.number);
   const auto width = static_cast<std::uint64_t>(values.shape.width), vectors = static_cast<std::uint64_t>(values.shape.vectors);
-  const std::vector<bool> same = agree(vector.context().comm(), error, std::vector<Ballot>{direction, width, vectors, operation, settings});
+  const std::vector<bool> same = agree(vector.context().comm(), error, std::array<Ballot, 5>{direction, width, vectors, operation, settings});
   if (!same[0]) fail(Errc::mismatch, "some ranks call a forward exchange where others call a reverse one");
   if (!same[1]) fail(Errc::mismatch, "ranks gave types or components of different sizes; the values of an index must have the same number of bytes on all ranks");
   if (!same[2]) fail(Errc::mismatch, "ranks gave different numbers of vectors; it must be the same number on all ranks");

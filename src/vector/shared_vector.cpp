@@ -13,6 +13,7 @@ namespace tonari {
 SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPattern pattern)
     : context_(std::move(context)), route_(route), pattern_(std::move(pattern)) {
   for (std::vector<Near>& nears : nears_) nears.resize(pattern_.stages.size());
+  kept_.reserve(most_kept);  // an exchange is kept by all ranks or by none
 }
 
 std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction, bool straight) {
@@ -32,7 +33,7 @@ tonari_neighborhood SharedVector::near(Direction direction, std::size_t step) {
   tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
   const int code = tonari_neighborhood_create_adjacent(context_->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
                                                        targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &made);
-  if (code != TONARI_SUCCESS) throw Error(static_cast<Errc>(code), tonari_last_error());
+  if (code != TONARI_SUCCESS) throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();  // by all ranks or by none
   near.reset(made);
   return made;
 }
@@ -80,6 +81,7 @@ void check_indices(std::span<const std::int64_t> indices, std::int64_t size, int
 
 OwnedRanges gather_ranges(const Context& context, OwnedRange own) {
   std::vector<OwnedRange> all(static_cast<std::size_t>(context.ranks()));
+  stay_together(context.comm());
   check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, context.comm()), "MPI_Allgather");
   return OwnedRanges(all);  // all ranks know what is wrong
 }
@@ -94,29 +96,37 @@ std::vector<std::string> routes_to_try(const VectorSettings& settings, const Con
 
 }  // namespace
 
-std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info, bool has_place) {
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info,
+                                          const std::optional<Error>& wrong) {
   require_one_group(comm);  // all ranks know
+  const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   VectorSettings settings;
   const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new vector is null");
+    if (wrong) throw *wrong;
     check_own(own);
     if (needed < 0) fail(Errc::argument, "needed is ", needed, "; it must not be negative");
     if (needed > 0 && !indices) fail(Errc::argument, "the list of indices is null, but ", needed, " are needed");
     settings = read_vector_settings(info);
   });
-  if (!agree(comm, error, std::vector<Ballot>{settings.fingerprint()})[0])
-    fail_on_different_settings(comm, info);
-  const auto context = std::make_shared<Context>(SharedComm::up_to_date(comm));
-  const OwnedRanges ranges = gather_ranges(*context, own);
-  const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
-  together(context->comm(), [&] { check_indices(needs, ranges.size(), context->rank()); });
+  const Ballot print = settings.fingerprint();
+  if (!agree(shared->comm(), error, std::span(&print, 1))[0]) fail_on_different_settings(shared->comm(), info);
 
   std::vector<std::unique_ptr<SharedVector>> candidates;
-  for (const std::string& name : routes_to_try(settings, *context)) {
-    const VectorRoute route = VectorRoute::named(name, *context);  // what is wrong with it is so on all ranks
-    candidates.push_back(std::make_unique<SharedVector>(context, name, discover(context->shared().world(), ranges, own, needs, route)));
-  }
-  return std::move(candidates[candidates.size() == 1 ? 0 : fastest_route(candidates)]);
+  std::size_t chosen = 0;
+  together(shared->comm(), [&] {
+    shared->update_nodes();
+    const auto context = std::make_shared<Context>(shared);
+    const OwnedRanges ranges = gather_ranges(*context, own);
+    const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
+    check_indices(needs, ranges.size(), context->rank());
+    for (const std::string& name : routes_to_try(settings, *context)) {
+      const VectorRoute route = VectorRoute::named(name, *context);
+      World& world = shared->world();
+      world.together([&] { candidates.push_back(std::make_unique<SharedVector>(context, name, discover(world, ranges, own, needs, route))); });
+    }
+    if (candidates.size() > 1) chosen = fastest_route(candidates);
+  });
+  return std::move(candidates[chosen]);
 }
 
 }  // namespace tonari

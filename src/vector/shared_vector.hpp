@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/prepared.hpp"
@@ -49,8 +50,9 @@ class SharedVector {
   std::vector<std::pair<std::uint64_t, std::shared_ptr<Prepared>>> kept_;
 };
 
-// Collective: what tonari_vector_create says. has_place: whether the program gave a place for the vector.
-std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info, bool has_place);
+// Collective: what tonari_vector_create says. wrong: what this rank cannot do it for; here, where all ranks learn of it.
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info,
+                                          const std::optional<Error>& wrong);
 
 // Collective: index into candidates, the same on all ranks, of the one whose forward exchange of doubles is fastest.
 std::size_t fastest_route(std::span<const std::unique_ptr<SharedVector>> candidates);

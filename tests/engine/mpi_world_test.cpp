@@ -2,6 +2,8 @@
 #include "engine/mpi_world.hpp"
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -226,6 +228,96 @@ TEST(MpiWorld, AllRanksGetTheSentenceOfTheLowest) {
   const std::string start =
       last == 0 ? "rank 0 sends 3 blocks to rank 0, but rank 0 expects none" : text("rank ", last, " sends 2 blocks to rank 0, but rank 0 expects 1");
   EXPECT_EQ(std::string(error.what()).substr(0, start.size()), start);
+}
+
+// ---- A rank that fails
+
+// Exchanges with everybody, in messages of a few words, and reductions; before(step) comes before each step and after the last one.
+constexpr int steps_of_plan = 8;
+template <class Before>
+void plan_something(World& world, Before before) {
+  const int rank = world_rank();
+  for (int step = 0; step < steps_of_plan; ++step) {
+    before(step);
+    if (step % 3 == 2) {
+      ASSERT_EQ(world.sum(Word{step}), Word{step} * world_size());
+      continue;
+    }
+    for (int to = 0; to < world_size(); ++to) world.put(0, to, {step, rank, to, 4, 5, 6, 7, 8});
+    world.exchange();
+    ASSERT_EQ(world.mail(0).size(), static_cast<std::size_t>(world_size()));
+    for (const Letter& letter : world.mail(0)) ASSERT_EQ(letter.words[0], step) << "from rank " << letter.from;
+  }
+  before(steps_of_plan);
+}
+
+TEST(MpiWorld, AllLeaveWithTheErrorOfTheOneThatFails) {
+  const OwnedComm comm(duplicate());
+  MpiWorld world(comm.get(), 3);
+  for (int victim = 0; victim < world_size(); ++victim)
+    for (int at = 0; at <= steps_of_plan; ++at) {
+      SCOPED_TRACE(testing::Message() << "rank " << victim << " at step " << at);
+      const Error error = test::error_of([&] {
+        world.together([&] {
+          plan_something(world, [&](int step) {
+            if (step == at && world_rank() == victim) fail(Errc::topology, "rank ", victim, " has had enough");
+          });
+        });
+      });
+      EXPECT_EQ(error.code(), Errc::topology);
+      EXPECT_EQ(std::string(error.what()), text("rank ", victim, " has had enough"));
+      world.together([&] { plan_something(world, [](int) {}); });  // the world can still be used
+    }
+}
+
+TEST(MpiWorld, TheLowestOfSeveralThatFailIsHeard) {
+  const OwnedComm comm(duplicate());
+  MpiWorld world(comm.get());
+  for (int at = 0; at <= steps_of_plan; ++at) {
+    const Error error = test::error_of([&] {
+      world.together([&] {
+        plan_something(world, [&](int step) {
+          if (step == at && world_rank() > 0) fail(Errc::topology, "rank ", world_rank(), " has had enough");
+          if (step == at && world_size() == 1) fail(Errc::topology, "rank 1 has had enough");
+        });
+      });
+    });
+    EXPECT_EQ(std::string(error.what()), "rank 1 has had enough");
+  }
+}
+
+// Each of its allocations once, also while letters come, and all that follow, so that leaving needs no memory either.
+TEST(MpiWorld, ARankWithoutMemoryLeavesNobodyWaiting) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
+  const OwnedComm comm(duplicate());
+  MpiWorld world(comm.get(), 3);
+  for (const bool once : {true, false})
+    for (int victim = 0; victim < std::min(world_size(), 3); ++victim)
+      for (long k = 1, failed = 1; failed; ++k) {
+        SCOPED_TRACE(testing::Message() << "rank " << victim << ", allocation " << k << (once ? "" : " and later"));
+        const std::function<void()> work = [&] { plan_something(world, [](int) {}); };
+        test::fail_allocation(world_rank() == victim ? k : 0, once);
+        const std::optional<Error> error = caught([&] { world.together(work); });
+        test::fail_allocation(0);
+        EXPECT_EQ(error ? error->code() : Errc::memory, Errc::memory);
+        failed = error.has_value();
+        MPI_Bcast(&failed, 1, MPI_LONG, victim, MPI_COMM_WORLD);
+        EXPECT_EQ(error.has_value(), failed != 0);
+        world.together(work);
+      }
+}
+
+TEST(MpiWorld, AgreementsCostACollectivePerReduction) {
+  const OwnedComm comm(duplicate());
+  MpiWorld world(comm.get());
+  const auto collectives_of = [&](const std::function<void()>& work) {
+    test::arm();
+    work();
+    return test::disarm().collectives;
+  };
+  EXPECT_EQ(collectives_of([&] { world.exchange(); }), 1);
+  EXPECT_EQ(collectives_of([&] { world.sum(Word{1}); }), 2);
+  EXPECT_EQ(collectives_of([&] { world.together([] {}); }), 2);
 }
 
 // ---- Errors of MPI

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "channels/window.hpp"
+#include "support/duplicate.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace {
@@ -133,7 +134,7 @@ TEST(FinalizeWindows, InOneOrder) {
   if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
   static std::atomic<bool> complete[2];
   std::vector<Windows*> windows;
-  for (int k = 0; k < 2; ++k) windows.push_back(new Windows(tonari::duplicate(MPI_COMM_WORLD)));
+  for (int k = 0; k < 2; ++k) windows.push_back(new Windows(duplicate_of_all()));
   const auto make = [&](std::size_t k) {
     if (k != static_cast<std::size_t>(world_rank() % 2)) goes_after = &complete[1 - k];
     windows[k]->take(64);

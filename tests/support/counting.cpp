@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <new>
 #include <set>
+#include <vector>
+
+#include "../../src/channels/quirks.hpp"  // also for programs that are built as a user builds them
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
 #define COUNT_ALLOCATIONS 0
@@ -24,6 +27,13 @@ thread_local tonari::test::Live existing;  // of the thread that runs the tests
 
 int improbe_fails_in = 0;
 bool communicators_refused = false;
+
+// What the library asks of new and aligned_alloc, and what of that it does not get.
+struct Refusal {
+  long first = 0, asked = 0;
+  bool once = true;
+};
+thread_local Refusal refusal;
 
 struct Inside {
   Inside() {
@@ -53,6 +63,11 @@ std::set<MPI_Request>& synchronous() {
 }
 
 #if COUNT_ALLOCATIONS
+bool refused() {
+  if (inside_mpi) return false;
+  ++refusal.asked;
+  return refusal.first > 0 && (refusal.once ? refusal.asked == refusal.first : refusal.asked >= refusal.first);
+}
 void* note_allocation(void* p) {
   if (!p || inside_mpi) return p;
   ++existing.pieces;
@@ -82,6 +97,8 @@ Counts disarm() {
 Live live() { return existing; }
 void fail_improbe(int n) { improbe_fails_in = n; }
 void refuse_communicators(bool refuse) { communicators_refused = refuse; }
+void fail_allocation(long n, bool once) { refusal = {n, 0, once}; }
+long allocations() { return refusal.asked; }
 bool counts_allocations() { return COUNT_ALLOCATIONS; }
 
 }  // namespace tonari::test
@@ -105,7 +122,7 @@ EXPORT void* realloc(void* p, std::size_t n) {
   note_free(p);
   return note_allocation(__libc_realloc(p, n));
 }
-EXPORT void* aligned_alloc(std::size_t alignment, std::size_t n) { return note_allocation(__libc_memalign(alignment, n)); }
+EXPORT void* aligned_alloc(std::size_t alignment, std::size_t n) { return refused() ? nullptr : note_allocation(__libc_memalign(alignment, n)); }
 EXPORT void* memalign(std::size_t alignment, std::size_t n) { return note_allocation(__libc_memalign(alignment, n)); }
 EXPORT int posix_memalign(void** p, std::size_t alignment, std::size_t n) {
   *p = note_allocation(__libc_memalign(alignment, n));
@@ -118,7 +135,7 @@ EXPORT void free(void* p) {
 
 // No MPI is written in C++: these count the library's, also what goes in callbacks of the MPI.
 EXPORT_CPP void* operator new(std::size_t n) {
-  void* const p = malloc(n);
+  void* const p = refused() ? nullptr : malloc(n);
   if (!p) throw std::bad_alloc();
   ++existing.objects;
   return p;
@@ -174,11 +191,12 @@ COLLECTIVE(Ineighbor_alltoallw,
            (s, n, a, t, d, m, b, u, c, r))
 
 // change: what a successful call, unless MPI makes it itself, adds to the objects that exist.
-#define SETUP(name, parameters, arguments, change)      \
-  EXPORT int MPI_##name parameters {                    \
-    note(counts.setups, "MPI_" #name);                  \
+#define SETUP(name, parameters, arguments, change) SETUP_AS(MPI, PMPI, name, parameters, arguments, change)
+#define SETUP_AS(prefix, real, name, parameters, arguments, change) \
+  EXPORT int prefix##_##name parameters {               \
+    note(counts.setups, #prefix "_" #name);             \
     const Inside inside;                                \
-    const int code = PMPI_##name arguments;             \
+    const int code = real##_##name arguments;           \
     if (code == MPI_SUCCESS && inside_mpi == 1) change; \
     return code;                                        \
   }
@@ -191,6 +209,8 @@ NEW_TYPE(Type_indexed, (int n, const int l[], const int a[], MPI_Datatype t, MPI
 NEW_TYPE(Type_create_hindexed, (int n, const int l[], const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
 NEW_TYPE(Type_create_hindexed_block, (int n, int l, const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
 NEW_TYPE(Type_create_struct, (int n, const int l[], const MPI_Aint a[], const MPI_Datatype t[], MPI_Datatype* r), (n, l, a, t, r))
+NEW_TYPE(Type_create_subarray,
+         (int d, const int s[], const int n[], const int f[], int o, MPI_Datatype t, MPI_Datatype* r), (d, s, n, f, o, t, r))
 NEW_TYPE(Type_create_resized, (MPI_Datatype t, MPI_Aint l, MPI_Aint e, MPI_Datatype* r), (t, l, e, r))
 NEW_TYPE(Type_dup, (MPI_Datatype t, MPI_Datatype* r), (t, r))
 SETUP(Type_commit, (MPI_Datatype * t), (t), (void)0)
@@ -239,7 +259,23 @@ SETUP(Type_get_contents_c,
       (type, ni, na, nl, nt, i, a, l, t), note_contents(type, t))
 #endif
 
-// The set forgets the handle before MPI may give it to another request. A persistent collective's request was not seen being made.
+#if TONARI_PERSISTENT_COLLECTIVES
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+#define PERSISTENT(name, parameters, arguments) SETUP(name, parameters, arguments, ++existing.requests)
+#else
+#define PERSISTENT(name, parameters, arguments) SETUP_AS(MPIX, PMPIX, name, parameters, arguments, ++existing.requests)
+#endif
+PERSISTENT(Neighbor_alltoall_init,
+           (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c, MPI_Info i, MPI_Request* r), (s, n, t, d, m, u, c, i, r))
+PERSISTENT(Neighbor_allgather_init,
+           (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c, MPI_Info i, MPI_Request* r), (s, n, t, d, m, u, c, i, r))
+PERSISTENT(Neighbor_alltoallw_init,
+           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d, const int m[], const MPI_Aint b[], const MPI_Datatype u[],
+            MPI_Comm c, MPI_Info i, MPI_Request* r),
+           (s, n, a, t, d, m, b, u, c, i, r))
+#endif
+
+// The set forgets the handle before MPI may give it to another request.
 EXPORT int MPI_Request_free(MPI_Request* request) {
   note(counts.setups, "MPI_Request_free");
   const Inside inside;
@@ -259,16 +295,20 @@ PASS(Type_get_envelope, (MPI_Datatype t, int* i, int* a, int* d, int* c), (t, i,
 PASS(Info_get, (MPI_Info i, const char* k, int n, char* v, int* f), (i, k, n, v, f))
 PASS(Info_set, (MPI_Info i, const char* k, const char* v), (i, k, v))
 PASS(Info_create, (MPI_Info * i), (i))
+PASS(Info_dup, (MPI_Info i, MPI_Info* r), (i, r))
+PASS(Info_delete, (MPI_Info i, const char* k), (i, k))
 PASS(Info_free, (MPI_Info * i), (i))
 PASS(Wait, (MPI_Request * r, MPI_Status* s), (r, s))
 PASS(Testall, (int n, MPI_Request r[], int* f, MPI_Status s[]), (n, r, f, s))
 PASS(Waitall, (int n, MPI_Request r[], MPI_Status s[]), (n, r, s))
-PASS(Testsome, (int n, MPI_Request r[], int* m, int d[], MPI_Status s[]), (n, r, m, d, s))
 PASS(Waitsome, (int n, MPI_Request r[], int* m, int d[], MPI_Status s[]), (n, r, m, d, s))
 PASS(Testany, (int n, MPI_Request r[], int* k, int* f, MPI_Status* s), (n, r, k, f, s))
 PASS(Waitany, (int n, MPI_Request r[], int* k, MPI_Status* s), (n, r, k, s))
 PASS(Mrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Status* s), (b, n, t, m, s))
 PASS(Iprobe, (int from, int tag, MPI_Comm c, int* f, MPI_Status* s), (from, tag, c, f, s))
+PASS(Sendrecv,
+     (const void* s, int n, MPI_Datatype t, int to, int tag, void* d, int m, MPI_Datatype u, int from, int other, MPI_Comm c, MPI_Status* status),
+     (s, n, t, to, tag, d, m, u, from, other, c, status))
 PASS(Cancel, (MPI_Request * r), (r))
 PASS(Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r))
 PASS(Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s))
@@ -305,6 +345,14 @@ EXPORT int MPI_Test(MPI_Request* request, int* complete, MPI_Status* status) {
   const MPI_Request tested = *request;
   const int code = PMPI_Test(request, complete, status);
   if (code == MPI_SUCCESS && *complete) existing.requests -= static_cast<long>(synchronous().erase(tested));
+  return code;
+}
+EXPORT int MPI_Testsome(int n, MPI_Request requests[], int* count, int done[], MPI_Status statuses[]) {
+  const Inside inside;
+  const std::vector<MPI_Request> tested(requests, requests + n);
+  const int code = PMPI_Testsome(n, requests, count, done, statuses);
+  for (int k = 0; code == MPI_SUCCESS && *count != MPI_UNDEFINED && k < *count; ++k)
+    existing.requests -= static_cast<long>(synchronous().erase(tested[static_cast<std::size_t>(done[k])]));
   return code;
 }
 EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {

@@ -30,6 +30,11 @@ void fail_improbe(int n);
 // From now on the MPI refuses every new communicator, or no longer does.
 void refuse_communicators(bool refuse);
 
+// The n-th of the library's own allocations by this thread from now on fails, and if not `once` all that follow, too. n = 0: none does. MPI's never do.
+void fail_allocation(long n, bool once = true);
+// How many there were since.
+long allocations();
+
 // Sanitizers have a malloc of their own.
 bool counts_allocations();
 
