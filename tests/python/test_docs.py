@@ -1,4 +1,4 @@
-"""README.md and docs/guide.md do what they say: every block of code in them is compiled, run, or compared with real output.
+"""README.md, docs/guide.md and CONTRIBUTING.md do what they say: every block of code in them is compiled, run, or compared with real output.
 
 A comment in front of a fenced block says what it is:
 
@@ -25,7 +25,8 @@ from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
-DOCUMENTS = ["README.md", "docs/guide.md"]
+DOCUMENTS = ["README.md", "docs/guide.md", "CONTRIBUTING.md"]
+OTHERS = ["docs/architecture.md", "docs/adr/README.md", "docs/adr/0002-iso-start.md"]
 BLOCK = re.compile(r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S)
 # As root, with more ranks than cores.
 LAUNCH = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -157,6 +158,7 @@ def run_shell(block: Block, mpi: dict[str, str], folder: Path) -> str:
 def test_shell(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
     printed = run_shell(block, mpi, tmp_path)
     assert printed.strip() or ">" in block.code
+    assert "0 tests from 0 test suites" not in printed, "a filter of GoogleTest matches nothing"
 
 
 def shells_with_output() -> list[tuple[Block, Block]]:
@@ -187,7 +189,7 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, "docs/adr/0002-iso-start.md"])
+@pytest.mark.parametrize("document", [*DOCUMENTS, *OTHERS])
 def test_links_lead_somewhere(document: str) -> None:
     here = SOURCE / document
     for target in re.findall(r"\]\(([^)\s]+)\)", here.read_text(encoding="utf-8")):
