@@ -1,4 +1,4 @@
-# The two commands of the README are `make demo` and `make test`. Everything is built in $(BUILD).
+# The commands of the README are `make demo`, `make test` and `make test-all`. Everything is built in $(BUILD).
 BUILD  ?= build
 PREFIX ?= /usr/local
 # yes: apt-get where that is possible; local: only into $(BUILD); no: install nothing, say what is missing
@@ -11,10 +11,10 @@ export PATH := $(abspath $(BUILD))/local/bin:$(PATH)
 python := $(BUILD)/venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench install format clean distclean
+.PHONY: help build demo test test-all bench install format clean distclean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 	@echo "  Installing: INSTALL=yes (default: apt-get, or PyPI without root), local (PyPI only), no (nothing)."
 	@echo "  Also: BUILD=build  PREFIX=/usr/local  BENCH='moore:3:1 --bytes 8 ...'  CXX=  PYTHON=  CMAKE_ARGS="
 
@@ -27,10 +27,15 @@ demo: ## the 3-d heat equation on 8 ranks: tonari's exchange beside native MPI, 
 	@cmake --build $(BUILD)
 	@$(python) examples/heat3d/demo.py --build $(BUILD)
 
-test: ## everything the tests need, then all tests, under Open MPI and MPICH
+test: ## everything the tests need, then the tests of every day, under Open MPI and MPICH; the core under sanitizers
 	@tools/setup.sh test
 	@cmake --build $(BUILD)
 	@tools/run-tests.sh
+
+test-all: ## the other tests: more numbers of ranks, large cases, more of the benchmarks; MPI tests under sanitizers
+	@tools/setup.sh test
+	@cmake --build $(BUILD)
+	@tools/run-tests.sh more
 
 bench: ## compare with the native collectives (options of `./tonari bench` in BENCH=)
 	@tools/setup.sh bench

@@ -127,18 +127,23 @@ set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 O
     OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
     PRTE_MCA_hwloc_default_binding_policy=none)
 
-# tonari_add_mpi_test(NAME program RANKS 1 2 3 ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI and rank count.
+# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [MORE 4 5 8 ...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI
+# and rank count. Those of MORE have the label `more`: `make test-all` runs them, `make test` does not.
 function(tonari_add_mpi_test name program)
-  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   foreach(mpi IN LISTS TONARI_MPIS)
     string(TOUPPER ${mpi} upper)
-    foreach(ranks IN LISTS arg_RANKS)
+    foreach(ranks IN LISTS arg_RANKS arg_MORE)
+      set(labels mpi ${mpi} ${arg_LABELS})
+      if(ranks IN_LIST arg_MORE)
+        list(APPEND labels more)
+      endif()
       set(test ${name}.${mpi}.${ranks})
       add_test(NAME ${test} COMMAND ${TONARI_${upper}_LAUNCHER} -n ${ranks} $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
-      set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${mpi};${arg_LABELS}" PROCESSORS 2
+      set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS 2
         ENVIRONMENT "${TONARI_ANY_RANKS};TONARI_CACHE_DIR=${CMAKE_BINARY_DIR}/cache-${mpi};${arg_ENVIRONMENT}")
     endforeach()
   endforeach()

@@ -1,22 +1,30 @@
 #!/usr/bin/env bash
-# All tests of the build tree: CTest (C++ and MPI), pytest, then some of CTest's under sanitizers. All run even if one fails, and say at
-# the end what they counted. A runner that ran nothing has failed.
+# Tests of the build tree: CTest (C++ and MPI), pytest, then some of CTest's under sanitizers. All run even if one fails, and say at the end
+# what they counted. A runner that ran nothing has failed.
+#
+#   tools/run-tests.sh [more]    without: all but what is labelled `more`, the core under sanitizers; with: the rest, MPI tests under sanitizers
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
 left_out=$build/setup/left-out
-logs=$build/setup
+case ${1:-} in
+    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' part=core ;;
+    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more part=mpi ;;
+    *) echo "usage: tools/run-tests.sh [more]" >&2; exit 2 ;;
+esac
 status=0
+rm -rf "$logs"
+mkdir -p "$logs"
 
-ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 2>&1 | tee "$logs/ctest.txt" || status=1
+ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]}" 2>&1 | tee "$logs/ctest.txt" || status=1
 
 # SANITIZE=no leaves this out. Much of pytest's time is waiting for jobs to start and end: what it leaves of the processor compiles the sanitized tests.
 sanitized() { [ "${SANITIZE:-yes}" = yes ] && ! grep -qs GoogleTest "$left_out"; }
 compiling=
 if sanitized; then
     set -m # a process group, which can be ended as a whole
-    nice -n 19 "$source/tools/run-sanitized.sh" build >"$logs/sanitized-build.txt" 2>&1 </dev/null &
+    nice -n 19 "$source/tools/run-sanitized.sh" "$part" build >"$logs/sanitized-build.txt" 2>&1 </dev/null &
     compiling=$!
     set +m
     trap 'kill -- -$compiling 2>/dev/null || true' EXIT
@@ -24,7 +32,7 @@ fi
 
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
-        "$build/venv/bin/python" -m pytest "$source/tests/python" --durations=15 -o "cache_dir=$build/setup/pytest"
+        "$build/venv/bin/python" -m pytest "$source/tests/python" -m "$marks" --durations=15 -o "cache_dir=$build/setup/pytest"
 }
 
 if [ ! -d "$source/tests/python" ]; then
@@ -37,11 +45,14 @@ fi
 
 if sanitized; then
     wait "$compiling" || true # what is wrong is said now
-    "$source/tools/run-sanitized.sh" 2>&1 | tee "$logs/sanitized.txt" || status=1
+    "$source/tools/run-sanitized.sh" "$part" 2>&1 | tee "$logs/sanitized.txt" || status=1
 fi
 
 echo
-[ ! -s "$left_out" ] || sed 's/^/Left out: /' "$left_out"
-grep -E 'tests passed|No tests were found' "$logs/ctest.txt" || echo "ctest: no summary, see $logs/ctest.txt"
-tail -n 1 "$logs/pytest.txt"
+{
+    [ ! -s "$left_out" ] || sed 's/^/Left out: /' "$left_out"
+    grep -hE 'tests passed|No tests were found' "$logs/ctest.txt" || echo "ctest: no summary, see $logs/ctest.txt"
+    tail -n 1 "$logs/pytest.txt"
+    ! sanitized || sed -n 's/.*tests passed.*/Sanitized: &/p; /^sanitizers: not run/p' "$logs/sanitized.txt"
+} | tee "$logs/summary.txt"
 exit $status

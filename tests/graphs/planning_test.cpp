@@ -105,9 +105,8 @@ Edges common_targets(int ranks, std::mt19937& random) {
   return edges;
 }
 
-TEST(Planning, AHundredThousandRanksTakeAsManyLettersPerEdge) {
+void expect_few_letters_per_edge(int ranks) {
   std::mt19937 random(4);
-  constexpr int ranks = 100000;
   const Edges edges = common_targets(ranks, random);
   const std::vector<Vertex> vertices = make(ranks, edges, nodes_of(ranks, 40));
   for (const GraphAlgorithm* algorithm : {&graph_node_aware, &graph_common_neighbourhood}) {
@@ -116,6 +115,9 @@ TEST(Planning, AHundredThousandRanksTakeAsManyLettersPerEdge) {
     EXPECT_LE(now.steps, 300u) << algorithm->name;
   }
 }
+
+TEST(Planning, TenThousandRanksTakeAsManyLettersPerEdge) { expect_few_letters_per_edge(10'000); }
+TEST(Planning, AHundredThousandRanksTakeAsManyLettersPerEdge) { expect_few_letters_per_edge(100'000); }
 
 // What the leaves of a star get to read while one plans.
 struct Reading {

@@ -300,9 +300,9 @@ TEST(Tree, HotSpotsAreWithinTenPercentOfTheOptimum) {
           }
 }
 
-TEST(Tree, HundredThousandRanksArePlannedInFewIterations) {
+// The busiest sends less than the given part of what it sent. The hub of a smaller graph is smaller, and so is what can be saved.
+void expect_few_iterations(int ranks, int part) {
   std::mt19937 random(11);
-  constexpr int ranks = 100000;
   const std::vector<Vertex> vertices = make(ranks, scale_free(ranks, 4, random));
   for (Collective collective : both) {
     LocalWorld world(ranks);
@@ -311,11 +311,14 @@ TEST(Tree, HundredThousandRanksArePlannedInFewIterations) {
     ASSERT_EQ(graph_tree.applicable(facts, task), "");
     const std::size_t exchanges = world.exchanges(), letters = world.letters_sent();
     for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task))
-      EXPECT_LT(gather_traffic(world, way).most_out, facts.most_out / 10) << way.variant;
+      EXPECT_LT(gather_traffic(world, way).most_out, facts.most_out / part) << way.variant;
     EXPECT_LT(world.exchanges() - exchanges, 30000u);
-    EXPECT_LT(world.letters_sent() - letters, 200u * ranks);
+    EXPECT_LT(world.letters_sent() - letters, 200u * static_cast<std::size_t>(ranks));
   }
 }
+
+TEST(Tree, TenThousandRanksArePlannedInFewIterations) { expect_few_iterations(10'000, 8); }
+TEST(Tree, HundredThousandRanksArePlannedInFewIterations) { expect_few_iterations(100'000, 10); }
 
 }  // namespace
 }  // namespace tonari

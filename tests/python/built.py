@@ -24,8 +24,15 @@ def with_program(program: str) -> dict[str, dict[str, Any]]:
     return {name: mpi for name, mpi in mpis.items() if (Path(mpi["bin"]) / program).is_file()}
 
 
+def more(*values: Any) -> Any:
+    """A case of a parametrized test that runs in `make test-all` only."""
+    return pytest.param(*values, marks=pytest.mark.more)
+
+
 def marks(program: str) -> tuple[dict[str, dict[str, Any]], pytest.MarkDecorator, pytest.MarkDecorator]:
-    """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its argument mpi."""
+    """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its argument mpi. A program that measures or
+    shows something does so under the first MPI in `make test`, under the others in `make test-all`."""
     found = with_program(program)
+    cases = [more(mpi) if number and program != "tonari_peers" else mpi for number, mpi in enumerate(found)]
     needed = pytest.mark.skipif(not found, reason=f"there is no build with {program} (TONARI_BUILD)")
-    return found, needed, pytest.mark.parametrize("mpi", list(found) or [pytest.param("none", marks=needed)])
+    return found, needed, pytest.mark.parametrize("mpi", cases or [pytest.param("none", marks=needed)])

@@ -15,6 +15,10 @@ from command_line import call
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "more: runs in `make test-all` only (built.more: a single case of a test)")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a job measures of the machine, the jobs of all tests have, seconds each; and nothing is read or left below the user's home."""

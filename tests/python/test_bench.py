@@ -55,7 +55,7 @@ def test_rows_have_the_promised_fields(mpi: str) -> None:
 
 
 @each_mpi
-@pytest.mark.parametrize(("op", "ranks"), [("alltoall", "1"), ("alltoall", "2"), ("allgather", "2"), ("alltoallw", "2"), ("alltoall", "4"), ("allgather", "4")])
+@pytest.mark.parametrize(("op", "ranks"), [built.more("alltoall", "1"), ("alltoall", "2"), built.more("allgather", "2"), built.more("alltoallw", "2"), built.more("alltoall", "4"), ("allgather", "4")])
 def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str) -> None:
     """It copies what the ranks put there and sends no message; the others are multiples of it, it is none of native."""
     found = rows("moore:2:1", "--op", op, "--bytes", "24,4096", "--ranks", ranks, "--mpi", mpi, "--algorithms", "native,irecv,floor")
@@ -69,6 +69,7 @@ def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str) -> No
                 assert row["floor_ratio"] == pytest.approx(row["median_us"] / floor["median_us"], rel=1e-4)
 
 
+@pytest.mark.more
 @each_mpi
 def test_the_floor_is_among_the_usual_candidates(mpi: str) -> None:
     """Also on graphs, where two ranks may give each other unequal amounts, or one of them nothing."""
@@ -135,14 +136,14 @@ def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
 
 
 @each_mpi
-@pytest.mark.parametrize("op", ["alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw"])
+@pytest.mark.parametrize("op", ["alltoall", built.more("alltoallv"), built.more("alltoallw"), built.more("allgather"), "allgatherv", built.more("allgatherw")])
 def test_every_operation_delivers(mpi: str, op: str) -> None:
     found = by_name(rows("moore:2:1", "--op", op, "--bytes", "24", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,torus,torus-direct"))
     assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(("irecv", "irecv-persistent", "linear", "torus", "torus-direct"), True)
 
 
 @each_mpi
-@pytest.mark.parametrize("op", ["alltoall", "alltoallv", "allgather", "allgatherw"])
+@pytest.mark.parametrize("op", [built.more("alltoall"), "alltoallv", "allgather", built.more("allgatherw")])
 def test_graphs_deliver(mpi: str, op: str) -> None:
     for pattern, most in {"random:0.6:3": None, "hotspot": 2, "hotspot-in": 1, "clique:2": 1}.items():
         found = by_name(rows(pattern, "--op", op, "--bytes", "24", "--ranks", "3", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,linear/p2p-packed"))
@@ -252,6 +253,7 @@ def test_no_build_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert done.returncode != 0 and "make build" in done.stderr
 
 
+@pytest.mark.more
 @pytest.mark.skipif("openmpi" not in BUILT, reason="hosts need Open MPI in the build")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make network namespaces")
 def test_hosts_come_and_go() -> None:

@@ -72,6 +72,7 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
         assert counted["mapped/zero-byte"] == (0, 0, 0)
 
 
+@pytest.mark.more
 @needs_build
 def test_padding_is_that_of_table_2() -> None:
     """Pages of 64 KiB, as in the paper: 652 % at 32, 176.9 % at 64. What travels is less: padding at the ends of messages stays."""

@@ -42,7 +42,7 @@ def bytes_that_move(found: list[dict[str, Any]]) -> int:
 
 
 @each_mpi
-@pytest.mark.parametrize("ranks", ["1", "2", "3", "4"])
+@pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3", built.more("4")])
 def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
     """Wrong data of MPI's own collective in place is a row, too; everything else must be right."""
     found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "4096,65536", "--channel", "auto,p2p-packed")
@@ -60,7 +60,7 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
 
 
 @each_mpi
-@pytest.mark.parametrize("ranks", ["1", "2", "3"])
+@pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3"])
 def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
     found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "2048,65536", "--algorithms", "auto", "--general")
     assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in found if row["exchange"] == "general"] == [
@@ -87,6 +87,7 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
             assert 0.95 * total / 3 <= extra <= 1.5 * total
 
 
+@pytest.mark.more
 @each_mpi
 def test_sizes(mpi: str) -> None:
     """Equal: two of three blocks come from others. Random: the seed decides, and nothing else does."""

@@ -98,6 +98,7 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
             assert max(row["ratio_best"] for row in members.values()) == 1
 
 
+@pytest.mark.more
 @pytest.mark.skipif("mpich" not in BUILT, reason="there is no build with MPICH (TONARI_BUILD)")
 def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
     """Nothing is timed."""

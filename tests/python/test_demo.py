@@ -38,6 +38,7 @@ def test_demo_checks_and_draws(build: Path) -> None:
         assert word in done.stdout, done.stdout
 
 
+@pytest.mark.more
 def test_modes_decay_as_computed(build: Path) -> None:
     assert run_demo("--build", str(build), "--points", "8", "--steps", "40", "--ranks", "3").returncode == 0
     report = json.loads((build / "demo/heat.json").read_text())

@@ -64,7 +64,7 @@ def in_place(algorithm: str) -> list[str]:
 
 
 @each_mpi
-@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), ("linear", "4000000"), ("colouring", "40000"), ("in place", "40000")])
+@pytest.mark.parametrize(("algorithm", "size"), [built.more("linear", "8"), ("linear", "4000000"), built.more("colouring", "40000"), ("in place", "40000")])
 def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
     words = command(mpi, 3, "kill", "--bytes", size, *in_place(algorithm), launcher=tuple(GO_ON[mpi]))
     reports = run(words, tmp_path, TONARI_ALGORITHM="linear" if in_place(algorithm) else algorithm)
@@ -83,7 +83,7 @@ def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: st
 
 
 @each_mpi
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [built.more(2), 3])
 def test_a_killed_rank_whose_pages_are_ghosts_is_named(mpi: str, ranks: int, tmp_path: Path) -> None:
     reports = run(command(mpi, ranks, "kill", "--grid", "--bytes", "8192", launcher=tuple(GO_ON[mpi])), tmp_path)
     assert [report["rank"] for report in reports] == list(range(ranks - 1))
@@ -98,7 +98,7 @@ def test_a_killed_rank_whose_pages_are_ghosts_is_named(mpi: str, ranks: int, tmp
 
 
 @each_mpi
-@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), ("linear", "4000000"), ("in place", "8"), ("in place", "400000")])
+@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), built.more("linear", "4000000"), built.more("in place", "8"), ("in place", "400000")])
 def test_a_rank_that_frees_its_request_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
     reports = run(command(mpi, 3, "leave", "--bytes", size, *in_place(algorithm)), tmp_path)
     assert [report["peer_error"] for report in reports] == [True, True, False]
@@ -126,8 +126,8 @@ def small_directory(tmp_path: Path) -> Path:
 
 @needs_mount
 @each_mpi
-@pytest.mark.parametrize("only_last", [False, True])
-@pytest.mark.parametrize("tune", ["off", "measure"])
+@pytest.mark.parametrize("only_last", [built.more(False), True])
+@pytest.mark.parametrize("tune", ["off", built.more("measure")])
 def test_too_little_memory_to_share_is_no_error(mpi: str, only_last: bool, tune: str, tmp_path: Path) -> None:
     directory = small_directory(tmp_path)
     words = command(mpi, 2, "exchange", "--bytes", "3000", *(["--shm-dir", str(directory)] if only_last else []))
@@ -139,6 +139,7 @@ def test_too_little_memory_to_share_is_no_error(mpi: str, only_last: bool, tune:
 
 
 @needs_mount
+@pytest.mark.more
 @each_mpi
 def test_too_little_memory_leaves_the_other_candidates(mpi: str, tmp_path: Path) -> None:
     directory = small_directory(tmp_path)
@@ -163,7 +164,7 @@ def test_without_permission_to_read_others_nothing_is_read(mpi: str, tmp_path: P
 
 
 @each_mpi
-@pytest.mark.parametrize("size", ["8", "400000"])
+@pytest.mark.parametrize("size", ["8", built.more("400000")])
 def test_one_thread_is_enough(mpi: str, size: str, tmp_path: Path) -> None:
     for report in run(command(mpi, 3, "exchange", "--bytes", size, "--threads", "single"), tmp_path):
         assert (report["code"], report["wrong"], report["mappings"]) == (0, 0, 0)

@@ -19,6 +19,7 @@ FIELDS = {
     *("max_messages", "max_recv", "total_messages", "stages", "colours", "bound", "chosen", "proof"),
 }
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
+BUNDLED = Path(__file__).resolve().parents[1] / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the matrices are not here")
 
 
@@ -308,11 +309,14 @@ def test_twenty_thousand_ranks_are_priced(rows, file):
     assert (row["max_messages"], row["total_messages"]) == (20, 400_000)
 
 
-@needs_data
-def test_matrices_of_the_papers(rows):
+def test_a_matrix_of_the_papers(rows):
     """sparsine: 65.3 messages on average, 183 at most (512 ranks)."""
-    row = rows("--graph", str(DATA / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")["linear"]
+    row = rows("--graph", str(BUNDLED / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")["linear"]
     assert (row["ranks"], row["total_messages"], row["max_messages"]) == (512, 33410, 183)
+
+
+@needs_data
+def test_matrices_that_are_dealt_out():
     mesh = read_graph(str(DATA / "matrices/fe_pwt.graph.gz"))
     assert (mesh.ranks, len(mesh.senders)) == (36519, 2 * 144794)
     dealt = read_graph(str(DATA / "matrices/Andrews.mtx.gz"), 64)

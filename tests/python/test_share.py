@@ -16,7 +16,7 @@ from tonari.sharing_front import SETTINGS
 from tonari import Error
 
 FIELDS = ["scheme", "avg_messages", "max_messages", "max_recv", "words", "max_words", "stages", "delivered"]
-DATA = Path(__file__).resolve().parents[3] / "shared/data"
+DATA = Path(__file__).resolve().parents[1] / "data"
 HEADER = "%%MatrixMarket matrix coordinate {} {}\n"
 
 
@@ -179,10 +179,7 @@ def test_a_partitioner_keeps_neighbours_together(file):
 
 @pytest.mark.parametrize(("name", "average", "most"), [("sparsine", 65.3, 183), ("fe_pwt", 6.2, 12)])
 def test_numbers_of_the_data_set(tonari, name, average, most):
-    path = DATA / "comm512" / f"{name}.mtx.gz"
-    if not path.exists():
-        pytest.skip("the data set is not here")
-    rows = share(tonari, str(path), "--communication", "--schemes", "direct,sharing-1,sharing-2")
+    rows = share(tonari, str(DATA / "comm512" / f"{name}.mtx.gz"), "--communication", "--schemes", "direct,sharing-1,sharing-2")
     by = {row["scheme"]: row for row in rows if not row["variant"]}
     assert round(by["direct"]["avg_messages"], 1) == average
     assert by["direct"]["max_messages"] == most

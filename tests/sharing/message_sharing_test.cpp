@@ -271,6 +271,19 @@ TEST(MessageSharing, IsWithinTheAverageOnRandomPatterns) {
 }
 
 // Sparsine as in the thesis (58 of 223). At most the average rounded up, which is less than one message more than the average, where nobody writes to half of all.
+void expect_balances(const CommunicationMatrix& m, const char* name) {
+  const MessageSchedule schedule = combine(m, share_messages(m, 2));
+  const ScheduleMetrics cost = schedule.metrics(m);
+  if (below_half(m)) {
+    EXPECT_LE(cost.most_sent, std::ceil(cost.average_sent)) << name;
+  }
+  EXPECT_LT(cost.average_sent, m.statistics().average_sent) << name;
+  expect_proven(m, schedule, name, 1);
+  if (name == std::string("sparsine")) {
+    EXPECT_LE(cost.most_sent * 223, 58 * m.statistics().most_sent);
+  }
+}
+
 TEST(MessageSharing, BalancesTheDataSet) {
   int found = 0;
   for (const char* name : {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat", "CA-AstroPh", "model-nd3k", "model-GaAsH6", "model-pkustk04",
@@ -278,18 +291,17 @@ TEST(MessageSharing, BalancesTheDataSet) {
     const auto m = sharing::data_set(name);
     if (!m) continue;
     ++found;
-    const MessageSchedule schedule = combine(*m, share_messages(*m, 2));
-    const ScheduleMetrics cost = schedule.metrics(*m);
-    if (below_half(*m)) {
-      EXPECT_LE(cost.most_sent, std::ceil(cost.average_sent)) << name;
-    }
-    EXPECT_LT(cost.average_sent, m->statistics().average_sent) << name;
-    expect_proven(*m, schedule, name, 1);
-    if (name == std::string("sparsine")) {
-      EXPECT_LE(cost.most_sent * 223, 58 * m->statistics().most_sent);
-    }
+    expect_balances(*m, name);
   }
   if (!found) GTEST_SKIP() << "shared/data is not here";
+}
+
+TEST(MessageSharing, BalancesBundledMatrices) {
+  for (const char* name : sharing::bundled_names) {
+    const auto m = sharing::bundled(name);
+    ASSERT_TRUE(m) << name;
+    expect_balances(*m, name);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,135 @@
+"""Every test is scheduled, and by one group per rank count: usage: scheduled.py CTEST BUILD SOURCE_ROOT.
+
+Asks the test programs for their tests and CTest for its table. A test file has one label of its own, and a part of it runs in `make test`, under every MPI."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SHARED_LABELS = {"mpi", "openmpi", "mpich", "more"}
+PROGRAM = re.compile(r"_tests(_\w+)?$")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of CTest's table that starts a GoogleTest program; ranks are 0 where there is no launcher."""
+
+    name: str
+    program: str
+    ranks: int
+    filter: str
+    labels: frozenset[str]
+    command: tuple[str, ...]
+    environment: tuple[str, ...]
+
+
+def selects(filter: str, tests: Iterable[str]) -> set[str]:
+    """Those that a GoogleTest filter takes: patterns between colons, after the first minus those of what it does not take."""
+    wanted, _, unwanted = filter.partition("-")
+
+    def any_of(patterns: str) -> re.Pattern[str]:
+        return re.compile("|".join(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".") for pattern in patterns.split(":")))
+
+    taken, not_taken = any_of(wanted or "*"), any_of(unwanted)
+    return {test for test in tests if taken.fullmatch(test) and not not_taken.fullmatch(test)}
+
+
+def entries(table: dict, build: Path) -> Iterator[Entry]:
+    for row in table["tests"]:
+        if "command" not in row:  # so CTest shows a program that is not there
+            sys.exit(f"{row['name']}: its program is not built")
+        command = tuple(row["command"])
+        program = next((word for word in command if PROGRAM.search(Path(word).name) and Path(word).is_relative_to(build)), None)
+        if program is None:
+            continue
+        ranks = int(command[command.index("-n") + 1]) if "-n" in command else 0
+        filter = next((word.removeprefix("--gtest_filter=") for word in command if word.startswith("--gtest_filter=")), "*")
+        properties = {item["name"]: item["value"] for item in row["properties"]}
+        labels, environment = frozenset(properties.get("LABELS", ())), tuple(properties.get("ENVIRONMENT", ()))
+        yield Entry(row["name"], program, ranks, filter, labels, command, environment)
+
+
+def tests_of(entry: Entry, build: Path) -> dict[str, Path]:
+    """The tests of an entry's program, with the files that they are in; on one rank."""
+    start = list(entry.command[: entry.command.index(entry.program) + 1])
+    if entry.ranks:
+        start[start.index("-n") + 1] = "1"
+    environment = os.environ | dict(setting.split("=", 1) for setting in entry.environment)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "tests.json")
+        done = subprocess.run([*start, "--gtest_list_tests", f"--gtest_output=json:{file}"], capture_output=True, text=True, env=environment)
+        if not file.is_file():
+            sys.exit(f"{entry.program} does not list its tests: {done.stdout}{done.stderr}")
+        suites = json.loads(file.read_text())["testsuites"]
+    return {f"{suite['name']}.{test['name']}": Path(build, test["file"]).resolve() for suite in suites for test in suite["testsuite"]}
+
+
+def problems(scheduled: list[Entry], tests: dict[str, dict[str, Path]], files: set[Path]) -> Iterator[str]:
+    """Of a table, the tests of its programs, and the files that there are."""
+    labels, quick = defaultdict(set), defaultdict(set)
+    for program, found in tests.items():
+        groups = [entry for entry in scheduled if entry.program == program]
+        by_filter = {entry.filter: selects(entry.filter, found) for entry in groups}
+        times = Counter((test, entry.ranks) for entry in groups for test in by_filter[entry.filter])
+        for entry in groups:
+            if not by_filter[entry.filter]:
+                yield f"{entry.name} runs no test"
+            for test in by_filter[entry.filter]:
+                labels[found[test]] |= entry.labels - SHARED_LABELS
+                if "more" not in entry.labels:
+                    quick[found[test]].add(program)
+        ran = {test for test, _ in times}
+        yield from (f"{program}: {test} is never scheduled" for test in sorted(set(found) - ran))
+        for (test, ranks), count in sorted(times.items()):
+            if count > 1:
+                names = [entry.name for entry in groups if entry.ranks == ranks and test in by_filter[entry.filter]]
+                yield f"{program}: {test} is scheduled {count} times: {', '.join(names)}"
+        yield from (f"{file}: {program} runs it in `make test-all` only" for file in sorted(set(found.values())) if program not in quick[file])
+    for file in sorted(files):
+        if len(labels[file]) != 1:
+            yield f"{file}: the label of a test file is one, not {', '.join(sorted(labels[file])) or 'none'}"
+
+
+def selftest() -> None:
+    some = {"A.b", "A.bc", "B.b", "C/A.c"}
+    assert selects("*", some) == some and selects("A.*:B.b", some) == {"A.b", "A.bc", "B.b"} and selects("A.?", some) == {"A.b"}
+    assert selects("-A.*", some) == {"B.b", "C/A.c"} and selects("*A.*-*.b:*.c", some) == {"A.bc"}
+    a, b, c = Path("/a_test.cpp"), Path("/b_test.cpp"), Path("/c_test.cpp")
+
+    def entry(name: str, ranks: int, filter: str, *labels: str) -> Entry:
+        return Entry(name, "p", ranks, filter, frozenset(labels), (), ())
+
+    tests = {"p": {"A.x": a, "A.y": a, "B.x": b}}
+    good = [entry("a.2", 2, "A.*", "mpi", "room"), entry("b.2", 2, "-A.*", "room"), entry("a.3", 3, "A.*", "room", "more")]
+    assert not list(problems(good, tests, {a, b}))
+    assert [*problems(good, tests, {a, b, c})] == ["/c_test.cpp: the label of a test file is one, not none"]
+    assert [*problems([*good, entry("other.2", 2, "*.y", "room")], tests, {a, b})] == ["p: A.y is scheduled 2 times: a.2, other.2"]
+    assert [*problems([*good, entry("other.5", 5, "C.*", "room")], tests, {a, b})] == ["other.5 runs no test"]
+    assert [*problems([*good, entry("a.4", 4, "A.*", "core")], tests, {a, b})] == ["/a_test.cpp: the label of a test file is one, not core, room"]
+    late = [entry("a.2", 2, "A.*", "room"), entry("b.2", 2, "B.*", "room", "more")]
+    assert [*problems(late, tests, {a, b})] == ["/b_test.cpp: p runs it in `make test-all` only"]
+    assert [*problems(good[:1], tests, {a})][0] == "p: B.x is never scheduled"
+
+
+def main(ctest: str, build: Path, root: Path) -> int:
+    table = json.loads(subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout)
+    scheduled = list(entries(table, build))
+    tests = {program: tests_of(next(entry for entry in scheduled if entry.program == program), build) for program in sorted({entry.program for entry in scheduled})}
+    files = {path.resolve() for path in (root / "tests").rglob("*_test.cpp")}
+    found = list(problems(scheduled, tests, files))
+    print("\n".join(found) or f"{sum(map(len, tests.values()))} tests of {len(files)} files in {len(tests)} programs, all scheduled once per rank count")
+    return bool(found) or not files
+
+
+if __name__ == "__main__":
+    selftest()
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3]).resolve()))
