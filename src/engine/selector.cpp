@@ -114,7 +114,6 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
   std::vector<Candidate> chosen = affordable(candidates, problem);
   learn_passing(context, chosen, problem, settings, binding);
   const Timing best = contest(context, chosen, settings, *shadow, choice.details);
-  context.drop_trial_graph();
   choice.candidate = best.candidate;
   choice.reason = best.usable() ? "measured" : "model";
   choice.measured = best.seconds;
@@ -130,8 +129,10 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   try {
     Choice choice;
     together(context, [&] { choice = measure_on_copies(context, candidates, problem, settings, arguments, binding); });
+    context.drop_trial_graph();  // here, where all ranks come together
     return choice;
   } catch (const Error& error) {
+    context.drop_trial_graph();
     if (error.code() != Errc::memory) throw;
     return {candidates.front(), "model", text("nothing was measured: ", error.what(), "\n"), 0};
   }

@@ -172,7 +172,7 @@ void play(const Options& options, unsigned seed, int count, Bytes most) {
   SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << (options.ready == Ready::tree ? "tree of degree " : "per edge ") << options.degree
                                   << (options.separate ? ", separate" : ""));
   std::mt19937 random(seed), own(seed + 1000u * static_cast<unsigned>(world_rank() + 1));
-  Windows windows(duplicate_of_all());
+  Windows windows(test::duplicate_of_all());
   Player player(windows, random_graph(random, most), options);
   for (int exchange = 0; exchange < count; ++exchange) {
     player.start(exchange);
@@ -226,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(All, OneSidedModes, testing::Combine(testing::Values(0,
 TEST(OneSidedPlaces, AreNotOverwritten) {
   if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
   for (Ready ready : {Ready::per_edge, Ready::tree}) {
-    Windows windows(duplicate_of_all());
+    Windows windows(test::duplicate_of_all());
     std::vector<OneSided::Message> out, in;
     if (world_rank() == 0)
       for (int to = 1; to < world_size(); ++to) out.push_back({to, 0, 8});
@@ -261,7 +261,7 @@ TEST(OneSidedPlaces, AreNotOverwritten) {
 TEST(OneSidedWindows, AreFreedInAnyOrderAndUsedAgain) {
   std::mt19937 random(3);
   const std::vector<Edge> edges = random_graph(random, 5000);
-  Windows windows(duplicate_of_all());
+  Windows windows(test::duplicate_of_all());
   for (int round = 0; round < exchanges(20); ++round) {
     std::vector<std::unique_ptr<Player>> players;
     for (int k = 0; k < 3; ++k) players.push_back(std::make_unique<Player>(windows, edges, Options{k == 1 ? Ready::tree : Ready::per_edge, 2}));
@@ -286,7 +286,7 @@ TEST(OneSidedWindows, AreFreedInAnyOrderAndUsedAgain) {
 
 // A window that one rank still uses is neither freed nor given to another user.
 TEST(OneSidedWindows, StayWithTheirUsers) {
-  Windows windows(duplicate_of_all());
+  Windows windows(test::duplicate_of_all());
   auto first = windows.take(100);
   const MPI_Win win = first->win;
   if (world_rank() > 0) first.reset();
@@ -302,7 +302,7 @@ TEST(OneSidedWindows, StayWithTheirUsers) {
 // What a rank says last may be that it is ready again, to a sender that will never ask; the window's next user must not hear it.
 TEST(OneSidedWindows, BringNothingFromTheirLastUsers) {
   std::mt19937 random(5);
-  Windows windows(duplicate_of_all());
+  Windows windows(test::duplicate_of_all());
   for (int round = 0; round < exchanges(30); ++round) {
     Player player(windows, random_graph(random, 600), Options{round % 2 ? Ready::tree : Ready::per_edge, 2, round % 3 == 0});
     for (int exchange = 0; exchange < 1 + round % 4; ++exchange) player.start(exchange), finish(player);
@@ -314,7 +314,7 @@ TEST(OneSidedWindows, OutliveTheirCommunicators) {
   std::mt19937 random(9);
   std::vector<std::shared_ptr<Window>> kept;
   for (int round = 0; round < 4; ++round) {
-    Windows windows(duplicate_of_all());
+    Windows windows(test::duplicate_of_all());
     kept.push_back(windows.take(64));
     Player player(windows, random_graph(random, 30'000), Options{Ready::per_edge, 1, true});
     for (int exchange = 0; exchange < 4; ++exchange) player.start(exchange), finish(player);
@@ -333,7 +333,7 @@ struct Ring {
 TEST(OneSidedMemory, IsWhatWasSaid) {
   constexpr Bytes small = 80 * 1024;  // a spare part of the window, its last page, words
   for (const Bytes bytes : {Bytes{1000}, Bytes{100'000}, Bytes{16} << 20}) {
-    Windows windows(duplicate_of_all());
+    Windows windows(test::duplicate_of_all());
     const Ring ring(bytes);
     const auto channel = OneSided::make(windows, ring.out, ring.in, {});
     const Bytes said = OneSided::needed(ring.out, ring.in, {});
@@ -349,7 +349,7 @@ TEST(OneSidedMemory, IsAskedForBeforeItIsTaken) {
   std::vector<std::int32_t> node(static_cast<std::size_t>(world_size()));
   std::iota(node.begin(), node.end(), 0);
   const Bytes each = OneSided::needed(ring.out, ring.in, {}), all = each * node.size();
-  Windows windows(duplicate_of_all());
+  Windows windows(test::duplicate_of_all());
   const auto make = [&](Bytes free) {
     Options options;
     options.node = node;
@@ -366,7 +366,7 @@ TEST(OneSidedMemory, IsAskedForBeforeItIsTaken) {
 }
 
 TEST(OneSidedMemory, CannotBeMoreThanAWindowHas) {
-  Windows windows(duplicate_of_all());
+  Windows windows(test::duplicate_of_all());
   for (const Bytes bytes : {Bytes{1} << 61, Bytes{1} << 63, ~Bytes{0}}) {
     const Ring ring(bytes);
     test::expect_sentence(test::error_of([&] { OneSided::make(windows, ring.out, ring.in, {}); }), Errc::mpi, {std::to_string(bytes), "too long"});
@@ -375,7 +375,7 @@ TEST(OneSidedMemory, CannotBeMoreThanAWindowHas) {
 
 TEST(OneSidedErrors, SizesThatDifferFailEverywhere) {
   if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
-  Windows windows(duplicate_of_all());
+  Windows windows(test::duplicate_of_all());
   std::vector<OneSided::Message> out, in;
   if (world_rank() == 0) out.push_back({1, 0, 16});
   if (world_rank() == 1) in.push_back({0, 0, 24});

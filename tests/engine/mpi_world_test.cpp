@@ -232,7 +232,8 @@ TEST(MpiWorld, AllRanksGetTheSentenceOfTheLowest) {
 
 // ---- A rank that fails
 
-// Exchanges with everybody, in messages of a few words, and reductions; before(step) comes before each step and after the last one.
+// Exchanges with everybody, in messages of a few words, and reductions; before(step) comes before each
+// step and after the last one.
 constexpr int steps_of_plan = 8;
 template <class Before>
 void plan_something(World& world, Before before) {
@@ -246,7 +247,8 @@ void plan_something(World& world, Before before) {
     for (int to = 0; to < world_size(); ++to) world.put(0, to, {step, rank, to, 4, 5, 6, 7, 8});
     world.exchange();
     ASSERT_EQ(world.mail(0).size(), static_cast<std::size_t>(world_size()));
-    for (const Letter& letter : world.mail(0)) ASSERT_EQ(letter.words[0], step) << "from rank " << letter.from;
+    for (const Letter& letter : world.mail(0))
+      ASSERT_EQ(letter.words[0], step) << "from rank " << letter.from;
   }
   before(steps_of_plan);
 }
@@ -260,7 +262,8 @@ TEST(MpiWorld, AllLeaveWithTheErrorOfTheOneThatFails) {
       const Error error = test::error_of([&] {
         world.together([&] {
           plan_something(world, [&](int step) {
-            if (step == at && world_rank() == victim) fail(Errc::topology, "rank ", victim, " has had enough");
+            if (step == at && world_rank() == victim)
+              fail(Errc::topology, "rank ", victim, " has had enough");
           });
         });
       });
@@ -277,7 +280,8 @@ TEST(MpiWorld, TheLowestOfSeveralThatFailIsHeard) {
     const Error error = test::error_of([&] {
       world.together([&] {
         plan_something(world, [&](int step) {
-          if (step == at && world_rank() > 0) fail(Errc::topology, "rank ", world_rank(), " has had enough");
+          if (step == at && world_rank() > 0)
+            fail(Errc::topology, "rank ", world_rank(), " has had enough");
           if (step == at && world_size() == 1) fail(Errc::topology, "rank 1 has had enough");
         });
       });
@@ -286,7 +290,8 @@ TEST(MpiWorld, TheLowestOfSeveralThatFailIsHeard) {
   }
 }
 
-// Each of its allocations once, also while letters come, and all that follow, so that leaving needs no memory either.
+// Each of its allocations once, also while letters come, and all that follow, so that leaving needs no
+// memory either.
 TEST(MpiWorld, ARankWithoutMemoryLeavesNobodyWaiting) {
   if (!test::counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
   const OwnedComm comm(duplicate());
@@ -294,7 +299,8 @@ TEST(MpiWorld, ARankWithoutMemoryLeavesNobodyWaiting) {
   for (const bool once : {true, false})
     for (int victim = 0; victim < std::min(world_size(), 3); ++victim)
       for (long k = 1, failed = 1; failed; ++k) {
-        SCOPED_TRACE(testing::Message() << "rank " << victim << ", allocation " << k << (once ? "" : " and later"));
+        SCOPED_TRACE(testing::Message()
+                     << "rank " << victim << ", allocation " << k << (once ? "" : " and later"));
         const std::function<void()> work = [&] { plan_something(world, [](int) {}); };
         test::fail_allocation(world_rank() == victim ? k : 0, once);
         const std::optional<Error> error = caught([&] { world.together(work); });

@@ -1,5 +1,6 @@
-// One rank runs out of memory in the middle of a collective call, at its k-th allocation for many k: nobody waits for it for ever, all ranks return the same
-// code, nothing is left behind, and the same call succeeds right afterwards.
+// One rank runs out of memory in the middle of a collective call, at its k-th allocation for many k:
+// nobody waits for it for ever, all ranks return the same code, nothing is left behind, and the same
+// call succeeds right afterwards.
 #include <tonari/grid.h>
 #include <tonari/vector.h>
 
@@ -33,7 +34,8 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   void look_at(const std::string& call, int victim, long k, bool once) {
-    std::snprintf(says_, sizeof says_, "%s: rank %d has no memory at its allocation %ld%s", call.c_str(), victim, k, once ? "" : " and later");
+    std::snprintf(says_, sizeof says_, "%s: rank %d has no memory at its allocation %ld%s",
+                  call.c_str(), victim, k, once ? "" : " and later");
     ++beat_;
   }
 
@@ -96,8 +98,10 @@ Graph graph_of_all() {
 tonari_neighborhood make_near(bool graph) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   const Topology t = offsets_of_all();
-  const int code = graph ? create_adjacent(MPI_COMM_WORLD, graph_of_all().of[world_rank()], MPI_INFO_NULL, &near)
-                         : tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL, &near);
+  const int code =
+      graph ? create_adjacent(MPI_COMM_WORLD, graph_of_all().of[world_rank()], MPI_INFO_NULL, &near)
+            : tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL,
+                                              &near);
   EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
   return near;
 }
@@ -108,13 +112,19 @@ struct MakeNear : Call {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   const Topology t = offsets_of_all();
   const Lists lists = graph_of_all().of[world_rank()];
-  const std::vector<int> bytes_in = std::vector<int>(lists.sources.size(), 8), bytes_out = std::vector<int>(lists.targets.size(), 8);
+  const std::vector<int> bytes_in = std::vector<int>(lists.sources.size(), 8),
+                         bytes_out = std::vector<int>(lists.targets.size(), 8);
   MakeNear(bool as_graph, bool promises)
-      : graph(as_graph), info{{"cdag_exact_byte_communications", promises ? "true" : "false"}, {"tonari_tune", "model"}} {}
+      : graph(as_graph),
+        info{{"cdag_exact_byte_communications", promises ? "true" : "false"},
+             {"tonari_tune", "model"}} {}
   int make() override {
-    if (!graph) return tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL, &near);
-    return tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, static_cast<int>(lists.sources.size()), lists.sources.data(), bytes_in.data(),
-                                               static_cast<int>(lists.targets.size()), lists.targets.data(), bytes_out.data(), info, &near);
+    if (!graph)
+      return tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL,
+                                             &near);
+    return tonari_neighborhood_create_adjacent(
+        MPI_COMM_WORLD, static_cast<int>(lists.sources.size()), lists.sources.data(), bytes_in.data(),
+        static_cast<int>(lists.targets.size()), lists.targets.data(), bytes_out.data(), info, &near);
   }
   void drop() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
 };
@@ -125,14 +135,16 @@ struct Init : Requesting {
   const Info info;
   Buffers buffers;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  Init(bool as_graph, Operation op, std::initializer_list<std::pair<const char*, std::string>> keys) : graph(as_graph), info(keys) {
+  Init(bool as_graph, Operation op, std::initializer_list<std::pair<const char*, std::string>> keys)
+      : graph(as_graph), info(keys) {
     Random random(4);
     if (graph) {
       buffers = make_buffers(random, graph_of_all(), world_rank(), op, {4, 9, gathers(op), true, 5});
     } else {
       const int blocks = offsets_of_all().count();
       buffers.op = op;
-      buffers.out = regular_side(random, Style::vector, gathers(op) ? 1 : blocks, 28), buffers.in = regular_side(random, Style::resized, blocks, 28);
+      buffers.out = regular_side(random, Style::vector, gathers(op) ? 1 : blocks, 28),
+      buffers.in = regular_side(random, Style::resized, blocks, 28);
     }
     buffers.prepare(world_rank(), 1);
   }
@@ -141,7 +153,9 @@ struct Init : Requesting {
   void use() override {
     buffers.prepare(world_rank(), 2);
     Requesting::use();
-    EXPECT_EQ(graph ? buffers.wrong(graph_of_all(), world_rank(), 2) : buffers.wrong(offsets_of_all(), world_rank(), 2), "");
+    EXPECT_EQ(graph ? buffers.wrong(graph_of_all(), world_rank(), 2)
+                    : buffers.wrong(offsets_of_all(), world_rank(), 2),
+              "");
   }
   void tear_down() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
 };
@@ -151,9 +165,11 @@ struct Once : Init {
   int make() override {
     Side &out = buffers.out, &in = buffers.in;
     if (graph)
-      return tonari_alltoallv(out.buffer(), out.counts.data(), out.displacements.data(), out.types[0], in.buffer(), in.counts.data(), in.displacements.data(),
-                              in.types[0], near);
-    return tonari_ialltoall(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0], in.types[0], near, &request);
+      return tonari_alltoallv(out.buffer(), out.counts.data(), out.displacements.data(), out.types[0],
+                              in.buffer(), in.counts.data(), in.displacements.data(), in.types[0],
+                              near);
+    return tonari_ialltoall(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0],
+                            in.types[0], near, &request);
   }
   void use() override {
     if (graph) return;
@@ -172,13 +188,19 @@ struct InPlaceCall : Requesting {
   std::vector<int> counts = std::vector<int>(static_cast<std::size_t>(world_size()), 40);
   std::vector<MPI_Aint> places;
   MPI_Comm comm = MPI_COMM_NULL;
-  InPlaceCall(bool generally, const char* channel) : general(generally), info{{generally ? "tonari_unknown" : "tonari_channel", channel}} {
+  InPlaceCall(bool generally, const char* channel)
+      : general(generally), info{{"tonari_channel", channel}} {
     for (int r = 0; r < world_size(); ++r) places.push_back(40 * r);
   }
-  void set_up() override { MPI_Comm_dup(MPI_COMM_WORLD, &comm); }  // what communicators keep is made anew
+  void set_up() override {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  }  // what communicators keep is made anew
   int make() override {
-    if (!general) return tonari_alltoall_inplace_init(values.data(), 40, MPI_DOUBLE, comm, info, &request);
-    return tonari_alltoallv_inplace_general_init(values.data(), counts.data(), places.data(), counts.data(), places.data(), MPI_DOUBLE, comm, info, &request);
+    if (!general)
+      return tonari_alltoall_inplace_init(values.data(), 40, MPI_DOUBLE, comm, info, &request);
+    return tonari_alltoallv_inplace_general_init(values.data(), counts.data(), places.data(),
+                                                 counts.data(), places.data(), MPI_DOUBLE, comm, info,
+                                                 &request);
   }
   void tear_down() override { MPI_Comm_free(&comm); }
 };
@@ -193,7 +215,8 @@ struct VectorData {
     ghosts.resize(needs.size());
   }
   int create(MPI_Info info, tonari_vector* vector) const {
-    return tonari_vector_create(MPI_COMM_WORLD, 10 * world_rank(), 10, static_cast<std::int64_t>(needs.size()), needs.data(), info, vector);
+    return tonari_vector_create(MPI_COMM_WORLD, 10 * world_rank(), 10,
+                                static_cast<std::int64_t>(needs.size()), needs.data(), info, vector);
   }
 };
 
@@ -212,19 +235,25 @@ struct VectorInit : Requesting {
   VectorData data;
   tonari_vector vector = TONARI_VECTOR_NULL;
   VectorInit(bool backwards, const char* tune) : reverse(backwards), info{{"tonari_tune", tune}} {}
-  void set_up() override { EXPECT_EQ(data.create(MPI_INFO_NULL, &vector), TONARI_SUCCESS) << tonari_last_error(); }
+  void set_up() override {
+    EXPECT_EQ(data.create(MPI_INFO_NULL, &vector), TONARI_SUCCESS) << tonari_last_error();
+  }
   int make() override {
     tonari_vector_values values{};
     values.type = MPI_DOUBLE;
-    return reverse ? tonari_vector_reverse_init(vector, &values, MPI_SUM, data.ghosts.data(), data.owned.data(), info, &request)
-                   : tonari_vector_forward_init(vector, &values, data.owned.data(), data.ghosts.data(), info, &request);
+    return reverse ? tonari_vector_reverse_init(vector, &values, MPI_SUM, data.ghosts.data(),
+                                                data.owned.data(), info, &request)
+                   : tonari_vector_forward_init(vector, &values, data.owned.data(), data.ghosts.data(),
+                                                info, &request);
   }
   void tear_down() override { EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS); }
 };
 
 struct VectorOnce : VectorInit {
   VectorOnce() : VectorInit(false, "auto") {}
-  int make() override { return tonari_vector_forward(vector, nullptr, data.owned.data(), data.ghosts.data()); }
+  int make() override {
+    return tonari_vector_forward(vector, nullptr, data.owned.data(), data.ghosts.data());
+  }
   void use() override {}
   void drop() override {}
 };
@@ -232,7 +261,8 @@ struct VectorOnce : VectorInit {
 tonari_grid_shape small_shape(int storage, bool mapped_ghosts) {
   tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
   shape.dims = 1, shape.cells[0] = 32 * world_size(), shape.lower[0] = shape.upper[0] = 8;
-  shape.type = MPI_DOUBLE, shape.storage = storage, shape.copies = mapped_ghosts ? 2 : 1, shape.mapped_ghosts = mapped_ghosts;
+  shape.type = MPI_DOUBLE, shape.storage = storage, shape.copies = mapped_ghosts ? 2 : 1,
+  shape.mapped_ghosts = mapped_ghosts;
   if (storage != TONARI_STORAGE_ARRAY) shape.brick[0] = 8;
   return shape;
 }
@@ -241,7 +271,9 @@ struct MakeGrid : Call {
   const tonari_grid_shape shape;
   tonari_grid grid = TONARI_GRID_NULL;
   MakeGrid(int storage, bool mapped_ghosts) : shape(small_shape(storage, mapped_ghosts)) {}
-  int make() override { return tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid); }
+  int make() override {
+    return tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid);
+  }
   void drop() override { EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS); }
 };
 
@@ -250,10 +282,12 @@ struct HaloInit : Requesting {
   const Info info;
   tonari_grid grid = TONARI_GRID_NULL;
   bool used = false;
-  HaloInit(int storage, bool mapped_ghosts, const char* tune) : shape(small_shape(storage, mapped_ghosts)), info{{"tonari_tune", tune}} {}
+  HaloInit(int storage, bool mapped_ghosts, const char* tune)
+      : shape(small_shape(storage, mapped_ghosts)), info{{"tonari_tune", tune}} {}
   void set_up() override {
     used = false;
-    EXPECT_EQ(tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS)
+        << tonari_last_error();
   }
   void use() override {
     if (!used || !shape.mapped_ghosts) Requesting::use();  // mapped copies are exchanged in turn
@@ -267,7 +301,9 @@ struct HaloInit : Requesting {
 struct Measure : Call {
   const std::shared_ptr<const tonari::Node> node = tonari::read_node(MPI_COMM_WORLD).node;
   int make() override {
-    const auto error = tonari::caught([&] { tonari::together(MPI_COMM_WORLD, [&] { tonari::measure_machine(MPI_COMM_WORLD, node); }); });
+    const auto error = tonari::caught([&] {
+      tonari::together(MPI_COMM_WORLD, [&] { tonari::measure_machine(MPI_COMM_WORLD, node); });
+    });
     return error ? static_cast<int>(error->code()) : TONARI_SUCCESS;
   }
   int attempts(int usual) const override { return usual / 4; }  // each takes half a second
@@ -284,9 +320,12 @@ Named named(const char* name, Arguments... arguments) {
   return {name, [=] { return std::make_unique<C>(arguments...); }};
 }
 
-Named init_call(const char* name, bool graph, Operation op, const std::string& tune, const std::string& channel = "auto", const std::string& algorithm = "auto") {
+Named init_call(const char* name, bool graph, Operation op, const std::string& tune,
+                const std::string& channel = "auto", const std::string& algorithm = "auto") {
   return {name, [=] {
-            return std::unique_ptr<Call>(new Init(graph, op, {{"tonari_tune", tune}, {"tonari_channel", channel}, {"tonari_algorithm", algorithm}}));
+            return std::unique_ptr<Call>(new Init(
+                graph, op,
+                {{"tonari_tune", tune}, {"tonari_channel", channel}, {"tonari_algorithm", algorithm}}));
           }};
 }
 
@@ -384,7 +423,8 @@ class ShortOfMemory : public testing::Test {
     std::set<long> some;
     for (long k = 1; k <= std::min<long>(n, wanted / 4); ++k) some.insert(k);
     for (long k = 0; k < wanted / 2; ++k) some.insert(1 + k * n / (wanted / 2));
-    for (int k = 0; k < wanted / 4; ++k) some.insert(1 + static_cast<long>(random() % static_cast<unsigned long>(n)));
+    for (int k = 0; k < wanted / 4; ++k)
+      some.insert(1 + static_cast<long>(random() % static_cast<unsigned long>(n)));
     return some;
   }
 };
@@ -406,7 +446,8 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
   MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
   Random random(seed);
-  constexpr int clean = 4;  // attempts that tell what the counters do not see, such as what goes with a communicator of the program
+  constexpr int clean = 4;  // attempts that tell what the counters do not see, such as what goes with a
+                            // communicator of the program
   const Live start = live();
   for (int k = 0; k < clean; ++k) try_cleanly();
   const Live before = live();
@@ -415,7 +456,8 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
     const int victim = number % world_size();
     const bool once = number / world_size() % 2 == 0;
     ++number;
-    SCOPED_TRACE("rank " + std::to_string(victim) + ", allocation " + std::to_string(k) + " of " + std::to_string(most) + (once ? "" : " and later"));
+    SCOPED_TRACE("rank " + std::to_string(victim) + ", allocation " + std::to_string(k) + " of " +
+                 std::to_string(most) + (once ? "" : " and later"));
     watchdog.look_at(GetParam().name, victim, k, once);
     reached += attempt(*call, victim, k, once);
     if (!everywhere(!HasFailure())) break;
@@ -423,13 +465,17 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
   const Live after = live();
   EXPECT_GT(reached, 0);
   const auto unseen = [&](long Live::*kind) { return (before.*kind - start.*kind) * number / clean; };
-  for (long Live::*kind : {&Live::datatypes, &Live::requests, &Live::communicators}) EXPECT_EQ(after.*kind, before.*kind + unseen(kind));
-  EXPECT_LT(after.pieces, before.pieces + unseen(&Live::pieces) + number / 2 + 10) << "pieces of memory after " << number << " attempts";
+  for (long Live::*kind : {&Live::datatypes, &Live::requests, &Live::communicators})
+    EXPECT_EQ(after.*kind, before.*kind + unseen(kind));
+  EXPECT_LT(after.pieces, before.pieces + unseen(&Live::pieces) + number / 2 + 10)
+      << "pieces of memory after " << number << " attempts";
 }
 
-INSTANTIATE_TEST_SUITE_P(Calls, OutOfMemory, testing::ValuesIn(calls), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Calls, OutOfMemory, testing::ValuesIn(calls),
+                         [](const auto& info) { return std::string(info.param.name); });
 
-// A rank without memory for the contest, which needs a second copy of all buffers, may have enough for the exchange.
+// A rank without memory for the contest, which needs a second copy of all buffers, may have enough for
+// the exchange.
 TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
   Init call(false, Operation::alltoall, {{"tonari_tune", "measure"}});
   Watchdog watchdog;
@@ -448,7 +494,8 @@ TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
       tonari_request_info info;
       EXPECT_EQ(tonari_request_get_info(call.request, &info), TONARI_SUCCESS);
       const bool model = std::string(info.reason) == "model";
-      const bool says = std::string(tonari_request_describe(call.request)).find("nothing was measured: out of memory") != std::string::npos;
+      const bool says = std::string(tonari_request_describe(call.request))
+                            .find("nothing was measured: out of memory") != std::string::npos;
       EXPECT_EQ(model, says) << info.reason << "\n" << tonari_request_describe(call.request);
       EXPECT_TRUE(everywhere(model) || everywhere(!model));
       by_model += model;
