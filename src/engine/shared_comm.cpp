@@ -83,10 +83,12 @@ void attach(MPI_Comm comm, int key, std::unique_ptr<Value> value) {
 // Once, by one rank: a misspelled variable has no effect, which is hard to find.
 void warn_of_variables(int rank) {
   static std::once_flag once;
-  if (rank == 0)
+  if (rank != 0) return;
+  (void)caught([&] {  // without memory there is no warning
     std::call_once(once, [] {
       for (const std::string& sentence : unknown_variables()) std::fprintf(stderr, "tonari: warning: %s\n", sentence.c_str());
     });
+  });
 }
 
 }  // namespace
