@@ -140,7 +140,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, 
   });
   agree_on_call(shared->comm(), error, Sort::symmetric, settings, info);
   std::shared_ptr<Prepared> prepared;
-  together(*context, [&] {
+  together(context->comm(), [&] {
     const std::vector<Bytes> sizes = sizes_of(swapped);
     compare_pairs(*context, sizes, sizes);
     Bytes largest = 0;
@@ -179,7 +179,7 @@ std::shared_ptr<Prepared> prepare_general(const Given& send, const Given& recv, 
   });
   agree_on_call(shared->comm(), error, Sort::general, settings, info);
   std::shared_ptr<Prepared> prepared;
-  together(*context, [&] {
+  together(context->comm(), [&] {
     const Bytes element = problem.element->bytes();
     compare_pairs(*context, in_bytes(problem.send_counts, element), in_bytes(problem.recv_counts, element));
     context->reserve_tags(GeneralExchange::tags);

@@ -98,12 +98,12 @@ void check_weights(const TopologyLists& lists, int rank) {
 
 void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
   Context& context = *near->context;
-  together(context, [&] {
+  together(context.comm(), [&] {
     compare_ends(context, lists);
     context.promise({in_our_order(context.place(), lists), {}});
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       try {
-        together(context, [&] { plan_ahead(near, collective); });
+        together(context.comm(), [&] { plan_ahead(near, collective); });
       } catch (const Error& error) {
         if (error.code() != Errc::algorithm) throw;  // the one asked for may not be for this collective; all ranks find out
       }

@@ -193,12 +193,11 @@ void replace_native(Choice& choice, const std::string& refusal, const Problem& p
 }
 
 // Collective: what passes through, tags, and the channel.
-Wiring wire_choice(Context& context, Choice& choice, const Problem& problem, const Mine& mine, std::size_t& tags) {
+Wiring wire_choice(Context& context, Choice& choice, const Problem& problem, const Mine& mine) {
   std::vector<Candidate> chosen{choice.candidate};
   learn_passing(context, chosen, problem, mine.settings, mine.binding);
   choice.candidate = chosen.front();
-  tags = choice.candidate.scheme ? choice.candidate.scheme->tags() : 0;
-  context.reserve_tags(tags);
+  context.reserve_tags(choice.candidate.tags());
   return wire(context, choice.candidate, mine.settings, mine.binding, Purpose::request);
 }
 
@@ -211,16 +210,15 @@ struct Made {
 
 Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice, const Problem& problem, Mine& mine) {
   Context& context = *near.context;
-  std::size_t tags = 0;
-  Wiring wiring = wire_choice(context, choice, problem, mine, tags);
+  Wiring wiring = wire_choice(context, choice, problem, mine);
   if (!choice.candidate.scheme && !wiring.refusal.empty()) {
     replace_native(choice, wiring.refusal, problem, mine.settings);
-    wiring = wire_choice(context, choice, problem, mine, tags);
+    wiring = wire_choice(context, choice, problem, mine);
   }
   note_refusal(choice, wiring.refusal);
   if (choice.candidate.channel.shares() && !context.shares_memory())
     choice.details = "no two ranks share a node: nothing goes through shared memory\n" + choice.details;
-  Made made{std::make_shared<Prepared>(), tags, {}};
+  Made made{std::make_shared<Prepared>(), choice.candidate.tags(), {}};
   Prepared& prepared = *made.prepared;
   prepared.context = near.context;
   prepared.spare = std::make_unique<tonari_request_s>();
@@ -259,7 +257,7 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
   const Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
   if (agreed.shelved) return near->shelf.take(*agreed.shelved);
   Made made;
-  together(*near->context, [&] {
+  together(near->context->comm(), [&] {
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
     mine.binding.uniform = problem.sizes.bytes;
     const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)

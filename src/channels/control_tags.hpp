@@ -16,7 +16,8 @@ enum ControlTag : int {
   measure_go,
   measure_eager,
   measure_shared_memory,
-  grid_files,  // of mapping the ghosts of grids (grid/ghost_maps.cpp)
+  segment_names,  // of connecting ranks through shared memory (engine/segments.cpp)
+  grid_files,     // of mapping the ghosts of grids (grid/ghost_maps.cpp)
   first_exchange_tag = 16,
 };
 

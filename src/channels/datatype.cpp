@@ -294,7 +294,7 @@ Body subarray(Arguments a, const Blocks& blocks, bool large) {
   });
 }
 
-// How many neighbouring lines of a distributed dimension go to one rank, before it is the next one's turn: no more than there are.
+// How many neighboring lines of a distributed dimension go to one rank, before it is the next one's turn: no more than there are.
 std::ptrdiff_t lines_per_turn(std::ptrdiff_t distribution, std::ptrdiff_t argument, std::ptrdiff_t size, std::ptrdiff_t ranks) {
   if (distribution == MPI_DISTRIBUTE_NONE) return size;
   if (argument != MPI_DISTRIBUTE_DFLT_DARG) return std::min(argument, size);

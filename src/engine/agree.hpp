@@ -45,7 +45,7 @@ inline void stay_together(MPI_Comm comm) { agree(comm, std::nullopt); }
 // Waits for a non-blocking collective; while it lasts the exchanges in flight are driven on, as in agree.
 void complete_while_driving(MPI_Request& request);
 
-// An agreement on errors only, for those that have other things to do meanwhile. It must be completed, and then concluded.
+// One agreement, for those that have other things to do meanwhile. It must be completed, and then concluded.
 class Vote {
  public:
   static constexpr std::size_t ballots_at_once = 16;  // few enough to cost no more than a word

@@ -87,13 +87,4 @@ class Context {
   std::optional<LogGP> machine_;
 };
 
-// As on a communicator (engine/agree.hpp); `work` may reserve tags, which may replace the context's.
-template <class Work>
-void together(Context& context, Work&& work) {
-  const std::optional<Error> error = caught(std::forward<Work>(work));
-  together(context.comm(), [&] {
-    if (error) throw *error;
-  });
-}
-
 }  // namespace tonari

@@ -44,7 +44,6 @@ class Maker {
     made_.chunk = chunk_for(least_, settings_.largest_block);
     if (settings_.shared && context_.shares_memory()) connect();
     if (both && !link_) memory_ = std::max<Bytes>(settings_.memory, 1);
-    context_.shared().node_of();  // collective: known from here on
     together(context_.comm(), [&] { assemble(); });
     return std::move(made_);
   }

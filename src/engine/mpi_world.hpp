@@ -69,7 +69,7 @@ class MpiWorld final : public World {
   int tag_ = planning_even;
   std::map<std::int32_t, Stream> outgoing_, incoming_;  // by peer
   Sends sends_;                                         // of outgoing_
-  std::optional<Vote> vote_;                  // at the end of the running exchange
+  std::optional<Vote> vote_;                            // at the end of the running exchange
   std::vector<Letter> mail_;
 };
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 
@@ -32,11 +33,10 @@ class NameSwap {
   // Needs no memory.
   const std::map<std::int32_t, SegmentName>& run(const Context& context, const SegmentName& mine) {
     constexpr int bytes = sizeof(SegmentName);
-    const int tag = context.first_tag();  // of the exchange that is being made: nothing of it is under way yet
     for (auto& [rank, name] : theirs_)
-      check_mpi(MPI_Irecv(&name, bytes, MPI_BYTE, rank, tag, context.comm(), &requests_.emplace_back()), "MPI_Irecv");
+      check_mpi(MPI_Irecv(&name, bytes, MPI_BYTE, rank, segment_names, context.comm(), &requests_.emplace_back()), "MPI_Irecv");
     for (std::int32_t rank : senders_)
-      check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, rank, tag, context.comm(), &requests_.emplace_back()), "MPI_Isend");
+      check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, rank, segment_names, context.comm(), &requests_.emplace_back()), "MPI_Isend");
     check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     return theirs_;
   }

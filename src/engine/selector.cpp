@@ -128,7 +128,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   stay_together(context.comm());
   try {
     Choice choice;
-    together(context, [&] { choice = measure_on_copies(context, candidates, problem, settings, arguments, binding); });
+    together(context.comm(), [&] { choice = measure_on_copies(context, candidates, problem, settings, arguments, binding); });
     context.drop_trial_graph();  // here, where all ranks come together
     return choice;
   } catch (const Error& error) {

@@ -58,7 +58,7 @@ class Contest {
  public:
   Contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow) : context_(context), shadow_(shadow) {
     std::size_t tags = 0;
-    for (const Candidate& c : candidates) tags = std::max(tags, c.scheme ? c.scheme->tags() : 0);
+    for (const Candidate& c : candidates) tags = std::max(tags, c.tags());
     context.reserve_tags(tags);
     std::vector<Wiring> wirings;
     for (const Candidate& candidate : candidates) wirings.push_back(wire(context, candidate, settings, shadow.binding(), Purpose::trial));

@@ -295,7 +295,7 @@ extern "C" int tonari_grid_save(tonari_grid grid, int copy, int field, const cha
   return guarded([&] {
     HaloGrid& g = require(grid);
     check_file_call(g, copy, field, filename);
-    together(*g.context(), [&] { save_npy(g, copy, field, filename); });
+    together(g.context()->comm(), [&] { save_npy(g, copy, field, filename); });
   });
 }
 
@@ -303,6 +303,6 @@ extern "C" int tonari_grid_load(tonari_grid grid, int copy, int field, const cha
   return guarded([&] {
     HaloGrid& g = require(grid);
     check_file_call(g, copy, field, filename);
-    together(*g.context(), [&] { load_npy(g, copy, field, filename); });
+    together(g.context()->comm(), [&] { load_npy(g, copy, field, filename); });
   });
 }

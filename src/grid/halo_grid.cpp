@@ -35,7 +35,7 @@ std::int64_t cells_with_ghosts(const GridBox& box) {
 HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[]) : shape_(std::move(shape)) {
   shared->update_nodes();
   context_ = std::make_shared<Context>(shared);
-  together(*context_, [&] {
+  together(context_->comm(), [&] {
     lay_out();
     if (arrays) take_arrays(arrays);
     else allocate();

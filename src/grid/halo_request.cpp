@@ -181,7 +181,7 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
     stay_together(grid->context()->comm());
     try {
       HaloCandidate candidate{};
-      together(*grid->context(), [&] { candidate = build_candidate(grid, request, info, settings); });
+      together(grid->context()->comm(), [&] { candidate = build_candidate(grid, request, info, settings); });
       candidates.push_back(std::move(candidate));  // by all ranks or by none
     } catch (const Error& error) {  // no room for it, or an algorithm or channel is asked for that it does not have: others may do
       if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
@@ -225,7 +225,7 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, in
   if (!same[0]) fail(Errc::mismatch, "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
   if (!same[1]) fail_on_different_settings(grid->context()->comm(), info);
   HaloCandidate chosen{};
-  together(*grid->context(), [&] {
+  together(grid->context()->comm(), [&] {
     std::string details;
     const HaloRequest request{HaloKind::plan, settings.reach, copy};
     chosen = choose(grid, request, info, settings, details);

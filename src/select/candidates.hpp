@@ -40,6 +40,7 @@ struct Candidate {
   std::shared_ptr<const std::vector<Bytes>> passing = nullptr;
   bool passing_learnt = false;  // the same on all ranks, also where this one's plan needs no sizes
 
+  std::size_t tags() const { return scheme ? scheme->tags() : 0; }
   std::string algorithm() const { return scheme ? scheme->algorithm() : "native"; }
   std::string variant() const { return scheme ? scheme->variant() : ""; }
   // One line without tabs that identifies the candidate, also between runs: torus-direct/p2p-packed, linear/a message per block/p2p-packed/immediate.

@@ -89,7 +89,7 @@ void describe(const SharedVector& vector, Direction direction, const VectorExcha
 // Collective.
 std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, const VectorValues& values, MPI_Info info, Use use) {
   std::shared_ptr<Prepared> prepared;
-  together(vector.context(), [&] {
+  together(vector.context().comm(), [&] {
     prepared = std::make_shared<Prepared>();
     prepared->context = vector.shared_context();
     prepared->spare = std::make_unique<tonari_request_s>();

@@ -128,6 +128,40 @@ TEST_F(Communicators, GoWithThoseOfTheProgram) {
   free(first), free(second);
 }
 
+// Where a duplicate has no tags left, exchanges to come have another one. Tags then begin anew, and those of an exchange that
+// is under way are not taken for them.
+TEST_F(Communicators, ThatHaveNoTagsLeftGetAnother) {
+  if (world_size() < 2) GTEST_SKIP() << "a rank sends itself nothing";
+  constexpr int tags = 40;
+  limit_tags(tags);
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_EQ(make_adjacent_neighborhood(near), TONARI_SUCCESS) << tonari_last_error();
+  limit_tags(0);
+  const Live before = live();
+  std::vector<int> out(3 * tags), in(3 * tags, -1);
+  std::vector<tonari_request> requests(out.size());
+  const auto init = [&](std::size_t k, const char* channel) {
+    out[k] = 1000 * world_rank() + static_cast<int>(k);
+    const Info info{{"tonari_tune", "off"}, {"tonari_channel", channel}};
+    return tonari_alltoall_init(&out[k], 1, MPI_INT, &in[k], 1, MPI_INT, near, info, &requests[k]);
+  };
+  ASSERT_EQ(init(0, "p2p-packed"), TONARI_SUCCESS) << tonari_last_error();
+  const bool early = world_rank() % 2 == 0;  // they wait for the others from here on
+  if (early) {
+    EXPECT_EQ(tonari_start(requests[0]), TONARI_SUCCESS) << tonari_last_error();
+  }
+  for (std::size_t k = 1; k < requests.size(); ++k) ASSERT_EQ(init(k, k % 2 ? "shared" : "p2p-packed"), TONARI_SUCCESS) << tonari_last_error();
+  if (!early) {
+    EXPECT_EQ(tonari_start(requests[0]), TONARI_SUCCESS) << tonari_last_error();
+  }
+  EXPECT_EQ(tonari_startall(static_cast<int>(requests.size()) - 1, &requests[1]), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_waitall(static_cast<int>(requests.size()), requests.data()), TONARI_SUCCESS) << tonari_last_error();
+  for (std::size_t k = 0; k < in.size(); ++k) EXPECT_EQ(in[k], 1000 * left + static_cast<int>(k)) << k;
+  EXPECT_GE(live().communicators - before.communicators, 2) << "the tags have not run out";
+  for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+}
+
 // The program's error handler is neither called nor changed.
 TEST_F(Communicators, ThatAreRefusedAreErrorsOnAllRanks) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

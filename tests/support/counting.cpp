@@ -27,6 +27,7 @@ thread_local tonari::test::Live existing;  // of the thread that runs the tests
 
 int improbe_fails_in = 0;
 bool communicators_refused = false;
+int largest_tag = 0;  // 0: as the MPI has it
 
 // What the library asks of new and aligned_alloc, and what of that it does not get.
 struct Refusal {
@@ -96,6 +97,7 @@ Counts disarm() {
 }
 Live live() { return existing; }
 void fail_improbe(int n) { improbe_fails_in = n; }
+void limit_tags(int largest) { largest_tag = largest; }
 void refuse_communicators(bool refuse) { communicators_refused = refuse; }
 void fail_allocation(long n, bool once) { refusal = {n, 0, once}; }
 long allocations() { return refusal.asked; }
@@ -353,6 +355,12 @@ EXPORT int MPI_Testsome(int n, MPI_Request requests[], int* count, int done[], M
   const int code = PMPI_Testsome(n, requests, count, done, statuses);
   for (int k = 0; code == MPI_SUCCESS && *count != MPI_UNDEFINED && k < *count; ++k)
     existing.requests -= static_cast<long>(synchronous().erase(tested[static_cast<std::size_t>(done[k])]));
+  return code;
+}
+EXPORT int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
+  const Inside inside;
+  const int code = PMPI_Comm_get_attr(comm, key, value, found);
+  if (key == MPI_TAG_UB && largest_tag > 0) *static_cast<int**>(value) = &largest_tag;
   return code;
 }
 EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {

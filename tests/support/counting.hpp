@@ -27,6 +27,8 @@ Live live();
 // The n-th call of MPI_Improbe from now on fails.
 void fail_improbe(int n);
 
+// From now on the MPI says that message tags go up to this number; 0: what is true.
+void limit_tags(int largest);
 // From now on the MPI refuses every new communicator, or no longer does.
 void refuse_communicators(bool refuse);
 

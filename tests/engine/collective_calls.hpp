@@ -1,0 +1,326 @@
+// All collective calls of the library, each as something that can be done again and again.
+#pragma once
+
+#include <tonari/grid.h>
+#include <tonari/vector.h>
+
+#include <functional>
+#include <memory>
+
+#include "engine/agree.hpp"
+#include "engine/calibrate.hpp"
+#include "engine/read_topology.hpp"
+#include "support/graph_exchange.hpp"
+
+namespace tonari::test {
+
+// A collective call, again and again.
+struct Call {
+  virtual ~Call() = default;
+  virtual void set_up() {}     // before each attempt
+  virtual int make() = 0;      // where memory is short
+  virtual void use() {}        // what it made
+  virtual void drop() {}       // what it made, if it did
+  virtual void tear_down() {}  // after each attempt
+  virtual int attempts(int usual) const { return usual; }
+};
+
+// A request or nothing.
+struct Requesting : Call {
+  tonari_request request = TONARI_REQUEST_NULL;
+  void use() override {
+    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+  }
+  void drop() override { EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS); }
+};
+
+inline MPI_Comm cart_of_all() {
+  static const MPI_Comm cart = make_cart(torus_of_all(1));  // until the end
+  return cart;
+}
+
+inline Topology offsets_of_all() {
+  Topology t = torus_of_all(1);
+  t.offsets = box(1, -2, 2);
+  return t;
+}
+
+inline Graph graph_of_all() {
+  Edges edges = all_pairs(world_size());
+  for (int r = 0; r < world_size(); ++r) edges.emplace_back(r, r), edges.emplace_back(r, 0);
+  return make_graph(world_size(), edges);
+}
+
+inline tonari_neighborhood make_near(bool graph) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  const Topology t = offsets_of_all();
+  const int code =
+      graph ? create_adjacent(MPI_COMM_WORLD, graph_of_all().of[world_rank()], MPI_INFO_NULL, &near)
+            : tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL,
+                                              &near);
+  EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+  return near;
+}
+
+struct MakeNear : Call {
+  const bool graph;
+  const Info info;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  const Topology t = offsets_of_all();
+  const Lists lists = graph_of_all().of[world_rank()];
+  const std::vector<int> bytes_in = std::vector<int>(lists.sources.size(), 8),
+                         bytes_out = std::vector<int>(lists.targets.size(), 8);
+  MakeNear(bool as_graph, bool promises)
+      : graph(as_graph),
+        info{{"cdag_exact_byte_communications", promises ? "true" : "false"},
+             {"tonari_tune", "model"}} {}
+  int make() override {
+    if (!graph)
+      return tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL,
+                                             &near);
+    return tonari_neighborhood_create_adjacent(
+        MPI_COMM_WORLD, static_cast<int>(lists.sources.size()), lists.sources.data(), bytes_in.data(),
+        static_cast<int>(lists.targets.size()), lists.targets.data(), bytes_out.data(), info, &near);
+  }
+  void drop() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
+};
+
+// On a neighborhood that is new each time, so that everything has to be found out.
+struct Init : Requesting {
+  const bool graph;
+  const Info info;
+  Buffers buffers;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  Init(bool as_graph, Operation op, std::initializer_list<std::pair<const char*, std::string>> keys)
+      : graph(as_graph), info(keys) {
+    Random random(4);
+    if (graph) {
+      buffers = make_buffers(random, graph_of_all(), world_rank(), op, {4, 9, gathers(op), true, 5});
+    } else {
+      const int blocks = offsets_of_all().count();
+      buffers.op = op;
+      buffers.out = regular_side(random, Style::vector, gathers(op) ? 1 : blocks, 28),
+      buffers.in = regular_side(random, Style::resized, blocks, 28);
+    }
+    buffers.prepare(world_rank(), 1);
+  }
+  void set_up() override { near = make_near(graph); }
+  int make() override { return init(buffers.op, buffers.out, buffers.in, near, info, &request); }
+  void use() override {
+    buffers.prepare(world_rank(), 2);
+    Requesting::use();
+    EXPECT_EQ(graph ? buffers.wrong(graph_of_all(), world_rank(), 2)
+                    : buffers.wrong(offsets_of_all(), world_rank(), 2),
+              "");
+  }
+  void tear_down() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
+};
+
+struct Once : Init {
+  using Init::Init;
+  int make() override {
+    Side &out = buffers.out, &in = buffers.in;
+    if (graph)
+      return tonari_alltoallv(out.buffer(), out.counts.data(), out.displacements.data(), out.types[0],
+                              in.buffer(), in.counts.data(), in.displacements.data(), in.types[0],
+                              near);
+    return tonari_ialltoall(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0],
+                            in.types[0], near, &request);
+  }
+  void use() override {
+    if (graph) return;
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+  }
+  void drop() override {
+    tonari_wait(request);
+    Init::drop();
+  }
+};
+
+struct InPlaceCall : Requesting {
+  const bool general;
+  const Info info;
+  std::vector<double> values = std::vector<double>(static_cast<std::size_t>(world_size()) * 40);
+  std::vector<int> counts = std::vector<int>(static_cast<std::size_t>(world_size()), 40);
+  std::vector<MPI_Aint> places;
+  MPI_Comm comm = MPI_COMM_NULL;
+  InPlaceCall(bool generally, const char* channel)
+      : general(generally), info{{"tonari_channel", channel}} {
+    for (int r = 0; r < world_size(); ++r) places.push_back(40 * r);
+  }
+  void set_up() override { MPI_Comm_dup(MPI_COMM_WORLD, &comm); }  // what it keeps is made anew
+  int make() override {
+    if (!general)
+      return tonari_alltoall_inplace_init(values.data(), 40, MPI_DOUBLE, comm, info, &request);
+    return tonari_alltoallv_inplace_general_init(values.data(), counts.data(), places.data(),
+                                                 counts.data(), places.data(), MPI_DOUBLE, comm, info,
+                                                 &request);
+  }
+  void tear_down() override { MPI_Comm_free(&comm); }
+};
+
+// Everybody owns ten values and needs all values of the others.
+struct VectorData {
+  std::vector<std::int64_t> needs;
+  std::vector<double> owned = std::vector<double>(10, 1.5), ghosts;
+  VectorData() {
+    for (int i = 0; i < 10 * world_size(); ++i)
+      if (i / 10 != world_rank()) needs.push_back(i);
+    ghosts.resize(needs.size());
+  }
+  int create(MPI_Info info, tonari_vector* vector) const {
+    return tonari_vector_create(MPI_COMM_WORLD, 10 * world_rank(), 10,
+                                static_cast<std::int64_t>(needs.size()), needs.data(), info, vector);
+  }
+};
+
+struct MakeVector : Call {
+  const Info info;
+  const VectorData data;
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  explicit MakeVector(const char* route) : info{{"tonari_route", route}} {}
+  int make() override { return data.create(info, &vector); }
+  void drop() override { EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS); }
+};
+
+struct VectorInit : Requesting {
+  const bool reverse;
+  const Info info;
+  VectorData data;
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  VectorInit(bool backwards, const char* tune) : reverse(backwards), info{{"tonari_tune", tune}} {}
+  void set_up() override {
+    EXPECT_EQ(data.create(MPI_INFO_NULL, &vector), TONARI_SUCCESS) << tonari_last_error();
+  }
+  int make() override {
+    tonari_vector_values values{};
+    values.type = MPI_DOUBLE;
+    return reverse ? tonari_vector_reverse_init(vector, &values, MPI_SUM, data.ghosts.data(),
+                                                data.owned.data(), info, &request)
+                   : tonari_vector_forward_init(vector, &values, data.owned.data(), data.ghosts.data(),
+                                                info, &request);
+  }
+  void tear_down() override { EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS); }
+};
+
+struct VectorOnce : VectorInit {
+  VectorOnce() : VectorInit(false, "auto") {}
+  int make() override {
+    return tonari_vector_forward(vector, nullptr, data.owned.data(), data.ghosts.data());
+  }
+  void use() override {}
+  void drop() override {}
+};
+
+inline tonari_grid_shape small_shape(int storage, bool mapped_ghosts) {
+  tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
+  shape.dims = 1, shape.cells[0] = 32 * world_size(), shape.lower[0] = shape.upper[0] = 8;
+  shape.type = MPI_DOUBLE, shape.storage = storage, shape.copies = mapped_ghosts ? 2 : 1,
+  shape.mapped_ghosts = mapped_ghosts;
+  if (storage != TONARI_STORAGE_ARRAY) shape.brick[0] = 8;
+  return shape;
+}
+
+struct MakeGrid : Call {
+  const tonari_grid_shape shape;
+  tonari_grid grid = TONARI_GRID_NULL;
+  MakeGrid(int storage, bool mapped_ghosts) : shape(small_shape(storage, mapped_ghosts)) {}
+  int make() override {
+    return tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid);
+  }
+  void drop() override { EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS); }
+};
+
+struct HaloInit : Requesting {
+  const tonari_grid_shape shape;
+  const Info info;
+  tonari_grid grid = TONARI_GRID_NULL;
+  bool used = false;
+  HaloInit(int storage, bool mapped_ghosts, const char* tune)
+      : shape(small_shape(storage, mapped_ghosts)), info{{"tonari_tune", tune}} {}
+  void set_up() override {
+    used = false;
+    EXPECT_EQ(tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS)
+        << tonari_last_error();
+  }
+  void use() override {
+    if (!used || !shape.mapped_ghosts) Requesting::use();  // mapped copies are exchanged in turn
+    used = true;
+  }
+  int make() override { return tonari_grid_exchange_init(grid, 0, info, &request); }
+  void tear_down() override { EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS); }
+};
+
+// What the cost model asks of the machine, if nothing is remembered of it.
+struct Measure : Call {
+  const std::shared_ptr<const tonari::Node> node = tonari::read_node(MPI_COMM_WORLD).node;
+  int make() override {
+    const auto error = tonari::caught([&] {
+      tonari::together(MPI_COMM_WORLD, [&] { tonari::measure_machine(MPI_COMM_WORLD, node); });
+    });
+    return error ? static_cast<int>(error->code()) : TONARI_SUCCESS;
+  }
+  int attempts(int usual) const override { return usual / 4; }  // each takes half a second
+};
+
+struct Named {
+  const char* name;
+  std::function<std::unique_ptr<Call>()> make;
+};
+inline void PrintTo(const Named& call, std::ostream* out) { *out << call.name; }
+
+template <class C, class... Arguments>
+Named named(const char* name, Arguments... arguments) {
+  return {name, [=] { return std::make_unique<C>(arguments...); }};
+}
+
+inline Named init_call(const char* name, bool graph, Operation op, const std::string& tune,
+                const std::string& channel = "auto", const std::string& algorithm = "auto") {
+  return {name, [=] {
+            return std::unique_ptr<Call>(new Init(
+                graph, op,
+                {{"tonari_tune", tune}, {"tonari_channel", channel}, {"tonari_algorithm", algorithm}}));
+          }};
+}
+
+inline Named once_call(const char* name, bool graph, Operation op) {
+  return {name, [=] { return std::unique_ptr<Call>(new Once(graph, op, {})); }};
+}
+
+inline const Named calls[] = {
+    init_call("AlltoallOff", false, Operation::alltoall, "off"),
+    init_call("AlltoallModel", false, Operation::alltoall, "model"),
+    init_call("AlltoallMeasure", false, Operation::alltoall, "measure"),
+    init_call("AllgatherMeasure", false, Operation::allgather, "measure"),
+    init_call("AlltoallShared", false, Operation::alltoall, "off", "shared", "torus"),
+    init_call("AlltoallOnesided", false, Operation::alltoall, "off", "onesided"),
+    init_call("AlltoallNative", false, Operation::alltoall, "off", "auto", "native"),
+    init_call("GraphAlltoallvOff", true, Operation::alltoallv, "off"),
+    init_call("GraphAlltoallwModel", true, Operation::alltoallw, "model"),
+    init_call("GraphAlltoallvMeasure", true, Operation::alltoallv, "measure"),
+    init_call("GraphAllgatherMeasure", true, Operation::allgather, "measure"),
+    init_call("GraphOnesided", true, Operation::alltoallv, "off", "shared+onesided"),
+    once_call("AlltoallOnce", false, Operation::alltoall),
+    once_call("GraphAlltoallvOnce", true, Operation::alltoallv),
+    named<Measure>("MeasureMachine"),
+    named<MakeNear>("MakeCart", false, false),
+    named<MakeNear>("MakeAdjacent", true, false),
+    named<MakeNear>("MakePromised", true, true),
+    named<InPlaceCall>("InPlaceShared", false, "shared"),
+    named<InPlaceCall>("InPlacePacked", false, "p2p-packed"),
+    named<InPlaceCall>("InPlaceGeneral", true, "p2p-packed"),
+    named<MakeVector>("VectorDirect", "direct"),
+    named<MakeVector>("VectorAuto", "auto"),
+    named<VectorInit>("VectorForwardOff", false, "off"),
+    named<VectorInit>("VectorReverseMeasure", true, "measure"),
+    named<VectorOnce>("VectorOnce"),
+    named<MakeGrid>("GridArray", TONARI_STORAGE_ARRAY, false),
+    named<MakeGrid>("GridMapped", TONARI_STORAGE_MAPPED, false),
+    named<MakeGrid>("GridMappedGhosts", TONARI_STORAGE_MAPPED, true),
+    named<HaloInit>("HaloOff", TONARI_STORAGE_BRICK, false, "off"),
+    named<HaloInit>("HaloMeasure", TONARI_STORAGE_ARRAY, false, "measure"),
+    named<HaloInit>("HaloMapped", TONARI_STORAGE_MAPPED, true, "measure"),
+};
+
+}  // namespace tonari::test
