@@ -24,7 +24,7 @@ class Candidate {
   virtual bool ours() const { return false; }        // made by tonari
 };
 
-// Makes candidates of one pattern; owns what they share: the communicator with MPI's graph topology and tonari's neighbourhood.
+// Makes candidates of one pattern; owns what they share: the communicator with MPI's graph topology and tonari's neighborhood.
 class Candidates {
  public:
   Candidates(const Place& place, const Options& options);  // [collective]

@@ -9,7 +9,7 @@ namespace {
 const std::vector<std::string> usual{"auto",   "native", "native-nonblocking", "native-persistent", "irecv",
                                      "linear", "torus",  "torus-direct",       "additive-basis",    "floor"};
 const std::vector<std::string> usual_on_graphs{"auto",   "native",    "native-nonblocking", "native-persistent", "irecv",
-                                               "linear", "colouring", "tree",               "node-aware",        "common-neighbourhood",
+                                               "linear", "coloring", "tree",               "node-aware",        "common-neighborhood",
                                                "store-and-forward",   "message-sharing",    "balanced",          "floor"};
 const std::vector<std::string> all{"auto",
                                    "native",

@@ -1,4 +1,4 @@
-// tonari_bench: tonari beside MPI's own neighbourhood collectives and plain point to point, in one process, every result verified.
+// tonari_bench: tonari beside MPI's own neighborhood collectives and plain point to point, in one process, every result verified.
 #include <cstdio>
 
 #include "runs.hpp"

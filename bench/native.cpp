@@ -1,4 +1,4 @@
-// The comparators inside MPI: blocking, non-blocking and persistent neighbourhood collectives on a distributed graph.
+// The comparators inside MPI: blocking, non-blocking and persistent neighborhood collectives on a distributed graph.
 #include <mpi.h>
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>

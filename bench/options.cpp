@@ -14,8 +14,8 @@ const char* const usage =
     "                     scale-free:LINKS, clique:RANKS, each with an optional :SEED\n"
     "  --op NAME          alltoall (default), alltoallv, alltoallw, allgather, allgatherv, allgatherw\n"
     "  --bytes N,N,...    bytes of a block; the largest block in v and w forms (default 8)\n"
-    "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on graphs auto, linear, colouring, tree,\n"
-    "                     node-aware, common-neighbourhood, store-and-forward, message-sharing, balanced; tonari-native, tonari-irecv,\n"
+    "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on graphs auto, linear, coloring, tree,\n"
+    "                     node-aware, common-neighborhood, store-and-forward, message-sharing, balanced; tonari-native, tonari-irecv,\n"
     "                     each also with a variant (balanced/both ends), a channel (torus/p2p-typed, linear/shared, linear/shared/view); native, native-nonblocking,\n"
     "                     native-persistent, irecv, irecv-persistent; floor; all\n"
     "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
@@ -23,7 +23,7 @@ const char* const usage =
     "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
     "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long (0, 20)\n"
     "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto (default), off, model, measure\n"
-    "  --setup            time the making of neighbourhoods and requests instead (paper 000, Table 2)\n"
+    "  --setup            time the making of neighborhoods and requests instead (paper 000, Table 2)\n"
     "  --count            verify and count messages only\n"
     "  --output FILE      where the JSON goes (standard output)\n";
 

@@ -20,7 +20,7 @@ struct Options : CommonOptions {
   int warmup = 10;
   double min_time = 0;  // seconds per block size
   std::string tune = "auto";
-  bool setup = false;  // time the making of neighbourhoods and requests instead
+  bool setup = false;  // time the making of neighborhoods and requests instead
   bool count = false;  // only count messages and verify; time nothing
 };
 

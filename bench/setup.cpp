@@ -1,4 +1,4 @@
-// Set-up times (paper 000, Table 2): MPI's graph constructors beside tonari's neighbourhood and requests.
+// Set-up times (paper 000, Table 2): MPI's graph constructors beside tonari's neighborhood and requests.
 #include <chrono>
 #include <functional>
 
@@ -43,7 +43,7 @@ std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
   return {{"MPI_Dist_graph_create_adjacent", "", "", [] {}, adjacent, free, 1 << 30}, {"MPI_Dist_graph_create", "", "", [] {}, general, free, 1 << 30}};
 }
 
-// Each request is the first one of a neighbourhood of its own: nothing that an earlier init left there helps.
+// Each request is the first one of a neighborhood of its own: nothing that an earlier init left there helps.
 struct Inits {
   const Place& place;
   const Workload& work;
@@ -125,7 +125,7 @@ Outcome time_setup(const Place& place, const Options& options) {
       outcome.rows.push_back(row_for(object, repeat(object, options, place.cart), place, options, bytes));
     } catch (const tonari::Error& error) {
       if (error.code() != Errc::algorithm) throw;
-      tonari_neighborhood_free(&near);  // the algorithm does not apply to this neighbourhood
+      tonari_neighborhood_free(&near);  // the algorithm does not apply to this neighborhood
     }
   }
   return outcome;

@@ -53,7 +53,7 @@ function(tonari_add_mpi mpi)
   endif()
   separate_arguments(compile)
   separate_arguments(link)
-  # Only where headers and libraries are: the wrapper's optimisation, debug and hardening flags are the packager's business, not ours. The
+  # Only where headers and libraries are: the wrapper's optimization, debug and hardening flags are the packager's business, not ours. The
   # C++ bindings, gone from MPI since 3.0, are left out.
   set(includes ${compile})
   list(FILTER includes INCLUDE REGEX "^-I")

@@ -43,7 +43,7 @@ static double exact(const Grid* grid, int i, int j) {
 }
 
 /* Ghost points hold the boundary values where there is no neighbor; elsewhere the exchange overwrites them. */
-static void initialise(const Grid* grid, Field u) {
+static void initialize(const Grid* grid, Field u) {
   for (int i = 0; i < WIDTH; ++i)
     for (int j = 0; j < WIDTH; ++j) u[i][j] = i == 0 || j == 0 || i == N + 1 || j == N + 1 ? exact(grid, i, j) : 0;
 }
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   const int offsets[] = {1, 0, -1, 0, 0, 1, 0, -1};
   MPI_Init(&argc, &argv);
   Grid grid = make_grid();
-  for (int k = 0; k < 2; ++k) initialise(&grid, u[k]);
+  for (int k = 0; k < 2; ++k) initialize(&grid, u[k]);
 
   tonari_neighborhood near;
   check(tonari_neighborhood_create_cart(grid.comm, 4, offsets, MPI_INFO_NULL, &near));

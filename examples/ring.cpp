@@ -1,4 +1,4 @@
-// tonari.hpp: every rank of a ring learns the numbers of the ranks up to two to its left and right (allgather), while the four neighbours also get
+// tonari.hpp: every rank of a ring learns the numbers of the ranks up to two to its left and right (allgather), while the four neighbors also get
 // one number each of their own (alltoall); both exchanges run at the same time.
 //
 //     mpiexec -n 5 ring

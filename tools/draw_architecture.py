@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/architecture"))
 
-from rooms import CORE, FLOOR, FLOORS, sources  # noqa: E402
+from rooms import CORE, FLOOR, FLOORS, room_of, sources  # noqa: E402
 
 Arrow = tuple[str, str]
 
@@ -32,18 +32,10 @@ WIDTH = 100  # of a line
 LOOKS = "fill:#e8f1fa,stroke:#4a78a8,color:#102030"
 
 
-def room_of(path: str) -> str:
-    """The room that "room/file" is in; rooms may lie in each other. Empty if there is none."""
-    parts = path.split("/")[:-1]
-    names = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
-    return next((name for name in names if name in FLOOR), "")
-
-
 def includes(root: Path) -> Counter[Arrow]:
     """How many times files of one room include headers of another one."""
     found: Counter[Arrow] = Counter()
-    for _, path in sources(root):
-        room = room_of(path.relative_to(root / "src").as_posix())
+    for room, path in sources(root):
         for included in QUOTED.findall(path.read_text(encoding="utf-8")):
             target = room_of(included)
             if room and target and target != room:

@@ -26,7 +26,7 @@ from types import FrameType
 SUBNET = "10.77.0.0/16"
 NETNS_ETC = Path("/etc/netns")  # ip-netns(8): NAME/hosts there is /etc/hosts inside
 AUTOGROUP = Path("/proc/sys/kernel/sched_autogroup_enabled")
-NEIGHBOURS = Path("/proc/sys/net/ipv4/neigh/default")  # one table for all namespaces
+NEIGHBORS = Path("/proc/sys/net/ipv4/neigh/default")  # one table for all namespaces
 # mpiexec's own remote start, without ssh: AGENT HOST COMMAND... The host gets its name in a UTS namespace.
 AGENT = """#!/bin/sh
 host=$1
@@ -57,7 +57,7 @@ class Hosts:
 
     def __enter__(self) -> Hosts:
         try:
-            self._room_for_neighbours()
+            self._room_for_neighbors()
             self._one_queue()
             self._bridge()
             for i, name in enumerate(self.names):
@@ -107,11 +107,11 @@ class Hosts:
     def _address(i: int) -> str:
         return f"10.77.{(i + 1) // 256}.{(i + 1) % 256}"
 
-    def _room_for_neighbours(self) -> None:
+    def _room_for_neighbors(self) -> None:
         """Every host remembers every other one's address; the kernel forgets some when its one table is full."""
         needed = 2 * self.count * self.count
         for name in ("gc_thresh3", "gc_thresh2", "gc_thresh1"):
-            path = NEIGHBOURS / name
+            path = NEIGHBORS / name
             if path.exists() and int(path.read_text()) < needed:
                 self._set(path, str(needed))
 

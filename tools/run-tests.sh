@@ -2,7 +2,7 @@
 # Tests of the build tree: CTest (C++ and MPI), pytest, then some of CTest's under sanitizers. All run even if one fails, and say at the end
 # what they counted. A runner that ran nothing has failed.
 #
-#   tools/run-tests.sh [more]    without: all but what is labelled `more`, the core under sanitizers; with: the rest, MPI tests under sanitizers
+#   tools/run-tests.sh [more]    without: all but what is labeled `more`, the core under sanitizers; with: the rest, MPI tests under sanitizers
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

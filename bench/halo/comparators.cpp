@@ -1,4 +1,4 @@
-// What programs do on arrays without a library: one message per neighbour, also where the neighbour is the rank itself, by MPI_Irecv and MPI_Isend.
+// What programs do on arrays without a library: one message per neighbor, also where the neighbor is the rank itself, by MPI_Irecv and MPI_Isend.
 #include <array>
 
 #include "halo/exchange.hpp"
@@ -15,18 +15,18 @@ class OnArray : public Exchange {
   bool verify(int generation) override { return verify_field(*this, field_, generation); }
 
  protected:
-  const std::vector<Neighbour>& neighbours() const { return field_.torus().neighbours(); }
+  const std::vector<Neighbor>& neighbors() const { return field_.torus().neighbors(); }
   MPI_Comm comm() const { return field_.torus().comm(); }
   const Field& field_;
   std::array<MPI_Request, 2 * all> requests_{};
 };
 
-// Nested loops into one buffer per neighbour and out of it.
+// Nested loops into one buffer per neighbor and out of it.
 class Pack : public OnArray {
  public:
   explicit Pack(const Field& field) : OnArray(field) {
     for (int i = 0; i < all; ++i) {
-      const std::size_t cells = static_cast<std::size_t>(cells_in(field.cube().surface(neighbours()[i])));
+      const std::size_t cells = static_cast<std::size_t>(cells_in(field.cube().surface(neighbors()[i])));
       out_[i].resize(cells), in_[i].resize(cells);
     }
   }
@@ -34,16 +34,16 @@ class Pack : public OnArray {
   void run() override {
     const double start = now();
     for (int i = 0; i < all; ++i)
-      MPI_Irecv(in_[i].data(), static_cast<int>(in_[i].size()), MPI_DOUBLE, neighbours()[i].rank, opposite(i), comm(), &requests_[i]);
+      MPI_Irecv(in_[i].data(), static_cast<int>(in_[i].size()), MPI_DOUBLE, neighbors()[i].rank, opposite(i), comm(), &requests_[i]);
     const double received = now();
-    for (int i = 0; i < all; ++i) gather(field_.cube().surface(neighbours()[i]), out_[i].data());
+    for (int i = 0; i < all; ++i) gather(field_.cube().surface(neighbors()[i]), out_[i].data());
     const double packed = now();
     for (int i = 0; i < all; ++i)
-      MPI_Isend(out_[i].data(), static_cast<int>(out_[i].size()), MPI_DOUBLE, neighbours()[i].rank, i, comm(), &requests_[all + i]);
+      MPI_Isend(out_[i].data(), static_cast<int>(out_[i].size()), MPI_DOUBLE, neighbors()[i].rank, i, comm(), &requests_[all + i]);
     const double sent = now();
     MPI_Waitall(2 * all, requests_.data(), MPI_STATUSES_IGNORE);
     const double arrived = now();
-    for (int i = 0; i < all; ++i) scatter(field_.cube().ghosts(neighbours()[i]), in_[i].data());
+    for (int i = 0; i < all; ++i) scatter(field_.cube().ghosts(neighbors()[i]), in_[i].data());
     phases_ = {packed - received + now() - arrived, received - start + sent - packed, arrived - sent};
   }
   std::string description() const override { return "plain loops into buffers, MPI_Irecv and MPI_Isend, plain loops out of buffers; to itself by MPI, too"; }
@@ -75,8 +75,8 @@ class Datatypes : public OnArray {
  public:
   explicit Datatypes(const Field& field) : OnArray(field) {
     for (int i = 0; i < all; ++i) {
-      out_[i] = type_of(field.cube().surface(neighbours()[i]));
-      in_[i] = type_of(field.cube().ghosts(neighbours()[i]));
+      out_[i] = type_of(field.cube().surface(neighbors()[i]));
+      in_[i] = type_of(field.cube().ghosts(neighbors()[i]));
     }
   }
   ~Datatypes() override {
@@ -89,8 +89,8 @@ class Datatypes : public OnArray {
   void run() override {
     const double start = now();
     double* const array = field_.base(0);
-    for (int i = 0; i < all; ++i) MPI_Irecv(array, 1, in_[i], neighbours()[i].rank, opposite(i), comm(), &requests_[i]);
-    for (int i = 0; i < all; ++i) MPI_Isend(array, 1, out_[i], neighbours()[i].rank, i, comm(), &requests_[all + i]);
+    for (int i = 0; i < all; ++i) MPI_Irecv(array, 1, in_[i], neighbors()[i].rank, opposite(i), comm(), &requests_[i]);
+    for (int i = 0; i < all; ++i) MPI_Isend(array, 1, out_[i], neighbors()[i].rank, i, comm(), &requests_[all + i]);
     const double sent = now();
     MPI_Waitall(2 * all, requests_.data(), MPI_STATUSES_IGNORE);
     phases_ = {0, sent - start, now() - sent};

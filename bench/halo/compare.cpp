@@ -122,7 +122,7 @@ void verify_steps(Run& run) {
   }
 }
 
-// Computing alone leaves old ghosts behind, which every cycle fills again at its end; mapped ghosts are never old. It writes what a neighbour may still read there,
+// Computing alone leaves old ghosts behind, which every cycle fills again at its end; mapped ghosts are never old. It writes what a neighbor may still read there,
 // though: both only compute then, and nobody looks at the values.
 void time_steps(Run& run) {
   std::vector<std::function<void()>> runs;

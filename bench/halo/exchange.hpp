@@ -50,7 +50,7 @@ class Exchange {
 // Of a field: new data into its own cells, poison into its ghosts, one exchange, and every ghost cell compared. Barriers around it: mapped ghosts are others' cells.
 bool verify_field(Exchange& exchange, const Field& field, int generation);
 
-// Bytes of the messages to all 26 neighbours, and how many there are, as the storage sends them (buffers: as MemMap does).
+// Bytes of the messages to all 26 neighbors, and how many there are, as the storage sends them (buffers: as MemMap does).
 struct Message {
   int pieces = 1;
   long long bytes = 0;

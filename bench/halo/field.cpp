@@ -68,18 +68,18 @@ void Field::fill(int copy, int generation) const {
 
 void Field::poison_ghosts(int copy) const {
   if (storage_ == Storage::mapped_ghosts) return;
-  for (const Neighbour& each : torus_.neighbours())
+  for (const Neighbor& each : torus_.neighbors())
     for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) { at(copy, z, y, x) = poison; });
 }
 
 void Field::fill_ghosts(int copy, int generation) const {
-  for (const Neighbour& each : torus_.neighbours())
+  for (const Neighbor& each : torus_.neighbors())
     for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) { at(copy, z, y, x) = value(generation, z, y, x); });
 }
 
 bool Field::delivered(int copy, int generation) const {
   bool good = true;
-  for (const Neighbour& each : torus_.neighbours())
+  for (const Neighbor& each : torus_.neighbors())
     for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) { good = good && at(copy, z, y, x) == value(generation, z, y, x); });
   return good;
 }

@@ -77,9 +77,9 @@ class Network : public Exchange {
 
  private:
   int count() const { return static_cast<int>(messages_.size()); }
-  int rank(int i) const { return torus_.neighbours()[static_cast<std::size_t>(i)].rank; }
-  long long arriving(int i) const { return messages_[opposite(i)].bytes; }  // from neighbour i: all ranks send alike
-  static double value(int from, int neighbour, int generation, long long k) { return static_cast<double>(((from * 26LL + neighbour) * 8 + generation % 8) << 28 | k); }
+  int rank(int i) const { return torus_.neighbors()[static_cast<std::size_t>(i)].rank; }
+  long long arriving(int i) const { return messages_[opposite(i)].bytes; }  // from neighbor i: all ranks send alike
+  static double value(int from, int neighbor, int generation, long long k) { return static_cast<double>(((from * 26LL + neighbor) * 8 + generation % 8) << 28 | k); }
   template <class F>
   static void for_each_word(char* buffer, long long bytes, const F& f) {
     double* const words = reinterpret_cast<double*>(buffer);

@@ -35,7 +35,7 @@ unsigned long long result_of(const Steps& steps, Exchange& exchange, const Field
 // The same without any exchange, on an array whose ghosts are filled by what is known of them.
 unsigned long long expected_result(const Steps& steps, const Field& array, int generation);
 
-// Own cells of an array by loops that the compiler vectorises.
+// Own cells of an array by loops that the compiler vectorizes.
 class PlainLoops {
  public:
   PlainLoops(const Field& array, int points);
@@ -54,7 +54,7 @@ class PlainLoops {
 };
 
 // Reads as many doubles as the own cells are and writes as many, each multiplied by a number, with plain stores (STREAM's "scale"): what a stencil that finds all
-// neighbours in the cache must at least do.
+// neighbors in the cache must at least do.
 class MemorySpeed {
  public:
   explicit MemorySpeed(long long cells);

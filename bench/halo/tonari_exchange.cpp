@@ -42,7 +42,7 @@ class Tonari : public Exchange {
  private:
   int copies() const { return copies_alternate() ? 2 : 1; }
   bool planned() const { return std::string(info_.algorithm) == "plan"; }
-  bool stays(const Neighbour& neighbour) const { return neighbour.rank == field_.torus().rank(); }
+  bool stays(const Neighbor& neighbor) const { return neighbor.rank == field_.torus().rank(); }
 
   void count_copies(const Options& options) {
     copied_ = {0, 0};
@@ -53,7 +53,7 @@ class Tonari : public Exchange {
     const Sending sending = in_pieces ? Sending::pieces : way == "basic" ? Sending::regions : mapped ? Sending::views : Sending::cells;
     const std::vector<Message> messages = messages_of(field_.cube(), options, unit(), sending);
     for (std::size_t i = 0; i < messages.size(); ++i)
-      if (stays(field_.torus().neighbours()[i])) copied_.pieces += messages[i].pieces, copied_.bytes += messages[i].bytes;
+      if (stays(field_.torus().neighbors()[i])) copied_.pieces += messages[i].pieces, copied_.bytes += messages[i].bytes;
   }
   // Two faces in each dimension along which there is one rank only.
   void count_shifts(const Options& options) {

@@ -16,11 +16,11 @@ Torus::Torus(MPI_Comm comm) {
         const int at[]{coordinates_[0] + dz, coordinates_[1] + dy, coordinates_[2] + dx};
         int rank;
         MPI_Cart_rank(cart_, at, &rank);  // periodic: any coordinate will do
-        neighbours_.push_back({{dz, dy, dx}, rank});
+        neighbors_.push_back({{dz, dy, dx}, rank});
       }
 }
 
-tonari_box Cube::ghosts(const Neighbour& from) const {
+tonari_box Cube::ghosts(const Neighbor& from) const {
   tonari_box box = own();
   for (int k = 0; k < 3; ++k) {
     if (from.sign[k] < 0) box.first[k] = -ghost, box.end[k] = 0;
@@ -29,7 +29,7 @@ tonari_box Cube::ghosts(const Neighbour& from) const {
   return box;
 }
 
-tonari_box Cube::surface(const Neighbour& to) const {
+tonari_box Cube::surface(const Neighbor& to) const {
   tonari_box box = own();
   for (int k = 0; k < 3; ++k) {
     if (to.sign[k] < 0) box.end[k] = ghost;

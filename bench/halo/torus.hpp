@@ -10,7 +10,7 @@
 namespace bench::halo {
 
 // One of 26. Numbers ascend with the signs, dimension 0 first, so that the opposite of number i is 25 - i.
-struct Neighbour {
+struct Neighbor {
   std::array<int, 3> sign;
   int rank;
 };
@@ -27,23 +27,23 @@ class Torus {
   int ranks() const { return ranks_; }
   const std::array<int, 3>& dims() const { return dims_; }
   const std::array<int, 3>& coordinates() const { return coordinates_; }
-  const std::vector<Neighbour>& neighbours() const { return neighbours_; }
+  const std::vector<Neighbor>& neighbors() const { return neighbors_; }
 
  private:
   MPI_Comm cart_ = MPI_COMM_NULL;
   int rank_ = 0, ranks_ = 0;
   std::array<int, 3> dims_{}, coordinates_{};
-  std::vector<Neighbour> neighbours_;
+  std::vector<Neighbor> neighbors_;
 };
 
-constexpr int opposite(int neighbour) { return 25 - neighbour; }
+constexpr int opposite(int neighbor) { return 25 - neighbor; }
 
 // A rank's cube.
 struct Cube {
   long long size, ghost;
   tonari_box own() const { return {{0, 0, 0, 0, 0}, {size, size, size, 0, 0}}; }
-  tonari_box ghosts(const Neighbour& from) const;   // that this neighbour fills
-  tonari_box surface(const Neighbour& to) const;    // that this neighbour needs
+  tonari_box ghosts(const Neighbor& from) const;   // that this neighbor fills
+  tonari_box surface(const Neighbor& to) const;    // that this neighbor needs
 };
 
 long long cells_in(const tonari_box& box);

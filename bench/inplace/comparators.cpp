@@ -1,5 +1,5 @@
 // MPI's own ways.
-#include "inplace/exchange.hpp"
+#include "planners/in_place/exchange.hpp"
 
 namespace bench::inplace {
 

@@ -1,11 +1,11 @@
-#include "inplace/compare.hpp"
+#include "planners/in_place/compare.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
-#include "inplace/exchange.hpp"
-#include "inplace/peak.hpp"
+#include "planners/in_place/exchange.hpp"
+#include "planners/in_place/peak.hpp"
 #include "timing.hpp"
 
 namespace bench::inplace {

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "inplace/options.hpp"
+#include "planners/in_place/options.hpp"
 #include "program.hpp"
 
 namespace bench::inplace {

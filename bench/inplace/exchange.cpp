@@ -1,4 +1,4 @@
-#include "inplace/exchange.hpp"
+#include "planners/in_place/exchange.hpp"
 
 namespace bench::inplace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "inplace/workload.hpp"
+#include "planners/in_place/workload.hpp"
 
 namespace bench::inplace {
 

@@ -1,4 +1,4 @@
-#include "inplace/heap.hpp"
+#include "planners/in_place/heap.hpp"
 
 #include <malloc.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "inplace/compare.hpp"
+#include "planners/in_place/compare.hpp"
 
 namespace {
 

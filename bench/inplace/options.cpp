@@ -1,10 +1,10 @@
-#include "inplace/options.hpp"
+#include "planners/in_place/options.hpp"
 
 #include <algorithm>
 #include <climits>
 
 #include "base/error.hpp"
-#include "inplace/exchange.hpp"
+#include "planners/in_place/exchange.hpp"
 #include "words.hpp"
 
 namespace bench::inplace {

@@ -1,4 +1,4 @@
-#include "inplace/peak.hpp"
+#include "planners/in_place/peak.hpp"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "inplace/heap.hpp"
+#include "planners/in_place/heap.hpp"
 
 namespace bench::inplace {
 

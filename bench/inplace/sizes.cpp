@@ -1,4 +1,4 @@
-#include "inplace/sizes.hpp"
+#include "planners/in_place/sizes.hpp"
 
 #include <algorithm>
 #include <cmath>

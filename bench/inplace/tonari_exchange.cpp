@@ -1,7 +1,7 @@
 // tonari's exchanges in place.
 #include <string>
 
-#include "inplace/exchange.hpp"
+#include "planners/in_place/exchange.hpp"
 #include "keys.hpp"
 
 namespace bench::inplace {

@@ -1,4 +1,4 @@
-#include "inplace/workload.hpp"
+#include "planners/in_place/workload.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ Blocks blocks_of(const std::vector<long long>& sizes) {
   return blocks;
 }
 
-// The finaliser of SplitMix64: neighbouring pairs begin far apart.
+// The finalizer of SplitMix64: neighboring pairs begin far apart.
 Word mix(Word x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;

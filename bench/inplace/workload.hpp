@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "inplace/sizes.hpp"
+#include "planners/in_place/sizes.hpp"
 
 namespace bench::inplace {
 

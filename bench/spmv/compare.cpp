@@ -94,8 +94,8 @@ Row describe(const std::string& kind, const Share& share) {
   row.whole("rows", share.size).whole("nonzeros", share.nonzeros);
   const auto ghosts = static_cast<long long>(share.ghosts.size());
   row.whole("words", sum(ghosts, share.comm)).whole("most_ghosts", most(ghosts, MPI_LONG_LONG, share.comm));
-  const int neighbours = kind == "reverse" || kind == "columns" ? share.sources.size() : share.targets.size();
-  row.number("avg_targets", static_cast<double>(sum(neighbours, share.comm)) / share.ranks).whole("most_targets", most<long long>(neighbours, MPI_LONG_LONG, share.comm));
+  const int neighbors = kind == "reverse" || kind == "columns" ? share.sources.size() : share.targets.size();
+  row.number("avg_targets", static_cast<double>(sum(neighbors, share.comm)) / share.ranks).whole("most_targets", most<long long>(neighbors, MPI_LONG_LONG, share.comm));
   return row;
 }
 

@@ -1,4 +1,4 @@
-// Plain point to point, MPI's neighbourhood collectives, tonari's alltoallv with each of its algorithms.
+// Plain point to point, MPI's neighborhood collectives, tonari's alltoallv with each of its algorithms.
 #include <mpi.h>
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "graphs/algorithm.hpp"
+#include "planners/graphs/algorithm.hpp"
 #include "keys.hpp"
 #include "spmv/mover.hpp"
 

@@ -1,7 +1,7 @@
-// tonari_stencil_bench [--size N]... [--seconds S]: stencils on bricks and arrays on one core, against plain loops that the compiler vectorises and against the speed of
+// tonari_stencil_bench [--size N]... [--seconds S]: stencils on bricks and arrays on one core, against plain loops that the compiler vectorizes and against the speed of
 // memory, all in one run. Per size (own cells per dimension, doubles, halo 8) a table of nanoseconds per thousand cells, best of several turns, and ratios. Results are compared with the plain loops'.
 //
-// Roofline: "copy" reads one array and writes another with plain stores, the traffic of a stencil whose neighbours are found in the cache: 16 bytes per cell, and 8 more that
+// Roofline: "copy" reads one array and writes another with plain stores, the traffic of a stencil whose neighbors are found in the cache: 16 bytes per cell, and 8 more that
 // the processor reads before it writes a line, for both alike.
 #include <algorithm>
 #include <cmath>

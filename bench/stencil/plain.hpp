@@ -1,4 +1,4 @@
-// What programs without a library do: loops over arrays, in tiles, vectorised by the compiler.
+// What programs without a library do: loops over arrays, in tiles, vectorized by the compiler.
 #pragma once
 
 #include <tonari/grid_layout.h>

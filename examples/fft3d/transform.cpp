@@ -12,7 +12,7 @@ namespace {
 
 fftw_complex* raw(Complex* a) { return reinterpret_cast<fftw_complex*>(a); }
 
-// `count` transforms in place, of the given extents; neighbours in one transform are `stride` apart, transforms `distance`.
+// `count` transforms in place, of the given extents; neighbors in one transform are `stride` apart, transforms `distance`.
 Plan many(std::initializer_list<std::size_t> extents, std::size_t count, Complex* a, std::size_t stride, std::size_t distance, int direction,
           unsigned flags) {
   const std::vector<int> n(extents.begin(), extents.end());

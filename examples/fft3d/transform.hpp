@@ -14,7 +14,7 @@ struct Strides {
   std::size_t stride0, stride1;
 };
 
-// A transform of one grid in place; not normalised, as everywhere in FFTW: backward after forward multiplies by the number of points.
+// A transform of one grid in place; not normalized, as everywhere in FFTW: backward after forward multiplies by the number of points.
 class Fft {
  public:
   virtual ~Fft() = default;

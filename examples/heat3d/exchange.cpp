@@ -4,7 +4,7 @@ namespace {
 
 // One dimension of a block that goes towards c: the last layer inside if c is 1, the first if it is -1, all points if it is 0.
 int first_sent(int n, int c) { return c == 1 ? n : 1; }
-// What comes from the neighbour at -c belongs in the ghost layer on that side.
+// What comes from the neighbor at -c belongs in the ghost layer on that side.
 int first_received(int n, int c) { return c == 1 ? 0 : c == -1 ? n + 1 : 1; }
 
 MPI_Datatype block_type(const Domain& domain, const int* offset, int (*first)(int, int)) {
@@ -44,8 +44,8 @@ const std::vector<int>& Halo::offsets() {
   return offsets;
 }
 
-Halo::Halo(const Domain& domain) : counts_(neighbours, 1), displacements_(neighbours, 0) {
-  for (int i = 0; i < neighbours; ++i) {
+Halo::Halo(const Domain& domain) : counts_(neighbors, 1), displacements_(neighbors, 0) {
+  for (int i = 0; i < neighbors; ++i) {
     send_.push_back(block_type(domain, &offsets()[3 * i], first_sent));
     recv_.push_back(block_type(domain, &offsets()[3 * i], first_received));
   }
@@ -70,12 +70,12 @@ void TonariExchange::operator()(int which) {
 
 NativeExchange::NativeExchange(const Domain& domain, const Halo& halo, std::array<Field, 2>& fields) : halo_(halo), fields_(fields) {
   std::vector<int> targets, sources;
-  for (int i = 0; i < Halo::neighbours; ++i) {
+  for (int i = 0; i < Halo::neighbors; ++i) {
     targets.push_back(rank_at(domain, &Halo::offsets()[3 * i], 1));
     sources.push_back(rank_at(domain, &Halo::offsets()[3 * i], -1));
   }
   // Of MPI_COMM_WORLD, whose ranks the grid kept: Open MPI 5.0 treats a graph made of a Cartesian communicator as Cartesian, and crashes.
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, Halo::neighbours, sources.data(), MPI_UNWEIGHTED, Halo::neighbours, targets.data(),
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, Halo::neighbors, sources.data(), MPI_UNWEIGHTED, Halo::neighbors, targets.data(),
                                  MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph_);
 }
 

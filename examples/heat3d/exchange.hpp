@@ -1,11 +1,11 @@
-// The halo exchange of a field with its 26 neighbours, by tonari and by MPI's own neighbourhood collective.
+// The halo exchange of a field with its 26 neighbors, by tonari and by MPI's own neighborhood collective.
 #pragma once
 
 #include <tonari/tonari.hpp>
 
 #include "heat.hpp"
 
-// The 26 offsets, and per neighbour what of a field goes there and where what comes from the opposite side belongs: subarray types from the start
+// The 26 offsets, and per neighbor what of a field goes there and where what comes from the opposite side belongs: subarray types from the start
 // of the field, so that neither side packs by hand.
 class Halo {
  public:
@@ -14,7 +14,7 @@ class Halo {
   Halo(const Halo&) = delete;
   Halo& operator=(const Halo&) = delete;
 
-  static constexpr int neighbours = 26;
+  static constexpr int neighbors = 26;
   static const std::vector<int>& offsets();  // 26 * 3
   const std::vector<int>& counts() const { return counts_; }
   const std::vector<MPI_Aint>& displacements() const { return displacements_; }
@@ -39,7 +39,7 @@ class TonariExchange {
   std::array<tonari::Request, 2> requests_;
 };
 
-// MPI_Neighbor_alltoallw on a distributed graph with the same neighbours in the same order. (Cartesian communicators know only the six along the
+// MPI_Neighbor_alltoallw on a distributed graph with the same neighbors in the same order. (Cartesian communicators know only the six along the
 // axes, and several MPIs swap the two halos of a periodic dimension with one or two ranks there.)
 class NativeExchange {
  public:

@@ -51,7 +51,7 @@ void for_inside(const Domain& domain, Visit visit) {
 
 // Rows along the last dimension around row (i, j): itself, the four beside it, the four diagonal to it.
 struct Rows {
-  const double* centre;
+  const double* center;
   std::array<const double*, 4> beside, diagonal;
 };
 
@@ -75,7 +75,7 @@ Domain make_domain(int points_per_rank) {
 
 std::span<const Mode> initial_modes() { return modes; }
 
-// Opposite neighbours have equal weights, so the sum over the stencil of w(c) cos(theta.(x + c) + phase) is the cosine at x times
+// Opposite neighbors have equal weights, so the sum over the stencil of w(c) cos(theta.(x + c) + phase) is the cosine at x times
 // sum w(c) cos(theta_0 c_0) cos(theta_1 c_1) cos(theta_2 c_2).
 double eigenvalue(const Domain& domain, const Mode& mode) {
   const double x = 2 * std::cos(angle(domain, mode, 0)), y = 2 * std::cos(angle(domain, mode, 1)), z = 2 * std::cos(angle(domain, mode, 2));

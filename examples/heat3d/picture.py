@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-COLOURS = ["#0072B2", "#009E73", "#E69F00", "#D55E00", "#CC79A7"]  # Okabe and Ito's, told apart by everyone
+COLORS = ["#0072B2", "#009E73", "#E69F00", "#D55E00", "#CC79A7"]  # Okabe and Ito's, told apart by everyone
 LOWEST = 1e-6  # where the decay plot ends
 
 
@@ -45,11 +45,11 @@ def draw_decay(axis, report: dict) -> None:
     steps = np.array([sample["step"] for sample in report["samples"]])
     content = np.array([sample["content"] for sample in report["samples"]])
     fine = np.linspace(0, report["steps"], 400)
-    for mode, measured, colour in zip(report["modes"], content.T, COLOURS):
-        axis.plot(fine, mode["eigenvalue"] ** fine, color=colour, linewidth=1.4)
+    for mode, measured, color in zip(report["modes"], content.T, COLORS):
+        axis.plot(fine, mode["eigenvalue"] ** fine, color=color, linewidth=1.4)
         shown = measured > LOWEST
-        axis.plot(steps[shown], measured[shown], "o", color=colour, markersize=4.5, markerfacecolor="white", clip_on=False, zorder=3)
-        label_mode(axis, mode, colour, report["steps"])
+        axis.plot(steps[shown], measured[shown], "o", color=color, markersize=4.5, markerfacecolor="white", clip_on=False, zorder=3)
+        label_mode(axis, mode, color, report["steps"])
     axis.plot([], [], color="0.35", linewidth=1.4, label=r"exact: $\lambda_k^n$")
     axis.plot([], [], "o", color="0.35", markersize=4.5, markerfacecolor="white", label="computed with tonari")
     axis.legend(loc="upper right", frameon=True, fontsize=9, bbox_to_anchor=(1.0, 0.62))
@@ -59,12 +59,12 @@ def draw_decay(axis, report: dict) -> None:
     axis.set_title(f"decay of the modes: largest error of the field {report['error_tonari']:.0e}", fontsize=11)
 
 
-def label_mode(axis, mode: dict, colour: str, last: int) -> None:
+def label_mode(axis, mode: dict, color: str, last: int) -> None:
     """Beside the line's end, or where it leaves the plot."""
     name = f"k = ({', '.join(f'{k:.0f}' for k in mode['k'])})"
     end = mode["eigenvalue"] ** last
     if end > LOWEST * 3:
-        axis.annotate(name, (last, end), xytext=(8, 0), textcoords="offset points", va="center", color=colour, fontsize=9)
+        axis.annotate(name, (last, end), xytext=(8, 0), textcoords="offset points", va="center", color=color, fontsize=9)
     else:
         step = np.log(LOWEST * 4) / np.log(mode["eigenvalue"])
-        axis.annotate(name, (step, LOWEST * 4), xytext=(8, 5), textcoords="offset points", va="center", color=colour, fontsize=9)
+        axis.annotate(name, (step, LOWEST * 4), xytext=(8, 5), textcoords="offset points", va="center", color=color, fontsize=9)

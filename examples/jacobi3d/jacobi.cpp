@@ -94,7 +94,7 @@ const Storage& storage(const std::string& name) {
   throw UsageError("there is no storage " + name + "; there are" + names);
 }
 
-// Mapped ghosts can not be computed: they are the neighbours' cells, and exchanging them costs nothing.
+// Mapped ghosts can not be computed: they are the neighbors' cells, and exchanging them costs nothing.
 Jacobi::Jacobi(MPI_Comm cart, const Storage& storage, const Settings& settings)
     : settings_(settings),
       arrays_(storage.storage == TONARI_STORAGE_ARRAY),
@@ -121,7 +121,7 @@ void Jacobi::plan_step(int s) {
   for (const std::int32_t brick : tonari::bricks_in(grid_.bricks(), box)) (brick < early ? during : after).bricks.push_back(brick);
 }
 
-void Jacobi::initialise() {
+void Jacobi::initialize() {
   const std::vector<std::int64_t> first = grid_.first();
   const Exact exact(settings_.cells, 0);
   grid_.for_each_cell<double>(TONARI_PART_OWN, [&](auto x, double& cell) { cell = exact(x, first); });

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// How a grid is stored and exchanged: array, brick, mapped (one view per neighbour), mapped-shift (two per dimension), zero-byte (ghosts are the neighbours' pages).
+// How a grid is stored and exchanged: array, brick, mapped (one view per neighbor), mapped-shift (two per dimension), zero-byte (ghosts are the neighbors' pages).
 struct Storage {
   std::string name;
   int storage;
@@ -41,7 +41,7 @@ class Jacobi {
   Jacobi(MPI_Comm cart, const Storage& storage, const Settings& settings);
 
   // Sets the cells to the initial waves, and ghosts to NaN where they are this rank's own memory: one that is not exchanged cannot go unnoticed.
-  void initialise();
+  void initialize();
   Times iterate(int steps);
 
   std::vector<double> state() const { return grid_.export_own<double>(0, last()); }

@@ -1,4 +1,4 @@
-// Jacobi's iteration with 7 points, computed once on every storage: an array, bricks, and bricks in mapped memory, the ghosts of which may be the neighbours' pages. All must
+// Jacobi's iteration with 7 points, computed once on every storage: an array, bricks, and bricks in mapped memory, the ghosts of which may be the neighbors' pages. All must
 // give the same bits, and those of array must decay as the waves that the grid begins with do exactly.
 //
 //   mpiexec -n 2 jacobi3d [--cells 64 | --global 128] [--steps 20] [--halo 8] [--overlap] [--every 4] [--storages array,brick] [--threads 2] [--save FILE] [--json]
@@ -93,9 +93,9 @@ void print_json(const Row& row, const Ranks& ranks, const Settings& s) {
 // On one storage. `state`: that of the first storage, which sets it.
 Row solve(const Ranks& ranks, const Storage& storage, const Settings& settings, const std::string& save, std::optional<std::vector<double>>& state) {
   Jacobi jacobi(ranks.cart, storage, settings);
-  jacobi.initialise();
+  jacobi.initialize();
   jacobi.iterate(2);  // memory is touched, connections are made; both copies were exchanged, so the next exchange is copy 0's again
-  jacobi.initialise();
+  jacobi.initialize();
   MPI_Barrier(ranks.cart);
   const Times times = jacobi.iterate(settings.steps);
   const std::vector<double> mine = jacobi.state();

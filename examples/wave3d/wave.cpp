@@ -30,7 +30,7 @@ double Wave::standing(std::span<const std::int64_t> x) const {
 
 // Leapfrog turns cos(omega t) with sin(omega dt / 2) = |2 pi k| dt / 2 exactly: what remains as error is the stencil's. v at -dt / 2 is what makes the first step end at
 // cos(omega dt), which is the same as at -dt.
-void Wave::initialise(const std::array<int, 3>& k) {
+void Wave::initialize(const std::array<int, 3>& k) {
   k_ = k, steps_ = now_ = 0;
   const double wavenumber = 2 * std::numbers::pi * std::hypot(k[0], k[1], k[2]);
   omega_ = 2 / dt_ * std::asin(wavenumber * dt_ / 2);
@@ -58,7 +58,7 @@ void Wave::step() {
   const double *u_old = field(u, old), *v_old = field(v, old);
   double *u_now = field(u, now), *v_now = field(v, now);
   tonari::for_each_brick(bricks, numbers, box, [=, this](const auto& block) {
-    const auto u_before = block.writes(u_old), v_before = block.writes(v_old);  // no neighbours are needed: own cells, here read-only
+    const auto u_before = block.writes(u_old), v_before = block.writes(v_old);  // no neighbors are needed: own cells, here read-only
     const auto u_after = block.writes(u_now), v_after = block.writes(v_now);
     for (int z = block.first(0); z < block.end(0); ++z)
       for (int y = block.first(1); y < block.end(1); ++y)

@@ -16,7 +16,7 @@ class Wave {
   Wave(MPI_Comm cart, std::int64_t cells, double dt, bool mapped);
 
   // u = cos(2 pi k.x) cos(omega t) at time 0.
-  void initialise(const std::array<int, 3>& k);
+  void initialize(const std::array<int, 3>& k);
   void step();
 
   double energy() const;  // of this rank's cells; the sum over all ranks is kept by every step

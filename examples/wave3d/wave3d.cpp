@@ -39,7 +39,7 @@ double step_length(const Settings& settings) { return 0.4 / (2.0 * settings.cell
 
 Result solve(const Ranks& ranks, const Settings& settings, int cells, const std::string& save) {
   Wave wave(ranks.cart, cells, step_length(settings), settings.storage == "mapped");
-  wave.initialise({2, 1, -2});
+  wave.initialize({2, 1, -2});
   double first = 0, drift = 0, seconds = 0;
   for (int step = 0; step < settings.steps; ++step) {
     const double begin = MPI_Wtime();

@@ -11,11 +11,11 @@
  *     tonari_request_free(&halo[0]); tonari_request_free(&halo[1]);
  *     tonari_grid_free(&grid);
  *
- * The rectangular grid is cut into subdomains, each with ghost cells around it that hold copies of cells that neighbours own. An exchange fills the ghosts. How a
+ * The rectangular grid is cut into subdomains, each with ghost cells around it that hold copies of cells that neighbors own. An exchange fills the ghosts. How a
  * subdomain is stored decides what that costs (Zhao et al. 2021, "Improving Communication by Optimizing On-Node Data Movement with Data Layout"):
  *   array   lexicographic, as programs have it; what is sent has to be gathered by someone;
- *   brick   in blocks of cells in an order in which what neighbours need is contiguous (section 3): nothing is packed, 42 messages instead of 26 in 3-d;
- *   mapped  the same, and what is not contiguous is mapped side by side (section 4): 26 messages; or, on one node, ghosts that are the neighbour's pages, so that an
+ *   brick   in blocks of cells in an order in which what neighbors need is contiguous (section 3): nothing is packed, 42 messages instead of 26 in 3-d;
+ *   mapped  the same, and what is not contiguous is mapped side by side (section 4): 26 messages; or, on one node, ghosts that are the neighbor's pages, so that an
  *           exchange moves no bytes at all.
  *
  * Conventions are those of tonari.h. A grid may be used by one thread at a time; kernels may of course read and write its memory from many.
@@ -63,7 +63,7 @@ typedef struct {
 #define TONARI_GRID_SHAPE_INIT {0}
 #endif
 
-/* [collective] cart: a Cartesian communicator; says which ranks are neighbours, and in which dimensions the grid is periodic. Duplicated, not kept. In a dimension of
+/* [collective] cart: a Cartesian communicator; says which ranks are neighbors, and in which dimensions the grid is periodic. Duplicated, not kept. In a dimension of
  * the whole grid, subdomains differ by one cell, or one brick, at most; the first ones are larger. Bricks and mapped storage need own cells for both surfaces: at least
  * lower + upper; arrays at least the larger of the two.
  *  arrays   storage array: NULL (tonari allocates), or copies x subdomains x fields pointers to the program's arrays (copy 0 subdomain 0 field 0, field 1, ...), each
@@ -71,11 +71,11 @@ typedef struct {
  *  info     for later use; MPI_INFO_NULL.
  * Memory that tonari allocates is zero.
  *
- * mapped_ghosts: a ghost region of a neighbour on the same node is a read-only mapping of that neighbour's surface. An exchange then says that this rank's copy is
- * complete, and waits until the neighbours' are: no byte moves. What the neighbour writes is visible here at once, so copies must be written in turn: between two exchanges
+ * mapped_ghosts: a ghost region of a neighbor on the same node is a read-only mapping of that neighbor's surface. An exchange then says that this rank's copy is
+ * complete, and waits until the neighbors' are: no byte moves. What the neighbor writes is visible here at once, so copies must be written in turn: between two exchanges
  * of one copy another copy must be exchanged to the end (checked at start: ACTIVE), and a rank must have read the ghosts of the old copy before it starts the exchange of the
  * new one, and write the surface of the old copy only after that exchange is complete. Programs that compute one copy from the other(s) and exchange it do just that. Ghosts
- * that are mapped cannot be written: not by kernels (SIGSEGV), nor by tonari_grid_import (ARGUMENT). Ghosts of neighbours on other nodes are exchanged by messages.
+ * that are mapped cannot be written: not by kernels (SIGSEGV), nor by tonari_grid_import (ARGUMENT). Ghosts of neighbors on other nodes are exchanged by messages.
  * Streaming stores (non-temporal: _mm_stream_..., movnt, stnp) may write copies up to the start: start orders those of the thread that calls it before it says that the copy
  * is complete. Other threads that stream order their own before they meet that thread, as they must for any reader: on x86 by _mm_sfence().
  *
@@ -90,13 +90,13 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  * Between start and completion own cells near the surface may be read but not written, ghosts neither. Ghosts beyond a border that is not periodic are left alone.
  *
  * Info keys, the same on all ranks, also as environment variables (TONARI_HALO for tonari_halo, ...), which win:
- *   tonari_halo        array   pack: gathered by vectorised copies, one message per neighbour
- *                              datatypes: MPI gathers, by subarray types, one message per neighbour
- *                              shift: two messages per dimension, one dimension after the other, ghosts travelling on; by subarray types
- *                              plan: tonari's exchanges between neighbours (tonari_alltoallw), which combine messages and use shared memory; obeys tonari_algorithm,
+ *   tonari_halo        array   pack: gathered by vectorized copies, one message per neighbor
+ *                              datatypes: MPI gathers, by subarray types, one message per neighbor
+ *                              shift: two messages per dimension, one dimension after the other, ghosts traveling on; by subarray types
+ *                              plan: tonari's exchanges between neighbors (tonari_alltoallw), which combine messages and use shared memory; obeys tonari_algorithm,
  *                              tonari_channel and the other keys of tonari_alltoall_init
  *                      brick   layout: one message per contiguous piece (section 3.2); basic: one per surface region (Eq. 3); plan: as above, of the pieces
- *                      mapped  memmap: one message per neighbour (section 4); shift: two per dimension; layout; plan: of the views
+ *                      mapped  memmap: one message per neighbor (section 4); shift: two per dimension; layout; plan: of the views
  *                              zero-byte, and nothing else, if the grid has mapped ghosts
  *                      auto    (default) what applies is timed, within a small budget, and the fastest is taken; with tonari_tune=off or model: plan on arrays, layout,
  *                              memmap
@@ -116,7 +116,7 @@ typedef struct {
   int64_t global[TONARI_GRID_MAX_DIMS];     /* cells of the whole grid */
   size_t element_bytes;
   size_t page;                              /* mapped: of regions; else 0 */
-  double padding_percent;                   /* mapped: bytes that padding adds to what is sent to all neighbours, in percent (the paper's Table 2) */
+  double padding_percent;                   /* mapped: bytes that padding adds to what is sent to all neighbors, in percent (the paper's Table 2) */
   int64_t mappings;                         /* that this rank's storage and one exchange of each copy, however it is chosen, need at most */
   size_t bytes;                             /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
 } tonari_grid_info;
@@ -135,7 +135,7 @@ TONARI_API int tonari_grid_get_array(tonari_grid grid, int subdomain, tonari_arr
 /* The address of cell index[] (see grid_layout.h: own cells from 0 on, ghosts below 0 and from own on). For single cells; loops should use the layouts above. */
 TONARI_API int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field, const int64_t index[], void** cell);
 
-/* The parts of a subdomain as boxes of cells, disjoint, none empty: interior (no neighbour needs it), surface (some neighbour needs it), ghosts (some neighbour, if there
+/* The parts of a subdomain as boxes of cells, disjoint, none empty: interior (no neighbor needs it), surface (some neighbor needs it), ghosts (some neighbor, if there
  * is one, fills it). boxes may be NULL; else it has room for as many as *count says on entry. *count becomes how many there are: at most 1, 3^dims - 1 and 3^dims - 1. */
 enum { TONARI_PART_INTERIOR = 0, TONARI_PART_SURFACE = 1, TONARI_PART_GHOSTS = 2, TONARI_PART_OWN = 3 };
 TONARI_API int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count, tonari_box boxes[]);

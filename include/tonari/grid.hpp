@@ -109,7 +109,7 @@ class Grid {
     check(tonari_grid_get_array(handle_, subdomain, &array));
     return array;
   }
-  // Lists for kernels: own cells, those that no neighbour needs, and those that some neighbour needs.
+  // Lists for kernels: own cells, those that no neighbor needs, and those that some neighbor needs.
   BrickList own_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).own_count)}; }
   BrickList interior_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).interior_count)}; }
   BrickList surface_bricks(int subdomain = 0) const {

@@ -16,7 +16,7 @@ typedef struct {
 } tonari_box;
 
 /* A subdomain stored in bricks (Zhao et al. 2021, sections 2 and 6): blocks of cells that are contiguous in memory, in an order that suits communication, with a list
- * of the neighbours of each. A brick is numbered by its place in that order: interior, surface region after surface region, ghost region after ghost region.
+ * of the neighbors of each. A brick is numbered by its place in that order: interior, surface region after surface region, ghost region after ghost region.
  *
  * A direction is a number of `dims` digits in base 3, dimension 0 first; digit 0 means the lower side, 1 the same coordinate, 2 the upper side. Direction
  * (3^dims - 1) / 2 is the brick itself. */
@@ -27,10 +27,13 @@ typedef struct {
   int64_t count;            /* all of them: the product of lower + own + upper. Number `count` is one more brick that stands for all that lie beyond the ghosts: it
                                can be read, and what is in it means nothing */
   int64_t own_count;        /* bricks 0 to own_count - 1 hold own cells */
-  int64_t interior_count;   /* bricks 0 to interior_count - 1 hold cells that no neighbour needs */
+  int64_t interior_count;   /* bricks 0 to interior_count - 1 hold cells that no neighbor needs */
   const int32_t* number;    /* count entries, lexicographic, ghosts included: the number of the brick there */
   const int32_t* position;  /* count * dims: where brick b is; own bricks from 0 on, so ghosts are negative or at least own */
-  const int32_t* neighbours;/* (count + 1) * 3^dims: of brick b in each direction; `count` beyond the ghosts. All those of brick `count` are `count` */
+  union {                   /* (count + 1) * 3^dims: of brick b in each direction; `count` beyond the ghosts. All those of brick `count` are `count` */
+    const int32_t* neighbors;
+    const int32_t* neighbours; /* its earlier name */
+  };
   const int64_t* place;     /* count + 1: where brick b begins, in elements from the base of a field (tonari_grid_data) */
 } tonari_bricks;
 

@@ -108,7 +108,7 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
 
 /* Promises: keys in the info of a neighborhood (Hoefler and Schneider 2012, section II), "true" or "false" (default), the same on all ranks (checked). What a
  * program promises is done ahead of time, and need not be asked again. Whoever breaks a promise gets TONARI_ERR_PROMISE, never wrong data.
- *  (none)   The topology is known. Schedules, trees and colours are planned once and kept. A one-shot call asks all ranks once (one reduction of about
+ *  (none)   The topology is known. Schedules, trees and colors are planned once and kept. A one-shot call asks all ranks once (one reduction of about
  *           250 bytes) whether an exchange that was prepared before can be used again; otherwise it prepares one: a second question, and where not all
  *           blocks have one size, nor the same by number on all ranks of a grid, an exchange of sizes.
  *  cdag_strict_communication
@@ -156,7 +156,7 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks
  *           (checked, but for the timeout). A key that begins with tonari_ or cdag_ and does not exist is an ARGUMENT error:
  *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
- *                                                  additive-basis, joint-basis; on graphs colouring, tree, node-aware, common-neighbourhood,
+ *                                                  additive-basis, joint-basis; on graphs coloring, tree, node-aware, common-neighborhood,
  *                                                  store-and-forward, message-sharing, balanced; all but auto, native and irecv may go on with a variant (balanced/both ends)
  *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed; shared: between ranks of one node through
  *                                                  shared memory, else p2p-packed; onesided: by windows (MPI_Put); shared+onesided.

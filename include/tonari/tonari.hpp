@@ -40,7 +40,7 @@ inline void check(int code) {
   if (code != TONARI_SUCCESS) throw Failure(code, tonari_last_error());
 }
 
-// The MPI datatype of T, for the typed forms. Specialise it for further types: `template <> inline MPI_Datatype tonari::mpi_type<Cell>() {...}`.
+// The MPI datatype of T, for the typed forms. Specialize it for further types: `template <> inline MPI_Datatype tonari::mpi_type<Cell>() {...}`.
 template <class T>
 MPI_Datatype mpi_type() = delete;
 template <> inline MPI_Datatype mpi_type<float>() { return MPI_FLOAT; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
-#include "planners/delivery.hpp"
+#include "planners/offsets/delivery.hpp"
 
 namespace tonari {
 namespace {
@@ -16,7 +16,7 @@ struct Priced {
   double predicted;
 };
 
-// True if the rank has all neighbours on both sides; no rank has more to do.
+// True if the rank has all neighbors on both sides; no rank has more to do.
 bool is_interior(const Neighborhood& near, int rank) {
   const Vec here = near.grid.coordinates(rank);
   return std::all_of(near.offsets.begin(), near.offsets.end(), [&](const Vec& offset) {
@@ -36,10 +36,10 @@ double total_hops(const Schedule& schedule) { return static_cast<double>(schedul
 double predict(const Question& question, const Schedule& schedule) {
   const BlockBytes bytes = [&](Slice) { return question.bytes; };
   const Neighborhood& near = *question.near;
-  const int centre = central_rank(near.grid);
+  const int center = central_rank(near.grid);
   const bool few = static_cast<double>(near.offsets.size()) * near.grid.ranks() <= most_simulated;
-  if (few && !is_interior(near, centre)) return simulate(plans_of_all(schedule, question.emit), bytes, question.machine);
-  return simulate(std::vector{schedule.plan(centre, question.emit)}, bytes, question.machine);
+  if (few && !is_interior(near, center)) return simulate(plans_of_all(schedule, question.emit), bytes, question.machine);
+  return simulate(std::vector{schedule.plan(center, question.emit)}, bytes, question.machine);
 }
 
 // All variants, or the one predicted fastest.
@@ -74,10 +74,10 @@ Plan reference_plan(const Question& question) {
 }
 
 Answer answer(const Question& question, const Algorithm& algorithm, const Priced& candidate, const Plan& reference) {
-  const int centre = central_rank(question.near->grid);
-  const Plan plan = candidate.schedule.plan(centre, question.emit);
+  const int center = central_rank(question.near->grid);
+  const Plan plan = candidate.schedule.plan(center, question.emit);
   Answer row = count_plan(question, algorithm, candidate.schedule,
-                          question.rank == centre ? plan : candidate.schedule.plan(question.rank, question.emit));
+                          question.rank == center ? plan : candidate.schedule.plan(question.rank, question.emit));
   row.predicted = candidate.predicted;
   if (row.algorithm != linear_algorithm.name) row.crossover_bytes = crossover_bytes(plan, reference, question.machine);
   return row;
@@ -99,12 +99,12 @@ Collective collective_of(const std::string& op) {
 }
 
 int central_rank(const Grid& grid) {
-  Vec centre;
-  for (int j = 0; j < grid.dimensions(); ++j) centre[j] = grid.size(j) / 2;
-  return grid.rank(centre);
+  Vec center;
+  for (int j = 0; j < grid.dimensions(); ++j) center[j] = grid.size(j) / 2;
+  return grid.rank(center);
 }
 
-std::vector<Answer> analyse(const Question& question, const std::string& name, bool variants) {
+std::vector<Answer> analyze(const Question& question, const std::string& name, bool variants) {
   if (!name.empty()) find_algorithm(name);
   const Plan reference = reference_plan(question);
   std::vector<Answer> answers;

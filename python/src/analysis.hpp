@@ -1,4 +1,4 @@
-// What the command line says about the algorithms on one neighbourhood: counts taken from the plan itself, and predicted times.
+// What the command line says about the algorithms on one neighborhood: counts taken from the plan itself, and predicted times.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "cost/simulator.hpp"
 #include "plan/executor.hpp"
-#include "planners/algorithm.hpp"
+#include "planners/offsets/algorithm.hpp"
 
 namespace tonari {
 
@@ -38,12 +38,12 @@ struct Answer {
 // By its name; throws Errc::argument if there is none.
 Collective collective_of(const std::string& op);
 
-// The rank in the middle of the grid: the one with the most neighbours.
+// The rank in the middle of the grid: the one with the most neighbors.
 int central_rank(const Grid& grid);
 
 // algorithm: empty for all; an unknown one throws Errc::algorithm. variants: all of them, else for each algorithm the one predicted
 // fastest.
-std::vector<Answer> analyse(const Question& question, const std::string& algorithm, bool variants);
+std::vector<Answer> analyze(const Question& question, const std::string& algorithm, bool variants);
 
 // In the functions below an algorithm that does not exist or is not applicable throws Errc::algorithm.
 

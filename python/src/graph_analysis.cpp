@@ -10,7 +10,7 @@
 
 #include "analysis.hpp"
 #include "base/error.hpp"
-#include "graphs/compare.hpp"
+#include "planners/graphs/compare.hpp"
 #include "plan/printer.hpp"
 
 namespace nb = nanobind;
@@ -95,9 +95,9 @@ void bind_graphs(nb::module_& m) {
       .def_prop_ro("nodes", [](const GraphQuestion& q) { return q.facts.nodes; })
       .def_prop_ro("degree", [](const GraphQuestion& q) { return q.facts.degree(); })
       .def(
-          "analyse",
+          "analyze",
           [](const GraphQuestion& q, const std::string& algorithm, const std::string& proving) {
-            return analyse(q, find_graph_algorithm(algorithm), proving_of(proving));
+            return analyze(q, find_graph_algorithm(algorithm), proving_of(proving));
           },
           "algorithm"_a, "proving"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("draw", &draw, "algorithm"_a, "variant"_a, "rank"_a, "width"_a);

@@ -109,7 +109,7 @@ void bind_answer(nb::module_& m) {
 }
 
 void bind_question(nb::module_& m) {
-  nb::class_<Question>(m, "Question", "A neighbourhood, an operation, a block size and a machine.")
+  nb::class_<Question>(m, "Question", "A neighborhood, an operation, a block size and a machine.")
       .def(
           "__init__",
           [](Question* self, const Neighborhood& near, const std::string& op, std::uint64_t bytes, const LogGP& machine, int rank,
@@ -118,7 +118,7 @@ void bind_question(nb::module_& m) {
           },
           "near"_a, "op"_a, "bytes"_a, "machine"_a, "rank"_a, "ports"_a, "storage"_a)
       .def_ro("rank", &Question::rank)
-      .def("analyse", &analyse, "algorithm"_a, "variants"_a)
+      .def("analyze", &analyze, "algorithm"_a, "variants"_a)
       .def("count", &count, "algorithm"_a)
       .def("variants", &list_variants, "algorithm"_a)
       .def(
@@ -141,7 +141,7 @@ void bind_question(nb::module_& m) {
 
 NB_MODULE(_tonari_core, m) {
   using namespace tonari;
-  m.doc() = "Planning for tonari: neighbourhoods, plans, predictions and proofs. No MPI.";
+  m.doc() = "Planning for tonari: neighborhoods, plans, predictions and proofs. No MPI.";
   translate_errors();
   m.def(
       "parse_pattern", [](const std::string& pattern) { return to_array(parse_pattern(pattern)); }, "pattern"_a);

@@ -13,10 +13,10 @@
 
 #include "base/error.hpp"
 #include "cost/simulator.hpp"
-#include "sharing/balanced.hpp"
-#include "sharing/message_sharing.hpp"
-#include "sharing/schedule_plan.hpp"
-#include "sharing/store_and_forward.hpp"
+#include "planners/patterns/balanced.hpp"
+#include "planners/patterns/message_sharing.hpp"
+#include "planners/patterns/schedule_plan.hpp"
+#include "planners/patterns/store_and_forward.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -98,14 +98,14 @@ SharingAnswer answer(const CommunicationMatrix& matrix, const Scheme& scheme, co
   return answer;
 }
 
-SharingAnswer analyse(const CommunicationMatrix& matrix, const std::string& name, const std::string& variant, const LogGP& machine) {
+SharingAnswer analyze(const CommunicationMatrix& matrix, const std::string& name, const std::string& variant, const LogGP& machine) {
   const std::vector<Scheme> all = schemes(matrix.ranks());
   const auto scheme = std::find_if(all.begin(), all.end(), [&](const Scheme& s) { return s.name == name && s.variant == variant; });
   if (scheme == all.end()) fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ", matrix.ranks(), " ranks");
   return answer(matrix, *scheme, machine);
 }
 
-SharingAnswer analyse_balanced(const CommunicationMatrix& matrix, int stages, double price, double words, const LogGP& machine) {
+SharingAnswer analyze_balanced(const CommunicationMatrix& matrix, int stages, double price, double words, const LogGP& machine) {
   const BalanceOptions options{stages, price, words};
   return answer(matrix, {"balanced", "", "", [options](const CommunicationMatrix& m) { return balanced(m, options); }}, machine);
 }
@@ -162,8 +162,8 @@ void bind_sharing(nb::module_& m) {
       .def_prop_ro("blocks", &CommunicationMatrix::blocks)
       .def_prop_ro("words", [](const CommunicationMatrix& matrix) { return matrix.statistics().words; })
       .def_prop_ro("most_words_sent", [](const CommunicationMatrix& matrix) { return matrix.statistics().most_words_sent; })
-      .def("analyse", &analyse, "scheme"_a, "variant"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("analyse_balanced", &analyse_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>(),
+      .def("analyze", &analyze, "scheme"_a, "variant"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to direct. Both may be infinite.");
 }
 

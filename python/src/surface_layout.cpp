@@ -23,10 +23,10 @@ std::vector<std::string> texts(const SurfaceOrder& order) {
   return list;
 }
 
-std::vector<std::pair<int, int>> pairs(const SurfaceOrder& order, const std::string& neighbour) {
-  const Region direction = parse_region(neighbour);
-  if (static_cast<int>(neighbour.size()) != order.dims)
-    fail(Errc::argument, "the neighbour '", neighbour, "' has ", neighbour.size(), " signs, the order is of ", order.dims, " dimensions");
+std::vector<std::pair<int, int>> pairs(const SurfaceOrder& order, const std::string& neighbor) {
+  const Region direction = parse_region(neighbor);
+  if (static_cast<int>(neighbor.size()) != order.dims)
+    fail(Errc::argument, "the neighbor '", neighbor, "' has ", neighbor.size(), " signs, the order is of ", order.dims, " dimensions");
   std::vector<std::pair<int, int>> list;
   for (const SurfaceRun& run : runs(order, direction)) list.emplace_back(run.first, run.count);
   return list;
@@ -41,9 +41,9 @@ void bind_layout(nb::module_& m) {
       .def_prop_ro("texts", &texts)
       .def_prop_ro("messages", &messages)
       .def_prop_ro("basic", [](const SurfaceOrder& order) { return basic_messages(order.dims); })
-      .def_prop_ro("neighbours", [](const SurfaceOrder& order) { return neighbours(order.dims); })
+      .def_prop_ro("neighbors", [](const SurfaceOrder& order) { return neighbors(order.dims); })
       .def_prop_ro("bound", [](const SurfaceOrder& order) { return least_messages(order.dims); })
-      .def("runs", &pairs, "neighbour"_a, "The messages to a neighbour, written like +0-: (first, count), places in the order.");
+      .def("runs", &pairs, "neighbor"_a, "The messages to a neighbor, written like +0-: (first, count), places in the order.");
   m.def("surface_order", &surface_order, "dims"_a);
   m.def(
       "search_surface_order", [](int dims, double seconds) { return search_surface_order(dims, std::chrono::duration<double>(seconds)); }, "dims"_a,

@@ -63,7 +63,7 @@ def closed_forms(offsets: np.ndarray, op: str) -> dict[str, ClosedForm]:
 def _trie(offsets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """The prefix trie, level by level: the weights of its edges, sorted by the node they leave, and where each node's edges start.
 
-    Dimensions are visited in the order of section 3.2: first those in which most neighbours share a coordinate.
+    Dimensions are visited in the order of section 3.2: first those in which most neighbors share a coordinate.
     """
     if len(offsets) == 0:
         return []

@@ -108,7 +108,7 @@ def _line_of(bare: bytes, row: int) -> int:
 
 
 def metis(path: str, text: bytes) -> Matrix:
-    """METIS's manual, section 4.1.1: a header `vertices edges [fmt [ncon]]`, then a line per vertex: [size] [weights] neighbour [weight] ..."""
+    """METIS's manual, section 4.1.1: a header `vertices edges [fmt [ncon]]`, then a line per vertex: [size] [weights] neighbor [weight] ..."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if not line.lstrip().startswith(b"%")]
     vertices, edges, before, weighted = _metis_header(path, lines)
     body = lines[1 : 1 + vertices]
@@ -125,7 +125,7 @@ def metis(path: str, text: bytes) -> Matrix:
 
 
 def _metis_header(path: str, lines: list[tuple[int, bytes]]) -> tuple[int, int, int, bool]:
-    """Vertices, edges, numbers before a vertex's neighbours, and whether each neighbour is followed by a weight."""
+    """Vertices, edges, numbers before a vertex's neighbors, and whether each neighbor is followed by a weight."""
     if not lines:
         raise Error(f"{path} is empty", FILE)
     number, words = lines[0][0], lines[0][1].split()
@@ -147,8 +147,8 @@ def _metis_entries(path: str, body: list[tuple[int, bytes]], before: int, weight
     short = np.flatnonzero((counts < before) | ((counts - before) % step != 0))
     if len(short):
         what = f"{before} numbers and then " if before else ""
-        raise _wrong(path, body[short[0]][0], f"a vertex has {what}{'pairs of a neighbour and a weight' if weighted else 'neighbours'}")
-    place = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts) - before  # in the list of neighbours
+        raise _wrong(path, body[short[0]][0], f"a vertex has {what}{'pairs of a neighbor and a weight' if weighted else 'neighbors'}")
+    place = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts) - before  # in the list of neighbors
     if (numbers[place < 0] < 0).any():
         where = np.flatnonzero((place < 0) & (numbers < 0))[0]
         raise _wrong(path, body[int(np.searchsorted(np.cumsum(counts), where, side="right"))][0], "a vertex weight must not be negative")
@@ -175,25 +175,25 @@ def _whole_numbers(path: str, body: list[tuple[int, bytes]], count: int) -> np.n
 
 
 def _check_metis(path: str, body: list[tuple[int, bytes]], rows: np.ndarray, columns: np.ndarray, values: np.ndarray | None) -> None:
-    """Neighbours exist, are others, are named once, and name the vertex in return with the same weight."""
+    """Neighbors exist, are others, are named once, and name the vertex in return with the same weight."""
     size = len(body)
 
     def at(where: np.ndarray, sentence: str) -> None:
         if len(where):
             k = int(where[0])
-            raise _wrong(path, body[rows[k]][0], sentence.format(vertex=rows[k] + 1, neighbour=columns[k] + 1))
+            raise _wrong(path, body[rows[k]][0], sentence.format(vertex=rows[k] + 1, neighbor=columns[k] + 1))
 
-    at(np.flatnonzero((columns < 0) | (columns >= size)), "neighbour {neighbour} is none of the vertices 1 to " + str(size))
-    at(np.flatnonzero(rows == columns), "vertex {vertex} is its own neighbour, which METIS graphs do not have")
+    at(np.flatnonzero((columns < 0) | (columns >= size)), "neighbor {neighbor} is none of the vertices 1 to " + str(size))
+    at(np.flatnonzero(rows == columns), "vertex {vertex} is its own neighbor, which METIS graphs do not have")
     if values is not None:
-        at(np.flatnonzero(values <= 0), "the weight of the edge to {neighbour} must be positive")
+        at(np.flatnonzero(values <= 0), "the weight of the edge to {neighbor} must be positive")
     there, back = rows * size + columns, columns * size + rows
     order, reverse = np.argsort(there, kind="stable"), np.argsort(back, kind="stable")
-    at(order[1:][there[order][1:] == there[order][:-1]], "vertex {vertex} names neighbour {neighbour} twice")
+    at(order[1:][there[order][1:] == there[order][:-1]], "vertex {vertex} names neighbor {neighbor} twice")
     if not np.array_equal(there[order], back[reverse]):
-        at(np.flatnonzero(~np.isin(there, back)), "vertex {vertex} names neighbour {neighbour}, which does not name it")
+        at(np.flatnonzero(~np.isin(there, back)), "vertex {vertex} names neighbor {neighbor}, which does not name it")
     if values is not None:
-        at(order[values[order] != values[reverse]], "the weight of the edge to {neighbour} is not the one that {neighbour} gives")
+        at(order[values[order] != values[reverse]], "the weight of the edge to {neighbor} is not the one that {neighbor} gives")
 
 
 # Matrices ----------------------------------------------------------------------------------------------------------------------------------

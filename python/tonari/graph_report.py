@@ -46,7 +46,7 @@ class GraphReport:
     rows: list[Any]  # applicable algorithms
     refused: list[Any]  # the others, each with its reason
     chosen: Any  # the row predicted fastest
-    colours: int | None  # of the edges, if colouring is among the rows
+    colors: int | None  # of the edges, if coloring is among the rows
 
 
 def make_question(graph: Graph, op: str, *, bytes: int, machine: str | None, node_ranks: int) -> Any:
@@ -67,7 +67,7 @@ def algorithms_for(algorithm: str) -> Iterator[str]:
 
 
 def make_report(graph: Graph, question: Any, op: str, bytes: int, answers: list[Any], algorithm: str, variants: bool) -> GraphReport:
-    """answers: of question.analyse, all algorithms after each other; algorithm: the one asked for, or empty."""
+    """answers: of question.analyze, all algorithms after each other; algorithm: the one asked for, or empty."""
     refused = [row for row in answers if row.reason]
     if algorithm and refused:
         raise Error(f"{algorithm} cannot be used here: {refused[0].reason}", ALGORITHM)
@@ -75,9 +75,9 @@ def make_report(graph: Graph, question: Any, op: str, bytes: int, answers: list[
     if not variants:
         rows = [min((r for r in rows if r.algorithm == name), key=lambda r: r.predicted_us) for name in dict.fromkeys(r.algorithm for r in rows)]
     chosen = min(rows, key=lambda row: row.predicted_us)
-    # In one of colouring's variants the colours are the stages; in another they only order the messages.
-    colours = max((row.stages for row in answers if row.algorithm == "colouring" and not row.reason), default=None)
-    return GraphReport(graph, find_facts(graph), question, op, bytes, rows, refused, chosen, colours)
+    # In one of coloring's variants the colors are the stages; in another they only order the messages.
+    colors = max((row.stages for row in answers if row.algorithm == "coloring" and not row.reason), default=None)
+    return GraphReport(graph, find_facts(graph), question, op, bytes, rows, refused, chosen, colors)
 
 
 def check_rank(graph: Graph, rank: int | None) -> None:
@@ -141,8 +141,8 @@ def _difference(row: Any, linear: Any) -> str:
 
 
 def json_row(report: GraphReport, row: Any) -> dict[str, Any]:
-    """A flat row; colours and bound are null for all but colouring, crossover_bytes where it would take too long to find."""
-    colouring = row.algorithm == "colouring"
+    """A flat row; colors and bound are null for all but coloring, crossover_bytes where it would take too long to find."""
+    coloring = row.algorithm == "coloring"
     return {
         "algorithm": row.algorithm,
         "variant": row.variant,
@@ -161,8 +161,8 @@ def json_row(report: GraphReport, row: Any) -> dict[str, Any]:
         "bytes": row.bytes,
         "predicted_us": row.predicted_us,
         "crossover_bytes": row.crossover_bytes,
-        "colours": report.colours if colouring else None,
-        "bound": report.question.degree if colouring else None,
+        "colors": report.colors if coloring else None,
+        "bound": report.question.degree if coloring else None,
         "proof": proof_of(row),
         "chosen": row is report.chosen,
     }

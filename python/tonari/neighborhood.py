@@ -1,4 +1,4 @@
-"""Neighbourhoods and what can be said about exchanges on them, without MPI."""
+"""Neighborhoods and what can be said about exchanges on them, without MPI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def algorithms() -> dict[str, str]:
 class Neighborhood:
     """Every rank R of a grid sends block i to R + offsets[i] and receives block i from R - offsets[i].
 
-    offsets   int32 array of shape (s, d): s neighbours, d dimensions (1 to 8)
+    offsets   int32 array of shape (s, d): s neighbors, d dimensions (1 to 8)
     dims      ranks along each of the d dimensions
     periodic  d flags: True where the grid wraps around
     """
@@ -41,9 +41,9 @@ class Neighborhood:
         ports: int = 0,
         storage: str = "separate",
     ) -> Exchange:
-        """An exchange on this neighbourhood.
+        """An exchange on this neighborhood.
 
-        op       "alltoall": a block for every neighbour; "allgather": one block for all
+        op       "alltoall": a block for every neighbor; "allgather": one block for all
         bytes    size of a block
         machine  path of a file with LogGP parameters; None: a generic machine
         rank     whose plan is counted and drawn; None: the one in the middle of the grid
@@ -80,7 +80,7 @@ class Exchange:
         messages, volume_blocks, bytes, scratch_blocks; predicted_us; and crossover_bytes, the block size from which it is predicted to be
         slower than linear (0: never faster, -1: always faster).
         """
-        return self._question.analyse(algorithm, variants)
+        return self._question.analyze(algorithm, variants)
 
     def counts(self, algorithm: str) -> Any:
         """The same row, of the algorithm's first variant, without predictions."""
@@ -116,7 +116,7 @@ def neighborhood(
     dims: Sequence[int] | None = None,
     periodic: Sequence[bool] | bool = True,
 ) -> Neighborhood:
-    """A neighbourhood by name ("moore:3:1", "star:3:2", "octant:3", "shells:3:3,7"), from a file of offsets, or from s rows of d offsets.
+    """A neighborhood by name ("moore:3:1", "star:3:2", "octant:3", "shells:3:3,7"), from a file of offsets, or from s rows of d offsets.
 
     dims: ranks along each dimension; without it so many that no two offsets meet and no block wraps around.
     periodic: one flag per dimension, or one for all.

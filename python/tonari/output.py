@@ -13,7 +13,7 @@ from rich.table import Table
 
 
 def console() -> Console:
-    """Standard output; 80 columns where it is no terminal. Numbers are not coloured one by one."""
+    """Standard output; 80 columns where it is no terminal. Numbers are not colored one by one."""
     return Console(highlight=False)
 
 

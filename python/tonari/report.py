@@ -38,7 +38,7 @@ class Report:
 
 
 def make_report(near: Neighborhood, exchange: Exchange, op: str, algorithm: str, variants: bool) -> Report:
-    """Analyses all algorithms and checks their plans against the closed forms; algorithm: the one asked for, or empty."""
+    """Analyzes all algorithms and checks their plans against the closed forms; algorithm: the one asked for, or empty."""
     answers = exchange.plans(variants=variants)
     rows = [row for row in answers if not row.reason]
     chosen = min(_asked(exchange, answers, algorithm) or rows, key=lambda row: row.predicted_us)
@@ -60,7 +60,7 @@ def _asked(exchange: Exchange, answers: list[Any], algorithm: str) -> list[Any]:
 
 
 def _is_large(near: Neighborhood, exchange: Exchange) -> bool:
-    """Where the closed forms hold: no two offsets meet, and the rank has all its neighbours."""
+    """Where the closed forms hold: no two offsets meet, and the rank has all its neighbors."""
     for p, wraps, r, here in zip(near.dims, near.periodic, radii(near.offsets), exchange.position, strict=True):
         if (p < 2 * r + 1) if wraps else (here < r or here + r >= p):
             return False
@@ -115,7 +115,7 @@ def json_row(report: Report, row: Any) -> dict[str, Any]:
         "op": report.op,
         "dims": "x".join(map(str, report.near.dims)),
         "periodic": ",".join("1" if p else "0" for p in report.near.periodic),
-        "neighbours": len(report.near.offsets),
+        "neighbors": len(report.near.offsets),
         "rank": report.exchange.rank,
         "rounds": row.rounds,
         "depth": row.depth,

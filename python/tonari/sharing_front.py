@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Setting:
-    """BalanceOptions of the core (sharing/balanced.hpp)."""
+    """BalanceOptions of the core (planners/patterns/balanced.hpp)."""
 
     stages: int
     price: float = inf

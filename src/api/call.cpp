@@ -58,7 +58,7 @@ struct Side {
   }
 };
 
-// The blocks in the order of the neighbourhood that was recognised. Blocks that the program does not have are empty.
+// The blocks in the order of the neighborhood that was recognized. Blocks that the program does not have are empty.
 std::vector<TypedBlock> reordered(const std::vector<TypedBlock>& blocks, const std::vector<std::int32_t>& numbers) {
   std::vector<TypedBlock> ours;
   for (std::int32_t number : numbers) ours.push_back(number < 0 ? TypedBlock{} : blocks[number]);

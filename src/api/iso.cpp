@@ -1,4 +1,4 @@
-// The interface of paper 000, Listings 1 to 3: a neighbourhood as an attribute of a communicator, and thin calls of tonari.h.
+// The interface of paper 000, Listings 1 to 3: a neighborhood as an attribute of a communicator, and thin calls of tonari.h.
 #include <tonari/iso.h>
 
 #include <atomic>

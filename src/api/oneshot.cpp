@@ -11,7 +11,7 @@ void run(Prepared& prepared) {
   prepared.wait();
 }
 
-// On a neighbourhood with static buffers, after the first call of the operation: no rank asks the others any more. A rank that breaks the promise must
+// On a neighborhood with static buffers, after the first call of the operation: no rank asks the others any more. A rank that breaks the promise must
 // take part all the same, since the others count on it, and says so afterwards.
 void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near, const Call& call, bool has_place) {
   Prepared& prepared = bound.prepared();

@@ -21,7 +21,7 @@ struct Arrival {
   std::size_t number = 0;  // the exchange's
 };
 
-// Shared by a request's handle with what the neighbourhood keeps for the next call.
+// Shared by a request's handle with what the neighborhood keeps for the next call.
 struct Prepared {
   Prepared();
   ~Prepared();

@@ -10,8 +10,8 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
-#include "graphs/algorithm.hpp"
-#include "planners/algorithm.hpp"
+#include "planners/graphs/algorithm.hpp"
+#include "planners/offsets/algorithm.hpp"
 
 namespace tonari {
 namespace {

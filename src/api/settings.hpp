@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/setting.hpp"
-#include "inplace/order.hpp"
+#include "planners/in_place/order.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {

@@ -1,4 +1,4 @@
-// What one-shot calls on a neighbourhood prepared lately, for calls that come again.
+// What one-shot calls on a neighborhood prepared lately, for calls that come again.
 #pragma once
 
 #include <array>

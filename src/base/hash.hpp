@@ -18,7 +18,7 @@ class Hash {
     for (unsigned char c : values) word(c);
     return word(values.size());
   }
-  std::uint64_t value() const {  // splitmix64's finaliser
+  std::uint64_t value() const {  // splitmix64's finalizer
     std::uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;

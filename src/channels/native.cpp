@@ -55,7 +55,7 @@ class TypeDuplicates {
   std::vector<OwnedType>& owned_;
 };
 
-// Whether every rank has all neighbours: ranks must agree on which collective they call.
+// Whether every rank has all neighbors: ranks must agree on which collective they call.
 bool all_have_all(const Neighborhood& near) {
   for (const Vec& offset : near.offsets)
     for (int j = 0; j < near.grid.dimensions(); ++j)

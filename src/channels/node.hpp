@@ -25,7 +25,7 @@ class Node {
   bool ended(std::size_t k) const { return watches_[k] && watches_[k]->ended(); }
 
   bool crowded() const { return crowded_; }        // more ranks than processors, those of the whole job counted
-  bool reads_memory() const { return reads_; }     // this rank its neighbour's, by process_vm_readv
+  bool reads_memory() const { return reads_; }     // this rank its neighbor's, by process_vm_readv
 
  private:
   std::vector<std::int32_t> ranks_;

@@ -18,7 +18,7 @@ class RtrTree {
   // targets: ranks in any order, repeated ones count once. The sender itself needs no tree and is left out. degree: at least 1.
   RtrTree(int sender, std::span<const int> targets, int degree);
 
-  // The receivers: ascending from the sender on and around, so that neighbouring senders give the inner places to different ranks.
+  // The receivers: ascending from the sender on and around, so that neighboring senders give the inner places to different ranks.
   const std::vector<int>& order() const { return order_; }
   // The rank that the receiver in this place reports to.
   int parent(std::size_t place) const;

@@ -24,14 +24,14 @@ struct Run {
 
 class Layout {
  public:
-  // Appends bytes in travelling order; joins with the last run where they continue it (contiguously or at its stride; a run of one piece
+  // Appends bytes in traveling order; joins with the last run where they continue it (contiguously or at its stride; a run of one piece
   // takes any stride). Empty runs vanish. Amortised constant time.
   void add(const Run& run);
   void add(std::ptrdiff_t offset, std::size_t length) { add(Run{offset, length, 0, 1}); }
   // The same bytes, all moved by displacement.
   void add(const Layout& other, std::ptrdiff_t displacement);
 
-  // The bytes from number `first` on, in travelling order; first + bytes is at most the number of all.
+  // The bytes from number `first` on, in traveling order; first + bytes is at most the number of all.
   Layout part(std::uint64_t first, std::uint64_t bytes) const;
 
   std::span<const Run> runs() const { return runs_; }

@@ -1,4 +1,4 @@
-// A walk through the bytes of some data, in travelling order, a chunk at a time: gathers them into contiguous memory, or scatters them from there. Holds a place
+// A walk through the bytes of some data, in traveling order, a chunk at a time: gathers them into contiguous memory, or scatters them from there. Holds a place
 // and nothing else, so that data of any size and shape can be moved in chunks without a list of moves for each.
 #pragma once
 

@@ -347,7 +347,7 @@ class Simulation {
 // What a look at the offsets tells.
 struct Glance {
   std::size_t moving = 0;        // offsets that are not zero
-  double pieces_per_block = 1;   // of a message of all blocks that agree in one coordinate: neighbours in the list often do
+  double pieces_per_block = 1;   // of a message of all blocks that agree in one coordinate: neighbors in the list often do
 };
 
 Glance glance(const Neighborhood& near) {
@@ -367,10 +367,10 @@ Glance glance(const Neighborhood& near) {
   return {moving, coordinates > 0 ? units(runs) / units(coordinates) : 1};
 }
 
-// Blocks a rank sends. The tree of a large allgather takes milliseconds to make; most such neighbourhoods are boxes, in which every place that is
-// passed is a neighbour, so that each block arrives there once.
+// Blocks a rank sends. The tree of a large allgather takes milliseconds to make; most such neighborhoods are boxes, in which every place that is
+// passed is a neighbor, so that each block arrives there once.
 double blocks_sent(const Schedule& schedule, std::size_t moving) {
-  constexpr std::size_t largest_tree = 2000;  // neighbours
+  constexpr std::size_t largest_tree = 2000;  // neighbors
   if (schedule.collective() == Collective::alltoall || schedule.near().offsets.size() <= largest_tree) return units(schedule.volume());
   return units(std::min(schedule.hops(), moving));
 }

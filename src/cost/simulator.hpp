@@ -7,7 +7,7 @@
 
 #include "cost/loggp.hpp"
 #include "plan/plan.hpp"
-#include "planners/algorithm.hpp"
+#include "planners/offsets/algorithm.hpp"
 
 namespace tonari {
 

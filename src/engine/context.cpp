@@ -3,7 +3,7 @@
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
 #include "engine/strict_repertoire.hpp"
-#include "graphs/mirror.hpp"
+#include "planners/graphs/mirror.hpp"
 #include "select/graph_repertoire.hpp"
 #include "select/routed_repertoire.hpp"
 

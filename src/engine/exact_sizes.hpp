@@ -1,4 +1,4 @@
-// Sizes that the program promised when it made the neighbourhood (cdag_exact_byte_communications).
+// Sizes that the program promised when it made the neighborhood (cdag_exact_byte_communications).
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "graphs/mirror.hpp"
+#include "planners/graphs/mirror.hpp"
 #include "select/scheme.hpp"
 
 namespace tonari {

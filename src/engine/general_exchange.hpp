@@ -1,4 +1,4 @@
-// The general in-place all-to-all over MPI point to point: what Rearrangement (inplace/rearrangement.hpp) wants asked, sent and moved, done.
+// The general in-place all-to-all over MPI point to point: what Rearrangement (planners/in_place/rearrangement.hpp) wants asked, sent and moved, done.
 //
 //      receiver                                             sender
 //      parks what is in the way
@@ -19,8 +19,8 @@
 #include "channels/owned_comm.hpp"
 #include "copy/moves.hpp"
 #include "engine/exchange.hpp"
-#include "inplace/rearrangement.hpp"
-#include "inplace/slot_memory.hpp"
+#include "planners/in_place/rearrangement.hpp"
+#include "planners/in_place/slot_memory.hpp"
 #include "memory/memory.hpp"
 #include "memory/wait.hpp"
 

@@ -9,7 +9,7 @@
 #include "engine/agree.hpp"
 #include "engine/segments.hpp"
 #include "engine/swap_exchange.hpp"
-#include "inplace/plan.hpp"
+#include "planners/in_place/plan.hpp"
 
 namespace tonari {
 namespace {
@@ -60,7 +60,7 @@ class Maker {
       if (!swaps(peer)) continue;
       messages.push_back({peer, 0, blocks_[peer].bytes});
       sizes.push_back(blocks_[peer].bytes);
-      neighbours_.push_back(peer);
+      neighbors_.push_back(peer);
     }
     SharedLimits limits{.canary = 0, .whole = 0, .single_copy = 0, .ring = true};
     // Several cells let both ends work at a time; where many ranks share the memory, one cell of some size is better than several small ones.
@@ -127,7 +127,7 @@ class Maker {
   }
 
   std::unique_ptr<Swap> shared_swap(std::int32_t peer) const {
-    const auto k = static_cast<std::size_t>(std::ranges::find(neighbours_, peer) - neighbours_.begin());
+    const auto k = static_cast<std::size_t>(std::ranges::find(neighbors_, peer) - neighbors_.begin());
     return make_shared_swap(blocks_[peer], link_, link_->out(k), link_->in(k));
   }
 
@@ -135,7 +135,7 @@ class Maker {
   const std::vector<SwapBlock>& blocks_;
   const SwapSettings& settings_;
   Bytes memory_, least_;
-  std::vector<std::int32_t> neighbours_;  // ranks of the node that this one swaps with, in the order of the link's edges
+  std::vector<std::int32_t> neighbors_;  // ranks of the node that this one swaps with, in the order of the link's edges
   std::shared_ptr<SharedLink> link_;
   InPlace made_;
 };

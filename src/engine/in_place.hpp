@@ -9,7 +9,7 @@
 #include "channels/swap.hpp"
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
-#include "inplace/order.hpp"
+#include "planners/in_place/order.hpp"
 
 namespace tonari {
 

@@ -11,7 +11,7 @@
 
 #include "channels/control_tags.hpp"
 #include "engine/agree.hpp"
-#include "graphs/world.hpp"
+#include "planners/graphs/world.hpp"
 
 namespace tonari {
 

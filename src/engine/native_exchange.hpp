@@ -1,4 +1,4 @@
-// Runs MPI's own neighbourhood collective as an exchange.
+// Runs MPI's own neighborhood collective as an exchange.
 #pragma once
 
 #include <memory>

@@ -76,21 +76,21 @@ Passing learn(Context& context, const Unknown& unknown, const Problem& problem, 
 
 void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings, const Binding& binding) {
   std::map<Key, Passing> now, fresh;
-  auto& learnt = context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;  // the sizes will be the same again
+  auto& learned = context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;  // the sizes will be the same again
   const auto key = [&](const Candidate& c) { return Key{c.algorithm(), c.variant(), settings.ports}; };
-  const auto asked = [](const Candidate& c) { return c.scheme && !c.passing_learnt; };
+  const auto asked = [](const Candidate& c) { return c.scheme && !c.passing_learned; };
   std::vector<Unknown> unknown;
   for (const Candidate& c : candidates)
-    if (asked(c) && !learnt.contains(key(c)) && std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& u) { return u.key == key(c); }))
+    if (asked(c) && !learned.contains(key(c)) && std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& u) { return u.key == key(c); }))
       unknown.push_back({key(c), c.scheme.get()});
   if (!unknown.empty()) look_at_plans(context, unknown, settings);
   for (const Unknown& u : unknown) fresh.emplace(u.key, learn(context, u, problem, settings, binding));
   if (!fresh.empty()) stay_together(context.comm());
-  learnt.merge(fresh);  // by all ranks or by none: it decides who asks the others
+  learned.merge(fresh);  // by all ranks or by none: it decides who asks the others
   for (Candidate& c : candidates)
     if (asked(c)) {
-      c.passing = learnt.at(key(c));
-      c.passing_learnt = true;
+      c.passing = learned.at(key(c));
+      c.passing_learned = true;
     }
 }
 

@@ -41,7 +41,7 @@ std::uint64_t print_of(const Vertex& v) {
   for (std::int32_t target : v.targets) hash.word(target);
   hash.word(v.sources.size());
   for (std::int32_t source : v.sources) hash.word(source);
-  for (std::uint32_t origin : v.origins) hash.word(origin);  // the same lists with blocks that come crosswise are another neighbourhood
+  for (std::uint32_t origin : v.origins) hash.word(origin);  // the same lists with blocks that come crosswise are another neighborhood
   return hash.value();
 }
 

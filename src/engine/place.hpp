@@ -1,4 +1,4 @@
-// Where this rank stands in a neighbourhood, whatever kind that is.
+// Where this rank stands in a neighborhood, whatever kind that is.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "channels/native.hpp"
-#include "graphs/algorithm.hpp"
-#include "graphs/isomorphic.hpp"
+#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/isomorphic.hpp"
 #include "topology/neighborhood.hpp"
 #include "topology/vertex.hpp"
 
@@ -37,7 +37,7 @@ inline std::size_t given_number(const Place& place, Buffer side, std::size_t i) 
 
 // Pure.
 Place place_in(std::shared_ptr<const Neighborhood> near, int rank);
-// Pure. given: this rank's vertex of the graph that is the neighbourhood; isomorphism: this rank's.
+// Pure. given: this rank's vertex of the graph that is the neighborhood; isomorphism: this rank's.
 Place place_in(std::shared_ptr<const Neighborhood> near, Vertex given, Isomorphism isomorphism);
 // Collective. vertex: complete, and checked against those of the other ranks.
 Place place_in_graph(World& world, Vertex vertex);

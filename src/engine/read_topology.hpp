@@ -16,11 +16,11 @@
 
 namespace tonari {
 
-// The neighbours of the calling rank in the order of MPI 4.1, §8.6. MPI_PROC_NULL is -1.
+// The neighbors of the calling rank in the order of MPI 4.1, §8.6. MPI_PROC_NULL is -1.
 struct TopologyLists {
   std::vector<std::int32_t> targets, sources;
   // Cartesian only, else empty (mirror() finds them). What is sent in the negative direction arrives in the slot of the positive direction; where both
-  // neighbours along a dimension are the same rank, counting duplicates would take one for the other.
+  // neighbors along a dimension are the same rank, counting duplicates would take one for the other.
   std::vector<std::uint32_t> origins;
   std::vector<int> target_weights, source_weights;  // of distributed graphs that have them
   bool weighted = false;

@@ -16,7 +16,7 @@
 #include "channels/owned_comm.hpp"
 #include "channels/window.hpp"
 #include "engine/read_topology.hpp"
-#include "graphs/world.hpp"
+#include "planners/graphs/world.hpp"
 
 namespace tonari {
 

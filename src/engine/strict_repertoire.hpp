@@ -1,4 +1,4 @@
-// A repertoire without the algorithms that send to ranks which are no neighbours (cdag_strict_communication).
+// A repertoire without the algorithms that send to ranks which are no neighbors (cdag_strict_communication).
 #pragma once
 
 #include <mpi.h>

@@ -148,7 +148,7 @@ class Contest {
     for (std::size_t c : running_) best = std::min(best, quartile(times_[c]));
     std::erase_if(running_, [&](std::size_t c) { return quartile(times_[c]) > std::max(factor * best, affordable); });
   }
-  // For so many rounds, and what is learnt of them: nothing may fail while others run.
+  // For so many rounds, and what is learned of them: nothing may fail while others run.
   void make_room(int rounds) {
     const std::size_t times = running_.size() * static_cast<std::size_t>(rounds);
     fresh_.reserve(times);

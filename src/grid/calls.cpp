@@ -61,7 +61,7 @@ void check_writable(const HaloGrid& grid, int subdomain, const CellBox& box) {
   if (!grid.ghost_maps()) return;
   const GridBox& b = grid.box(subdomain);
   for (const Region v : directions(b.dims)) {
-    const auto owner = grid.shape().parts.neighbour(grid.rank(), subdomain, v);
+    const auto owner = grid.shape().parts.neighbor(grid.rank(), subdomain, v);
     if (!owner || !grid.ghost_maps()->reaches(owner->rank)) continue;
     CellBox common = ghost_box(b, v);
     for (int k = 0; k < b.dims; ++k) common.first[k] = std::max(common.first[k], box.first[k]), common.end[k] = std::min(common.end[k], box.end[k]);
@@ -92,7 +92,7 @@ std::vector<CellBox> boxes_of(const GridBox& box, int part) {
     own.end = box.own;
     return {own};
   }
-  if (part == TONARI_PART_INTERIOR) boxes.push_back(region_box(box, centre(box.dims)));
+  if (part == TONARI_PART_INTERIOR) boxes.push_back(region_box(box, center(box.dims)));
   else if (part == TONARI_PART_SURFACE)
     for (const Region r : directions(box.dims)) boxes.push_back(surface_box(box, r));
   else if (part == TONARI_PART_GHOSTS)
@@ -196,7 +196,7 @@ extern "C" int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_br
     check_place(bricks, "bricks");
     if (!g.shape().bricked()) fail(Errc::argument, "the grid's storage is array, which has no bricks; ask tonari_grid_get_array");
     const BrickLayout& l = g.bricks(subdomain);
-    *bricks = {g.shape().dims(), {}, {}, {}, {}, l.count(), l.own_count(), l.interior_count(), l.number().data(), l.position().data(), l.neighbours().data(), l.place().data()};
+    *bricks = {g.shape().dims(), {}, {}, {}, {}, l.count(), l.own_count(), l.interior_count(), l.number().data(), l.position().data(), l.neighbors().data(), l.place().data()};
     std::ranges::copy(g.shape().brick, bricks->brick);
     std::ranges::copy(l.lower(), bricks->lower);
     std::ranges::copy(l.own(), bricks->own);

@@ -21,12 +21,12 @@ std::atomic_ref<Turn> word(const View& words, int copy) {
   return std::atomic_ref<Turn>(*reinterpret_cast<Turn*>(words.data() + apart * static_cast<std::size_t>(copy)));
 }
 
-std::vector<int> neighbours_on_node(const HaloGrid& grid) {
+std::vector<int> neighbors_on_node(const HaloGrid& grid) {
   std::set<int> found;
   const Decomposition& parts = grid.shape().parts;
   for (int s = 0; s < grid.subdomains(); ++s)
     for (const Region v : directions(parts.dims()))
-      if (const auto other = parts.neighbour(grid.rank(), s, v); other && other->rank != grid.rank() && grid.context()->node()->here(other->rank)) found.insert(other->rank);
+      if (const auto other = parts.neighbor(grid.rank(), s, v); other && other->rank != grid.rank() && grid.context()->node()->here(other->rank)) found.insert(other->rank);
   return {found.begin(), found.end()};
 }
 
@@ -41,7 +41,7 @@ GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages)
   together(comm, [&] {
     if (static_cast<std::size_t>(grid.shape().copies) > grid.shape().page / apart)
       fail(Errc::argument, "a grid with mapped ghosts can have ", grid.shape().page / apart, " copies in pages of ", grid.shape().page, " bytes; shape.copies is ", grid.shape().copies);
-    peers_ = neighbours_on_node(grid);
+    peers_ = neighbors_on_node(grid);
     mine_ = words_of(grid.file());
   });
   const std::map<int, FileName> names = swap_names(grid);
@@ -80,7 +80,7 @@ void GhostMaps::map_ghosts(const HaloGrid& grid, std::vector<View>& storages, co
   const Decomposition& parts = grid.shape().parts;
   for (int s = 0; s < grid.subdomains(); ++s)
     for (const Region v : directions(parts.dims())) {
-      const auto other = parts.neighbour(rank_, s, v);
+      const auto other = parts.neighbor(rank_, s, v);
       if (!other || !reaches(other->rank)) continue;
       const MappedFile& file = other->rank == rank_ ? grid.file() : *files.at(other->rank);
       const std::vector<BrickPiece> here = grid.bricks(s).receive(v);
@@ -93,9 +93,9 @@ void GhostMaps::map_ghosts(const HaloGrid& grid, std::vector<View>& storages, co
 }
 
 void GhostMaps::check_turn(int copy) const {
-  if (gave_up_) fail(Errc::peer, "an exchange of this grid has failed before, and the neighbours know; free the grid");
+  if (gave_up_) fail(Errc::peer, "an exchange of this grid has failed before, and the neighbors know; free the grid");
   if (const Turn since = since_[static_cast<std::size_t>(copy)]; since > 0 && since >= seen_.load(std::memory_order_relaxed))
-    fail(Errc::active, "copy ", copy, " is exchanged twice, and no exchange of another copy that was started in between is complete; ghosts are the neighbours' pages, which may still be read: write and exchange the copies in turn");
+    fail(Errc::active, "copy ", copy, " is exchanged twice, and no exchange of another copy that was started in between is complete; ghosts are the neighbors' pages, which may still be read: write and exchange the copies in turn");
 }
 
 void GhostMaps::publish(int copy) {
@@ -113,7 +113,7 @@ bool GhostMaps::complete(int copy) const {
   return true;
 }
 
-// Neighbours published it after they had read their ghosts of all that this rank published earlier.
+// Neighbors published it after they had read their ghosts of all that this rank published earlier.
 void GhostMaps::finish(int copy) {
   const Turn mine = since_[static_cast<std::size_t>(copy)];
   for (Turn seen = seen_.load(std::memory_order_relaxed); seen < mine;)

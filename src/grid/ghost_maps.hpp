@@ -1,7 +1,7 @@
-// Ghosts that are the neighbours' pages: an exchange between ranks of a node moves no bytes, it says "my copy is complete" and sees that theirs are.
+// Ghosts that are the neighbors' pages: an exchange between ranks of a node moves no bytes, it says "my copy is complete" and sees that theirs are.
 //
 // Why that is enough. A rank computes the new copy from the old one, reading ghosts of the old one, then publishes the new one. Before it overwrites the old copy it waits
-// until all neighbours have published the new one; each did so after it had read its ghosts of the old copy, which are this rank's cells. So nobody reads what is being
+// until all neighbors have published the new one; each did so after it had read its ghosts of the old copy, which are this rank's cells. So nobody reads what is being
 // written, provided that copies are written in turn.
 //
 // While the grid's thread starts or tests one exchange, another thread that waits may drive on a second one (engine/in_flight.hpp).
@@ -30,7 +30,7 @@ class GhostMaps {
   // Throws Errc::active if since this copy was published no exchange of another one was started and is complete; Errc::peer after give_up.
   void check_turn(int copy) const;
   void publish(int copy);
-  // Whether all neighbours have published this copy as often as this rank. Throws Errc::peer if one gave up.
+  // Whether all neighbors have published this copy as often as this rank. Throws Errc::peer if one gave up.
   bool complete(int copy) const;
   void finish(int copy);     // this rank has seen it complete: what was published before may be written again
   void check_peers() const;  // throws Errc::peer if one that is waited for has ended
@@ -42,7 +42,7 @@ class GhostMaps {
 
   std::shared_ptr<const Node> node_;
   int rank_;
-  std::vector<int> peers_;            // other ranks of this node that are neighbours, ascending
+  std::vector<int> peers_;            // other ranks of this node that are neighbors, ascending
   View mine_;                         // this rank's words
   std::map<int, View> words_;         // the peers'
   std::vector<std::uint64_t> times_;  // by copy: how often it was published

@@ -9,13 +9,13 @@ void append(Layout& bytes, const std::byte* storage, const std::vector<BrickPiec
   for (const BrickPiece& piece : pieces) bytes.add(reinterpret_cast<std::ptrdiff_t>(storage + piece.offset), piece.bytes);
 }
 
-// Sides of this subdomain along dimension k that have no neighbour: ghosts there belong to nobody and do not travel.
+// Sides of this subdomain along dimension k that have no neighbor: ghosts there belong to nobody and do not travel.
 Sides open_sides(const HaloGrid& grid, int subdomain) {
   Sides open{};
   const int dims = grid.shape().dims();
   for (const Region v : directions(dims))
     for (int k = 0; k < dims; ++k)
-      if (is_face(v, dims) && sign(v, k, dims) != 0) open[k][sign(v, k, dims) > 0] = !grid.shape().parts.neighbour(grid.rank(), subdomain, v);
+      if (is_face(v, dims) && sign(v, k, dims) != 0) open[k][sign(v, k, dims) > 0] = !grid.shape().parts.neighbor(grid.rank(), subdomain, v);
   return open;
 }
 

@@ -84,7 +84,7 @@ void HaloGrid::allocate() {
 
 void HaloGrid::map_storage() {
   for (int s = 0; s < subdomains(); ++s) {
-    const std::int64_t views = tonari::mappings(bricks(s), ViewKind::neighbours);
+    const std::int64_t views = tonari::mappings(bricks(s), ViewKind::neighbors);
     const std::int64_t more = tonari::mappings(bricks(s), shape_.mapped_ghosts ? ViewKind::ghosts : ViewKind::shift);
     mappings_ = checked_add(mappings_, checked_multiply<std::int64_t>(views + more, shape_.copies, "mappings"), "mappings");
     bytes_ = checked_add(bytes_, checked_multiply<std::uint64_t>(bricks(s).bytes(), static_cast<std::uint64_t>(shape_.copies), "size of the grid"), "size of the grid");

@@ -91,7 +91,7 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
   together(grid.context()->comm(), [&] {
     ends = std::move(halo_ends(grid, request, views).front());
     if (by_offsets)
-      for (const Region v : used) {  // what is sent in direction v comes from the opposite neighbour
+      for (const Region v : used) {  // what is sent in direction v comes from the opposite neighbor
         add_or_nothing(send, grid, request, find(ends.send, v));
         add_or_nothing(receive, grid, request, find(ends.receive, opposite(v, dims)));
       }

@@ -1,4 +1,4 @@
-// Halo exchanges as exchanges on a neighbourhood: blocks of the grid's memory, moved by whatever tonari's selection finds best.
+// Halo exchanges as exchanges on a neighborhood: blocks of the grid's memory, moved by whatever tonari's selection finds best.
 #pragma once
 
 #include <mpi.h>

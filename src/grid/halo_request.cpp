@@ -208,7 +208,7 @@ void describe(const HaloGrid& grid, const HaloRequest& request, const std::strin
   prepared.description = text("halo of copy ", request.copy, ", ", shape.dims(), " dimensions, ", request.reach == Reach::faces ? "faces only, " : "", "storage ", name(shape.storage),
                               shape.mapped_ghosts ? " with mapped ghosts" : "", ", ", grid.subdomains(), grid.subdomains() == 1 ? " subdomain" : " subdomains", "\nchosen: ",
                               prepared.algorithm, " (", prepared.reason, ")\nsends: ", prepared.exchange->messages(), " messages, ", prepared.exchange->bytes(), " bytes\n", details,
-                              inner.empty() ? "" : "as an exchange between neighbours: " + inner);
+                              inner.empty() ? "" : "as an exchange between neighbors: " + inner);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void read_storage(const tonari_grid_shape& given, GridShape& shape) {
   if (!mapped && (given.page || shape.huge || shape.mapped_ghosts))
     fail(Errc::argument, "shape.page, huge_pages and mapped_ghosts are for storage mapped; this is storage ", name(shape.storage));
   if (shape.mapped_ghosts && shape.copies < 2)
-    fail(Errc::argument, "mapped ghosts show what a neighbour writes at once, so a grid needs at least 2 copies to have them; set shape.copies to 2, or leave shape.mapped_ghosts 0");
+    fail(Errc::argument, "mapped ghosts show what a neighbor writes at once, so a grid needs at least 2 copies to have them; set shape.copies to 2, or leave shape.mapped_ghosts 0");
   if (mapped) check_page(shape.page, shape.huge, 0);
 }
 

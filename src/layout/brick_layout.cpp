@@ -59,14 +59,14 @@ BrickLayout::BrickLayout(const GridBox& box, const BrickShape& shape, const Surf
   check_shape();
   count_bricks();
   lay_out();
-  find_neighbours();
+  find_neighbors();
 }
 
 void BrickLayout::check_shape() const {
   std::vector<Region> regions = order_.regions;
   std::sort(regions.begin(), regions.end());
   if (order_.dims != box_.dims || regions != directions(box_.dims))
-    fail(Errc::argument, "a grid of ", box_.dims, " dimensions needs an order in which each of its ", tonari::neighbours(box_.dims), " surface regions is once");
+    fail(Errc::argument, "a grid of ", box_.dims, " dimensions needs an order in which each of its ", tonari::neighbors(box_.dims), " surface regions is once");
   for (std::size_t j = 0; j < index(box_.dims); ++j) {
     const std::int64_t brick = shape_.brick[j], own = box_.own[j], lower = box_.lower[j], upper = box_.upper[j];
     if (brick < 1) fail(Errc::argument, "bricks have ", brick, " cells along dimension ", j, ": they need at least one");
@@ -113,16 +113,16 @@ void BrickLayout::lay_out() {
   if (shape_.interleaved) brick_bytes_ = checked_multiply(brick_bytes_, static_cast<Bytes>(shape_.fields), what);
 
   Bytes end = 0;
-  add(region_box(bricks, centre(box_.dims)), -1, false, end);
+  add(region_box(bricks, center(box_.dims)), -1, false, end);
   interior_count_ = static_cast<std::int32_t>(place_.size());
-  areas_.resize(index(tonari::neighbours(box_.dims)) + 1);
-  const auto add_all = [&](Region direction) {  // at the centre every region, else those that this neighbour sends
+  areas_.resize(index(tonari::neighbors(box_.dims)) + 1);
+  const auto add_all = [&](Region direction) {  // at the center every region, else those that this neighbor sends
     const Region towards_us = opposite(direction, box_.dims);
     for (std::size_t i = 0; i < order_.regions.size(); ++i)
       if (const Region region = order_.regions[i]; needs(towards_us, region, box_.dims))
         areas_[index(direction)].push_back(add(stored_box(bricks, direction, region), static_cast<int>(i), front[i], end));
   };
-  add_all(centre(box_.dims));
+  add_all(center(box_.dims));
   own_count_ = static_cast<std::int32_t>(place_.size());
   for (Region direction : directions(box_.dims)) add_all(direction);
 
@@ -153,10 +153,10 @@ BrickLayout::Area BrickLayout::add(const CellBox& bricks, int at, bool padding_i
   return area;
 }
 
-// Beyond the ghosts is brick `count`, whose neighbours are itself.
-void BrickLayout::find_neighbours() {
-  const std::size_t dims = index(box_.dims), all = index(tonari::neighbours(box_.dims)) + 1, bricks = number_.size();
-  neighbours_.assign((bricks + 1) * all, count());
+// Beyond the ghosts is brick `count`, whose neighbors are itself.
+void BrickLayout::find_neighbors() {
+  const std::size_t dims = index(box_.dims), all = index(tonari::neighbors(box_.dims)) + 1, bricks = number_.size();
+  neighbors_.assign((bricks + 1) * all, count());
   std::vector<Cells> steps(all);
   for (std::size_t v = 0; v < all; ++v)
     for (std::size_t j = 0; j < dims; ++j) steps[v][j] = lower_[j] + sign(static_cast<Region>(v), static_cast<int>(j), box_.dims);
@@ -170,7 +170,7 @@ void BrickLayout::find_neighbours() {
         there = there && x >= 0 && x < side;
         at = at * side + x;
       }
-      if (there) neighbours_[b * all + v] = number_[index(at)];
+      if (there) neighbors_[b * all + v] = number_[index(at)];
     }
 }
 

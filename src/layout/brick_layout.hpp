@@ -1,4 +1,4 @@
-// A subdomain in bricks (paper 001: Zhao et al. 2021, sections 2 to 4): blocks of cells, each contiguous, in such an order that what a neighbour needs is as few
+// A subdomain in bricks (paper 001: Zhao et al. 2021, sections 2 to 4): blocks of cells, each contiguous, in such an order that what a neighbor needs is as few
 // contiguous pieces as can be, and that ghosts are where those pieces arrive, as they are.
 //
 //   bytes:  | interior | region r0 | region r1 | ... | ghosts of direction 0 | ghosts of direction 1 | ... | nowhere |
@@ -52,15 +52,15 @@ class BrickLayout {
   std::int32_t interior_count() const { return interior_count_; }
   const std::vector<std::int32_t>& number() const { return number_; }
   const std::vector<std::int32_t>& position() const { return position_; }
-  const std::vector<std::int32_t>& neighbours() const { return neighbours_; }
+  const std::vector<std::int32_t>& neighbors() const { return neighbors_; }
   const std::vector<std::int64_t>& place() const { return place_; }  // in elements, of field 0
   std::int64_t field_stride() const { return field_stride_; }        // elements from a field's base to the next one's
 
   Bytes bytes() const { return bytes_; }  // of the whole subdomain: all fields, padding, and the brick that stands for nowhere; a multiple of the unit
 
-  // What the neighbour in this direction needs, as contiguous pieces of whole units, field by field and in the order in which it stores them. receive(v) here and
+  // What the neighbor in this direction needs, as contiguous pieces of whole units, field by field and in the order in which it stores them. receive(v) here and
   // send(opposite(v)) there are equally many pieces of the same lengths. So regions without bricks do not interrupt a piece if both ends know that they are empty: one
-  // end does not know whether the other one has own == lower + upper in a dimension in which it is its neighbour.
+  // end does not know whether the other one has own == lower + upper in a dimension in which it is its neighbor.
   std::vector<BrickPiece> send(Region direction) const;
   std::vector<BrickPiece> receive(Region direction) const;
   // Of the pieces of send(direction), one behind the other as in a view, the bytes that must travel: all but the padding that they begin and end with. There, of the
@@ -77,7 +77,7 @@ class BrickLayout {
   Bytes payload(Region direction) const;
 
  private:
-  struct Area {  // a region: own, or as a neighbour's in the ghosts. Bytes within a field
+  struct Area {  // a region: own, or as a neighbor's in the ghosts. Bytes within a field
     int at = 0;  // order().regions[at]
     Bytes offset = 0, bytes = 0, first = 0, data = 0;  // whole units, and the bricks among them
   };
@@ -87,7 +87,7 @@ class BrickLayout {
   void count_bricks();
   void lay_out();
   Area add(const CellBox& bricks, int at, bool padding_in_front, Bytes& end);
-  void find_neighbours();
+  void find_neighbors();
 
   const Area& area(Region stored, int at) const;
   bool empty_at_both_ends(Region region, Region wanted) const;
@@ -99,23 +99,23 @@ class BrickLayout {
   GridBox box_;
   BrickShape shape_;
   SurfaceOrder order_;
-  std::vector<std::vector<Area>> areas_;  // by direction, those stored there in surface order; the surface itself at the centre
+  std::vector<std::vector<Area>> areas_;  // by direction, those stored there in surface order; the surface itself at the center
   Bytes brick_bytes_ = 0, field_bytes_ = 0;  // brick: all of its fields if interleaved
   Cells lower_{}, own_{}, upper_{};
   std::int32_t own_count_ = 0, interior_count_ = 0;
-  std::vector<std::int32_t> number_, position_, neighbours_;
+  std::vector<std::int32_t> number_, position_, neighbors_;
   std::vector<std::int64_t> place_;
   std::int64_t field_stride_ = 0;
   Bytes bytes_ = 0;
 };
 
-// Bytes that padding adds to the messages to all neighbours, in percent of the cells' bytes. Counted as in the paper's Table 2: padding at the ends of messages stays.
+// Bytes that padding adds to the messages to all neighbors, in percent of the cells' bytes. Counted as in the paper's Table 2: padding at the ends of messages stays.
 double padding_percent(const BrickLayout& layout);
 
 // Mappings that one copy of this subdomain needs (an upper bound of what the system counts): one for the storage and, for views, one per piece of send to each
-// neighbour (and per field received, if each lies for itself); with shift, one per piece of both ends. Pieces that touch are mapped as one. Or, where ghosts are mapped
-// from neighbours, two per piece received (the rest of a mapping that is cut counts, too).
-enum class ViewKind : std::uint8_t { neighbours, shift, ghosts };
+// neighbor (and per field received, if each lies for itself); with shift, one per piece of both ends. Pieces that touch are mapped as one. Or, where ghosts are mapped
+// from neighbors, two per piece received (the rest of a mapping that is cut counts, too).
+enum class ViewKind : std::uint8_t { neighbors, shift, ghosts };
 std::int64_t mappings(const BrickLayout& layout, ViewKind kind);
 
 }  // namespace tonari

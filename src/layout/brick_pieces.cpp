@@ -1,7 +1,7 @@
-// What travels between bricks of neighbours: which regions, joined to pieces in the same way at both ends.
+// What travels between bricks of neighbors: which regions, joined to pieces in the same way at both ends.
 //
-// All follows from where a region is stored (`stored`: the centre for the own surface, a direction for the ghosts there) and whose regions are meant (`wanted`: those
-// that the neighbour in this direction needs). To the neighbour in direction v go the regions that v wants from the own surface. They arrive in the ghosts of -v, as all
+// All follows from where a region is stored (`stored`: the center for the own surface, a direction for the ghosts there) and whose regions are meant (`wanted`: those
+// that the neighbor in this direction needs). To the neighbor in direction v go the regions that v wants from the own surface. They arrive in the ghosts of -v, as all
 // that is stored there. Dimension by dimension, in the step of dimension k, what has come from direction w before goes on: from the ghosts of w those that
 //
 //     u = -w in dimensions before k, the side in dimension k, 0 in those after it
@@ -47,7 +47,7 @@ const BrickLayout::Area& BrickLayout::area(Region stored, int at) const {
   return *std::lower_bound(areas.begin(), areas.end(), at, [](const Area& area, int i) { return area.at < i; });
 }
 
-// Both ends have the same widths, and the same own cells in the dimensions in which they are not neighbours.
+// Both ends have the same widths, and the same own cells in the dimensions in which they are not neighbors.
 bool BrickLayout::empty_at_both_ends(Region region, Region wanted) const {
   for (int j = 0; j < box_.dims; ++j) {
     const int side = sign(region, j, box_.dims);
@@ -93,25 +93,25 @@ std::vector<BrickPiece> BrickLayout::all_fields(const std::vector<BrickPiece>& f
 }
 
 std::vector<BrickPiece> BrickLayout::send(Region direction) const {
-  return all_fields(pieces(centre(box_.dims), groups(centre(box_.dims), direction, true)));
+  return all_fields(pieces(center(box_.dims), groups(center(box_.dims), direction, true)));
 }
 
 std::vector<BrickPiece> BrickLayout::receive(Region direction) const {
-  return all_fields(pieces(direction, groups(centre(box_.dims), opposite(direction, box_.dims), true)));
+  return all_fields(pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), true)));
 }
 
 std::vector<BrickPiece> BrickLayout::send_basic(Region direction) const {
-  return all_fields(pieces(centre(box_.dims), groups(centre(box_.dims), direction, false)));
+  return all_fields(pieces(center(box_.dims), groups(center(box_.dims), direction, false)));
 }
 
 std::vector<BrickPiece> BrickLayout::receive_basic(Region direction) const {
-  return all_fields(pieces(direction, groups(centre(box_.dims), opposite(direction, box_.dims), false)));
+  return all_fields(pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), false)));
 }
 
 BrickPiece BrickLayout::message(Region direction) const {
-  const std::vector<SurfaceRun> runs = groups(centre(box_.dims), direction, true);
+  const std::vector<SurfaceRun> runs = groups(center(box_.dims), direction, true);
   if (runs.empty()) return {};
-  const Area &first = area(centre(box_.dims), runs.front().first), &last = area(centre(box_.dims), runs.back().first + runs.back().count - 1);
+  const Area &first = area(center(box_.dims), runs.front().first), &last = area(center(box_.dims), runs.back().first + runs.back().count - 1);
   const Bytes front = first.first - first.offset, behind = last.offset + last.bytes - (last.first + last.data);
   return {front, total(send(direction)) - front - behind};
 }
@@ -131,15 +131,15 @@ std::vector<BrickPiece> BrickLayout::shift(int k, int sign, const Sides& open, S
     const std::vector<BrickPiece> some = pieces(side == Side::send ? w : opposite(wanted, dims), groups(w, wanted, true));
     all.insert(all.end(), some.begin(), some.end());
   };
-  add(centre(dims));
+  add(center(dims));
   for (Region w : directions(dims))
-    if ((w - centre(dims)) % (3 * unit) == 0 && somebody(w, open, dims)) add(w);  // 0 in dimension k and those after it
+    if ((w - center(dims)) % (3 * unit) == 0 && somebody(w, open, dims)) add(w);  // 0 in dimension k and those after it
   return all_fields(all);
 }
 
 Bytes BrickLayout::payload(Region direction) const {
   Bytes bytes = 0;
-  for (const Area& area : areas_[index(centre(box_.dims))])
+  for (const Area& area : areas_[index(center(box_.dims))])
     if (needs(direction, order_.regions[index(area.at)], box_.dims)) bytes += area.data;
   return bytes * (bytes_ / field_bytes_);
 }

@@ -55,7 +55,7 @@ Decomposition::Where Decomposition::at(const Cells& position) const {
 
 Decomposition::Where Decomposition::where(int rank, int subdomain) const { return at(position(rank, subdomain)); }
 
-std::optional<Decomposition::Where> Decomposition::neighbour(int rank, int subdomain, Region direction) const {
+std::optional<Decomposition::Where> Decomposition::neighbor(int rank, int subdomain, Region direction) const {
   Cells there = position(rank, subdomain);
   for (int k = 0; k < dims(); ++k) {
     const auto extent = static_cast<std::int64_t>(cuts[k].size());

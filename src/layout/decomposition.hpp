@@ -36,7 +36,7 @@ struct Decomposition {
   };
   Where where(int rank, int subdomain) const;
   // Nothing beyond a border that is not periodic.
-  std::optional<Where> neighbour(int rank, int subdomain, Region direction) const;
+  std::optional<Where> neighbor(int rank, int subdomain, Region direction) const;
   GridBox box(int rank, int subdomain) const;
   Cells first(int rank, int subdomain) const;          // its first own cell in the whole grid
 

@@ -65,7 +65,7 @@ void check(const GridBox& box) {
     if (lower < 0 || upper < 0) fail(Errc::argument, "dimension ", j, " has halo widths ", lower, " and ", upper, ": they cannot be negative");
     if (own < std::max(lower, upper))
       fail(Errc::argument, "dimension ", j, " has ", own, " own cells but a halo of ", std::max(lower, upper),
-           ": a neighbour would need cells that are not there; use fewer ranks along it or a narrower halo");
+           ": a neighbor would need cells that are not there; use fewer ranks along it or a narrower halo");
     if (own > most / 4 || __builtin_mul_overflow(cells, lower + own + upper, &cells) || cells > most)
       fail(Errc::argument, "the subdomain has more than 2^62 cells with its ghosts: use more ranks");
   }
@@ -101,7 +101,7 @@ CellBox shift_ghost_box(const GridBox& box, int k, int sign, const Sides& open) 
 }
 
 // All digits turned round: each becomes 2 minus itself.
-Region opposite(Region direction, int dims) { return 2 * centre(dims) - direction; }
+Region opposite(Region direction, int dims) { return 2 * center(dims) - direction; }
 
 int sign(Region direction, int k, int dims) {
   for (int j = dims - 1; j > k; --j) direction /= 3;
@@ -110,8 +110,8 @@ int sign(Region direction, int k, int dims) {
 
 std::vector<Region> directions(int dims) {
   std::vector<Region> all;
-  for (Region direction = 0; direction <= neighbours(dims); ++direction)
-    if (direction != centre(dims)) all.push_back(direction);
+  for (Region direction = 0; direction <= neighbors(dims); ++direction)
+    if (direction != center(dims)) all.push_back(direction);
   return all;
 }
 

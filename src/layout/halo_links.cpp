@@ -7,10 +7,10 @@ namespace {
 
 HaloLinks links(const Decomposition& parts, int rank, const std::vector<Region>& directions_used) {
   HaloLinks all;
-  const auto key = [&](std::int64_t sender, Region direction) { return sender * (neighbours(parts.dims()) + 1) + direction; };
+  const auto key = [&](std::int64_t sender, Region direction) { return sender * (neighbors(parts.dims()) + 1) + direction; };
   for (int s = 0; s < parts.subdomains(); ++s)
     for (const Region v : directions_used)
-      if (const auto other = parts.neighbour(rank, s, v)) {
+      if (const auto other = parts.neighbor(rank, s, v)) {
         all.send.push_back({s, v, other->rank, key(parts.where(rank, s).number, v)});
         all.receive.push_back({s, v, other->rank, key(other->number, opposite(v, parts.dims()))});
       }

@@ -25,7 +25,7 @@ void check_surface_dims(int dims) {
   if (dims < 1 || dims > most_surface_dims) fail(Errc::argument, "a grid has 1 to ", most_surface_dims, " dimensions, not ", dims);
 }
 
-Region centre(int dims) { return power(3, dims) / 2; }
+Region center(int dims) { return power(3, dims) / 2; }
 
 std::string to_text(Region region, int dims) {
   std::string text(static_cast<std::size_t>(dims), '0');
@@ -39,13 +39,13 @@ Region parse_region(std::string_view text) {
   check_surface_dims(static_cast<int>(text.size()));
   Region region = 0;
   for (char sign : text) region = 3 * region + static_cast<Region>(signs.find(sign));
-  if (region == centre(static_cast<int>(text.size()))) fail(Errc::argument, "'", text, "' is no region: all its signs are 0");
+  if (region == center(static_cast<int>(text.size()))) fail(Errc::argument, "'", text, "' is no region: all its signs are 0");
   return region;
 }
 
-bool needs(Region neighbour, Region region, int dims) {
-  for (; dims > 0; --dims, neighbour /= 3, region /= 3)
-    if (neighbour % 3 != zero && neighbour % 3 != region % 3) return false;
+bool needs(Region neighbor, Region region, int dims) {
+  for (; dims > 0; --dims, neighbor /= 3, region /= 3)
+    if (neighbor % 3 != zero && neighbor % 3 != region % 3) return false;
   return true;
 }
 
@@ -55,25 +55,25 @@ int shared_signs(Region a, Region b, int dims) {
   return shared;
 }
 
-std::vector<SurfaceRun> runs(const SurfaceOrder& order, Region neighbour) {
+std::vector<SurfaceRun> runs(const SurfaceOrder& order, Region neighbor) {
   std::vector<SurfaceRun> runs;
   const int size = static_cast<int>(order.regions.size());
   for (int i = 0; i < size; ++i) {
-    if (!needs(neighbour, order.regions[static_cast<std::size_t>(i)], order.dims)) continue;
+    if (!needs(neighbor, order.regions[static_cast<std::size_t>(i)], order.dims)) continue;
     if (runs.empty() || runs.back().first + runs.back().count < i) runs.push_back({i, 0});
     ++runs.back().count;
   }
   return runs;
 }
 
-// A region with k signs is needed by 2^k - 1 neighbours; a neighbour that needs a region and also the one before it saves a message.
+// A region with k signs is needed by 2^k - 1 neighbors; a neighbor that needs a region and also the one before it saves a message.
 int messages(const SurfaceOrder& order) {
   int count = basic_messages(order.dims);
   for (std::size_t i = 1; i < order.regions.size(); ++i) count -= (1 << shared_signs(order.regions[i - 1], order.regions[i], order.dims)) - 1;
   return count;
 }
 
-int neighbours(int dims) { return power(3, dims) - 1; }
+int neighbors(int dims) { return power(3, dims) - 1; }
 
 int basic_messages(int dims) { return power(5, dims) - power(3, dims); }
 
@@ -86,7 +86,7 @@ int basic_messages(int dims) { return power(5, dims) - power(3, dims); }
 // regions beside each other would always be one level apart, or both of level 1, and both ends of the order of level 1, so that more regions had odd
 // than even levels; but where d is even there are as many of either.
 //
-// What reaches it, then, steps between regions that differ in one sign that is 0 in one of them: a walk over the 3^d grid without its centre, which
+// What reaches it, then, steps between regions that differ in one sign that is 0 in one of them: a walk over the 3^d grid without its center, which
 // surface_search.hpp looks for.
 int least_messages(int dims) { return (2 * power(5, dims) + (dims % 2 == 0 ? 1 : -1) + 3) / 6; }
 
@@ -94,8 +94,8 @@ SurfaceOrder surface_order(int dims) {
   check_surface_dims(dims);
   const std::span<const std::uint8_t> all(surface_orders);
   std::size_t first = 0;
-  for (int d = 1; d < dims; ++d) first += static_cast<std::size_t>(neighbours(d));
-  const auto regions = all.subspan(first, static_cast<std::size_t>(neighbours(dims)));
+  for (int d = 1; d < dims; ++d) first += static_cast<std::size_t>(neighbors(d));
+  const auto regions = all.subspan(first, static_cast<std::size_t>(neighbors(dims)));
   return {dims, {regions.begin(), regions.end()}};
 }
 

@@ -1,9 +1,9 @@
 // Orders with the least number of messages are closed walks over a graph (least_messages in surface_order.cpp). Its vertices are the points of a
-// grid of 3^d, which are the regions and the centre; an edge is a step of one along one dimension, where one sign comes or goes:
+// grid of 3^d, which are the regions and the center; an edge is a step of one along one dimension, where one sign comes or goes:
 //
-//      -+ -- 0+ -- ++        d even: the centre is left out. There are as many regions of even as of odd level, a closed walk visits each once, and it
+//      -+ -- 0+ -- ++        d even: the center is left out. There are as many regions of even as of odd level, a closed walk visits each once, and it
 //       |     |     |        is cut between levels 1 and 2, where a message more costs least.
-//      -0 --  c -- +0        d odd: there are two more of odd level. The centre counts twice. Cut out of the closed walk it leaves two pieces, all of
+//      -0 --  c -- +0        d odd: there are two more of odd level. The center counts twice. Cut out of the closed walk it leaves two pieces, all of
 //       |     |     |        whose ends are of level 1: put one behind the other, which saves no message at the seam.
 //      -- -- 0- -- +-
 //
@@ -21,14 +21,14 @@
 namespace tonari {
 namespace {
 
-using Vertex = int;  // a region, the centre, or (3^d) the centre once more
+using Vertex = int;  // a region, the center, or (3^d) the center once more
 
 struct Graph {
   std::vector<std::vector<Vertex>> beside;  // by vertex
   int size = 0;                             // vertices in use
 
-  explicit Graph(int dims) : beside(static_cast<std::size_t>(neighbours(dims)) + 2) {
-    const Vertex points = neighbours(dims) + 1, middle = centre(dims);
+  explicit Graph(int dims) : beside(static_cast<std::size_t>(neighbors(dims)) + 2) {
+    const Vertex points = neighbors(dims) + 1, middle = center(dims);
     const bool odd = dims % 2 == 1;
     for (Vertex a = 0; a < points; ++a)
       for (Vertex stride = 1; stride < points; stride *= 3)
@@ -101,11 +101,11 @@ class Walk {
   std::vector<int> place_;  // by vertex: where in the path
 };
 
-bool is_region(Vertex vertex, int dims) { return vertex != centre(dims) && vertex <= neighbours(dims); }
+bool is_region(Vertex vertex, int dims) { return vertex != center(dims) && vertex <= neighbors(dims); }
 
 int level(Region region, int dims) { return shared_signs(region, region, dims); }
 
-// Cuts a closed walk where that costs least: at a centre, or else between levels 1 and 2.
+// Cuts a closed walk where that costs least: at a center, or else between levels 1 and 2.
 void cut(std::vector<Vertex>& walk, int dims) {
   auto first = std::find_if_not(walk.begin(), walk.end(), [&](Vertex v) { return is_region(v, dims); });
   for (auto at = walk.begin(); first == walk.end(); ++at) {
@@ -119,10 +119,10 @@ void cut(std::vector<Vertex>& walk, int dims) {
 SurfaceOrder order_of(std::vector<Vertex> walk, bool closed, int dims) {
   if (closed) cut(walk, dims);
   std::erase_if(walk, [&](Vertex v) { return !is_region(v, dims); });
-  std::vector<bool> there(static_cast<std::size_t>(neighbours(dims)) + 1);
-  there[centre(dims)] = true;
+  std::vector<bool> there(static_cast<std::size_t>(neighbors(dims)) + 1);
+  there[center(dims)] = true;
   for (Region region : walk) there[region] = true;
-  for (Region region = 0; region <= neighbours(dims); ++region)
+  for (Region region = 0; region <= neighbors(dims); ++region)
     if (!there[region]) walk.push_back(region);
   return {dims, std::move(walk)};
 }

@@ -1,4 +1,4 @@
-// Memory that a request holds while it lives: aligned to cache lines, not initialised.
+// Memory that a request holds while it lives: aligned to cache lines, not initialized.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ class Segment {
   // name says: the content comes from a stranger.
   static Segment attach(const SegmentName& name, Pages pages = Pages::now);
 
-  // Of a mapping whose pages come when they are touched: brings those under these bytes, and them alone. Who only reads a page first gets its neighbours as well, up to
+  // Of a mapping whose pages come when they are touched: brings those under these bytes, and them alone. Who only reads a page first gets its neighbors as well, up to
   // 64 KiB, which then count as memory of this process. Where the system cannot do it nothing happens.
   void bring(std::size_t at, std::size_t bytes) const;
 

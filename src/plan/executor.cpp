@@ -191,7 +191,7 @@ class Run {
     const auto from = plans_[send.rank].slices(send.op), to = plan.slices(op);
     if (from.size() != to.size()) wrong("rank ", send.rank, " sends ", from.size(), " blocks, rank ", plan.rank(), " receives ", to.size());
     for (std::size_t k = 0; k < from.size(); ++k)
-      if (!learnt(send.rank, from[k]) && !learnt(plan.rank(), to[k]) && memory_[send.rank].at(from[k]).size() != memory_[plan.rank()].at(to[k]).size())
+      if (!learned(send.rank, from[k]) && !learned(plan.rank(), to[k]) && memory_[send.rank].at(from[k]).size() != memory_[plan.rank()].at(to[k]).size())
         wrong("block ", k, " of the message from rank ", send.rank, " to rank ", plan.rank(), " with tag ", plan[op].tag, " differs in size");
   }
 
@@ -236,7 +236,7 @@ class Run {
   }
 
   // Blocks whose size is that of whatever comes.
-  bool learnt(int rank, Slice s) const { return s.buffer == Buffer::scratch && plans_[rank].scratch_like()[s.block] == foreign; }
+  bool learned(int rank, Slice s) const { return s.buffer == Buffer::scratch && plans_[rank].scratch_like()[s.block] == foreign; }
 
   void finish(Place place) {
     for (OpId next : plans_[place.rank].successors(place.op))
@@ -248,7 +248,7 @@ class Run {
       RankMemory &source = memory_[from_rank], &target = memory_[to_rank];
       if (!source.valid[static_cast<int>(from[k].buffer)][from[k].block])
         wrong("rank ", from_rank, " reads ", name(from[k].buffer), " block ", from[k].block, " before anything was written there");
-      if (!learnt(to_rank, to[k]) && source.at(from[k]).size() != target.at(to[k]).size())
+      if (!learned(to_rank, to[k]) && source.at(from[k]).size() != target.at(to[k]).size())
         wrong("rank ", from_rank, " copies ", name(from[k].buffer), " block ", from[k].block, " to a block of another size");
       target.at(to[k]) = source.at(from[k]);
       target.valid[static_cast<int>(to[k].buffer)][to[k].block] = true;

@@ -59,7 +59,7 @@ class Plan {
   }
   std::uint32_t predecessor_count(OpId op) const { return predecessor_counts_[op]; }
 
-  // Scratch block k has the size of block scratch_like()[k] of the send buffer; foreign: of a block of another rank, which is learnt when it first
+  // Scratch block k has the size of block scratch_like()[k] of the send buffer; foreign: of a block of another rank, which is learned when it first
   // comes by.
   std::span<const std::uint32_t> scratch_like() const { return scratch_like_; }
 

@@ -11,7 +11,7 @@ std::string block_name(Slice s) {
   return letter + std::to_string(s.block);
 }
 
-// s0-8 s17: runs of neighbouring blocks are shortened.
+// s0-8 s17: runs of neighboring blocks are shortened.
 std::string block_list(std::span<const Slice> slices, std::size_t most) {
   std::string list;
   std::size_t shown = 0;

@@ -38,7 +38,7 @@ struct Candidate {
   double predicted = 0;  // seconds
   // The size of each scratch block of this rank's plan, where the problem's sizes do not tell; null: they do, or it is not known yet.
   std::shared_ptr<const std::vector<Bytes>> passing = nullptr;
-  bool passing_learnt = false;  // the same on all ranks, also where this one's plan needs no sizes
+  bool passing_learned = false;  // the same on all ranks, also where this one's plan needs no sizes
 
   std::size_t tags() const { return scheme ? scheme->tags() : 0; }
   std::string algorithm() const { return scheme ? scheme->algorithm() : "native"; }
@@ -60,7 +60,7 @@ struct Settings {
   bool progress_thread = false;
   bool recv_view = false;
   double timeout = 10;  // seconds; not what ranks must agree on
-  // What the program promised of all exchanges on a neighbourhood (paper 002, §II).
+  // What the program promised of all exchanges on a neighborhood (paper 002, §II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
   std::uint64_t fingerprint() const;
 };
@@ -68,7 +68,7 @@ struct Settings {
 // The exchange to choose for.
 struct Problem {
   Repertoire& repertoire;
-  std::uint64_t fingerprint;  // of the neighbourhood
+  std::uint64_t fingerprint;  // of the neighborhood
   std::size_t neighbors;      // blocks that the busiest rank sends or receives
   Collective collective;
   Sizes sizes;

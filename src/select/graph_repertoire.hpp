@@ -1,11 +1,11 @@
-// The algorithms for graphs (graphs/algorithm.hpp) on one rank's part of the graph. What was planned is kept: the same question is answered at once.
+// The algorithms for graphs (planners/graphs/algorithm.hpp) on one rank's part of the graph. What was planned is kept: the same question is answered at once.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <tuple>
 
-#include "graphs/algorithm.hpp"
+#include "planners/graphs/algorithm.hpp"
 #include "select/scheme.hpp"
 
 namespace tonari {

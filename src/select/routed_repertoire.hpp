@@ -1,10 +1,10 @@
-// The algorithms for isomorphic neighbourhoods (planners/algorithm.hpp). Nothing here is collective. What was planned is kept.
+// The algorithms for isomorphic neighborhoods (planners/algorithm.hpp). Nothing here is collective. What was planned is kept.
 #pragma once
 
 #include <map>
 #include <utility>
 
-#include "planners/algorithm.hpp"
+#include "planners/offsets/algorithm.hpp"
 #include "select/scheme.hpp"
 
 namespace tonari {

@@ -7,7 +7,7 @@
 
 #include "base/checked.hpp"
 #include "cost/simulator.hpp"
-#include "planners/emit.hpp"
+#include "planners/offsets/emit.hpp"
 
 namespace tonari {
 
@@ -38,7 +38,7 @@ class Scheme {
 };
 using SchemePtr = std::shared_ptr<const Scheme>;
 
-// The schemes for one neighbourhood.
+// The schemes for one neighborhood.
 class Repertoire {
  public:
   virtual ~Repertoire() = default;

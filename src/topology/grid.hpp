@@ -55,7 +55,7 @@ class Grid {
 
   // The shortest offset that reaches the same rank: along a periodic dimension of size p in (-p/2, p/2].
   Vec shortest(const Vec& offset) const;
-  // True if some rank has the neighbour: along a non-periodic dimension |c_j| < size.
+  // True if some rank has the neighbor: along a non-periodic dimension |c_j| < size.
   bool reachable(const Vec& offset) const;
 
  private:

@@ -1,4 +1,4 @@
-// An isomorphic neighbourhood (paper 000, §2): every rank R of a grid sends block i to R + C^i and receives block i from R - C^i.
+// An isomorphic neighborhood (paper 000, §2): every rank R of a grid sends block i to R + C^i and receives block i from R - C^i.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tonari {
 
-// What each neighbour gets: a block of its own, or the one block that all get.
+// What each neighbor gets: a block of its own, or the one block that all get.
 enum class Collective : std::uint8_t { alltoall, allgather };
 const char* name(Collective collective);
 

@@ -34,7 +34,7 @@ int parse_int(const std::string& word, const std::string& where, int low, int hi
 // All offsets of the box [low, high]^d in row order for which keep() holds, the zero vector left out.
 std::vector<Vec> box(int d, int low, int high, const std::string& pattern, const std::function<bool(const Vec&)>& keep) {
   if (d * std::log2(high - low + 1.0) > std::log2(max_offsets))
-    fail(Errc::argument, "'", pattern, "' has more than ", static_cast<long>(max_offsets), " neighbours; use a smaller radius");
+    fail(Errc::argument, "'", pattern, "' has more than ", static_cast<long>(max_offsets), " neighbors; use a smaller radius");
   std::vector<Vec> offsets;
   Vec offset;
   std::fill_n(offset.begin(), d, low);

@@ -1,4 +1,4 @@
-// Neighbourhoods by name, as the command line and the benchmark write them.
+// Neighborhoods by name, as the command line and the benchmark write them.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 //                    |
 //       (1,0)      (1,2)
 //
-// P not a power of two. Sizes are an exact factorisation of P where there is one in which no size is over twice another; else the mesh is the smallest that
+// P not a power of two. Sizes are an exact factorization of P where there is one in which no size is over twice another; else the mesh is the smallest that
 // has room, as even as can be, and its last points are missing: the end of the last dimension. A block whose next point is missing goes to the one before
 // it in the last dimension, and stays in that layer until the last stage. So the rank sends no more messages than if nothing were missing: what it would have
 // sent to the missing point goes to one that is there. Nobody receives in a stage from more than twice as many as without.
@@ -18,7 +18,7 @@
 
 namespace tonari {
 
-// As even as possible, descending: neighbours along the first dimension have near numbers, and in most patterns more to say. 1 <= n <= most_dimensions(ranks).
+// As even as possible, descending: neighbors along the first dimension have near numbers, and in most patterns more to say. 1 <= n <= most_dimensions(ranks).
 // Throws Errc::argument otherwise.
 std::vector<int> virtual_topology(int ranks, int n);
 

@@ -1,4 +1,4 @@
-// Runs the steps of a program: each is an exchange between neighbours, between copies.
+// Runs the steps of a program: each is an exchange between neighbors, between copies.
 #pragma once
 
 #include <array>

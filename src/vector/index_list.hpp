@@ -18,7 +18,7 @@ struct ValuePlace {
   bool sets = true;          // for what arrives: it is the value; else it is combined with what is there
 };
 
-// Neighbours in a list that are in one space: consecutive ones, or single ones.
+// Neighbors in a list that are in one space: consecutive ones, or single ones.
 struct IndexPiece {
   ValueSpace space;
   bool sets;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graphs/world.hpp"
+#include "planners/graphs/world.hpp"
 #include "vector/owned_ranges.hpp"
 #include "vector/route.hpp"
 

@@ -19,7 +19,7 @@ class VectorRoute {
  public:
   static VectorRoute direct() { return VectorRoute("direct"); }
   static VectorRoute topology(int ranks, int dimensions);     // throws Errc::argument
-  static VectorRoute node(const Context& context);            // of a context without neighbourhood
+  static VectorRoute node(const Context& context);            // of a context without neighborhood
   // As in tonari_route; not auto. Throws Errc::argument.
   static VectorRoute named(const std::string& name, const Context& context);
 

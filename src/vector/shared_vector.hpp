@@ -1,4 +1,4 @@
-// A vector of the program: who exchanges which values, and the neighbourhoods that its exchanges run on.
+// A vector of the program: who exchanges which values, and the neighborhoods that its exchanges run on.
 #pragma once
 
 #include <mpi.h>

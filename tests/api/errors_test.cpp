@@ -29,7 +29,7 @@ class Errors : public testing::Test {
 
   int create(int s, const std::vector<int>& offsets) { return tonari_neighborhood_create_cart(cart, s, offsets.data(), quick, &near); }
 
-  // Nothing has happened: an exchange on the same neighbourhood works.
+  // Nothing has happened: an exchange on the same neighborhood works.
   void expect_usable() {
     Random random(3);
     std::vector<int> four(4, 8);
@@ -61,7 +61,7 @@ class Errors : public testing::Test {
   int send[64] = {}, recv[64] = {};
 };
 
-// ---- Neighbourhoods
+// ---- Neighborhoods
 
 class NeighborhoodErrors : public Errors {
  protected:

@@ -1,4 +1,4 @@
-// Every operation, algorithm and channel on random grids, neighbourhoods, sizes and datatypes; the oracle is arithmetic on ranks and offsets.
+// Every operation, algorithm and channel on random grids, neighborhoods, sizes and datatypes; the oracle is arithmetic on ranks and offsets.
 #include <map>
 #include <sstream>
 

@@ -1,4 +1,4 @@
-// Neighbourhoods of communicators with a topology, and graphs over grids: who the neighbours are, in which order, and which planners they get.
+// Neighborhoods of communicators with a topology, and graphs over grids: who the neighbors are, in which order, and which planners they get.
 #include "support/graph_exchange.hpp"
 
 namespace {
@@ -10,7 +10,7 @@ using namespace tonari::test;
 class FromComm : public GraphExchange {
  protected:
   static int few_cases() { return mpi_spins() && world_size() > 5 ? 0 : std::min(cases(30), 30); }
-  // A few exchanges on the neighbourhood of a communicator. Frees the communicator first.
+  // A few exchanges on the neighborhood of a communicator. Frees the communicator first.
   void run(MPI_Comm comm, const Graph& graph, std::initializer_list<Way> ways, Random& common) {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     const int code = tonari_neighborhood_create_from_comm(comm, MPI_INFO_NULL, &near);
@@ -105,7 +105,7 @@ TEST_F(FromComm, DistributedGraphsWithRepeatedEdges) {
   }
 }
 
-// Recognised as offsets, blocks lie in another order than the program's; errors name them by the program's numbers.
+// Recognized as offsets, blocks lie in another order than the program's; errors name them by the program's numbers.
 TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
   const int ranks = world_size(), rank = world_rank(), last = ranks - 1;
   if (ranks < 3) GTEST_SKIP() << "both blocks come from one rank";
@@ -146,7 +146,7 @@ class OverAGrid : public GraphExchange {
     for (int n = pick(common, 1, 8) * grid.dimensions(); n > 0; --n) grid.offsets.push_back(pick(common, -2, 2));
     return grid;
   }
-  // The lists of the offsets, sources in an order of their own; a neighbour that does not exist is left out, or MPI_PROC_NULL.
+  // The lists of the offsets, sources in an order of their own; a neighbor that does not exist is left out, or MPI_PROC_NULL.
   static Graph graph_of(const Topology& grid, bool holes, Random& common) {
     Graph graph{std::vector<Lists>(world_size()), "offsets"};
     for (int rank = 0; rank < world_size(); ++rank) {

@@ -33,7 +33,7 @@ class GraphErrors : public GraphExchange {
     return near;
   }
 
-  // Nothing has happened: an exchange works, on this neighbourhood or a new one.
+  // Nothing has happened: an exchange works, on this neighborhood or a new one.
   void expect_usable(tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL) {
     Random common(3);
     tonari_neighborhood fresh = near ? near : good();
@@ -94,7 +94,7 @@ TEST_F(GraphErrors, NegativeDegreesAndNullLists) {
   expect_everywhere(create(in, from, out, errs ? nullptr : to, &near), TONARI_ERR_ARGUMENT, {"list of destinations", "null"});
   expect_everywhere(create(in, from, out, to, errs ? nullptr : &near), TONARI_ERR_ARGUMENT, {"place", "null"});
   EXPECT_EQ(near, TONARI_NEIGHBORHOOD_NULL);
-  ASSERT_EQ(create(0, nullptr, 0, nullptr, &near), TONARI_SUCCESS) << tonari_last_error();  // no neighbours at all are fine
+  ASSERT_EQ(create(0, nullptr, 0, nullptr, &near), TONARI_SUCCESS) << tonari_last_error();  // no neighbors at all are fine
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   EXPECT_EQ(tonari_neighborhood_degrees(near, nullptr, nullptr), TONARI_ERR_ARGUMENT);
   expect_usable();
@@ -209,7 +209,7 @@ TEST_F(GraphOperationErrors, OneCallsAllToAllTheOtherAllGather) {
   expect_usable(near);
 }
 
-// A star whose other ranks send to nobody; the last rank has no neighbour but MPI_PROC_NULL, twice. What they give for such blocks is not looked at.
+// A star whose other ranks send to nobody; the last rank has no neighbor but MPI_PROC_NULL, twice. What they give for such blocks is not looked at.
 TEST_F(GraphErrors, BlocksWithoutAnEdgeMayLieAnywhere) {
   if (ranks < 3) GTEST_SKIP() << "needs a rank beside an edge";
   Lists star;

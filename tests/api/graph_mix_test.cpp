@@ -1,4 +1,4 @@
-// Many exchanges in flight at once, on several neighbourhoods, started and completed in another order on every rank.
+// Many exchanges in flight at once, on several neighborhoods, started and completed in another order on every rank.
 #include "support/graph_exchange.hpp"
 
 namespace {
@@ -21,7 +21,7 @@ class Mix : public GraphExchange {
   };
 
   static std::string algorithm_of(Random& common) {
-    static const char* const names[] = {"auto", "linear", "colouring", "irecv", "native", "torus", "node-aware", "tree", "common-neighbourhood"};
+    static const char* const names[] = {"auto", "linear", "coloring", "irecv", "native", "torus", "node-aware", "tree", "common-neighborhood"};
     return names[pick(common, 0, 8)];
   }
 
@@ -111,7 +111,7 @@ class Mix : public GraphExchange {
     return order;
   }
 
-  // Neighbourhoods are freed by all ranks in one order, requests in any.
+  // Neighborhoods are freed by all ranks in one order, requests in any.
   static void free_requests(std::vector<Item>& items, std::size_t from, Random& own) {
     for (std::size_t k : shuffled(items.size() - from, own)) {
       EXPECT_EQ(tonari_request_free(&items[from + k].request), TONARI_SUCCESS) << tonari_last_error();

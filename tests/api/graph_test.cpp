@@ -5,7 +5,7 @@ namespace {
 
 using namespace tonari::test;
 
-constexpr const char* every_algorithm[] = {"linear", "colouring", "tree", "node-aware", "common-neighbourhood",
+constexpr const char* every_algorithm[] = {"linear", "coloring", "tree", "node-aware", "common-neighborhood",
                                            "store-and-forward", "message-sharing", "balanced", "native", "irecv", "auto", "torus"};
 
 class RandomGraphs : public GraphExchange {};
@@ -17,7 +17,7 @@ TEST_F(RandomGraphs, DeliverEveryBlockToItsSlot) {
   if (n < 10 || world_size() < 3) return;
   EXPECT_EQ(ran["torus"], 0);
   // What passes blocks on pays on other machines: tests/engine/graph_machine_test.cpp.
-  for (const char* algorithm : {"linear", "colouring", "node-aware", "native", "irecv", "auto"}) EXPECT_GT(ran[algorithm], 0) << algorithm;
+  for (const char* algorithm : {"linear", "coloring", "node-aware", "native", "irecv", "auto"}) EXPECT_GT(ran[algorithm], 0) << algorithm;
 }
 
 // Where it applies for certain, so that it is not left out by chance.
@@ -41,7 +41,7 @@ TEST_F(CertainGraphs, NodeAwareOnNodesOfOneAndThreeRanks) {
   if (world_size() < 3) GTEST_SKIP() << "needs three ranks";
   Graph graph = make_graph(world_size(), all_pairs(world_size()));
   graph.name = "complete";
-  run_all(graph, "1,3", {"node-aware", "colouring"}, {Operation::allgather});
+  run_all(graph, "1,3", {"node-aware", "coloring"}, {Operation::allgather});
   run_all(graph, "2", {"node-aware"}, {Operation::alltoallv});
   if (mpi_spins() && ranks_are_slow()) return;
   run_all(graph, "2,1", {"node-aware", "linear"}, {Operation::alltoall, Operation::alltoallw, Operation::allgatherv});
@@ -55,7 +55,7 @@ TEST_F(CertainGraphs, AllgatherOfSizesThatDifferByRank) {
   Nodes::set("2,1");
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
-  for (const char* algorithm : {"tree", "node-aware", "common-neighbourhood"})
+  for (const char* algorithm : {"tree", "node-aware", "common-neighborhood"})
     for (const char* channel : {"p2p-typed", "p2p-packed", "shared", "onesided"}) {
       if (mpi_spins() && ranks_are_slow() && common() % 2) continue;
       exchange(near, graph, Operation::allgatherw, {4, 500, false, true, 21}, {algorithm, channel}, Applies::perhaps, common);

@@ -73,7 +73,7 @@ TEST_F(TypeInPlaceErrors, AnExtentTooSmallMattersFromTwoElementsOn) {
   w.counts = one.data(), wrong.counts = two.data();
   expect_works(w);
   expect_refused(w, wrong, TONARI_ERR_BUFFERS, {"on " + who, "block 0", "datatype", "overlap"});
-  // In the general exchange places are counted in extents: two neighbours share bytes, whether they are of one block or not.
+  // In the general exchange places are counted in extents: two neighbors share bytes, whether they are of one block or not.
   if (ranks == 1) return;
   Call general = good(Form::general), tight = general;
   std::vector<MPI_Aint> next;

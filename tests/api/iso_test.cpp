@@ -1,4 +1,4 @@
-// The interface of paper 000: every function of Listings 1 to 3, the two starts, the attached neighbourhood, and errors.
+// The interface of paper 000: every function of Listings 1 to 3, the two starts, the attached neighborhood, and errors.
 #define ISO_NONBLOCKING
 #include <tonari/iso.h>
 #undef Iso_start  // both starts are tested by their names; octant.c uses the header without ISO_NONBLOCKING
@@ -18,7 +18,7 @@ namespace {
 using tonari::test::everywhere;
 using tonari::test::world_size;
 
-// A 3-d torus or mesh of all ranks with the octant's neighbourhood, a self block and a long offset added, and the ranks the blocks come from, worked
+// A 3-d torus or mesh of all ranks with the octant's neighborhood, a self block and a long offset added, and the ranks the blocks come from, worked
 // out here from coordinates.
 class Iso : public testing::TestWithParam<int> {
  protected:
@@ -265,7 +265,7 @@ TEST_P(IsoExchange, WaitAndTestAfterACompletingStartSucceedAtOnce) {
   EXPECT_EQ(Iso_request_free(&request), MPI_SUCCESS);
 }
 
-// The neighbourhood is an attribute: isocomm keeps the topology, duplicates share, requests outlive, and freeing again is safe.
+// The neighborhood is an attribute: isocomm keeps the topology, duplicates share, requests outlive, and freeing again is safe.
 TEST_P(IsoExchange, IsocommKeepsTheTopology) {
   int topology = MPI_UNDEFINED, result = MPI_UNEQUAL;
   MPI_Topo_test(iso, &topology);

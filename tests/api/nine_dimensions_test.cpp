@@ -1,5 +1,5 @@
 // Cartesian communicators of more dimensions than a grid of tonari's can have are graphs. What is sent towards -1 still arrives as the block from +1, also
-// where both neighbours along a dimension are the same rank, which MPI's own collective on a distributed graph would get wrong.
+// where both neighbors along a dimension are the same rank, which MPI's own collective on a distributed graph would get wrong.
 #include "support/oracle.hpp"
 
 namespace {

@@ -22,7 +22,7 @@ class ExactSizes : public testing::Test {
 };
 
 TEST_F(ExactSizes, AlltoallsDeliver) {
-  for (const char* algorithm : {"auto", "linear", "colouring", "tree"}) {
+  for (const char* algorithm : {"auto", "linear", "coloring", "tree"}) {
     const Info info{{"cdag_exact_byte_communications", "true"}, {"tonari_tune", "model"}, {"tonari_algorithm", algorithm}};
     near = ring.make(info);
     auto d = ring.data(0);
@@ -103,7 +103,7 @@ TEST_F(ExactSizes, WeightsOfADistributedGraph) {
   for (int k = 0; k < 64; ++k) EXPECT_EQ(theirs[k], k <= ring.source(0) ? ring.source(0) : -1);
 }
 
-// The edges of a torus in another order than that of the offsets that are recognised.
+// The edges of a torus in another order than that of the offsets that are recognized.
 TEST_F(ExactSizes, OfAGraphThatIsIsomorphic) {
   Topology line = torus_of_all(1);
   MPI_Comm cart = make_cart(line);
@@ -310,7 +310,7 @@ TEST_F(Strict, SidesOfASquareAreNeighbors) {
   EXPECT_EQ(chosen, "torus-direct");
 }
 
-// Torus goes to +2 in two steps of +1, which is no neighbour.
+// Torus goes to +2 in two steps of +1, which is no neighbor.
 TEST_F(Strict, ForwardingOverOthersIsRefused) {
   t.dims = {1, world_size()};
   t.offsets = {0, 2, 0, -2};

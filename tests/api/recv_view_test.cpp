@@ -38,7 +38,7 @@ class RecvViews : public GraphExchange {
     return code == TONARI_SUCCESS;
   }
 
-  // The neighbours that exist, with sources in an order of each rank's own.
+  // The neighbors that exist, with sources in an order of each rank's own.
   static Graph lists_of(const Topology& line, Random& common) {
     Graph graph{std::vector<Lists>(static_cast<std::size_t>(world_size())), "line"};
     for (int r = 0; r < world_size(); ++r) {
@@ -88,7 +88,7 @@ class RecvViews : public GraphExchange {
   }
 };
 
-constexpr const char* every_algorithm[] = {"linear", "colouring", "tree", "node-aware", "common-neighbourhood", "irecv", "auto", "native"};
+constexpr const char* every_algorithm[] = {"linear", "coloring", "tree", "node-aware", "common-neighborhood", "irecv", "auto", "native"};
 
 TEST_F(RecvViews, ShowWhatTheBlocksWouldHold) {
   int views = 0;

@@ -15,7 +15,7 @@ RIGHT = [
 ]
 WRONG = [
     ("topology/a.hpp", '#include "plan/b.hpp"'),  # sibling
-    ("plan/a.cpp", '#  include "planners/b.hpp"'),  # upwards
+    ("plan/a.cpp", '#  include "planners/offsets/b.hpp"'),  # upwards
     ("channels/a.hpp", '#include "engine/b.hpp"'),
     ("select/a.cpp", "#include <mpi.h>"),  # MPI in the core
     ("select/a.cpp", '#include "tonari/tonari.h"'),

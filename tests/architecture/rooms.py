@@ -1,30 +1,39 @@
-"""The rooms of src/ from the ground up, and who may include whom. A room sees its own files and the floors below, no sibling."""
+"""The rooms of src/ from the ground up, and who may include whom. A room sees its own files and the floors
+below, no sibling. Rooms may lie in each other."""
 
 from pathlib import Path
 
 FLOORS = [
     ["base"],
     ["topology", "plan", "copy", "memory"],
-    ["planners", "inplace", "layout", "sharing"],
+    ["planners/offsets", "planners/patterns", "planners/in_place", "layout"],
     ["cost"],
-    ["graphs"],
+    ["planners/graphs"],
     ["select"],
     ["channels"],
     ["engine"],
     ["api"],
     ["grid", "vector"],
 ]
-CORE = {"base", "topology", "plan", "copy", "memory", "planners", "inplace", "layout", "sharing", "cost", "graphs", "select"}
+CORE = {room for floor in FLOORS[: FLOORS.index(["select"]) + 1] for room in floor}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def room_of(file: str) -> str:
+    """The room of "room/file", the innermost where rooms lie in each other; empty if there is none."""
+    folder = file.rpartition("/")[0]
+    while folder and folder not in FLOOR:
+        folder = folder.rpartition("/")[0]
+    return folder
 
 
 def sources(root: Path):
     """All files of src/ as (room, path)."""
     for path in sorted((root / "src").rglob("*")):
         if path.suffix in SOURCES:
-            yield path.relative_to(root / "src").parts[0], path
+            yield room_of(path.relative_to(root / "src").as_posix()), path
 
 
 def core_headers(root: Path) -> list[Path]:

@@ -66,7 +66,7 @@ TEST(RtrTree, OfDegreeOneIsAChain) {
   EXPECT_EQ(tree.parent(2), 1);
 }
 
-TEST(RtrTree, NeighbouringSendersGiveTheInnerPlacesToDifferentRanks) {
+TEST(RtrTree, NeighboringSendersGiveTheInnerPlacesToDifferentRanks) {
   std::set<int> first;
   for (int sender = 0; sender < 8; ++sender) {
     const std::vector<int> everybody{0, 1, 2, 3, 4, 5, 6, 7};

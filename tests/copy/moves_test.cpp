@@ -128,7 +128,7 @@ TEST(Layout, JoinsWhatContinues) {
   EXPECT_EQ(layout_of({{0, 8, 80, 10}, {800, 8, 80, 10}}).runs().size(), 1u);
   EXPECT_EQ(layout_of({{0, 8, 80, 10}, {808, 8, 80, 10}}).runs().size(), 2u);
   EXPECT_TRUE(layout_of({{5, 8, 8, 10}}).contiguous());
-  EXPECT_FALSE(layout_of({{5, 8, 0, 2}}).contiguous()) << "the same piece twice is sixteen bytes of travelling data";
+  EXPECT_FALSE(layout_of({{5, 8, 0, 2}}).contiguous()) << "the same piece twice is sixteen bytes of traveling data";
 }
 
 // Copies through moves, byte by byte and by run_moves, and compares both with the zipped offsets.

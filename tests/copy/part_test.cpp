@@ -12,7 +12,7 @@ namespace {
 
 using Offsets = std::vector<std::ptrdiff_t>;
 
-// The oracle: every byte by itself, in travelling order.
+// The oracle: every byte by itself, in traveling order.
 Offsets bytes_of(const Layout& layout) {
   Offsets offsets;
   for (const Run& run : layout.runs())

@@ -132,13 +132,13 @@ double two_messages(const LogGP& m, std::uint64_t size) {
   return simulate(std::vector{a.build(), b.build()}, blocks_of(size), m);
 }
 
-TEST(Simulate, TheInterfaceSerialisesByTheGap) {
+TEST(Simulate, TheInterfaceSerializesByTheGap) {
   // The second may leave at 1 + g, or, when overheads are longer, at 2 o.
   EXPECT_DOUBLE_EQ(two_messages(plain(), 1), 1 + 3 + 100 + 1);
   EXPECT_DOUBLE_EQ(two_messages(plain(), 9), 1 + (4 + 3) + 4 + 100 + 1) << "long ones occupy it for (k-1) G + g";
 }
 
-TEST(Simulate, TheProcessorSerialisesByTheOverhead) {
+TEST(Simulate, TheProcessorSerializesByTheOverhead) {
   LogGP m = plain();
   m.o = 5;
   EXPECT_DOUBLE_EQ(two_messages(m, 1), 2 * 5 + 100 + 5);

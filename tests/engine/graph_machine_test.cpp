@@ -50,7 +50,7 @@ class OnANetwork : public GraphExchange {
 };
 
 TEST_F(OnANetwork, BlocksThatArePassedOnArrive) {
-  constexpr const char* algorithms[] = {"tree", "common-neighbourhood", "node-aware"};
+  constexpr const char* algorithms[] = {"tree", "common-neighborhood", "node-aware"};
   const int n = cases(world_size() < 3 ? 10 : 60) + 1;
   const auto first = 5u * static_cast<unsigned>(world_size());
   for (int k = 0; k < n; ++k) random_exchanges(first + 7919u * static_cast<unsigned>(k), mpi_spins() && ranks_are_slow() ? 6 : 12, algorithms);

@@ -120,7 +120,7 @@ class LeaksOfGraphs : public Leaks {
     Edges edges = all_pairs(world_size());
     for (int r = 0; r < world_size(); ++r) edges.emplace_back(r, r), edges.emplace_back(r, 0);
     graph = make_graph(world_size(), edges);
-    Random random(4);  // sizes differ, so that those of passing blocks have to be learnt
+    Random random(4);  // sizes differ, so that those of passing blocks have to be learned
     for (Operation op : {Operation::alltoallv, Operation::allgatherw}) buffers.push_back(make_buffers(random, graph, rank, op, {4, 9, false, true, 5}));
     Nodes::set("1,2");
   }
@@ -130,7 +130,7 @@ class LeaksOfGraphs : public Leaks {
     return made;
   }
   void graph_request(tonari_neighborhood made, int k, bool keeps_neighborhood = true) {
-    static const char* const names[] = {"linear", "colouring", "irecv", "node-aware", "tree", "common-neighbourhood", "torus"};
+    static const char* const names[] = {"linear", "coloring", "irecv", "node-aware", "tree", "common-neighborhood", "torus"};
     const Info info{{"tonari_algorithm", names[k % 7]}, {"tonari_channel", channel_names[k / 2 % 5]}, {"tonari_tune", "off"}};
     Buffers& b = buffers[k % 3 > 0];
     tonari_request request = TONARI_REQUEST_NULL;
@@ -154,7 +154,7 @@ class LeaksOfGraphs : public Leaks {
 
 TEST_F(LeaksOfGraphs, RequestsMadeAndFreed) {
   tonari_neighborhood made = graph_neighborhood();
-  for (int k = 0; k < std::min(21, cases(500)); ++k) graph_request(made, k);  // plans are kept by the neighbourhood: all are made now
+  for (int k = 0; k < std::min(21, cases(500)); ++k) graph_request(made, k);  // plans are kept by the neighborhood: all are made now
   expect_nothing_left(cases(200), [&](int k) { graph_request(made, k); });
   tonari_neighborhood_free(&made);
 }

@@ -65,7 +65,7 @@ TEST_F(Levels, SharedMemoryIsConnectedOnce) {
   EXPECT_EQ(again.setups, 0) << again.first;
 }
 
-// Ranks that forward blocks have to learn their sizes; with the key that is done when the neighbourhood is made.
+// Ranks that forward blocks have to learn their sizes; with the key that is done when the neighborhood is made.
 TEST_F(Levels, SizesOfPassingBlocks) {
   if (world_size() < 4) GTEST_SKIP() << "no rank has two neighbors";
   const MadeUpNodes nodes("2");
@@ -132,11 +132,11 @@ class EqualSizes : public Levels {
 };
 
 TEST_F(EqualSizes, WithARankThatHasNoEdges) {
-  const int rank = world_rank(), lonely = world_size() - 1, centre = 0;
+  const int rank = world_rank(), lonely = world_size() - 1, center = 0;
   std::vector<int> others;
   for (int r = 1; r < lonely; ++r) others.push_back(r);
-  const int in = rank != centre && rank != lonely, out = rank == centre ? lonely - 1 : 0;
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, in, &centre, MPI_UNWEIGHTED, out, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
+  const int in = rank != center && rank != lonely, out = rank == center ? lonely - 1 : 0;
+  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, in, &center, MPI_UNWEIGHTED, out, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
             TONARI_SUCCESS)
       << tonari_last_error();
   for (bool gathers : {false, true}) expect_no_exchange(gathers);
@@ -170,7 +170,7 @@ TEST_F(EqualSizes, AnAgreementIsNotJumpedTo) {
   EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &wrong, &place, MPI_INT, near), TONARI_ERR_MISMATCH);
 }
 
-// Derived datatypes are recognised without being read.
+// Derived datatypes are recognized without being read.
 TEST_F(Levels, BuffersWithDatatypes) {
   make("false", "true");
   Topology t = torus_of_all(1);

@@ -9,9 +9,9 @@
 
 #include "channels/owned_comm.hpp"
 #include "engine/agree.hpp"
-#include "graphs/graphs.hpp"
-#include "graphs/isomorphic.hpp"
-#include "graphs/mirror.hpp"
+#include "planners/graphs/graphs.hpp"
+#include "planners/graphs/isomorphic.hpp"
+#include "planners/graphs/mirror.hpp"
 #include "support/counting.hpp"
 #include "support/errors.hpp"
 #include "support/oracle.hpp"

@@ -1,4 +1,4 @@
-// What communicators say of their neighbours and nodes, against lists worked out here.
+// What communicators say of their neighbors and nodes, against lists worked out here.
 #include "engine/read_topology.hpp"
 
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include "channels/owned_comm.hpp"
 #include "engine/mpi_world.hpp"
 #include "engine/place.hpp"
-#include "graphs/graphs.hpp"
-#include "graphs/mirror.hpp"
+#include "planners/graphs/graphs.hpp"
+#include "planners/graphs/mirror.hpp"
 #include "support/errors.hpp"
 #include "support/oracle.hpp"
 
@@ -48,7 +48,7 @@ TEST(Fingerprint, TellsWhetherBlocksComeCrosswise) {
 // ---- Cartesian
 
 // All ways to write the number of ranks as a product of d factors.
-void factorisations(int ranks, int d, std::vector<int> start, std::vector<std::vector<int>>& found) {
+void factorizations(int ranks, int d, std::vector<int> start, std::vector<std::vector<int>>& found) {
   if (d == 1) {
     start.push_back(ranks);
     found.push_back(start);
@@ -58,7 +58,7 @@ void factorisations(int ranks, int d, std::vector<int> start, std::vector<std::v
     if (ranks % size != 0) continue;
     std::vector<int> longer = start;
     longer.push_back(size);
-    factorisations(ranks / size, d - 1, longer, found);
+    factorizations(ranks / size, d - 1, longer, found);
   }
 }
 
@@ -99,7 +99,7 @@ void expect_cartesian(const std::vector<int>& sizes, const std::vector<int>& per
 TEST(ReadTopology, CartesianOfAllShapes) {
   for (int d = 1; d <= 3; ++d) {
     std::vector<std::vector<int>> shapes;
-    factorisations(world_size(), d, {}, shapes);
+    factorizations(world_size(), d, {}, shapes);
     for (std::size_t n = 0; n < shapes.size(); ++n)
       for (int mask = 0; mask < 1 << d; ++mask) {
         if (test::ranks_are_slow() && (n + mask) % 3 != 0) continue;
@@ -123,7 +123,7 @@ TEST(ReadTopology, MoreDimensionsThanAGridHas) {
 // ---- Graphs
 
 TEST(ReadTopology, Graph) {
-  // A ring with both neighbours twice over for rank 0 and the last; even ranks have an edge to themselves.
+  // A ring with both neighbors twice over for rank 0 and the last; even ranks have an edge to themselves.
   const int n = world_size();
   std::vector<Ranks> neighbors(n);
   for (int r = 0; r + 1 < n; ++r) neighbors[r].push_back(r + 1), neighbors[r + 1].push_back(r);

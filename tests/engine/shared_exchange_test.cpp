@@ -104,11 +104,11 @@ TEST_F(SharedExchange, OnGraphsThatSpanNodes) {
     SCOPED_TRACE(std::string("nodes ") + split);
     Nodes::set(split);
     tonari_neighborhood near = on_graph(graph);
-    for (const char* algorithm : {"linear", "colouring", "tree", "node-aware", "common-neighbourhood"}) run_all(near, graph, algorithm);
+    for (const char* algorithm : {"linear", "coloring", "tree", "node-aware", "common-neighborhood"}) run_all(near, graph, algorithm);
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
   EXPECT_GT(ran["linear"], 0);
-  if (world_size() > 3 && !few()) { EXPECT_GT(ran["colouring"] * ran["node-aware"], 0); }
+  if (world_size() > 3 && !few()) { EXPECT_GT(ran["coloring"] * ran["node-aware"], 0); }
 }
 
 TEST_F(SharedExchange, SaysHowManyMessagesGoWhichWay) {

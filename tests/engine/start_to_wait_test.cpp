@@ -168,7 +168,7 @@ class StartToWaitOnGraphs : public StartToWait {
 TEST_F(StartToWaitOnGraphs, AllocatesNothingAndCallsNoCollective) {
   Nodes::set("2,1");
   open_graph(all_pairs(world_size()));
-  for (const char* algorithm : {"linear", "colouring", "tree", "node-aware", "common-neighbourhood", "irecv"})
+  for (const char* algorithm : {"linear", "coloring", "tree", "node-aware", "common-neighborhood", "irecv"})
     for (const char* channel : channels)
       for (Operation op : {Operation::alltoallw, Operation::allgatherv}) {
         if (mpi_spins() && world_size() > 2 && (op == Operation::alltoallw) == (channel == channels[0])) continue;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "graphs/relay.hpp"
+#include "planners/graphs/relay.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari {

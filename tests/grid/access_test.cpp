@@ -27,7 +27,7 @@ std::vector<std::int32_t> bricks_of(const TestGrid& t, int subdomain, int part) 
   return all;
 }
 
-// Does some neighbour, if there is one, have this cell among its ghosts?
+// Does some neighbor, if there is one, have this cell among its ghosts?
 bool needed(const Geometry& g, const Index& x, const Index& own) {
   bool beyond_some = false;
   for (int k = 0; k < g.dims; ++k) beyond_some |= x[k] < g.shape.upper[k] || x[k] >= own[k] - g.shape.lower[k];

@@ -19,7 +19,7 @@ constexpr Way on_mapped[] = {{TONARI_STORAGE_MAPPED, false, "memmap"}, {TONARI_S
                              {TONARI_STORAGE_MAPPED, false, "plan"}};
 constexpr Way on_ghosts[] = {{TONARI_STORAGE_MAPPED, true, "zero-byte"}};
 
-// Plans on neighbourhoods of equal offsets only.
+// Plans on neighborhoods of equal offsets only.
 const char* random_algorithm(Random& random, const Geometry& g, const char* halo) {
   static const char* const names[] = {"auto", "linear", "torus", "torus-direct"};
   const int number = pick(random, 0, 3);
@@ -98,7 +98,7 @@ void run_arrays(Random& random, int dims) {
 
 // So that a run takes seconds.
 int few() { return crowded() ? 1 : world_size() == 1 ? 24 : world_size() == 2 ? 12 : 6; }
-int most() { return !crowded() ? most_dims : world_size() <= 4 ? 4 : 3; }  // in five dimensions a grid has 242 neighbours
+int most() { return !crowded() ? most_dims : world_size() <= 4 ? 4 : 3; }  // in five dimensions a grid has 242 neighbors
 
 TEST(GridExchange, RandomGridsInAllStorages) {
   Random random(11);

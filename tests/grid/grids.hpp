@@ -121,7 +121,7 @@ struct Geometry {
     return box;
   }
   // The rank beside a subdomain; -1 beyond an open border. sides: -1, 0 or 1 per dimension.
-  int neighbour(int rank, int subdomain, const Index& sides) const {
+  int neighbor(int rank, int subdomain, const Index& sides) const {
     const Index at = position(rank, subdomain);
     int other = 0;
     for (int k = 0; k < dims; ++k) {
@@ -317,7 +317,7 @@ class TestGrid {
     std::string wrong;
     for_fields([&](int s, int f) {
       const std::vector<unsigned char> want = expected(g, s, copy, f, round, [&](const Index& sides) {
-        const int other = g.neighbour(world_rank(), s, sides);
+        const int other = g.neighbor(world_rank(), s, sides);
         const auto signs = std::count_if(sides.begin(), sides.end(), [](std::int64_t side) { return side != 0; });
         return other >= 0 && (!faces || shift || signs == 1 || shown(other));
       });
@@ -350,7 +350,7 @@ class TestGrid {
   }
   const std::vector<unsigned char>& array_of(int s, int copy, int f) const { return arrays_[static_cast<std::size_t>((copy * g.subdomains() + s) * fields + f)]; }
 
-  // Where neighbours' pages are shown nothing may be written.
+  // Where neighbors' pages are shown nothing may be written.
   void write_by_parts(int s, int copy, int f, const std::vector<unsigned char>& all) {
     const tonari_box whole = g.whole(world_rank(), s);
     const Index own = g.own(world_rank(), s);
@@ -360,7 +360,7 @@ class TestGrid {
       Index sides{};
       bool inside = true;
       for (int k = 0; k < g.dims; ++k) sides[k] = x[k] < 0 ? -1 : x[k] >= own[k] ? 1 : 0, inside = inside && sides[k] == 0;
-      const int other = inside ? -1 : g.neighbour(world_rank(), s, sides);
+      const int other = inside ? -1 : g.neighbor(world_rank(), s, sides);
       if (inside) some.insert(some.end(), at, at + g.element_bytes);
       else if (other < 0 || !shown(other)) {
         void* cell = nullptr;

@@ -46,7 +46,7 @@ TEST(GridRequests, CopiesWithMappedGhostsInFlight) {
     exchange(requests[2]);
     EXPECT_TRUE(t.holds(2, round, false, false));
   }
-  // Another exchange was started in between, but whether neighbours have come to it is not known yet.
+  // Another exchange was started in between, but whether neighbors have come to it is not known yet.
   must(tonari_start(requests[0]));
   must(tonari_start(requests[1]));
   expect_everywhere(tonari_start(requests[2]), TONARI_ERR_ACTIVE, {"copy 2 is exchanged twice", "complete"});
@@ -148,7 +148,7 @@ TEST(GridRequests, SayWhatTheyAre) {
   must(tonari_request_free(&request));
 }
 
-// As many as the paper counts, in three dimensions with a neighbour on every side (Table 1).
+// As many as the paper counts, in three dimensions with a neighbor on every side (Table 1).
 TEST(GridMessages27, AreAsManyAsThePaperCounts) {
   Geometry g = plain_geometry(3, 3, 2);
   for (int k = 0; k < 3; ++k) g.shape.brick[k] = g.shape.lower[k] = g.shape.upper[k] = 1;

@@ -1,5 +1,5 @@
 // Mapped ghosts of copies that are written by streaming stores up to the very start of their
-// exchange: what neighbours read after it is never older.
+// exchange: what neighbors read after it is never older.
 #include "support/streams.hpp"
 
 #include <atomic>
@@ -65,7 +65,7 @@ struct Copy {
   tonari_request halo = TONARI_REQUEST_NULL;
 };
 
-TEST(GridStreams, AreSeenByTheNeighbours) {
+TEST(GridStreams, AreSeenByTheNeighbors) {
   if (world_size() != 2) GTEST_SKIP() << "for two ranks";
   const int rank = world_rank();
   tonari_grid grid = ring_grid();

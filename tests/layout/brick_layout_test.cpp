@@ -62,10 +62,10 @@ Region ghosts_of(const BrickLayout& layout, const Cells& x) {
 TEST(Bricks, AreAllThere) {
   for_random_layouts([](const BrickLayout& layout) {
     const GridBox bricks = bricks_of(layout);
-    const std::int64_t all = count(test::whole(bricks), bricks.dims), own = count(region_box({bricks.dims, bricks.own, {}, {}}, centre(bricks.dims)), bricks.dims);
+    const std::int64_t all = count(test::whole(bricks), bricks.dims), own = count(region_box({bricks.dims, bricks.own, {}, {}}, center(bricks.dims)), bricks.dims);
     ASSERT_EQ(layout.count(), all);
     EXPECT_EQ(layout.own_count(), own);
-    EXPECT_EQ(layout.interior_count(), count(region_box(bricks, centre(bricks.dims)), bricks.dims));
+    EXPECT_EQ(layout.interior_count(), count(region_box(bricks, center(bricks.dims)), bricks.dims));
     ASSERT_EQ(layout.position().size(), zu(all * bricks.dims));
     ASSERT_EQ(layout.place().size(), zu(all + 1));
     for (std::size_t j = 0; j < zu(bricks.dims); ++j) {
@@ -86,13 +86,13 @@ TEST(Bricks, AreNumberedRegionByRegion) {
     using Key = std::tuple<int, Region, std::ptrdiff_t, Cells>;
     const auto key = [&](std::int32_t b) -> Key {
       const Cells x = position_of(layout, b);
-      if (const Region v = ghosts_of(layout, x); v != centre(dims)) {
+      if (const Region v = ghosts_of(layout, x); v != center(dims)) {
         Region r = 0;  // where it comes from: near the border that we share, and as here in the dimensions that we share
         for (int j = 0; j < dims; ++j) r = 3 * r + 1 + (sign(v, j, dims) != 0 ? -sign(v, j, dims) : sign(region_of(layout, x), j, dims));
         return {2, v, rank(r), x};
       }
       const Region r = region_of(layout, x);
-      return r == centre(dims) ? Key{0, 0, 0, x} : Key{1, 0, rank(r), x};
+      return r == center(dims) ? Key{0, 0, 0, x} : Key{1, 0, rank(r), x};
     };
     for (std::int32_t b = 1; b < layout.count(); ++b) ASSERT_LT(key(b - 1), key(b)) << b;
     for (std::int32_t b = 0; b < layout.count(); ++b) {
@@ -102,18 +102,18 @@ TEST(Bricks, AreNumberedRegionByRegion) {
   });
 }
 
-TEST(Bricks, KnowTheirNeighbours) {
+TEST(Bricks, KnowTheirNeighbors) {
   for_random_layouts([](const BrickLayout& layout) {
     const int dims = layout.box().dims;
-    const std::size_t all = zu(neighbours(dims)) + 1;
-    ASSERT_EQ(layout.neighbours().size(), zu(layout.count() + 1) * all);
+    const std::size_t all = zu(neighbors(dims)) + 1;
+    ASSERT_EQ(layout.neighbors().size(), zu(layout.count() + 1) * all);
     for (std::int32_t b = 0; b < layout.count(); ++b)
       for (std::size_t v = 0; v < all; ++v) {
         Cells x = position_of(layout, b);
         for (int j = 0; j < dims; ++j) x[zu(j)] += sign(static_cast<Region>(v), j, dims);
-        ASSERT_EQ(layout.neighbours()[zu(b) * all + v], brick_at(layout, x));
+        ASSERT_EQ(layout.neighbors()[zu(b) * all + v], brick_at(layout, x));
       }
-    for (std::size_t v = 0; v < all; ++v) ASSERT_EQ(layout.neighbours()[zu(layout.count()) * all + v], layout.count());
+    for (std::size_t v = 0; v < all; ++v) ASSERT_EQ(layout.neighbors()[zu(layout.count()) * all + v], layout.count());
   });
 }
 
@@ -183,7 +183,7 @@ TEST(Bricks, MustFitTheGrid) {
   };
   EXPECT_EQ(error_with(box, good, surface_order(2)).code(), Errc::success);
   EXPECT_EQ(sentence([](GridBox& grid, BrickShape&) { grid.own[0] = 4; }),
-            "dimension 0 has 4 own cells but a halo of 8: a neighbour would need cells that are not there; use fewer ranks along it or a narrower halo");
+            "dimension 0 has 4 own cells but a halo of 8: a neighbor would need cells that are not there; use fewer ranks along it or a narrower halo");
   EXPECT_EQ(sentence([](GridBox& grid, BrickShape&) { grid.own[1] = 18; }), "the 18 own cells along dimension 1 are no multiple of the brick (4): change one of them");
   EXPECT_EQ(sentence([](GridBox& grid, BrickShape&) { grid.lower[1] = 2; }),
             "the halo widths 2 and 4 along dimension 1 are no multiples of the brick (4): widen the halo or take smaller bricks");

@@ -69,7 +69,7 @@ class Grid {
   void fill() {
     for (Subdomain& s : subdomains_) {
       std::fill(s.memory.begin(), s.memory.end(), poison);
-      for_cells(send_box(s.layout.box(), centre(dims_)), dims_, [&](const Cells& x) {
+      for_cells(send_box(s.layout.box(), center(dims_)), dims_, [&](const Cells& x) {
         for (int f = 0; f < fields(); ++f) s.at(f, x) = value(s, f, x);
       });
     }
@@ -91,9 +91,9 @@ class Grid {
     return open;
   }
 
-  // exchange(from, v, to): what one subdomain has for its neighbour in direction v.
+  // exchange(from, v, to): what one subdomain has for its neighbor in direction v.
   template <class Exchange>
-  void for_neighbours(const std::vector<Region>& directions, Exchange exchange) {
+  void for_neighbors(const std::vector<Region>& directions, Exchange exchange) {
     for_cells({{}, parts_}, dims_, [&](const Cells& part) {
       for (Region v : directions)
         if (const auto to = beside(part, v)) exchange(subdomains_[index_of(part)], v, subdomains_[*to]);
@@ -189,7 +189,7 @@ void for_random_grids(Test test) {
 
 TEST(BrickPieces, FillAllGhosts) {
   for_random_grids([](Grid& grid, int dims) {
-    grid.for_neighbours(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
+    grid.for_neighbors(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
       copy(from, from.layout.send(v), to, to.layout.receive(opposite(v, dims)));
     });
     grid.expect_ghosts("pieces");
@@ -198,7 +198,7 @@ TEST(BrickPieces, FillAllGhosts) {
 
 TEST(BrickPieces, FillAllGhostsRegionByRegion) {
   for_random_grids([](Grid& grid, int dims) {
-    grid.for_neighbours(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
+    grid.for_neighbors(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
       copy(from, from.layout.send_basic(v), to, to.layout.receive_basic(opposite(v, dims)));
     });
     grid.expect_ghosts("basic");
@@ -207,11 +207,11 @@ TEST(BrickPieces, FillAllGhostsRegionByRegion) {
 
 TEST(BrickPieces, FillAllGhostsDimensionByDimension) {
   for_random_grids([](Grid& grid, int dims) {
-    Region step = neighbours(dims) + 1;
+    Region step = neighbors(dims) + 1;
     for (int k = 0; k < dims; ++k) {
       step /= 3;
       for (int side : {-1, 1})
-        grid.for_neighbours({centre(dims) + side * step}, [&](Subdomain& from, Region, Subdomain& to) {
+        grid.for_neighbors({center(dims) + side * step}, [&](Subdomain& from, Region, Subdomain& to) {
           copy(from, from.layout.shift_send(k, side), to, to.layout.shift_receive(k, -side));
         });
     }
@@ -223,11 +223,11 @@ TEST(BrickPieces, FillAllGhostsDimensionByDimension) {
 TEST(BrickPieces, LeaveGhostsAloneThatBelongToNobody) {
   for_random_grids([](Grid& grid, int dims) {
     grid.mark_open_ghosts();
-    Region step = neighbours(dims) + 1;
+    Region step = neighbors(dims) + 1;
     for (int k = 0; k < dims; ++k) {
       step /= 3;
       for (int side : {-1, 1})
-        grid.for_neighbours({centre(dims) + side * step}, [&](Subdomain& from, Region, Subdomain& to) {
+        grid.for_neighbors({center(dims) + side * step}, [&](Subdomain& from, Region, Subdomain& to) {
           copy(from, from.layout.shift_send(k, side, grid.open(from)), to, to.layout.shift_receive(k, -side, grid.open(to)));
         });
     }
@@ -238,7 +238,7 @@ TEST(BrickPieces, LeaveGhostsAloneThatBelongToNobody) {
 // Without the padding at both ends, of which there is less than a unit each.
 TEST(BrickPieces, FillAllGhostsWithWhatMustTravel) {
   for_random_grids([](Grid& grid, int dims) {
-    grid.for_neighbours(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
+    grid.for_neighbors(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
       const std::vector<BrickPiece> sent = from.layout.send(v);
       const BrickPiece message = from.layout.message(v);
       const Bytes unit = static_cast<Bytes>(from.layout.shape().unit);
@@ -328,7 +328,7 @@ TEST(BrickPieces, AreJoinedOverEmptyRegions) {
   EXPECT_EQ(layout.send(below), (std::vector<BrickPiece>{{layout.send(below)[0].offset, 2 * sizeof(Value)}}));
   EXPECT_EQ(layout.send_basic(below).size(), 2);
   EXPECT_EQ(layout.send(left).size(), 3);
-  // -- and -+ would touch, but the neighbour in dimension 0 may well have something between its borders.
+  // -- and -+ would touch, but the neighbor in dimension 0 may well have something between its borders.
   const BrickLayout other(narrow, shape, in_order({"--", "0+", "0-", "-+", "+-", "++", "-0", "+0"}));
   const std::vector<BrickPiece> sent = other.send(left);
   ASSERT_EQ(sent.size(), 3);
@@ -343,9 +343,9 @@ TEST(BrickPieces, AreJoinedOverEmptyRegions) {
 }
 
 TEST(BrickMappings, AreOnePerPiece) {
-  EXPECT_EQ(mappings(cube(3), ViewKind::neighbours), 1 + 42);
-  EXPECT_EQ(mappings(cube(3, 3, true), ViewKind::neighbours), 1 + 42);
-  EXPECT_EQ(mappings(cube(3, 2), ViewKind::neighbours), 1 + 2 * 42 + 2 * 26);
+  EXPECT_EQ(mappings(cube(3), ViewKind::neighbors), 1 + 42);
+  EXPECT_EQ(mappings(cube(3, 3, true), ViewKind::neighbors), 1 + 42);
+  EXPECT_EQ(mappings(cube(3, 2), ViewKind::neighbors), 1 + 2 * 42 + 2 * 26);
   EXPECT_EQ(mappings(cube(3), ViewKind::ghosts), 1 + 2 * 42);
   EXPECT_EQ(mappings(cube(3, 2), ViewKind::ghosts), 1 + 2 * 2 * 42);
   for (int d = 1; d <= 4; ++d)

@@ -1,4 +1,4 @@
-// Grids cut into subdomains: every cell in exactly one of them, neighbours beside each other.
+// Grids cut into subdomains: every cell in exactly one of them, neighbors beside each other.
 #include "layout/decomposition.hpp"
 
 #include <gtest/gtest.h>
@@ -62,8 +62,8 @@ TEST(Decompositions, HoldEachSubdomainOnceInTheOrderOfTheGrid) {
   });
 }
 
-// The boxes fill the grid: where one ends its neighbour begins, or the grid does.
-TEST(Decompositions, NeighboursBeginWhereBoxesEnd) {
+// The boxes fill the grid: where one ends its neighbor begins, or the grid does.
+TEST(Decompositions, NeighborsBeginWhereBoxesEnd) {
   for_random_parts([](const Decomposition& parts) {
     const int dims = parts.dims();
     const Cells whole = parts.global();
@@ -75,14 +75,14 @@ TEST(Decompositions, NeighboursBeginWhereBoxesEnd) {
         cells += count({{}, box.own}, dims);
         for (const Region v : directions(dims)) {
           bool outside = false;
-          Cells begin = first;  // of the neighbour
+          Cells begin = first;  // of the neighbor
           for (int k = 0; k < dims; ++k) {
             const auto at = static_cast<std::size_t>(k);
             const bool beyond = sign(v, k, dims) < 0 ? first[at] == 0 : sign(v, k, dims) > 0 && first[at] + box.own[at] == whole[at];
             outside |= beyond && !parts.ranks.periodic(k);
             if (sign(v, k, dims) > 0) begin[at] = (first[at] + box.own[at]) % whole[at];
           }
-          const auto other = parts.neighbour(rank, s, v);
+          const auto other = parts.neighbor(rank, s, v);
           ASSERT_EQ(other.has_value(), !outside) << to_text(v, dims);
           if (!other) continue;
           EXPECT_EQ(*other, parts.where(other->rank, other->subdomain));
@@ -94,7 +94,7 @@ TEST(Decompositions, NeighboursBeginWhereBoxesEnd) {
             else EXPECT_EQ(there[at], begin[at]);
             if (sign(v, k, dims) == 0) { EXPECT_EQ(its.own[at], box.own[at]); }
           }
-          EXPECT_EQ(parts.neighbour(other->rank, other->subdomain, opposite(v, dims)), parts.where(rank, s)) << "the way back";
+          EXPECT_EQ(parts.neighbor(other->rank, other->subdomain, opposite(v, dims)), parts.where(rank, s)) << "the way back";
         }
       }
     EXPECT_EQ(cells, count({{}, whole}, dims));

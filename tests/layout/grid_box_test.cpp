@@ -48,10 +48,10 @@ void for_random_boxes(bool apart, Test test) {
 TEST(Directions, AreSignsInText) {
   for (int d = 1; d <= most_surface_dims; ++d) {
     const std::vector<Region> all = directions(d);
-    ASSERT_EQ(static_cast<int>(all.size()), neighbours(d));
+    ASSERT_EQ(static_cast<int>(all.size()), neighbors(d));
     EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
     for (Region v : all) {
-      ASSERT_NE(v, centre(d));
+      ASSERT_NE(v, center(d));
       std::string text = to_text(v, d), turned = text;
       for (int j = 0; j < d; ++j) {
         const char c = text[static_cast<std::size_t>(j)];
@@ -61,7 +61,7 @@ TEST(Directions, AreSignsInText) {
       EXPECT_EQ(to_text(opposite(v, d), d), turned);
       EXPECT_EQ(is_face(v, d), std::count(text.begin(), text.end(), '0') == d - 1);
     }
-    EXPECT_FALSE(is_face(centre(d), d));
+    EXPECT_FALSE(is_face(center(d), d));
   }
 }
 
@@ -86,8 +86,8 @@ TEST(Boxes, OfGhostsHoldEachGhostOnce) {
   });
 }
 
-// What is sent is where the neighbour's ghosts are, in cells counted by the neighbour: those of another size along v, too.
-TEST(Boxes, SentAreTheNeighboursGhosts) {
+// What is sent is where the neighbor's ghosts are, in cells counted by the neighbor: those of another size along v, too.
+TEST(Boxes, SentAreTheNeighborsGhosts) {
   for_random_boxes(false, [](const GridBox& box) {
     for (Region v : directions(box.dims)) {
       GridBox there = box;
@@ -105,17 +105,17 @@ TEST(Boxes, SentAreTheNeighboursGhosts) {
   });
 }
 
-TEST(Boxes, OfRegionsHoldWhatTheirNeighboursNeed) {
+TEST(Boxes, OfRegionsHoldWhatTheirNeighborsNeed) {
   for_random_boxes(true, [](const GridBox& box) {
     std::int64_t cells = 0;
-    for (Region r = 0; r <= neighbours(box.dims); ++r) {
+    for (Region r = 0; r <= neighbors(box.dims); ++r) {
       cells += count(region_box(box, r), box.dims);
       for_cells(region_box(box, r), box.dims, [&](const Cells& x) {
-        ASSERT_TRUE(contains(send_box(box, centre(box.dims)), x, box.dims));
+        ASSERT_TRUE(contains(send_box(box, center(box.dims)), x, box.dims));
         for (Region v : directions(box.dims)) ASSERT_EQ(contains(send_box(box, v), x, box.dims), needs(v, r, box.dims));
       });
     }
-    EXPECT_EQ(cells, count(send_box(box, centre(box.dims)), box.dims));
+    EXPECT_EQ(cells, count(send_box(box, center(box.dims)), box.dims));
   });
 }
 
@@ -132,12 +132,12 @@ TEST(Boxes, DimensionByDimensionHoldEachGhostOnce) {
           ASSERT_EQ(sides[static_cast<std::size_t>(k)], side < 0 ? '-' : '+');
           ASSERT_EQ(sides.find_first_not_of('0', static_cast<std::size_t>(k) + 1), sides.npos);
         });
-        CellBox moved = got;  // towards the neighbour of the same size
+        CellBox moved = got;  // towards the neighbor of the same size
         moved.first[static_cast<std::size_t>(k)] -= side * box.own[static_cast<std::size_t>(k)];
         moved.end[static_cast<std::size_t>(k)] -= side * box.own[static_cast<std::size_t>(k)];
         EXPECT_EQ(sent, moved);
       }
-    EXPECT_EQ(ghosts, count(whole(box), box.dims) - count(send_box(box, centre(box.dims)), box.dims));
+    EXPECT_EQ(ghosts, count(whole(box), box.dims) - count(send_box(box, center(box.dims)), box.dims));
   });
 }
 
@@ -176,7 +176,7 @@ TEST(Boxes, MustMakeSense) {
   EXPECT_EQ(sentence({2, {4, 0}, {}, {}}), "dimension 1 has 0 own cells: give every subdomain at least one");
   EXPECT_EQ(sentence({1, {4}, {1}, {-1}}), "dimension 0 has halo widths 1 and -1: they cannot be negative");
   EXPECT_EQ(sentence({1, {4}, {1}, {5}}),
-            "dimension 0 has 4 own cells but a halo of 5: a neighbour would need cells that are not there; use fewer ranks along it or a narrower halo");
+            "dimension 0 has 4 own cells but a halo of 5: a neighbor would need cells that are not there; use fewer ranks along it or a narrower halo");
   EXPECT_EQ(sentence({3, {large, large, 2}, {}, {}}), "the subdomain has more than 2^62 cells with its ghosts: use more ranks");
   EXPECT_EQ(sentence({1, {std::int64_t{1} << 62}, {std::int64_t{1} << 62}, {std::int64_t{1} << 62}}),
             "the subdomain has more than 2^62 cells with its ghosts: use more ranks");

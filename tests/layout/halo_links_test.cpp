@@ -34,7 +34,7 @@ void expect_mirrored(const Decomposition& parts, const std::vector<HaloLinks>& a
       ASSERT_EQ(sent.size(), expected.size()) << a << " to " << b;
       for (std::size_t k = 0; k < sent.size(); ++k) {
         EXPECT_EQ(sent[k].key, expected[k].key);
-        const auto target = parts.neighbour(a, sent[k].subdomain, sent[k].direction);
+        const auto target = parts.neighbor(a, sent[k].subdomain, sent[k].direction);
         ASSERT_TRUE(target.has_value());
         EXPECT_EQ(target->rank, b);
         EXPECT_EQ(target->subdomain, expected[k].subdomain);
@@ -43,13 +43,13 @@ void expect_mirrored(const Decomposition& parts, const std::vector<HaloLinks>& a
     }
 }
 
-// Each subdomain has one link in each of the directions in which it has a neighbour, for sending and for receiving; keys name them, in ascending order.
+// Each subdomain has one link in each of the directions in which it has a neighbor, for sending and for receiving; keys name them, in ascending order.
 void expect_complete(const Decomposition& parts, const std::vector<HaloLinks>& all, auto used) {
   for (int rank = 0; rank < parts.ranks.ranks(); ++rank) {
     std::set<std::pair<int, Region>> wanted;
     for (int s = 0; s < parts.subdomains(); ++s)
       for (const Region v : directions(parts.dims()))
-        if (used(v) && parts.neighbour(rank, s, v)) wanted.insert({s, v});
+        if (used(v) && parts.neighbor(rank, s, v)) wanted.insert({s, v});
     const HaloLinks& links = all[static_cast<std::size_t>(rank)];
     for (const std::vector<HaloLink>* side : {&links.send, &links.receive}) {
       std::set<std::pair<int, Region>> found;

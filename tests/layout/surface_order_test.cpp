@@ -34,14 +34,14 @@ std::vector<std::string> sign_vectors(int dims) {
   return all;
 }
 
-bool agree(const std::string& neighbour, const std::string& region) {
-  return std::equal(neighbour.begin(), neighbour.end(), region.begin(), [](char v, char r) { return v == '0' || v == r; });
+bool agree(const std::string& neighbor, const std::string& region) {
+  return std::equal(neighbor.begin(), neighbor.end(), region.begin(), [](char v, char r) { return v == '0' || v == r; });
 }
 
 // A message begins where a region is needed and the one before it is not.
-int count_messages(const std::vector<std::string>& order, const std::string& neighbour) {
+int count_messages(const std::vector<std::string>& order, const std::string& neighbor) {
   std::string needed = ".";
-  for (const std::string& region : order) needed += agree(neighbour, region) ? 'x' : '.';
+  for (const std::string& region : order) needed += agree(neighbor, region) ? 'x' : '.';
   int count = 0;
   for (std::size_t at = needed.find(".x"); at != needed.npos; at = needed.find(".x", at + 1)) ++count;
   return count;
@@ -69,12 +69,12 @@ TEST(Regions, AreNumberedInRowOrder) {
   for (int d = 1; d <= most_surface_dims; ++d) {
     Region number = 0;
     for (const std::string& text : sign_vectors(d)) {
-      if (number == centre(d)) ++number;
+      if (number == center(d)) ++number;
       EXPECT_EQ(parse_region(text), number);
       EXPECT_EQ(to_text(number, d), text);
       ++number;
     }
-    EXPECT_EQ(to_text(centre(d), d), std::string(static_cast<std::size_t>(d), '0'));
+    EXPECT_EQ(to_text(center(d), d), std::string(static_cast<std::size_t>(d), '0'));
   }
 }
 
@@ -111,7 +111,7 @@ TEST(Regions, MustBeWrittenInSigns) {
 
 TEST(SurfaceOrders, AreThePapersTable1) {
   for (int d = 1; d <= most_surface_dims; ++d) {
-    EXPECT_EQ(neighbours(d), counts[d - 1]);
+    EXPECT_EQ(neighbors(d), counts[d - 1]);
     EXPECT_EQ(basic_messages(d), basics[d - 1]);
     EXPECT_EQ(least_messages(d), bounds[d - 1]);
     EXPECT_EQ(messages(surface_order(d)), bounds[d - 1]);

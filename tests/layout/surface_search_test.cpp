@@ -15,8 +15,8 @@ using std::chrono::duration;
 bool has_every_region_once(SurfaceOrder order) {
   std::sort(order.regions.begin(), order.regions.end());
   std::vector<Region> all;
-  for (Region region = 0; region <= neighbours(order.dims); ++region)
-    if (region != centre(order.dims)) all.push_back(region);
+  for (Region region = 0; region <= neighbors(order.dims); ++region)
+    if (region != center(order.dims)) all.push_back(region);
   return order.regions == all;
 }
 

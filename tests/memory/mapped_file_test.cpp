@@ -162,16 +162,16 @@ TEST(MappedFile, ViewsMove) {
 }
 
 TEST(MappedFile, APartOfAViewIsReplaced) {
-  const File own = of_pages(6), neighbours = of_pages(4);
+  const File own = of_pages(6), neighbors = of_pages(4);
   const Held before = held();
   {
     View shown = view(*own, in_order(6));
-    const View again = view(*own, backwards(6)), theirs = view(*neighbours, in_order(4));
+    const View again = view(*own, backwards(6)), theirs = view(*neighbors, in_order(4));
     fill(again, backwards(6), 6);
     fill(theirs, in_order(4), 7);
-    shown.replace(page, *neighbours, {2 * page, 2 * page});
-    shown.replace(5 * page, *neighbours, {0, page});
-    shown.replace(3 * page, *neighbours, {3 * page, 0});  // nothing
+    shown.replace(page, *neighbors, {2 * page, 2 * page});
+    shown.replace(5 * page, *neighbors, {0, page});
+    shown.replace(3 * page, *neighbors, {3 * page, 0});  // nothing
     const auto from = [&](std::size_t at) { return words_of(shown, at, page)[0]; };
     EXPECT_EQ(from(0), letter(0, 0, 6));
     EXPECT_EQ(from(1), letter(2, 0, 7));

@@ -6,7 +6,7 @@
 //                leave                                  the last rank frees its request, the others start another exchange
 //                quiet                                  8-byte exchanges between two marker system calls
 //                npy from to                            loads a file of a grid of 24 x 16 x 40 doubles and saves it again
-//   --grid                ghosts of a grid that are the neighbours' pages, instead
+//   --grid                ghosts of a grid that are the neighbors' pages, instead
 //   --threads single      MPI_Init instead of MPI_Init_thread
 //   --refuse              this process may not read the memory of others
 //   --shm-dir path        only the last rank gets it, as TONARI_SHM_DIR

@@ -14,7 +14,7 @@ from unittest import mock
 from built import TAKE_TURNS
 from tonari.cli import main
 
-# 80 columns, no colours.
+# 80 columns, no colors.
 PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 PATIENCE = 300
 INTERRUPTED = 130

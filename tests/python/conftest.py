@@ -36,7 +36,7 @@ def failed_jobs_end_at_once() -> None:
 
 @pytest.fixture
 def tonari() -> Run:
-    """tonari("plan", "moore:2:1") -> the finished process; 80 columns, no colours."""
+    """tonari("plan", "moore:2:1") -> the finished process; 80 columns, no colors."""
     return call
 
 

@@ -201,7 +201,7 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
     options = ["--bytes", "8,64", "--rounds", "8", "--max-time", "2", "--algorithms", "auto,native,irecv,floor", "--repeat", "2"]
     done = run("moore:2:1", *options, "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
-    assert "moore:2:1 alltoall: 8 neighbours" in done.stdout
+    assert "moore:2:1 alltoall: 8 neighbors" in done.stdout
     assert "auto at 64 B" in done.stdout and "x floor" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert sorted({row["repeat"] for row in json.loads(file.read_text())}) == [0, 1]

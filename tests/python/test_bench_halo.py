@@ -25,7 +25,7 @@ EXCHANGES = [
     "array/pack", "array/datatypes", "network", "network-remote", "array/tonari-pack", "array/tonari-datatypes", "array/shift", "array/plan", "array/auto", "brick/basic",
     "brick/layout", "brick/plan", "brick/auto", "mapped/layout", "mapped/memmap", "mapped/shift", "mapped/plan", "mapped/auto", "mapped/zero-byte",
 ]  # fmt: skip
-# Of section 3: 26 neighbours, 42 contiguous pieces, 98 regions; dimension by dimension 6; from page to page none.
+# Of section 3: 26 neighbors, 42 contiguous pieces, 98 regions; dimension by dimension 6; from page to page none.
 MESSAGES = {
     **dict.fromkeys(("array/pack", "array/datatypes", "network", "network-remote", "array/tonari-pack", "array/tonari-datatypes", "mapped/memmap"), 26),
     **{"brick/layout": 42, "mapped/layout": 42, "brick/basic": 98, "array/shift": 6, "mapped/shift": 6, "mapped/zero-byte": 0},
@@ -66,7 +66,7 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
         assert messages == MESSAGES | (FEWER_AT_16 if size == 16 else {})
         counted = {name: (row["messages_mpi"], row["messages_remote"], row["bytes"]) for name, row in members.items()}
         cells = ((size + 16) ** 3 - size**3) * 8
-        assert counted["array/pack"] == counted["array/datatypes"] == counted["network"] == (26, 18, cells)  # 8 of 26 neighbours are the rank itself
+        assert counted["array/pack"] == counted["array/datatypes"] == counted["network"] == (26, 18, cells)  # 8 of 26 neighbors are the rank itself
         assert counted["mapped/memmap"] == counted["network-remote"] == (18, 18, cells)  # a brick is as large as a page: no padding
         assert counted["mapped/shift"] == counted["array/shift"] == (2, 2, cells)
         assert counted["mapped/zero-byte"] == (0, 0, 0)

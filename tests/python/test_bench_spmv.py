@@ -213,13 +213,13 @@ def row(candidate: str, ranks: int = 2, **fields: Any) -> dict[str, Any]:
 
 def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    found = [row("native", messages=None), row("vector/topology:2", verified=False, median_us=1.0), row("common-neighbourhood", disturbed=True), row("vector/auto")]
+    found = [row("native", messages=None), row("vector/topology:2", verified=False, median_us=1.0), row("common-neighborhood", disturbed=True), row("vector/auto")]
     view.show(complete(found))
     shown = capsys.readouterr().out.splitlines()
     assert max(map(len, shown)) <= 80
     lines = {line.split()[0]: line.split() for line in reversed(shown) if line}
     assert lines["vector/topology:2"][-1] == "WRONG"
-    assert lines["common-neighbourhood"][-3:] == ["10.25", "x", "0.75"]
+    assert lines["common-neighborhood"][-3:] == ["10.25", "x", "0.75"]
     text = "\n".join(shown)
     assert "Wrong data from vector/topology:2" in text and "Disturbed" in text and "vector/auto: linear/shared" in text
 

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-FIELDS = ["dims", "messages", "basic", "neighbours", "bound", "order"]
-TABLE_1 = [(1, 2, 2, 2), (2, 8, 9, 16), (3, 26, 42, 98), (4, 80, 209, 544), (5, 242, 1042, 2882)]  # dimensions, neighbours, Eq. 1, basic
+FIELDS = ["dims", "messages", "basic", "neighbors", "neighbours", "bound", "order"]
+TABLE_1 = [(1, 2, 2, 2), (2, 8, 9, 16), (3, 26, 42, 98), (4, 80, 209, 544), (5, 242, 1042, 2882)]  # dimensions, neighbors, Eq. 1, basic
 
 
 def layout(tonari, *arguments):
@@ -19,27 +19,27 @@ def layout(tonari, *arguments):
     return row
 
 
-def needed(neighbour, region):
-    return all(v in ("0", r) for v, r in zip(neighbour, region, strict=True))
+def needed(neighbor, region):
+    return all(v in ("0", r) for v, r in zip(neighbor, region, strict=True))
 
 
 def count_messages(order):
-    """To every neighbour one for each place where what it needs begins."""
+    """To every neighbor one for each place where what it needs begins."""
     directions = ["".join(signs) for signs in product("-0+", repeat=len(order[0]))]
     return sum(
-        needed(neighbour, region) and (i == 0 or not needed(neighbour, order[i - 1]))
-        for neighbour in directions
-        if neighbour.strip("0")
+        needed(neighbor, region) and (i == 0 or not needed(neighbor, order[i - 1]))
+        for neighbor in directions
+        if neighbor.strip("0")
         for i, region in enumerate(order)
     )
 
 
 @pytest.mark.parametrize("search", [[], ["--search", "20"]])
-@pytest.mark.parametrize(("dims", "neighbours", "bound", "basic"), TABLE_1)
-def test_orders_reach_the_bound(tonari, dims, neighbours, bound, basic, search):
+@pytest.mark.parametrize(("dims", "neighbors", "bound", "basic"), TABLE_1)
+def test_orders_reach_the_bound(tonari, dims, neighbors, bound, basic, search):
     row = layout(tonari, str(dims), *search)
     assert list(row) == FIELDS
-    assert (row["dims"], row["neighbours"], row["bound"], row["basic"]) == (dims, neighbours, bound, basic)
+    assert (row["dims"], row["neighbors"], row["bound"], row["basic"]) == (dims, neighbors, bound, basic)
     assert row["messages"] == bound == count_messages(row["order"])
     assert sorted(row["order"]) == sorted("".join(s) for s in product("-0+", repeat=dims) if set(s) != {"0"})
 
@@ -57,14 +57,14 @@ def test_the_order_is_listed_and_drawn(tonari):
 
 
 @pytest.mark.parametrize("dims", ["1", "2", "3", "4", "5"])
-def test_neighbours_are_summed_up(tonari, dims):
+def test_neighbors_are_summed_up(tonari, dims):
     done = tonari("layout", dims)
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
     rows = [line.replace(",", "").split() for line in done.stdout.splitlines() if line[2:7] == "sign " or line[2:7] == "signs"]
     assert len(rows) == int(dims)
-    _, neighbours, bound, _ = TABLE_1[int(dims) - 1]
-    assert sum(int(row[2]) for row in rows) == neighbours
+    _, neighbors, bound, _ = TABLE_1[int(dims) - 1]
+    assert sum(int(row[2]) for row in rows) == neighbors
     assert sum(int(row[-1]) for row in rows) == bound
 
 
@@ -92,15 +92,15 @@ def test_help_has_an_example(tonari):
     assert "Example:  tonari layout 3" in tonari("layout", "--help").stdout
 
 
-def test_runs_are_the_messages_to_a_neighbour():
+def test_runs_are_the_messages_to_a_neighbor():
     from _tonari_core import surface_order
 
     from tonari import Error
 
     order = surface_order(3)
-    for neighbour in ("+00", "0-+", "---"):
-        sent = [place for first, count in order.runs(neighbour) for place in range(first, first + count)]
-        assert sent == [i for i, region in enumerate(order.texts) if needed(neighbour, region)]
+    for neighbor in ("+00", "0-+", "---"):
+        sent = [place for first, count in order.runs(neighbor) for place in range(first, first + count)]
+        assert sent == [i for i, region in enumerate(order.texts) if needed(neighbor, region)]
     for wrong in ("+0", "000", "+0x", ""):
         with pytest.raises(Error):
             order.runs(wrong)

@@ -1,4 +1,4 @@
-"""The Python interface, and the closed forms against plans of random neighbourhoods."""
+"""The Python interface, and the closed forms against plans of random neighborhoods."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_variant_is_proved_on_a_mixed_grid(op, storage):
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("op", ["alltoall", "allgather"])
-def test_closed_forms_hold_for_random_neighbourhoods(seed, op):
+def test_closed_forms_hold_for_random_neighborhoods(seed, op):
     random = np.random.default_rng(seed)
     d = int(random.integers(1, 6))
     offsets = random.integers(-3, 4, size=(int(random.integers(1, 40)), d), dtype=np.int32)
@@ -82,7 +82,7 @@ def test_closed_forms_hold_for_random_neighbourhoods(seed, op):
 def test_the_papers_trie_counts_hops_along_a_line_again():
     offsets = tonari.neighborhood("moore:2:2").offsets
     assert closed_forms.volume_allgather_paper(offsets) == 36  # 1 + 1 + 2 + 2, and the same below each of 5 nodes
-    assert closed_forms.volume_allgather(offsets) == 24  # every neighbour once
+    assert closed_forms.volume_allgather(offsets) == 24  # every neighbor once
 
 
 def test_a_plan_that_breaks_a_closed_form_is_refused(monkeypatch):

@@ -101,7 +101,7 @@ def test_blocks_are_equal() -> None:
 
 
 def test_the_partitioner_cuts_fewer_words_than_blocks_of_shuffled_rows(tmp_path, capsys) -> None:
-    """A ring whose rows are shuffled: two words between any two neighbours in it where it is cut well."""
+    """A ring whose rows are shuffled: two words between any two neighbors in it where it is cut well."""
     pytest.importorskip("mtkahypar")
     size, place = 64, np.random.default_rng(4).permutation(64)
     path = market(tmp_path / "ring.mtx", size, [(int(place[i]), int(place[j]), 1) for i in range(size) for j in (i, (i + 1) % size)])

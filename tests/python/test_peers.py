@@ -64,7 +64,7 @@ def in_place(algorithm: str) -> list[str]:
 
 
 @each_mpi
-@pytest.mark.parametrize(("algorithm", "size"), [built.more("linear", "8"), ("linear", "4000000"), built.more("colouring", "40000"), ("in place", "40000")])
+@pytest.mark.parametrize(("algorithm", "size"), [built.more("linear", "8"), ("linear", "4000000"), built.more("coloring", "40000"), ("in place", "40000")])
 def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
     words = command(mpi, 3, "kill", "--bytes", size, *in_place(algorithm), launcher=tuple(GO_ON[mpi]))
     reports = run(words, tmp_path, TONARI_ALGORITHM="linear" if in_place(algorithm) else algorithm)

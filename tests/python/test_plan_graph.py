@@ -16,7 +16,7 @@ from tonari.graphs import read_graph
 
 FIELDS = {
     *("algorithm", "variant", "rounds", "messages", "volume_blocks", "bytes", "predicted_us", "crossover_bytes"),
-    *("max_messages", "max_recv", "total_messages", "stages", "colours", "bound", "chosen", "proof"),
+    *("max_messages", "max_recv", "total_messages", "stages", "colors", "bound", "chosen", "proof"),
 }
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 BUNDLED = Path(__file__).resolve().parents[1] / "data"
@@ -81,7 +81,7 @@ def test_a_metis_graph(file):
 
 
 def test_the_weights_of_a_metis_graph(file):
-    """fmt 111, two weights per vertex: size, weights, then neighbours with weights."""
+    """fmt 111, two weights per vertex: size, weights, then neighbors with weights."""
     graph = read_graph(file("mesh.graph.gz", "3 2 111 2\n9 1 1 2 5\n9 1 1 1 5 3 7\n9 1 1 2 7\n"))
     assert edges(graph) == [(0, 1), (1, 0), (1, 2), (2, 1)]
     assert graph.weights.tolist() == [5, 5, 7, 7]
@@ -150,13 +150,13 @@ def test_a_matrix_by_rows_equals_a_count_by_hand(file):
         ("m.graph", "3 1\n2\n1\n", "ends after 2 of the 3 vertices"),
         ("m.graph", "2 1\n2\n1\n1\n", "line 4: there is more than the 2 vertices"),
         ("m.graph", "2 2\n2\n1\n", "names 2 edges in its first line, but lists 1"),
-        ("m.graph", "% c\n2 1\n3\n1\n", "line 3: neighbour 3 is none of the vertices 1 to 2"),
-        ("m.graph", "2 1\n0\n1\n", "line 2: neighbour 0 is none of the vertices"),
-        ("m.graph", "2 1\n2\n\n", "line 2: vertex 1 names neighbour 2, which does not name it"),
-        ("m.graph", "2 1\n1\n\n", "line 2: vertex 1 is its own neighbour"),
-        ("m.graph", "2 2\n2 2\n1 1\n", "line 2: vertex 1 names neighbour 2 twice"),
+        ("m.graph", "% c\n2 1\n3\n1\n", "line 3: neighbor 3 is none of the vertices 1 to 2"),
+        ("m.graph", "2 1\n0\n1\n", "line 2: neighbor 0 is none of the vertices"),
+        ("m.graph", "2 1\n2\n\n", "line 2: vertex 1 names neighbor 2, which does not name it"),
+        ("m.graph", "2 1\n1\n\n", "line 2: vertex 1 is its own neighbor"),
+        ("m.graph", "2 2\n2 2\n1 1\n", "line 2: vertex 1 names neighbor 2 twice"),
         ("m.graph", "2 1\n2\nx\n", "line 3: 'x' is no whole number"),
-        ("m.graph", "2 1 1\n2 5\n1\n", "line 3: a vertex has pairs of a neighbour and a weight"),
+        ("m.graph", "2 1 1\n2 5\n1\n", "line 3: a vertex has pairs of a neighbor and a weight"),
         ("m.graph", "2 1 1\n2 5\n1 6\n", "is not the one that"),
         ("m.graph", "2 1 1\n2 0\n1 0\n", "line 2: the weight of the edge to 2 must be positive"),
         ("m.graph", "2 1 10\n-1 2\n1 1\n", "line 2: a vertex weight must not be negative"),
@@ -245,16 +245,16 @@ def test_repeated_edges_are_blocks_of_one_message(tonari, file, op, blocks, tota
     assert (row["volume_blocks"], row["total_blocks"]) == (blocks, total)
 
 
-def test_colours_and_their_bound(rows, tonari, file):
+def test_colors_and_their_bound(rows, tonari, file):
     pairs = random_pairs(100, 8, 5)
     path = file("p.txt", edge_list(pairs))
-    row = rows("--graph", path, "--algorithm", "colouring")["colouring"]
+    row = rows("--graph", path, "--algorithm", "coloring")["coloring"]
     distinct = {(a, b) for a, b in pairs if a != b}
     bound = max(max(Counter(a for a, _ in distinct).values()), max(Counter(b for _, b in distinct).values()))
     assert row["bound"] == bound
-    assert bound <= row["colours"] <= 2 * bound - 1
+    assert bound <= row["colors"] <= 2 * bound - 1
     assert row["total_messages"] == len(distinct)
-    assert f"Colouring: {row['colours']} colours" in tonari("plan", "--graph", path).stdout
+    assert f"Coloring: {row['colors']} colors" in tonari("plan", "--graph", path).stdout
 
 
 def test_a_hot_spot_gets_a_tree_for_small_blocks_only(rows, file):

@@ -78,7 +78,7 @@ def test_algorithms_that_are_not_applicable_have_no_row(rows):
 def test_a_corner_of_a_mesh_sends_only_inwards(rows):
     corner = rows("moore:2:1", "--dims", "4x4", "--mesh", "--rank", "0")
     assert corner["linear"]["messages"] == 3
-    assert corner["linear"]["closed_form_rounds"] is None  # hold only where a rank has all its neighbours
+    assert corner["linear"]["closed_form_rounds"] is None  # hold only where a rank has all its neighbors
     assert counts(rows("moore:2:1", "--dims", "4x4", "--mesh")["torus"]) == (4, 4, 12)
 
 

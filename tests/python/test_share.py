@@ -163,7 +163,7 @@ def test_nothing_to_send(tonari, file, entries):
     assert {(row["max_messages"], row["words"], row["delivered"]) for row in rows} == {(0, 1, 1)}
 
 
-def test_a_partitioner_keeps_neighbours_together(file):
+def test_a_partitioner_keeps_neighbors_together(file):
     pytest.importorskip("mtkahypar")
     side = 24
     cell = np.arange(side * side).reshape(side, side)

@@ -16,7 +16,7 @@ using Extents = std::array<std::int64_t, TONARI_GRID_MAX_DIMS>;
 
 class BrickTable {
  public:
-  // Extents and bricks per side; an own brick is interior if all its neighbours are own ones.
+  // Extents and bricks per side; an own brick is interior if all its neighbors are own ones.
   BrickTable(int dims, Extents brick, Extents lower, Extents own, Extents upper, std::mt19937* shuffle = nullptr, int fields = 1) {
     table_.dims = dims;
     table_.count = 1;
@@ -33,16 +33,16 @@ class BrickTable {
       const Extents x = coordinates(at);
       std::copy_n(x.begin(), dims, position_.begin() + number_[at] * dims);
     }
-    neighbours_.assign(static_cast<std::size_t>((table_.count + 1) * directions), static_cast<std::int32_t>(table_.count));
+    neighbors_.assign(static_cast<std::size_t>((table_.count + 1) * directions), static_cast<std::int32_t>(table_.count));
     for (std::int64_t at = 0; at < table_.count; ++at)
-      for (std::int64_t direction = 0; direction < directions; ++direction) neighbours_[number_[at] * directions + direction] = neighbour(at, direction);
+      for (std::int64_t direction = 0; direction < directions; ++direction) neighbors_[number_[at] * directions + direction] = neighbor(at, direction);
     std::int64_t end = 0;
     for (std::int64_t brick_number = 0; brick_number <= table_.count; ++brick_number) {
       place_.push_back(end);
       end += cells * fields + (shuffle ? static_cast<std::int64_t>((*shuffle)() % 3) * 8 : 0);
     }
     elements_ = end;
-    table_.number = number_.data(), table_.position = position_.data(), table_.neighbours = neighbours_.data(), table_.place = place_.data();
+    table_.number = number_.data(), table_.position = position_.data(), table_.neighbors = neighbors_.data(), table_.place = place_.data();
   }
   BrickTable(const BrickTable&) = delete;
 
@@ -61,7 +61,7 @@ class BrickTable {
     return x;
   }
 
-  std::int32_t neighbour(std::int64_t at, std::int64_t direction) const {
+  std::int32_t neighbor(std::int64_t at, std::int64_t direction) const {
     Extents x = coordinates(at);
     for (int i = table_.dims; i-- > 0; direction /= 3) x[i] += direction % 3 - 1;
     std::int64_t to = 0;
@@ -91,7 +91,7 @@ class BrickTable {
   }
 
   tonari_bricks table_{};
-  std::vector<std::int32_t> number_, position_, neighbours_;
+  std::vector<std::int32_t> number_, position_, neighbors_;
   std::vector<std::int64_t> place_;
   std::int64_t elements_ = 0;
 };

@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-// The ghosts of a subdomain that is its own neighbour in some dimensions.
+// The ghosts of a subdomain that is its own neighbor in some dimensions.
 template <int D, class Field>
 void exchange(Field& field, const std::array<bool, D>& periodic, const Cell<D>& own, const tonari_box& all) {
   over_cells<D>(all, [&](const Cell<D>& x) {
@@ -68,7 +68,7 @@ void steps_agree(std::array<bool, S::dims> periodic, int expected_steps) {
   ArrayField<double, D> each(array), each_other(array), expanded(array), expanded_other(array);
   BrickField<double, E...> stored(table), stored_other(table);
   std::uniform_real_distribution<double> real(-1, 1);
-  over_cells<D>(all, [&](const Cell<D>& x) {  // sides without neighbours: fixed values that both copies hold
+  over_cells<D>(all, [&](const Cell<D>& x) {  // sides without neighbors: fixed values that both copies hold
     each(x) = each_other(x) = expanded(x) = expanded_other(x) = stored(x) = stored_other(x) = inside<D>(x, expansion.box(expected_steps - 1)) ? real(random) : 0.25;
   });
   const int steps = 2 * expected_steps;  // even: results are in the first field again

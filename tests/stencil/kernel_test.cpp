@@ -1,4 +1,4 @@
-// Kernels of one's own: one kernel on bricks and arrays, with the cells of neighbours in every direction.
+// Kernels of one's own: one kernel on bricks and arrays, with the cells of neighbors in every direction.
 #include "stencil/subdomain.hpp"
 
 namespace tonari {

@@ -1,4 +1,4 @@
-// Runs one exchange on a neighbourhood that all ranks know as a graph, by any algorithm, and knows which of them must refuse.
+// Runs one exchange on a neighborhood that all ranks know as a graph, by any algorithm, and knows which of them must refuse.
 #pragma once
 
 #include <cstdlib>
@@ -61,10 +61,10 @@ class GraphExchange : public testing::Test {
     const Degrees degrees = degrees_of(graph);
     const auto only_if = [](bool possible, Applies then) { return possible ? then : Applies::never; };
     if (algorithm == "native") return only_if(degrees.balanced || !native_loses_blocks(), Applies::always);
-    if (algorithm == "colouring") return only_if(degrees.most() > 1, Applies::always);
+    if (algorithm == "coloring") return only_if(degrees.most() > 1, Applies::always);
     if (algorithm == "tree") return only_if(degrees.most_out > 2, Applies::perhaps);
     if (algorithm == "node-aware") return only_if(degrees.most() > 1 && several_nodes, Applies::perhaps);
-    if (algorithm == "common-neighbourhood") return only_if(gathers(op) && degrees.most() > 1, Applies::perhaps);
+    if (algorithm == "common-neighborhood") return only_if(gathers(op) && degrees.most() > 1, Applies::perhaps);
     if (algorithm == "store-and-forward") return only_if(world_size() >= 4 && degrees.most() > 2, Applies::perhaps);
     if (algorithm == "message-sharing" || algorithm == "balanced") return only_if(degrees.most() > 2, Applies::perhaps);
     if (algorithm == "torus" || algorithm == "torus-direct") return Applies::never;  // not isomorphic

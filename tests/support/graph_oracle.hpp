@@ -71,10 +71,10 @@ inline Edges all_pairs(int ranks) {
   return edges;
 }
 
-inline Edges star(int ranks, int centre, bool outwards) {
+inline Edges star(int ranks, int center, bool outwards) {
   Edges edges;
   for (int r = 0; r < ranks; ++r)
-    if (r != centre) edges.emplace_back(outwards ? centre : r, outwards ? r : centre);
+    if (r != center) edges.emplace_back(outwards ? center : r, outwards ? r : center);
   return edges;
 }
 
@@ -107,13 +107,13 @@ inline Edges anything(Random& random, int ranks) {  // with repeats and self edg
 inline Graph random_graph(Random& random, int ranks) {
   static const char* const names[] = {"erdos-renyi", "anything", "hot spot", "star inwards", "complete", "one way", "no edges"};
   const int kind = std::min(pick(random, 0, 6), pick(random, 0, 12));
-  const int centre = pick(random, 0, ranks - 1);
+  const int center = pick(random, 0, ranks - 1);
   Edges edges;
   switch (kind) {
     case 0: edges = erdos_renyi(random, ranks); break;
     case 1: edges = anything(random, ranks); break;
-    case 2: edges = star(ranks, centre, true); break;
-    case 3: edges = star(ranks, centre, false); break;
+    case 2: edges = star(ranks, center, true); break;
+    case 3: edges = star(ranks, center, false); break;
     case 4: edges = all_pairs(ranks); break;
     case 5: edges = one_way(random, ranks); break;
   }
@@ -121,14 +121,14 @@ inline Graph random_graph(Random& random, int ranks) {
   if (pick(random, 0, 2) == 0)
     for (std::size_t k = 0; k < before; ++k)
       if (pick(random, 0, 3) == 0) edges.push_back(edges[k]);
-  if (pick(random, 0, 2) == 0) edges.emplace_back(centre, centre);
+  if (pick(random, 0, 2) == 0) edges.emplace_back(center, center);
   std::shuffle(edges.begin(), edges.end(), random);
   Graph graph = make_graph(ranks, edges, &random);
   graph.name = names[kind];
   return graph;
 }
 
-// The neighbourhood of a Cartesian communicator: 2j leads down along dimension j, 2j+1 up, and what went down comes from above.
+// The neighborhood of a Cartesian communicator: 2j leads down along dimension j, 2j+1 up, and what went down comes from above.
 inline Graph cartesian_graph(const Topology& grid, int ranks) {
   Topology shifts = grid;
   const int d = grid.dimensions();
@@ -171,7 +171,7 @@ inline Degrees degrees_of(const Graph& graph) {
   return degrees;
 }
 
-// ---- Neighbourhoods and buffers
+// ---- Neighborhoods and buffers
 
 inline std::vector<int> as_mpi(std::vector<int> ranks) {
   std::replace(ranks.begin(), ranks.end(), -1, static_cast<int>(MPI_PROC_NULL));

@@ -92,9 +92,9 @@ TEST(Patterns, WrongNamesGetASentence) {
   EXPECT_EQ(complaint("shells:3:0"), "'0' in 'shells:3:0' must be an integer from 1 to 1000");
 }
 
-TEST(Patterns, TooManyNeighboursAreRefusedBeforeTheyAreMade) {
-  EXPECT_EQ(complaint("moore:8:1000"), "'moore:8:1000' has more than 16777216 neighbours; use a smaller radius");
-  EXPECT_EQ(complaint("octant:8:8"), "'octant:8:8' has more than 16777216 neighbours; use a smaller radius");
+TEST(Patterns, TooManyNeighborsAreRefusedBeforeTheyAreMade) {
+  EXPECT_EQ(complaint("moore:8:1000"), "'moore:8:1000' has more than 16777216 neighbors; use a smaller radius");
+  EXPECT_EQ(complaint("octant:8:8"), "'octant:8:8' has more than 16777216 neighbors; use a smaller radius");
 }
 
 TEST(Patterns, WrongFilesGetASentence) {

@@ -30,13 +30,13 @@ TEST(VirtualTopology, IsEvenAndHasRoom) {
   for (int n : {0, 4, -1}) EXPECT_EQ(test::error_of([&] { virtual_topology(15, n); }).code(), Errc::argument);
 }
 
-// Points that are missing included: every route ends at its target, all routes from one rank are a tree, and nobody has more neighbours than a full mesh gives it.
+// Points that are missing included: every route ends at its target, all routes from one rank are a tree, and nobody has more neighbors than a full mesh gives it.
 TEST(VirtualTopology, RoutesFromARankAreATree) {
   for (int ranks = 2; ranks <= 70; ++ranks)
     for (int n = 2; n <= most_dimensions(ranks); ++n) {
       const std::vector<int> sizes = virtual_topology(ranks, n);
       const VirtualTopology topology(ranks, sizes);
-      std::vector<std::set<int>> neighbours(static_cast<std::size_t>(ranks));
+      std::vector<std::set<int>> neighbors(static_cast<std::size_t>(ranks));
       for (int origin = 0; origin < ranks; ++origin) {
         std::vector<int> came_from(static_cast<std::size_t>(ranks), -1);
         for (int target = 0; target < ranks; ++target) {
@@ -46,7 +46,7 @@ TEST(VirtualTopology, RoutesFromARankAreATree) {
             if (next == at) continue;
             ASSERT_TRUE(next >= 0 && next < ranks && next != origin) << ranks << " ranks, " << n << " dimensions";
             ASSERT_TRUE(came_from[next] == -1 || came_from[next] == at) << ranks << " ranks, " << n << " dimensions";
-            neighbours[at].insert(next);
+            neighbors[at].insert(next);
             came_from[next] = at;
             at = next;
           }
@@ -54,7 +54,7 @@ TEST(VirtualTopology, RoutesFromARankAreATree) {
         }
       }
       const auto most = static_cast<std::size_t>(std::accumulate(sizes.begin(), sizes.end(), -n));
-      for (const auto& of : neighbours) ASSERT_LE(of.size(), most) << ranks << " ranks, " << n << " dimensions";
+      for (const auto& of : neighbors) ASSERT_LE(of.size(), most) << ranks << " ranks, " << n << " dimensions";
     }
 }
 

@@ -10,7 +10,7 @@ using namespace tonari::test;
 
 constexpr int size_of_part = 6;
 
-// A ring: each rank needs the last of its left and the first of its right neighbour, the latter twice.
+// A ring: each rank needs the last of its left and the first of its right neighbor, the latter twice.
 Sharing ring() {
   Sharing s;
   const std::int64_t ranks = world_size();

@@ -95,7 +95,7 @@ TEST_F(VectorRoutes, OneCopyPerNode) {
   must(tonari_vector_free(&vector));
 }
 
-// Hops in which nobody has anything to do are none: neighbours in a row of the mesh need one stage of two.
+// Hops in which nobody has anything to do are none: neighbors in a row of the mesh need one stage of two.
 TEST_F(VectorRoutes, StagesThatNobodyNeeds) {
   if (world_size() != 8) GTEST_SKIP() << "worked out for 8 ranks";
   Sharing s = hot_spot();

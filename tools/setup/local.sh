@@ -53,7 +53,7 @@ local_tool() { # package programs...
     done
 }
 
-# zig is clang with its own libc++, linker and archiver. Its default of trapping undefined behaviour would need a runtime
+# zig is clang with its own libc++, linker and archiver. Its default of trapping undefined behavior would need a runtime
 # that shared libraries lack.
 local_cxx() {
     local zig

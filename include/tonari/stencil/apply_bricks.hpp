@@ -3,7 +3,7 @@
 //   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, tonari::bricks<8, 8, 8>(table), in, out, numbers);        // numbers: a list, or {first, end}
 //   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, tonari::bricks<8, 8, 8>(table), in, out, numbers, box);   // only the cells inside the box
 //
-// in and out are bases of fields and must not overlap in the bricks that are read or written. Neighbours of the bricks are read, also those beyond the ghosts, whose
+// in and out are bases of fields and must not overlap in the bricks that are read or written. Neighbors of the bricks are read, also those beyond the ghosts, whose
 // values do not matter as long as the cells that need them are outside of the box. A stencil must not reach further than one brick.
 #pragma once
 
@@ -27,7 +27,7 @@ TONARI_INLINE void over_first(Index& index, const Cells& cells, const F& f) {
     });
 }
 
-// The rows of a plane: unrolled where all are wanted, so that which neighbour a row is in is known when compiling.
+// The rows of a plane: unrolled where all are wanted, so that which neighbor a row is in is known when compiling.
 template <int D, class Index, class Cells, class F>
 TONARI_INLINE void over_rows(Index& index, const Cells& cells, const F& f) {
   constexpr int most_unrolled = 16;

@@ -154,14 +154,14 @@ void over_bricks(Bricks<E...> bricks, const BrickList& numbers, const tonari_box
   });
 }
 
-// Where a brick's neighbours begin, in every direction or in those of its faces and its own.
+// Where a brick's neighbors begin, in every direction or in those of its faces and its own.
 template <class T, int... E>
 struct Bases {
   using B = Bricks<E...>;
   const T* of[B::directions];
 
   TONARI_INLINE Bases(const tonari_bricks& table, const T* base, std::int32_t number, bool faces_only) {
-    const std::int32_t* to = table.neighbours + static_cast<std::int64_t>(number) * B::directions;
+    const std::int32_t* to = table.neighbors + static_cast<std::int64_t>(number) * B::directions;
     const auto resolve = [&](int direction) TONARI_INLINED { of[direction] = base + table.place[to[direction]]; };
     constexpr int own = B::directions / 2;
     if (!faces_only) {

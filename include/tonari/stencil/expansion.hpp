@@ -1,7 +1,7 @@
 // Ghost cell expansion (Ding and He 2001; Zhao et al. 2021, section 2): with a halo k times as wide as the stencil's radius, ghosts are exchanged every k steps only; the
 // steps between compute, redundantly, the ghost cells that later steps need.
 //
-//   step 0 of 3:   | g g g g g g | own .. | g g g g g g |      computes own cells and 2 r ghosts on each side with a neighbour,
+//   step 0 of 3:   | g g g g g g | own .. | g g g g g g |      computes own cells and 2 r ghosts on each side with a neighbor,
 //   step 1:            | g g g g | own .. | g g g g |          then r,
 //   step 2:                | g g | own .. | g g |              then the own cells; now it needs an exchange
 #pragma once
@@ -23,7 +23,7 @@ inline namespace api0 {
 
 class Expansion {
  public:
-  // Own cells and the widths of the ghosts that exchanges fill, per dimension in cells; 0 where a side has no neighbour: nothing is computed there.
+  // Own cells and the widths of the ghosts that exchanges fill, per dimension in cells; 0 where a side has no neighbor: nothing is computed there.
   Expansion(std::span<const std::int64_t> own, std::span<const std::int64_t> lower, std::span<const std::int64_t> upper, int radius)
       : dims_(static_cast<int>(own.size())), radius_(radius) {
     if (dims_ < 1 || dims_ > TONARI_GRID_MAX_DIMS || lower.size() != own.size() || upper.size() != own.size())
@@ -32,18 +32,18 @@ class Expansion {
     for (int i = 0; i < dims_; ++i) {
       const auto at = static_cast<std::size_t>(i);
       own_[at] = own[at];
-      for (const auto& [width, neighbour] : {std::pair{lower[at], &below_[at]}, std::pair{upper[at], &above_[at]}}) {
-        *neighbour = width > 0;
+      for (const auto& [width, neighbor] : {std::pair{lower[at], &below_[at]}, std::pair{upper[at], &above_[at]}}) {
+        *neighbor = width > 0;
         if (width > 0) steps_ = static_cast<int>(std::min<std::int64_t>(steps_, width / radius));
       }
     }
     if (steps_ == 0) throw std::invalid_argument("tonari::Expansion: the halo is narrower than the stencil's radius of " + std::to_string(radius) + "; make it at least as wide");
   }
-  // With the widths of a subdomain as it is stored; `exchanged` says which sides have neighbours: below and above dimension 0, then dimension 1, ... (default: all).
+  // With the widths of a subdomain as it is stored; `exchanged` says which sides have neighbors: below and above dimension 0, then dimension 1, ... (default: all).
   Expansion(const tonari_array& array, int radius, std::uint32_t exchanged = ~0U) : Expansion(array, {1, 1, 1, 1, 1}, radius, exchanged) {}
   Expansion(const tonari_bricks& bricks, int radius, std::uint32_t exchanged = ~0U) : Expansion(bricks, cells_of(bricks), radius, exchanged) {}
 
-  // Steps from one exchange to the next; the largest int if no side has a neighbour.
+  // Steps from one exchange to the next; the largest int if no side has a neighbor.
   int steps() const { return steps_; }
 
   // The cells to compute in step s after an exchange, 0 <= s < steps(): those that the steps left need, and not more if the width is no multiple of the radius.
@@ -91,7 +91,7 @@ class Expansion {
   std::array<bool, TONARI_GRID_MAX_DIMS> below_{}, above_{};
 };
 
-// The bricks that have cells inside a box, in lexicographic order: the order in which kernels find most neighbours still in the cache.
+// The bricks that have cells inside a box, in lexicographic order: the order in which kernels find most neighbors still in the cache.
 inline std::vector<std::int32_t> bricks_in(const tonari_bricks& table, const tonari_box& box) {
   std::array<std::int64_t, TONARI_GRID_MAX_DIMS> first{}, end{}, at{};
   std::vector<std::int32_t> numbers;

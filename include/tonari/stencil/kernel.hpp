@@ -1,7 +1,7 @@
 // Kernels of one's own, written once for bricks and arrays. A kernel gets a block: a brick, or a tile of an array as large as one.
 //
 //   const auto kernel = [&](const auto& block) {
-//     const auto u = block(in);            // cells of a field, indices from the block's first cell; on bricks from -E to 2 E - 1: neighbours in all directions
+//     const auto u = block(in);            // cells of a field, indices from the block's first cell; on bricks from -E to 2 E - 1: neighbors in all directions
 //     const auto v = block.writes(out);    // the block's own cells
 //     for (int y = block.first(0); y < block.end(0); ++y)
 //       for (int x = block.first(1); x < block.end(1); ++x) v(y, x) = u(y, x) + u(y - 1, x + 1);
@@ -10,7 +10,7 @@
 //   tonari::for_each_tile<8, 8>(array, box, kernel);
 //
 // u(y, x) looks for the right brick at each access. Faster: `const auto u = block.template gather<1>(in);` copies the block with a halo of 1 into a small array, on which
-// the compiler vectorises plain loops. Sums that a program writes itself may be contracted differently on different storages; with -ffp-contract=off they are not.
+// the compiler vectorizes plain loops. Sums that a program writes itself may be contracted differently on different storages; with -ffp-contract=off they are not.
 #pragma once
 
 #include <array>
@@ -82,7 +82,7 @@ class BrickBlock {
   using B = Bricks<E...>;
 
   template <class T>
-  struct Near {  // a field, neighbours included
+  struct Near {  // a field, neighbors included
     detail::Bases<T, E...> bases;
     template <class... Index>
     TONARI_INLINE const T& operator()(Index... index) const {

@@ -1,4 +1,4 @@
-// Cells near a row of a brick: rows of the brick and its neighbours, and vectors that reach over the ends of a row.
+// Cells near a row of a brick: rows of the brick and its neighbors, and vectors that reach over the ends of a row.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The value of a cell, in the one order of additions that all storages share (vector.hpp says why that makes their results equal bit for bit).
 //
-// What differs between storages is only where neighbouring cells come from. Stars and lists of points ask `near.template at<offset...>()` for the vector of cells at an
+// What differs between storages is only where neighboring cells come from. Stars and lists of points ask `near.template at<offset...>()` for the vector of cells at an
 // offset. Boxes are made of rows: `row.template at<k>()` is the row shifted by k.
 #pragma once
 
@@ -60,7 +60,7 @@ TONARI_INLINE V value(Points<D, X...> list, const T* c, const Near& near) {
 }
 
 // A box stencil with equal coefficients for offsets that are equal up to signs and order ("associative reordering", Zhao et al. 2019, section 4; here with the order
-// of the last two dimensions used, too). With dimensions (.., z, y, x), for a cell and one source plane z' of its neighbourhood:
+// of the last two dimensions used, too). With dimensions (.., z, y, x), for a cell and one source plane z' of its neighborhood:
 //   e_k(y')   = x(-k) + x(+k) of the row y', e_0 the row itself                 shared by the 2 R + 1 rows and planes that see the row
 //   q_ab      = p_ab + p_ba, a <= b, where p_ab = e_b(y - a) + e_b(y + a)        shared by the planes that see this one
 //   t_m       = sum over a <= b of c(m, a, b) q_ab                               what the plane gives to the planes m away

@@ -52,7 +52,7 @@ def _where(row: dict[str, Any]) -> str:
 def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> None:
     for label, points in series(rows).items():
         sizes = [point["bytes"] for point in points]
-        if label == FLOOR:  # a line to compare with: no points, no band, no colour of an algorithm
+        if label == FLOOR:  # a line to compare with: no points, no band, no color of an algorithm
             axis.plot(sizes, [point["median_us"] for point in points], label=label, color="grey", linewidth=0.8, linestyle="--", zorder=1)
             continue
         style = {"linewidth": 1.6, "color": "black", "linestyle": "--", "zorder": 5} if label == "auto" else {"linewidth": 1.4}

@@ -29,18 +29,18 @@ _WIDE = "16,128,1024,8192,65536,1048576"
 _ON_GRAPHS = ""
 
 PRESETS: dict[str, list[Run]] = {
-    # Table 2: making neighbourhoods and requests, d = 2..5, r = 1..3.
+    # Table 2: making neighborhoods and requests, d = 2..5, r = 1..3.
     "table2": [Run(f"moore:{d}:{r}", setup=True) for d in (2, 3, 4, 5) for r in (1, 2, 3)],
-    # Figure 2: all-to-all on Moore neighbourhoods and on one with positive coordinates only, against MPI's collective.
+    # Figure 2: all-to-all on Moore neighborhoods and on one with positive coordinates only, against MPI's collective.
     "fig2": [Run(p, bytes=_SMALL, algorithms=_AGAINST_NATIVE) for p in ("moore:2:1", "moore:3:1", "moore:4:1", "moore:5:1", "moore:3:3", "octant:3:3")],
     # Figure 3: blocks that shrink towards the corners, m^(d - |C|). The largest block is m^(d - 1).
     "fig3": [
         Run("moore:3:1", "alltoallw", "16,256,4096,65536,262144", _AGAINST_NATIVE),
         Run("moore:4:1", "alltoallw", "64,512,4096,32768,262144", _AGAINST_NATIVE),
     ],
-    # Figure 4: straight, torus and torus-direct; a full neighbourhood, and two shells.
+    # Figure 4: straight, torus and torus-direct; a full neighborhood, and two shells.
     "fig4": [Run("moore:3:3", bytes="1,8,64,512,2048", algorithms=_THREE), Run("shells:3:3,7", bytes="1,8,64,512", algorithms=_THREE)],
-    # Figure 5: allgather beside all-to-all on the same neighbourhood.
+    # Figure 5: allgather beside all-to-all on the same neighborhood.
     "fig5": [
         Run(pattern, op, "1,8,64,512,4096", "auto,native,torus,torus-direct")
         for pattern in ("moore:3:3", "octant:3:3")

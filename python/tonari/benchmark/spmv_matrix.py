@@ -20,7 +20,7 @@ ABOUT = "made-up mesh with links"
 
 
 def made_up(side: int = SIDE) -> Matrix:
-    """The graph Laplacian of a mesh (each point with its four neighbours) whose points have links, too. Their number per row follows a power law, and the rows with the most
+    """The graph Laplacian of a mesh (each point with its four neighbors) whose points have links, too. Their number per row follows a power law, and the rows with the most
     lie together in a corner, as dense parts of real matrices do; rows with many links have them to points anywhere, the others to points nearby. So a few ranks talk to
     nearly all, and the rest to a few. Symmetric; values are those of `tonari partition --laplacian`, which make it positive definite."""
     size = side * side

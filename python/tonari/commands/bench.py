@@ -33,7 +33,7 @@ def bench(
         typer.Option(
             metavar="A,A,...",
             help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view;"
-            " on graphs linear, colouring, tree, node-aware, common-neighbourhood, store-and-forward, message-sharing, balanced;"
+            " on graphs linear, coloring, tree, node-aware, common-neighborhood, store-and-forward, message-sharing, balanced;"
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; or all.",
         ),
     ] = "",
@@ -46,12 +46,12 @@ def bench(
     repeat: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Run everything so often.")] = 1,
     hosts: Annotated[int, typer.Option(min=0, max=1000, metavar="N", help="Spread over so many hosts: network namespaces, TCP between them. Root only.")] = 0,
     preset: Annotated[str, typer.Option(metavar="P", help="An experiment of the paper: " + ", ".join(PRESETS) + ".")] = "",
-    setup: Annotated[bool, typer.Option("--setup", help="Time the making of neighbourhoods and requests instead.")] = False,
+    setup: Annotated[bool, typer.Option("--setup", help="Time the making of neighborhoods and requests instead.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
     file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw time over block size (.png, .svg, .pdf).")] = None,
 ) -> None:
-    """Times exchanges: tonari, MPI's neighbourhood collectives and plain messages, in one process, round by round, every result verified.
+    """Times exchanges: tonari, MPI's neighborhood collectives and plain messages, in one process, round by round, every result verified.
 
     Example:  tonari bench moore:3:1 --bytes 8,512,4096 --ranks 2 --mpi openmpi
 

@@ -17,7 +17,7 @@ from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.benchmark.spmv_matrix import Source
 from tonari.benchmark.spmv_summary import SIMULATED, add_ratio_spread, complete
-from tonari.commands.share import analyse
+from tonari.commands.share import analyze
 from tonari.communication import MOST_RANKS, Communication, row_parallel
 from tonari.partitioned import write
 from tonari.views import bench_spmv as view
@@ -99,7 +99,7 @@ def _simulate(source: Source, ranks: int, schemes: str, machine: str) -> list[Ro
     made = source.partitioned(ranks)
     senders, receivers, words = row_parallel(made.matrix(), made.owners())
     pattern = Communication(ranks, senders.astype("int32"), receivers.astype("int32"), words.astype("uint64"), "")
-    answers = analyse(pattern, schemes, machine)
+    answers = analyze(pattern, schemes, machine)
     common = {
         "kind": SIMULATED, "ranks": ranks, "rows": made.size, "nonzeros": len(made.columns), "words": int(words.sum()), "avg_targets": len(senders) / ranks,
         "most_targets": int(np.bincount(senders, minlength=1).max()), "machine": machine or "a generic machine",

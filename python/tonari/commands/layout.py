@@ -26,7 +26,7 @@ def layout(
     """The order of a grid's surface regions that needs the fewest messages.
 
     Near its border a grid has a region for each sign vector: +0- is at the upper
-    end of the first dimension and the lower end of the third. A neighbour needs
+    end of the first dimension and the lower end of the third. A neighbor needs
     several; those stored one after the other travel in one message.
 
     Example:  tonari layout 3
@@ -45,7 +45,8 @@ def _row(order: Any) -> dict[str, Any]:
         "dims": order.dims,
         "messages": order.messages,
         "basic": order.basic,
-        "neighbours": order.neighbours,
+        "neighbors": order.neighbors,
+        "neighbours": order.neighbors,  # its earlier name
         "bound": order.bound,
         "order": order.texts,
     }

@@ -1,4 +1,4 @@
-"""tonari plan: what each algorithm would do on a neighbourhood."""
+"""tonari plan: what each algorithm would do on a neighborhood."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plan(
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
-    op: Annotated[Op, typer.Option(help="A block for every neighbour, or one block for all.")] = Op.alltoall,
+    op: Annotated[Op, typer.Option(help="A block for every neighbor, or one block for all.")] = Op.alltoall,
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
     periodic: Annotated[str, typer.Option(metavar="1,0,1", help="Which dimensions are.")] = "",

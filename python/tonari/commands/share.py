@@ -60,8 +60,8 @@ def share(
     with output.status(f"reading {path}") as status:
         pattern = read_communication(path, parts) if communication else read_product(path, parts, partition)
         status.update(f"planning for {pattern.ranks:,} ranks")
-        answers = analyse(pattern, schemes, machine)
-        settings = analyse_settings(pattern, machine) if front else []
+        answers = analyze(pattern, schemes, machine)
+        settings = analyze_settings(pattern, machine) if front else []
     rows = [json_row(answer, pattern.ranks) for answer in answers]
     rows += [json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings]
 
@@ -73,19 +73,19 @@ def share(
     report(rows, json=json, file=file, plot=plot, draw=lambda _, picture: draw(answers, path, picture), show=table)
 
 
-def analyse(pattern: Communication, schemes: str = "", machine: str = "") -> list[Any]:
+def analyze(pattern: Communication, schemes: str = "", machine: str = "") -> list[Any]:
     """An answer per scheme, balanced at several points of its front, its default last."""
     chosen = _chosen(core().sharing_schemes(pattern.ranks), schemes)
     matrix, model = _inputs(pattern, machine)
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(lambda scheme: matrix.analyse(*scheme, model), chosen))
+        return list(pool.map(lambda scheme: matrix.analyze(*scheme, model), chosen))
 
 
-def analyse_settings(pattern: Communication, machine: str = "") -> list[tuple[Setting, Any]]:
+def analyze_settings(pattern: Communication, machine: str = "") -> list[tuple[Setting, Any]]:
     """balanced with all of SETTINGS."""
     matrix, model = _inputs(pattern, machine)
     with ThreadPoolExecutor(THREADS) as pool:
-        answers = pool.map(lambda setting: matrix.analyse_balanced(setting.stages, setting.price, setting.words, model), SETTINGS)
+        answers = pool.map(lambda setting: matrix.analyze_balanced(setting.stages, setting.price, setting.words, model), SETTINGS)
         return list(zip(SETTINGS, answers))
 
 

@@ -43,7 +43,7 @@ def show_setup(rows: list[Row]) -> None:
 def _title(console: Console, title: str, row: Row) -> None:
     hosts = f" on {row['hosts']} hosts" if row["hosts"] else ""
     console.print(
-        f"[bold]{escape(title)}[/]: {row['neighbors']:,} neighbours, {row['mpi']} {row['mpi_version']}, {row['ranks']} ranks{hosts}{' as ' if row['dims'] else ''}{row['dims']}"
+        f"[bold]{escape(title)}[/]: {row['neighbors']:,} neighbors, {row['mpi']} {row['mpi_version']}, {row['ranks']} ranks{hosts}{' as ' if row['dims'] else ''}{row['dims']}"
         f"{' mesh' if row['mesh'] else ''}"
     )
 

@@ -91,11 +91,11 @@ def _notes(console: Console, report: GraphReport, machine: str | None) -> None:
 
 def _choice(console: Console, report: GraphReport) -> None:
     console.print(f"\nIt would choose [bold]{escape(_label(report.chosen))}[/]: {escape(reason_of(report))}.")
-    if report.colours:
+    if report.colors:
         bound = report.question.degree
-        quality = "as few as possible" if report.colours == bound else f"{report.colours / bound:.2f} times the bound"
+        quality = "as few as possible" if report.colors == bound else f"{report.colors / bound:.2f} times the bound"
         console.print(
-            f"Colouring: {report.colours:,} colours, {quality}; {bound:,} are the least, as some rank sends to, or receives from, that many others."
+            f"Coloring: {report.colors:,} colors, {quality}; {bound:,} are the least, as some rank sends to, or receives from, that many others."
         )
 
 

@@ -17,10 +17,10 @@ MOST_DRAWN = 3  # dimensions
 def show(order: Any) -> None:
     """Prints everything about an order of surface regions."""
     console = output.console()
-    console.print(f"[bold]{order.dims}-d surface[/]: {order.neighbours:,} regions, {order.neighbours:,} neighbours\n")
+    console.print(f"[bold]{order.dims}-d surface[/]: {order.neighbors:,} regions, {order.neighbors:,} neighbors\n")
     console.print(_messages(order))
     console.print()
-    console.print(_neighbours(order))
+    console.print(_neighbors(order))
     _picture(console, order)
     console.print("\nOrder, a sign per dimension:", style="dim")
     console.print(fill(" ".join(order.texts), 78, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False), markup=False)
@@ -34,18 +34,18 @@ def _messages(order: Any) -> Table:
     reached = "the least there can be" if order.messages == order.bound else f"{order.messages - order.bound:,} more than the bound"
     table.add_row("messages", f"{order.messages:,}", reached)
     table.add_row("bound", f"{order.bound:,}", "Eq. 1: no order has fewer")
-    table.add_row("basic", f"{order.basic:,}", "every region by itself to each neighbour")
-    table.add_row("packed, or mapped", f"{order.neighbours:,}", "one for each neighbour")
+    table.add_row("basic", f"{order.basic:,}", "every region by itself to each neighbor")
+    table.add_row("packed, or mapped", f"{order.neighbors:,}", "one for each neighbor")
     return table
 
 
-def _neighbours(order: Any) -> Table:
-    """What a neighbour gets depends on how many of its signs are not zero."""
+def _neighbors(order: Any) -> Table:
+    """What a neighbor gets depends on how many of its signs are not zero."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("neighbours with", "neighbours", "regions each", "messages each", "messages"):
-        table.add_column(name, justify="left" if name == "neighbours with" else "right")
+    for name in ("neighbors with", "neighbors", "regions each", "messages each", "messages"):
+        table.add_column(name, justify="left" if name == "neighbors with" else "right")
     for level in range(1, order.dims + 1):
-        counts = [len(order.runs(neighbour)) for neighbour in directions(order.dims, level)]
+        counts = [len(order.runs(neighbor)) for neighbor in directions(order.dims, level)]
         least, most = min(counts), max(counts)
         each = f"{least}" if least == most else f"{least} to {most}"
         table.add_row(f"{level} sign{'s' if level > 1 else ''}", f"{len(counts):,}", f"{3 ** (order.dims - level):,}", each, f"{sum(counts):,}")

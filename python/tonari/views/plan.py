@@ -13,7 +13,7 @@ from tonari.closed_forms import volume_allgather_paper
 from tonari.grids import describe
 from tonari.neighborhood import Exchange
 from tonari.report import Report, form_of
-from tonari.views.neighbourhood import picture
+from tonari.views.neighborhood import picture
 
 MOST_LINES = 40
 WIDTH = 80
@@ -39,7 +39,7 @@ def show(report: Report, pattern: str, options: dict[str, Any]) -> None:
 def _title(console: Console, report: Report, pattern: str, options: dict[str, Any]) -> None:
     near = report.near
     console.print(
-        f"[bold]{escape(pattern)}[/]: {len(near.offsets):,} neighbours, {report.op}, blocks of {output.size(options['bytes'])},"
+        f"[bold]{escape(pattern)}[/]: {len(near.offsets):,} neighbors, {report.op}, blocks of {output.size(options['bytes'])},"
         f" {describe(near.dims, near.periodic)}"
     )
     if options["chosen_grid"]:

@@ -1,0 +1,78 @@
+#include "planners/graphs/algorithm.hpp"
+
+#include <set>
+#include <tuple>
+
+#include "base/error.hpp"
+
+namespace tonari {
+
+std::span<const GraphAlgorithm> graph_algorithms() {
+  static const GraphAlgorithm table[] = {graph_linear, graph_coloring, graph_tree, graph_node_aware, graph_common_neighborhood,
+                                         graph_store_and_forward, graph_message_sharing, graph_balanced};
+  return table;
+}
+
+const GraphAlgorithm& find_graph_algorithm(const std::string& name) {
+  std::string names;
+  for (const GraphAlgorithm& algorithm : graph_algorithms()) {
+    if (name == algorithm.name) return algorithm;
+    names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
+  }
+  fail(Errc::algorithm, "there is no algorithm '", name, "' for graphs; choose one of ", names);
+}
+
+namespace {
+
+std::int64_t distinct_others(const std::vector<std::int32_t>& peers, std::int32_t self) {
+  std::vector<std::int32_t> sorted = peers;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return std::count_if(sorted.begin(), sorted.end(), [&](std::int32_t peer) { return peer >= 0 && peer != self; });
+}
+
+// How many messages the hops make: distinct pairs of stage and peer.
+std::int64_t message_count(const std::vector<Hop>& hops) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (const Hop& hop : hops) pairs.emplace_back(hop.stage, hop.peer);
+  std::sort(pairs.begin(), pairs.end());
+  return std::unique(pairs.begin(), pairs.end()) - pairs.begin();
+}
+
+}  // namespace
+
+GraphFacts gather_facts(World& world, std::span<const Vertex> vertices) {
+  Word most[] = {0, 0, 0}, total[] = {0, 0, 0};
+  for (const Vertex& v : vertices) {
+    const Word out = distinct_others(v.targets, v.rank);
+    most[0] = std::max(most[0], out);
+    most[1] = std::max<Word>(most[1], distinct_others(v.sources, v.rank));
+    most[2] = std::max<Word>(most[2], static_cast<Word>(v.node_ranks.size()));
+    total[0] += std::count_if(v.targets.begin(), v.targets.end(), [&](std::int32_t t) { return t >= 0 && t != v.rank; });
+    total[1] += v.node == v.rank;
+    total[2] += out;
+  }
+  world.max(most);
+  world.sum(total);
+  return {world.ranks(), static_cast<int>(total[1]), static_cast<int>(most[2]), total[0], most[0], most[1], total[2]};
+}
+
+Traffic gather_traffic(World& world, const GraphWay& way) {
+  Word most[] = {0, 0, 0, 0, 0}, total[] = {0, 0};
+  const auto raise = [](Word& word, std::int64_t value) { word = std::max<Word>(word, value); };
+  for (const Relay& relay : way.relays) {
+    const std::int64_t out = message_count(relay.out);
+    raise(most[0], out);
+    raise(most[1], message_count(relay.in));
+    raise(most[2], static_cast<std::int64_t>(relay.out.size()));
+    raise(most[3], static_cast<std::int64_t>(relay.in.size()));
+    for (const Hop& hop : relay.out) raise(most[4], hop.stage + 1);
+    total[0] += out;
+    total[1] += static_cast<std::int64_t>(relay.out.size());
+  }
+  world.max(most);
+  world.sum(total);
+  return {most[0], most[1], total[0], total[1], most[2], most[3], most[4]};
+}
+
+}  // namespace tonari

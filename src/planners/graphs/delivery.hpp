@@ -1,0 +1,15 @@
+// What the collectives on a graph must deliver, for the reference executor.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "planners/graphs/relay.hpp"
+#include "plan/executor.hpp"
+
+namespace tonari {
+
+// vertices: of ranks 0, 1, 2, ... bytes: the size of a block.
+Delivery expected_delivery(std::span<const Vertex> vertices, Collective collective, const std::function<std::uint64_t(BlockId)>& bytes);
+
+}  // namespace tonari

@@ -1,0 +1,297 @@
+// node-aware: blocks for ranks of another node cross the network together. From Bienz, Gropp and Olson, "Node aware sparse matrix-vector
+// multiplication" (2019), and Collom, Li and Bienz, "Optimizing irregular communication with neighborhood collectives and locality-aware
+// parallelism" (2023), where an allgather's block crosses once per node as well.
+//
+//          node A                         node B
+//          a0 --.                     .--> b0
+//          a1 --> sender ====> receiver -> b1        three steps: one message per ordered pair of nodes
+//          a2 --'                     '--> b2
+//
+//          a0 ======> gateway(a0, B) -> b0, b1, b2   two steps: one message per rank and other node, nothing gathered
+//
+// The papers let ranks of equal numbers meet, or a leader do all; both need nodes of one size or overload one rank. Here the ranks that send and
+// receive for a node are those that have the most blocks of that pair of nodes themselves, up to a fair share of the pairs each. Blocks inside a node
+// go direct.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/node_pairs.hpp"
+
+namespace tonari {
+namespace {
+
+// A block that leaves for (comes from) `peer`, a rank of `node`.
+struct Transfer {
+  std::int32_t node, peer;
+  BlockId block;
+  friend auto operator<=>(const Transfer&, const Transfer&) = default;
+};
+
+struct Member {
+  const Vertex* vertex;
+  std::vector<Transfer> out, in;  // ascending, so grouped by node and peer
+};
+
+// Calls f with each run of transfers whose key is the same.
+template <class Key, class F>
+void for_each_run(std::span<const Transfer> transfers, Key key, F f) {
+  for (auto begin = transfers.begin(); begin != transfers.end();) {
+    const auto end = std::find_if(begin, transfers.end(), [&](const Transfer& t) { return t.*key != (*begin).*key; });
+    f(std::span(begin, end));
+    begin = end;
+  }
+}
+
+template <class F>
+void for_each_abroad(const Member& member, std::span<const Transfer> transfers, F f) {
+  for_each_run(transfers, &Transfer::node, [&](std::span<const Transfer> run) {
+    if (run.front().node != member.vertex->node) f(run);
+  });
+}
+
+std::vector<BlockId> distinct_blocks(std::span<const Transfer> transfers) {
+  std::vector<BlockId> blocks;
+  for (const Transfer& t : transfers) blocks.push_back(t.block);
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  return blocks;
+}
+
+void append(std::vector<Word>& words, BlockId block) {
+  words.push_back(block.origin);
+  words.push_back(block.block);
+}
+
+// Calls f(block) for the blocks that a letter lists from word `first` on.
+template <class F>
+void for_each_block(const Letter& letter, std::size_t first, F f) {
+  for (std::size_t w = first; w < letter.words.size(); w += 2)
+    f(BlockId{static_cast<std::int32_t>(letter.words[w]), static_cast<std::uint32_t>(letter.words[w + 1])});
+}
+
+enum : Word { gather, scatter };  // the two kinds of letters of three_steps
+
+class Planner {
+ public:
+  Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) : world_(world) {
+    const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
+    for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}});
+    learn_nodes(direct.front().relays);
+    crossings_.resize(vertices.size());
+    for (std::size_t k = 0; k < vertices.size(); ++k) crossings_[k] = list_crossings(members_[k]);
+    appoint_for_nodes(world, vertices, crossings_);
+  }
+
+  std::vector<GraphWay> ways() {
+    std::vector<GraphWay> all;
+    all.push_back({"three steps", finish(three_steps()), 0});
+    const bool gathers = passes_on(all.back().relays);
+    std::vector<Relay> two = finish(two_steps());
+    // Where nothing is gathered, both send the same across; where nothing is scattered, two steps are linear's one.
+    if (gathers && passes_on(two)) all.push_back({"two steps", std::move(two), 0});
+    return all;
+  }
+
+ private:
+  // Neighbors tell each other their nodes.
+  void learn_nodes(const std::vector<Relay>& direct) {
+    std::vector<std::int32_t> peers;
+    for (std::size_t k = 0; k < members_.size(); ++k) {
+      peers.clear();
+      for (const Hop& hop : direct[k].out) peers.push_back(hop.peer);
+      for (const Hop& hop : direct[k].in) peers.push_back(hop.peer);
+      std::sort(peers.begin(), peers.end());
+      peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+      for (std::int32_t peer : peers) world_.put(k, peer, {members_[k].vertex->node});
+    }
+    world_.exchange();
+    for (std::size_t k : world_.receivers()) {
+      Member& m = members_[k];
+      const std::span<const Letter> mail = world_.mail(k);
+      const auto transfer = [&](const Hop& hop) {
+        const auto letter = std::lower_bound(mail.begin(), mail.end(), hop.peer, [](const Letter& l, std::int32_t peer) { return l.from < peer; });
+        return Transfer{static_cast<std::int32_t>(letter->words[0]), hop.peer, hop.block};
+      };
+      for (const Hop& hop : direct[k].out) m.out.push_back(transfer(hop));
+      for (const Hop& hop : direct[k].in) m.in.push_back(transfer(hop));
+      std::sort(m.out.begin(), m.out.end());
+      std::sort(m.in.begin(), m.in.end());
+    }
+  }
+
+  static Crossings list_crossings(const Member& m) {
+    std::map<std::int32_t, Crossing> found;
+    for_each_abroad(m, m.out, [&](auto run) {
+      const std::int32_t node = run.front().node;
+      found.try_emplace(node, Crossing{node}).first->second.blocks_out = static_cast<Word>(distinct_blocks(run).size());
+    });
+    for_each_abroad(m, m.in, [&](auto run) {
+      const std::int32_t node = run.front().node;
+      found.try_emplace(node, Crossing{node}).first->second.blocks_in = static_cast<Word>(run.size());
+    });
+    Crossings crossings;
+    for (const auto& [node, crossing] : found) crossings.push_back(crossing);
+    return crossings;
+  }
+
+  const Crossing& crossing(std::size_t k, std::int32_t node) const {
+    return *std::lower_bound(crossings_[k].begin(), crossings_[k].end(), node, [](const Crossing& c, std::int32_t n) { return c.node < n; });
+  }
+
+  // Stage 0: origins to the sender, and all that stays on the node; stage 1: sender to receiver; stage 2: receiver to the targets. Both ends of each
+  // hop inside a node learn of it by a letter {gather or scatter, other node, blocks}, also to themselves; the two ends of the crossing list the same
+  // blocks, the one from the origins, the other from the targets.
+  std::vector<Relay> three_steps() {
+    std::vector<Relay> relays = on_node();
+    for (std::size_t k = 0; k < members_.size(); ++k) add_own_hops(k, relays[k]);
+    world_.exchange();
+    for (std::size_t k : world_.receivers())
+      for (const Letter& letter : world_.mail(k)) {
+        const Crossing& pair = crossing(k, static_cast<std::int32_t>(letter.words[1]));
+        for_each_block(letter, 2, [&](BlockId block) {
+          if (letter.words[0] == gather) {
+            if (letter.from != here(k)) relays[k].in.push_back({0, letter.from, block});
+            relays[k].out.push_back({1, pair.receiver_there, block});
+          } else {
+            relays[k].in.push_back({1, pair.sender_there, block});
+            if (letter.from != here(k)) relays[k].out.push_back({2, letter.from, block});
+          }
+        });
+      }
+    return relays;
+  }
+  void add_own_hops(std::size_t k, Relay& relay) {
+    const Member& m = members_[k];
+    for_each_abroad(m, m.out, [&](auto run) {
+      const std::int32_t sender = crossing(k, run.front().node).sender_here;
+      std::vector<Word> words{gather, run.front().node};
+      for (BlockId block : distinct_blocks(run)) {
+        append(words, block);
+        if (sender != here(k)) relay.out.push_back({0, sender, block});
+      }
+      world_.put(k, sender, words);
+    });
+    for_each_abroad(m, m.in, [&](auto run) {
+      const std::int32_t receiver = crossing(k, run.front().node).receiver_here;
+      std::vector<Word> words{scatter, run.front().node};
+      for (const Transfer& t : run) {
+        append(words, t.block);
+        if (receiver != here(k)) relay.in.push_back({2, receiver, t.block});
+      }
+      world_.put(k, receiver, words);
+    });
+  }
+
+  // Stage 0: to the gateway, one of this rank's own targets on that node; stage 1: from there to the others. A letter {gateway, target, blocks} to
+  // both tells them what goes by whom to whom.
+  std::vector<Relay> two_steps() {
+    std::vector<Relay> relays = on_node();
+    for (std::size_t k = 0; k < members_.size(); ++k)
+      for_each_abroad(members_[k], members_[k].out, [&](auto run) {
+        const std::int32_t gateway = choose_gateway(*members_[k].vertex, run);
+        for (BlockId block : distinct_blocks(run)) relays[k].out.push_back({0, gateway, block});
+        for_each_run(run, &Transfer::peer, [&](auto same_target) {
+          const std::int32_t target = same_target.front().peer;
+          std::vector<Word> words{gateway, target};
+          for (const Transfer& t : same_target) append(words, t.block);
+          world_.put(k, target, words);
+          if (target != gateway) world_.put(k, gateway, words);
+        });
+      });
+    world_.exchange();
+    for (std::size_t k : world_.receivers())
+      for (const Letter& letter : world_.mail(k)) {
+        const auto gateway = static_cast<std::int32_t>(letter.words[0]), target = static_cast<std::int32_t>(letter.words[1]);
+        for_each_block(letter, 2, [&](BlockId block) {
+          if (gateway != here(k)) return relays[k].in.push_back({1, gateway, block});
+          relays[k].in.push_back({0, letter.from, block});
+          if (target != gateway) relays[k].out.push_back({1, target, block});
+        });
+      }
+    return relays;
+  }
+
+  // Of this rank's targets on one other node that with the most of its blocks. Ranks of a node that have the same choice choose different ones.
+  static std::int32_t choose_gateway(const Vertex& vertex, std::span<const Transfer> run) {
+    std::size_t most = 0;
+    std::vector<std::int32_t> best;
+    for_each_run(run, &Transfer::peer, [&](auto same_target) {
+      if (same_target.size() > most) best.clear();
+      most = std::max(most, same_target.size());
+      if (same_target.size() == most) best.push_back(same_target.front().peer);
+    });
+    const auto place = std::lower_bound(vertex.node_ranks.begin(), vertex.node_ranks.end(), vertex.rank) - vertex.node_ranks.begin();
+    return best[static_cast<std::size_t>(place) % best.size()];
+  }
+
+  std::vector<Relay> on_node() const {
+    std::vector<Relay> relays(members_.size());
+    for (std::size_t k = 0; k < members_.size(); ++k) {
+      const Member& m = members_[k];
+      for (const Transfer& t : m.out)
+        if (t.node == m.vertex->node) relays[k].out.push_back({0, t.peer, t.block});
+      for (const Transfer& t : m.in)
+        if (t.node == m.vertex->node) relays[k].in.push_back({0, t.peer, t.block});
+    }
+    return relays;
+  }
+
+  // In an allgather a block may have been asked for several times. Messages to other nodes leave first, and every rank begins behind itself, so that
+  // not all send to the same one at a time.
+  std::vector<Relay> finish(std::vector<Relay> relays) const {
+    for (std::size_t k = 0; k < members_.size(); ++k) {
+      const std::vector<std::int32_t>& mates = members_[k].vertex->node_ranks;
+      for (std::vector<Hop>* hops : {&relays[k].out, &relays[k].in}) {
+        std::sort(hops->begin(), hops->end());
+        hops->erase(std::unique(hops->begin(), hops->end()), hops->end());
+      }
+      std::vector<std::pair<std::tuple<std::int32_t, bool, bool>, Hop>> order;  // stage, on this node, before this rank
+      for (const Hop& hop : relays[k].out)
+        order.push_back({{hop.stage, std::binary_search(mates.begin(), mates.end(), hop.peer), hop.peer < here(k)}, hop});
+      std::sort(order.begin(), order.end());
+      std::transform(order.begin(), order.end(), relays[k].out.begin(), [](const auto& entry) { return entry.second; });
+    }
+    return relays;
+  }
+
+  // Whether any rank sends a block of another one in stage 1. Collective.
+  bool passes_on(const std::vector<Relay>& relays) {
+    Word found = 0;
+    for (std::size_t k = 0; k < members_.size(); ++k)
+      found |= std::any_of(relays[k].out.begin(), relays[k].out.end(), [&](const Hop& hop) { return hop.stage == 1 && hop.block.origin != here(k); });
+    return world_.max(found) != 0;
+  }
+
+  std::int32_t here(std::size_t k) const { return world_.here()[k]; }
+
+  World& world_;
+  std::vector<Member> members_;
+  std::vector<Crossings> crossings_;
+};
+
+// These say where it cannot pay. Whether it does depends on the graph and is left to pricing; messages between nodes are never more than linear's.
+std::string applicable(const GraphFacts& facts, const GraphTask& task) {
+  if (facts.nodes == 1) return "all ranks are on one node";
+  if (facts.most_node_ranks == 1) return "every rank has a node of its own";
+  if (facts.degree() <= 1) return "no rank has more than one message to send or to receive";
+  // Each block of an all-to-all takes m G of the busiest rank's time anyway, and what is passed on takes it again elsewhere. At best, where one rank
+  // does all the sending, o and g per block are saved: less than about an eighth beyond this size. An allgather may win at any size: a block for
+  // many ranks of a node is sent there once.
+  const LogGP& machine = task.machine;
+  if (task.collective == Collective::alltoall && task.block_bytes * machine.G > 4 * (2 * machine.o + machine.g))
+    return "passing on blocks as large as these takes longer than the messages that it saves";
+  return "";
+}
+
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) {
+  return Planner(world, vertices, facts, task).ways();
+}
+
+}  // namespace
+
+const GraphAlgorithm graph_node_aware{
+    "node-aware", "one message per pair of nodes, gathered and scattered inside (Bienz et al. 2019, Collom et al. 2023)", applicable, ways};
+
+}  // namespace tonari

@@ -1,0 +1,118 @@
+#include "planners/graphs/pairings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tonari {
+namespace {
+
+constexpr std::size_t most_friends = 64;
+constexpr int most_rounds = 256;
+constexpr int patience = 4;
+constexpr Word busy = 3;  // quarters
+
+void apply(Sending& self, const std::vector<Sending::Gift>& given, const std::vector<Sending::Gift>& taken) {
+  for (const Sending::Gift& gift : given) self.give(gift.target, gift.to);
+  for (const Sending::Gift& gift : taken)
+    if (gift.to == self.rank()) self.join(gift.target, gift.more);
+}
+
+}  // namespace
+
+bool Pairings::Partner::looks() const { return failures < patience && !friends.empty(); }
+
+// Its best friend has somebody else in this round: the next three have their turn first.
+void Pairings::Partner::turn_to_others() {
+  std::rotate(friends.begin(), friends.begin() + 1, friends.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(friends.size(), 4)));
+}
+
+Pairings::Pairings(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed) : world_(world), work_(work) {
+  std::vector<Ranks> friends = find_friends(world, targets, most_friends);
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    partners_.push_back({Sending(world.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
+}
+
+bool Pairings::run() {
+  bool shared = false;
+  for (int round = 0; round < most_rounds; ++round) {
+    Word most = 0;
+    for (const Partner& p : partners_)
+      if (p.looks()) most = std::max(most, p.sending.load());
+    most = world_.max(most);
+    if (most == 0) break;
+    propose(most * busy / 4);
+    accept();
+    shared = agree() || shared;
+    hear();
+  }
+  return world_.max(Word{shared}) != 0;
+}
+
+void Pairings::propose(Word least) {
+  for (std::size_t k = 0; k < partners_.size(); ++k) {
+    Partner& p = partners_[k];
+    p.asked = p.accepted = nobody;
+    if (!p.looks() || p.sending.load() < least) continue;
+    p.asked = p.friends.front();
+    world_.put(k, p.asked, {p.sending.load()});
+  }
+  world_.exchange();
+}
+
+// Everyone accepts the busiest that asks it, with all that it sends, unless it is busier and asks itself. So the busiest of all is always accepted.
+void Pairings::accept() {
+  for (std::size_t k : world_.receivers()) {
+    Partner& p = partners_[k];
+    std::pair<Word, std::int32_t> best{-1, 0};
+    if (p.asked != nobody) best = {p.sending.load(), -world_.here()[k]};
+    for (const Letter& letter : world_.mail(k))
+      if (const std::pair<Word, std::int32_t> one{letter.words[0], -letter.from}; one > best) best = one, p.accepted = letter.from;
+    if (p.accepted != nobody) world_.put(k, p.accepted, p.sending.words());
+  }
+  world_.exchange();
+}
+
+// Who asked and was accepted works out the pairing, for both; not who has accepted another one, which then waits for this.
+bool Pairings::agree() {
+  bool shared = false;
+  for (std::size_t k = 0; k < partners_.size(); ++k) {
+    Partner& p = partners_[k];
+    if (p.asked == nobody || p.accepted != nobody) continue;
+    if (const std::span<const Letter> mail = world_.mail(k); mail.empty()) p.turn_to_others();
+    else shared = pair(k, mail.front()) || shared;
+  }
+  world_.exchange();
+  return shared;
+}
+
+bool Pairings::pair(std::size_t k, const Letter& letter) {
+  Partner& p = partners_[k];
+  const Agreement agreement = share(p.sending, Sending(letter.from, letter.words, work_));
+  p.forget(letter.from);
+  std::vector<Word> words;
+  p.failures = agreement.helps ? 0 : p.failures + 1;
+  if (agreement.helps) {
+    apply(p.sending, agreement.most, agreement.other);
+    words.push_back(static_cast<Word>(agreement.most.size()));
+    for (const auto* gifts : {&agreement.most, &agreement.other})
+      for (const Sending::Gift& gift : *gifts) words.insert(words.end(), {gift.target, gift.to, gift.more});
+  }
+  world_.put(k, letter.from, words);
+  return agreement.helps;
+}
+
+void Pairings::hear() {
+  for (std::size_t k : world_.receivers()) {
+    const Letter& letter = world_.mail(k).front();
+    Partner& p = partners_[k];
+    p.forget(letter.from);
+    if (letter.words.empty()) continue;
+    std::vector<Sending::Gift> gifts;
+    for (std::size_t w = 1; w < letter.words.size(); w += 3)
+      gifts.push_back({static_cast<std::int32_t>(letter.words[w]), static_cast<std::int32_t>(letter.words[w + 1]), letter.words[w + 2]});
+    const auto most = gifts.begin() + letter.words[0];
+    apply(p.sending, {most, gifts.end()}, {gifts.begin(), most});
+  }
+}
+
+}  // namespace tonari

@@ -1,0 +1,47 @@
+// The rounds in which ranks share what they have to send to common targets (paper 003, Algorithm 1, as many pairings at a time as there are busy ranks): each
+// busy rank asks the friend with which it shares the most, everyone accepts the busiest that asks, and the two pair (sending.hpp).
+//
+//   busy    work of at least three quarters of the most of all that still look for help. So the busiest have help first, and whoever is left tries again
+//   ends    a rank that was paired with all its friends, or several times in vain, looks no more; in every round the busiest of those that look is paired,
+//           with somebody with whom it was not yet. The number of rounds is limited besides
+#pragma once
+
+#include "planners/graphs/friends.hpp"
+#include "planners/graphs/sending.hpp"
+
+namespace tonari {
+
+class Pairings {
+ public:
+  // targets: to whom each rank here has to send, ascending, without itself. fixed: its work besides. Collective.
+  Pairings(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed);
+
+  // Whether anybody shares. Collective.
+  bool run();
+
+  Sending& sending(std::size_t k) { return partners_[k].sending; }  // of here()[k]
+
+ private:
+  static constexpr std::int32_t nobody = -1;
+  struct Partner {
+    Sending sending;
+    Ranks friends;                                   // with whom it was not paired yet, best first
+    int failures = 0;                                // pairings in vain, one after the other
+    std::int32_t asked = nobody, accepted = nobody;  // in this round
+    bool looks() const;
+    void forget(std::int32_t rank) { std::erase(friends, rank); }
+    void turn_to_others();
+  };
+
+  void propose(Word least);
+  void accept();
+  bool agree();
+  bool pair(std::size_t k, const Letter& letter);
+  void hear();
+
+  World& world_;
+  Work work_;
+  std::vector<Partner> partners_;
+};
+
+}  // namespace tonari

@@ -1,0 +1,28 @@
+// Planners that see the whole pattern (src/planners/patterns), for patterns that fit one rank's memory: this rank, the desk, gets by letter what everybody has to send, plans,
+// and tells every rank its hops. Where several plan, each has a desk of its own, so that they plan at the same time.
+//
+// Larger patterns are left to planners that no rank needs to know the whole pattern for.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "planners/graphs/algorithm.hpp"
+#include "planners/patterns/message_schedule.hpp"
+
+namespace tonari {
+
+// A desk's memory and time are bounded by these, whatever the number of ranks.
+constexpr std::int64_t most_desk_blocks = 1 << 17, most_desk_ranks = 1 << 14;
+bool fits_a_desk(const GraphFacts& facts);
+
+struct DeskPlanner {
+  std::string variant;
+  std::function<MessageSchedule(const CommunicationMatrix&)> plan;  // of blocks of one word each
+};
+
+// One way per planner. Throws Errc::internal on all ranks if a desk fails. Collective.
+std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task,
+                                    std::span<const DeskPlanner> planners);
+
+}  // namespace tonari

@@ -1,0 +1,86 @@
+// What one rank sends while ranks with common targets share their messages (message_sharing.cpp), and what two of them make of it.
+//
+//   line     a target, and who of the ranks sends there what this one has for it: the rank itself, or another one to which it has given the target
+//   helper   a rank to which it has given targets: one message now, which carries all their blocks, and what is for the helper itself
+//
+// A message for a target is given away only if it disappears with that: if it carries nothing that others gave. So what is given moves once.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "planners/graphs/world.hpp"
+
+namespace tonari {
+
+// What counts as work, in any unit.
+struct Work {
+  Word message = 1;   // to send one
+  Word helped = 0;    // to get one as a helper
+  Word passed = 0;    // to pass on what another rank has for one target
+};
+
+class Sending {
+ public:
+  struct Line {
+    std::int32_t target, sender;
+    bool joined;  // others gave this rank blocks for the target
+  };
+  struct Gift {
+    std::int32_t target, to;
+    Word more = 0;  // messages that the new sender gets by this gift, 0 or 1
+  };
+
+  // targets: ascending, without the rank itself. fixed: work that it has whatever happens here.
+  Sending(std::int32_t rank, std::span<const std::int32_t> targets, Word fixed, Work work);
+  // As words() of another rank has it.
+  Sending(std::int32_t rank, std::span<const Word> words, Work work);
+  std::vector<Word> words() const;
+
+  std::int32_t rank() const { return rank_; }
+  Word load() const { return load_; }
+  bool helps(std::int32_t rank) const;  // this one: is a helper
+  std::span<const Line> lines() const { return lines_; }
+  std::span<const std::int32_t> helpers() const { return helpers_; }  // ascending
+  bool sends(const Line& line) const { return line.joined || (line.sender == rank_ && !helps(line.target)); }
+  bool alone(const Line& line) const { return line.sender == rank_ && !line.joined && !helps(line.target); }
+  // Messages more, 0 or 1, if the rank becomes a helper: what is sent there anyway then goes along.
+  Word cost(std::int32_t helper) const;
+
+  // Returns the messages more that the new sender gets.
+  Word give(Line& line, std::int32_t to);
+  void join(Line& line, Word more);
+  Word give(std::int32_t target, std::int32_t to) { return give(*find(target), to); }
+  void join(std::int32_t target, Word more) { join(*find(target), more); }
+
+  // Phase II (second_phase.hpp): a message more or less for a target that need not be its own.
+  bool writes(std::int32_t target) const;
+  void adopt(std::int32_t target);
+  void help(Word more) { load_ += more * work_.helped; }
+
+  // At the end: the gifts by which this rank saves anything, by helper and target. A target that became a helper gets its blocks itself.
+  std::vector<Gift> gifts();
+
+ private:
+  friend class Pairing;
+  Line* find(std::int32_t target);
+  const Line* find(std::int32_t target) const;
+
+  std::int32_t rank_;
+  Work work_;
+  Word load_;
+  std::vector<Line> lines_;
+  std::vector<std::int32_t> helpers_;
+};
+
+// What two ranks agree on.
+struct Agreement {
+  bool helps = false;
+  std::vector<Sending::Gift> most, other;  // what P_max gives, what its friend gives; to each other or to those who send for the other one
+};
+
+// One pairing, the four cases of paper 003's Algorithms 2 and 3: P_max and its friend, which come as copies.
+Agreement share(Sending most, Sending other);
+
+}  // namespace tonari

@@ -1,0 +1,207 @@
+#include "planners/graphs/shared_relays.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "planners/graphs/irregular.hpp"
+#include "planners/graphs/second_phase.hpp"
+
+namespace tonari {
+namespace {
+
+template <class Items>
+Ranks targets_of(const Items& items) {
+  Ranks targets;
+  for (const auto& item : items)
+    if (targets.empty() || targets.back() != item.target) targets.push_back(item.target);
+  return targets;
+}
+
+}  // namespace
+
+Work all_work(const GraphTask& task) {
+  // An allgather's block comes to a helper once, for all targets.
+  const double passed = task.collective == Collective::alltoall ? task.forwarding() : task.block_bytes * task.machine.G;
+  return {1000, 1000, static_cast<Word>(1000 * std::min(passed / message_time(task), 1000.0))};
+}
+
+SharedRelays::SharedRelays(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) : world_(&world) {
+  const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
+  for (const Relay& relay : direct.front().relays) {
+    Member& m = members_.emplace_back();
+    for (const Hop& hop : relay.out) m.items.push_back({hop.peer, hop.block});
+    std::sort(m.items.begin(), m.items.end());
+  }
+}
+
+bool SharedRelays::senders_share(Work work) {
+  const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
+  Pairings sharing(*world_, work, targets, fixed_work(work, sources));
+  if (!sharing.run()) return false;
+  give_away([&](std::size_t k) -> Sending& { return sharing.sending(k); });
+  return true;
+}
+
+bool SharedRelays::messages_move(Work work, int steps) {
+  const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
+  SecondPhase moving(*world_, work, targets, fixed_work(work, sources));
+  if (!moving.run(steps)) return false;
+  give_away([&](std::size_t k) -> Sending& { return moving.sending(k); });
+  return true;
+}
+
+void SharedRelays::give_away(const std::function<Sending&(std::size_t)>& sending) {
+  std::vector<Shipments> shipments(members_.size());
+  for (std::size_t k = 0; k < members_.size(); ++k) shipments[k] = take_gifts(members_[k], sending(k));
+  ship(std::move(shipments));
+  ++stage_;
+}
+
+// The same seen from the other end: receivers share what comes from common sources. Who gives a source to a helper gets its blocks from the helper, last.
+bool SharedRelays::receivers_share(Work work) {
+  const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
+  Pairings sharing(*world_, work, sources, fixed_work(work, targets));
+  if (!sharing.run()) return false;
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    Sending& receiving = sharing.sending(k);
+    for (const Sending::Gift& gift : receiving.gifts()) world_->put(k, gift.target, {gift.to});
+    for (std::int32_t helper : receiving.helpers()) world_->put(k, helper, {helper});
+  }
+  world_->exchange();
+  std::vector<Shipments> shipments(members_.size());
+  for (std::size_t k = 0; k < members_.size(); ++k) shipments[k] = take_orders(members_[k], world_->mail(k), here(k));
+  ship(std::move(shipments));
+  ++stage_;
+  return true;
+}
+
+std::vector<Relay> SharedRelays::deliver() const {
+  SharedRelays last = *this;
+  std::vector<Shipments> shipments(members_.size());
+  for (std::size_t k = 0; k < members_.size(); ++k)
+    for (const Item& item : std::exchange(last.members_[k].items, {})) shipments[k].push_back({item.target, item});
+  last.ship(std::move(shipments));
+  std::vector<Relay> relays;
+  for (Member& m : last.members_) relays.push_back(std::move(m.relay));
+  return relays;
+}
+
+std::vector<Ranks> SharedRelays::all_targets() const {
+  std::vector<Ranks> targets;
+  for (const Member& m : members_) targets.push_back(targets_of(m.items));
+  return targets;
+}
+
+std::vector<Ranks> SharedRelays::all_sources(const std::vector<Ranks>& targets) {
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    for (std::int32_t target : targets[k]) world_->put(k, target, {});
+  world_->exchange();
+  std::vector<Ranks> sources(targets.size());
+  for (std::size_t k : world_->receivers())
+    for (const Letter& letter : world_->mail(k)) sources[k].push_back(letter.from);
+  return sources;
+}
+
+// Messages of earlier stages, and those at the other end in this one.
+std::vector<Word> SharedRelays::fixed_work(Work work, const std::vector<Ranks>& others) const {
+  std::vector<Word> fixed;
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    const Member& m = members_[k];
+    fixed.push_back(m.sent * work.message + (m.received + static_cast<Word>(others[k].size())) * work.helped);
+  }
+  return fixed;
+}
+
+// What goes to helpers now: what they are given, and what is for them.
+SharedRelays::Shipments SharedRelays::take_gifts(Member& m, Sending& sending) {
+  Shipments shipments;
+  Items kept;
+  const std::vector<Sending::Gift> gifts = sending.gifts();
+  std::vector<std::pair<std::int32_t, std::int32_t>> to;  // by target
+  for (const Sending::Gift& gift : gifts) to.emplace_back(gift.target, gift.to);
+  std::sort(to.begin(), to.end());
+  for (const Item& item : m.items) {
+    const auto given = std::lower_bound(to.begin(), to.end(), std::pair(item.target, std::int32_t{0}));
+    if (given != to.end() && given->first == item.target) shipments.push_back({given->second, item});
+    else if (sending.helps(item.target)) shipments.push_back({item.target, item});
+    else kept.push_back(item);
+  }
+  m.items = std::move(kept);
+  return shipments;
+}
+
+// What does not leave last: all but what this rank, as a helper, has for those that it helps. Targets say by way of whom they want it.
+SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const Letter> orders, std::int32_t self) {
+  Shipments shipments;
+  Items kept;
+  for (const Item& item : m.items) {
+    const auto order = std::lower_bound(orders.begin(), orders.end(), item.target, [](const Letter& l, std::int32_t target) { return l.from < target; });
+    const std::int32_t to = order != orders.end() && order->from == item.target ? static_cast<std::int32_t>(order->words[0]) : item.target;
+    if (to == self) kept.push_back(item);
+    else shipments.push_back({to, item});
+  }
+  m.items = std::move(kept);
+  return shipments;
+}
+
+// All shipments leave in this stage. Their receivers learn what comes, for whom, and refuse a block that they have: it need not travel.
+void SharedRelays::ship(std::vector<Shipments> shipments) {
+  std::vector<Word> words;
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    std::sort(shipments[k].begin(), shipments[k].end());
+    for (auto first = shipments[k].begin(); first != shipments[k].end();) {
+      const std::int32_t to = first->to;
+      for (words.clear(); first != shipments[k].end() && first->to == to; ++first)
+        words.insert(words.end(), {first->item.target, first->item.block.origin, Word{first->item.block.block}});
+      world_->put(k, to, words);
+    }
+  }
+  world_->exchange();
+  for (std::size_t k : world_->receivers()) {
+    for (const Letter& letter : world_->mail(k)) receive(members_[k], k, letter);
+    std::sort(members_[k].items.begin(), members_[k].items.end());
+  }
+  world_->exchange();
+  for (std::size_t k = 0; k < members_.size(); ++k) leave(members_[k], k, shipments[k]);
+}
+
+void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
+  std::vector<BlockId> blocks;
+  for (std::size_t w = 0; w < letter.words.size(); w += 3) {
+    const Item item{static_cast<std::int32_t>(letter.words[w]),
+                    {static_cast<std::int32_t>(letter.words[w + 1]), static_cast<std::uint32_t>(letter.words[w + 2])}};
+    blocks.push_back(item.block);
+    if (item.target != here(k)) m.items.push_back(item);
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  const std::size_t before = m.held.size();
+  std::vector<Word> refused;
+  for (BlockId block : blocks)
+    if (block.origin == here(k) || std::binary_search(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before), block)) {
+      refused.insert(refused.end(), {block.origin, Word{block.block}});
+    } else {
+      m.held.push_back(block);
+      m.relay.in.push_back({stage_, letter.from, block});
+    }
+  m.received += m.held.size() > before;
+  std::inplace_merge(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before), m.held.end());
+  if (!refused.empty()) world_->put(k, letter.from, refused);
+}
+
+void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) const {
+  std::vector<std::pair<std::int32_t, BlockId>> refused;
+  for (const Letter& letter : world_->mail(k))
+    for (std::size_t w = 0; w < letter.words.size(); w += 2)
+      refused.push_back({letter.from, {static_cast<std::int32_t>(letter.words[w]), static_cast<std::uint32_t>(letter.words[w + 1])}});
+  std::sort(refused.begin(), refused.end());
+  std::vector<Hop> hops;
+  for (const Shipment& s : shipments)
+    if (!std::binary_search(refused.begin(), refused.end(), std::pair(s.to, s.item.block))) hops.push_back({stage_, s.to, s.item.block});
+  begin_behind(here(k), hops);
+  hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
+  for (std::size_t h = 0; h < hops.size(); ++h) m.sent += h == 0 || hops[h].peer != hops[h - 1].peer;
+  m.relay.out.insert(m.relay.out.end(), hops.begin(), hops.end());
+}
+
+}  // namespace tonari

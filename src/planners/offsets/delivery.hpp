@@ -1,0 +1,12 @@
+// What the collectives on a neighborhood must deliver, for the reference executor.
+#pragma once
+
+#include "plan/executor.hpp"
+#include "topology/neighborhood.hpp"
+
+namespace tonari {
+
+// bytes: size of block i, the same on all ranks (allgather: one entry, the size of every block).
+Delivery expected_delivery(const Neighborhood& near, Collective collective, std::span<const std::uint64_t> bytes);
+
+}  // namespace tonari

@@ -1,0 +1,106 @@
+#include "planners/offsets/dimensions.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tonari {
+
+std::vector<Coordinates> coordinates_by_dimension(const Neighborhood& near) {
+  const int d = near.grid.dimensions();
+  std::vector<std::vector<std::int32_t>> values(d);
+  for (const Vec& offset : routable_offsets(near))
+    for (int j = 0; j < d; ++j)
+      if (offset[j] != 0) values[j].push_back(offset[j]);
+  std::vector<Coordinates> all(d);
+  for (int j = 0; j < d; ++j) {
+    std::sort(values[j].begin(), values[j].end());
+    for (auto from = values[j].begin(); from != values[j].end();) {
+      const auto to = std::upper_bound(from, values[j].end(), *from);
+      all[j].emplace_hint(all[j].end(), *from, to - from);
+      from = to;
+    }
+  }
+  return all;
+}
+
+std::size_t Axis::hops(const Coordinates& coordinates) const {
+  std::size_t hops = 0;
+  for (const auto& [c, blocks] : coordinates) hops += sums.at(c).size() * blocks;
+  return hops;
+}
+
+std::vector<int> dimension_order(const Neighborhood& near, Collective collective) {
+  std::vector<int> order(near.grid.dimensions());
+  std::iota(order.begin(), order.end(), 0);
+  if (collective == Collective::alltoall) return order;
+  const std::vector<Coordinates> coordinates = coordinates_by_dimension(near);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return coordinates[a].size() < coordinates[b].size(); });
+  return order;
+}
+
+namespace {
+
+// sums of one axis as a table: coordinate c has the steps table[c - low]
+struct Table {
+  std::int32_t low = 0;
+  std::vector<std::vector<std::int32_t>> steps;
+};
+
+}  // namespace
+
+Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& axes, const std::vector<int>& order) {
+  Routing routing(near);
+  std::vector<Table> tables(axes.size());
+  for (int j : order) {
+    std::vector<std::int32_t> step_of;
+    for (std::int32_t length : axes[j].lengths) {
+      Vec step;
+      step[j] = length;
+      step_of.push_back(routing.add_step(step));
+    }
+    if (axes[j].sums.empty()) continue;
+    tables[j].low = axes[j].sums.begin()->first;
+    tables[j].steps.resize(axes[j].sums.rbegin()->first - tables[j].low + 1);
+    for (const auto& [c, sum] : axes[j].sums)
+      for (std::int32_t index : sum) tables[j].steps[c - tables[j].low].push_back(step_of[index]);
+  }
+  for (const Vec& offset : routable_offsets(near)) {
+    for (int j : order)
+      if (offset[j] != 0)
+        for (std::int32_t step : tables[j].steps[offset[j] - tables[j].low]) routing.hop(step);
+    routing.end_path();
+  }
+  return routing;
+}
+
+Axis direct_axis(const Coordinates& coordinates) {
+  Axis axis;
+  for (const auto& [c, blocks] : coordinates) {
+    axis.sums[c] = {static_cast<std::int32_t>(axis.lengths.size())};
+    axis.lengths.push_back(c);
+  }
+  return axis;
+}
+
+Schedule schedule_by_dimension(const char* algorithm, const char* variant, const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
+                               std::shared_ptr<const Neighborhood> near, Collective collective) {
+  std::size_t rounds = 0, hops = 0;
+  for (std::size_t j = 0; j < axes.size(); ++j) {
+    rounds += axes[j].lengths.size();
+    hops += axes[j].hops(coordinates[j]);
+  }
+  const std::string name = *variant ? std::to_string(rounds) + " " + variant : "";
+  return Schedule(algorithm, name, near, collective, rounds, hops, [axes = std::move(axes), collective](const Neighborhood& n) {
+    return route_by_dimension(n, axes, dimension_order(n, collective));
+  });
+}
+
+Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&), std::shared_ptr<const Neighborhood> near,
+                               Collective collective) {
+  const std::vector<Coordinates> coordinates = coordinates_by_dimension(*near);
+  std::vector<Axis> axes;
+  for (const Coordinates& c : coordinates) axes.push_back(axis(c));
+  return schedule_by_dimension(algorithm, "", coordinates, std::move(axes), std::move(near), collective);
+}
+
+}  // namespace tonari

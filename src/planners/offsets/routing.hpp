@@ -1,0 +1,57 @@
+// What every message-combining algorithm of paper 000 decides: which offsets to step along, in which order, and which
+// of these steps each block takes. Everything else (messages, slots, dependencies) follows and is shared (emit.hpp).
+//
+//   offsets   C^0 .. C^{s-1}          steps   B_0 .. B_{D-1}           block i moves from R to R + C^i along
+//                                                                     path(i) = ascending step numbers with sum C^i
+//
+// linear: a step per distinct offset.       torus: +-1 along one dimension, repeated.
+// torus-direct: a step per distinct coordinate.   additive-basis, joint-basis: fewer steps that add up to the offsets.
+//
+// A routing is the same on every rank. Two conditions make it one (check()):
+//  * along a periodic dimension a path's sum is congruent to C^i; along a non-periodic one it is equal;
+//  * along a non-periodic dimension all steps of a path have the sign of c_j: then every hop lies between origin and target, so
+//    each rank can tell by itself which forwarded blocks exist (no hop can leave the mesh).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topology/neighborhood.hpp"
+
+namespace tonari {
+
+class Routing {
+ public:
+  explicit Routing(const Neighborhood& near) : near_(&near) { path_begin_.push_back(0); }
+
+  // Building: steps first, then the path of block 0, 1, ... (ascending step numbers; empty for offsets that stay at home or
+  // that no rank has).
+  std::int32_t add_step(const Vec& step);
+  void hop(std::int32_t step) { path_steps_.push_back(step); }
+  void end_path() { path_begin_.push_back(static_cast<std::uint32_t>(path_steps_.size())); }
+  void reserve(std::size_t hops) { path_steps_.reserve(hops); }
+
+  const Neighborhood& near() const { return *near_; }
+  std::size_t blocks() const { return path_begin_.size() - 1; }
+  std::span<const Vec> steps() const { return steps_; }
+  std::span<const std::int32_t> path(std::size_t i) const {
+    return std::span(path_steps_).subspan(path_begin_[i], path_begin_[i + 1] - path_begin_[i]);
+  }
+  std::size_t hops() const { return path_steps_.size(); }  // V: blocks sent per rank by all-to-all
+
+  // Throws Errc::internal if the two conditions above do not hold.
+  void check() const;
+
+ private:
+  const Neighborhood* near_;
+  std::vector<Vec> steps_;
+  std::vector<std::uint32_t> path_begin_;
+  std::vector<std::int32_t> path_steps_;
+};
+
+// The offsets as the planners see them: shortest along periodic dimensions, and zero (nothing to route) where no rank of the grid has
+// that neighbor.
+std::vector<Vec> routable_offsets(const Neighborhood& near);
+
+}  // namespace tonari

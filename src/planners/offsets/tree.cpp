@@ -1,0 +1,120 @@
+#include "planners/offsets/tree.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tonari {
+namespace {
+
+constexpr std::uint32_t none = Tree::none;
+
+// Places to node numbers: a table over the bounding box of the places where that is small, else a hash map.
+class PlaceMap {
+ public:
+  explicit PlaceMap(const std::vector<Vec>& places) {
+    for (const Vec& v : places)
+      for (int j = 0; j < max_dimensions; ++j) {
+        low_[j] = std::min(low_[j], v[j]);
+        high_[j] = std::max(high_[j], v[j]);
+      }
+    std::uint64_t cells = 1;
+    for (int j = 0; j < max_dimensions && cells <= limit; ++j) cells *= static_cast<std::uint64_t>(high_[j]) - low_[j] + 1;
+    if (cells <= limit) table_.assign(cells, none);
+  }
+  std::uint32_t& operator[](const Vec& v) {
+    if (table_.empty()) return map_.try_emplace(v, none).first->second;
+    std::size_t cell = 0;
+    for (int j = 0; j < max_dimensions; ++j) cell = cell * (high_[j] - low_[j] + 1) + (v[j] - low_[j]);
+    return table_[cell];
+  }
+
+ private:
+  static constexpr std::uint64_t limit = 1 << 20;
+  Vec low_, high_;
+  std::vector<std::uint32_t> table_;
+  std::unordered_map<Vec, std::uint32_t, VecHash> map_;
+};
+
+// Every place on some path, with the earliest step that reaches it and from where. The chain of parents is consistent: the place before the
+// earliest arrival on a path was itself reached at an earlier step.
+struct Arrivals {
+  std::vector<Vec> places;  // of every hop of every block, in path order
+  std::vector<Tree::Node> nodes{{Vec{}, none, -1, none}};
+  std::vector<std::uint32_t> end_of;  // per block: the node its path ends in
+};
+
+std::vector<Vec> places_on_paths(const Routing& routing) {
+  std::vector<Vec> places;
+  places.reserve(routing.hops());
+  for (std::size_t i = 0; i < routing.blocks(); ++i) {
+    Vec at;
+    for (std::int32_t step : routing.path(i)) places.push_back(at = routing.near().grid.shortest(at + routing.steps()[step]));
+  }
+  return places;
+}
+
+Arrivals collect(const Routing& routing) {
+  Arrivals all{places_on_paths(routing), {{Vec{}, none, -1, none}}, {}};
+  PlaceMap node_at(all.places);
+  node_at[Vec{}] = 0;
+  std::size_t hop = 0;
+  for (std::size_t i = 0; i < routing.blocks(); ++i) {
+    std::uint32_t at = 0;
+    for (std::int32_t step : routing.path(i)) {
+      const Vec& place = all.places[hop++];
+      std::uint32_t& node = node_at[place];
+      if (node == none) {
+        node = static_cast<std::uint32_t>(all.nodes.size());
+        all.nodes.push_back({place, at, step, none});
+      } else if (node != 0 && step < all.nodes[node].step) {
+        all.nodes[node].parent = at;
+        all.nodes[node].step = step;
+      }
+      at = node;
+    }
+    all.end_of.push_back(at);
+  }
+  return all;
+}
+
+// Keeps the nodes that some block needs, sorted by step so that parents come before their children.
+Tree prune(const Arrivals& all, const Routing& routing) {
+  std::vector<bool> needed(all.nodes.size(), false);
+  needed[0] = true;
+  for (std::uint32_t node : all.end_of)
+    for (; !needed[node]; node = all.nodes[node].parent) needed[node] = true;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t node = 0; node < all.nodes.size(); ++node)
+    if (needed[node]) order.push_back(node);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all.nodes[a].step < all.nodes[b].step; });
+  std::vector<std::uint32_t> renamed(all.nodes.size(), none);
+  Tree tree;
+  for (std::uint32_t node : order) {
+    renamed[node] = static_cast<std::uint32_t>(tree.nodes.size());
+    tree.nodes.push_back(all.nodes[node]);
+    if (node != 0) tree.nodes.back().parent = renamed[all.nodes[node].parent];
+  }
+  for (std::uint32_t i = 0; i < routing.blocks(); ++i) {
+    const bool somewhere = routing.near().grid.reachable(routing.near().offsets[i]);
+    tree.node_of.push_back(somewhere ? renamed[all.end_of[i]] : none);
+    Tree::Node& end = tree.nodes[renamed[all.end_of[i]]];
+    if (somewhere && tree.node_of[i] != 0 && end.block == none) end.block = i;
+  }
+  return tree;
+}
+
+void add_leaves(Tree& tree) {
+  tree.leaves.resize(tree.nodes.size());
+  for (std::uint32_t i = 0; i < tree.node_of.size(); ++i)
+    for (std::uint32_t node = tree.node_of[i]; node != none; node = tree.nodes[node].parent) tree.leaves[node].push_back(i);
+}
+
+}  // namespace
+
+Tree build_tree(const Routing& routing) {
+  Tree tree = prune(collect(routing), routing);
+  if (!routing.near().grid.fully_periodic()) add_leaves(tree);
+  return tree;
+}
+
+}  // namespace tonari

@@ -1,0 +1,63 @@
+// What every planner for irregular patterns returns: combined messages in stages, and which blocks each of them carries.
+//
+//   M(a,b) = { m(a,b), m(a,t) }     stage 0        a message of the paper's capital M (003, §2.3). It leaves when all its blocks are there, so it waits
+//   M(b,t) = { m(b,t), m(a,t) }     stage 1        only for messages of earlier stages: nobody ever waits in a circle.
+//
+// Stages number the links of the longest chain; ranks do not wait for each other at their ends.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "planners/patterns/communication_matrix.hpp"
+
+namespace tonari {
+
+// One step of one block on its way.
+struct BlockHop {
+  std::int32_t stage, from, to;
+  BlockNumber block;
+  friend bool operator==(const BlockHop&, const BlockHop&) = default;
+};
+
+struct CombinedMessage {
+  std::int32_t stage, from, to;
+  std::uint32_t first, count;  // of the schedule's list of blocks
+};
+
+// What a schedule costs, and whether it is right.
+struct ScheduleMetrics {
+  std::vector<int> sent, received;          // messages, per rank, over all stages
+  std::vector<std::uint64_t> words_sent, words_received;
+  int stages = 0;
+  double average_sent = 0;
+  int most_sent = 0, most_received = 0;
+  double words = 1;                         // all words sent, relative to sending them directly; likewise the busiest sender's and receiver's
+  double most_words_sent = 1, most_words_received = 1;
+  double delivered = 1;                     // share of blocks that are at their targets in the end, each rank passing on only what it has
+};
+
+class MessageSchedule {
+ public:
+  // All hops of one stage from one rank to another become one message. Hops in any order.
+  MessageSchedule(const CommunicationMatrix& matrix, std::vector<BlockHop> hops);
+
+  int ranks() const { return ranks_; }
+  int stages() const { return messages_.empty() ? 0 : messages_.back().stage + 1; }
+  // Ascending by stage, from, to.
+  std::span<const CombinedMessage> messages() const { return messages_; }
+  // Ascending.
+  std::span<const BlockNumber> blocks(const CombinedMessage& m) const { return std::span(blocks_).subspan(m.first, m.count); }
+
+  ScheduleMetrics metrics(const CommunicationMatrix& matrix) const;  // of the matrix it was made for
+
+ private:
+  int ranks_;
+  std::vector<CombinedMessage> messages_;
+  std::vector<BlockNumber> blocks_;
+};
+
+MessageSchedule direct_schedule(const CommunicationMatrix& matrix);
+
+}  // namespace tonari

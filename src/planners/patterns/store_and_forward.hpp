@@ -1,0 +1,15 @@
+// Store and forward on a virtual process topology (topology/virtual_topology.hpp), the thesis's baseline (paper 003, §3.3): in each stage all that goes to one
+// neighbor is one message.
+#pragma once
+
+#include "planners/patterns/routes.hpp"
+#include "topology/virtual_topology.hpp"
+
+namespace tonari {
+
+// sizes: as VirtualTopology's.
+Routes forward_routes(const CommunicationMatrix& matrix, std::span<const int> sizes);
+
+MessageSchedule store_and_forward(const CommunicationMatrix& matrix, int n);  // n: dimensions, as virtual_topology's
+
+}  // namespace tonari

@@ -1,0 +1,163 @@
+// What planning costs: letters, steps, and what a rank gets to read, counted and not timed, on graphs of the sizes that the planners are meant for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "planners/graphs/graphs.hpp"
+
+namespace tonari {
+namespace {
+
+using namespace graphs;
+
+// A LocalWorld that counts.
+class CountingWorld final : public World {
+ public:
+  explicit CountingWorld(int ranks) : inner_(ranks), at_once_(ranks, 0) {
+    ranks_ = ranks;
+    here_.assign(inner_.here().begin(), inner_.here().end());
+  }
+  using World::max;
+  using World::put;
+  using World::sum;
+
+  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override { inner_.put(k, to, words); }
+  void exchange() override {
+    inner_.exchange();
+    for (std::size_t k : receivers()) {
+      std::size_t words = 0;
+      for (const Letter& letter : mail(k)) words += letter.words.size();
+      at_once_[k] = std::max(at_once_[k], words);
+      words_ += words;
+    }
+  }
+  std::span<const Letter> mail(std::size_t k) const override { return inner_.mail(k); }
+  std::span<const std::size_t> receivers() const override { return inner_.receivers(); }
+  void sum(std::span<Word>) override { ++reductions_; }
+  void max(std::span<Word>) override { ++reductions_; }
+
+  std::size_t letters() const { return inner_.letters_sent(); }
+  std::size_t steps() const { return inner_.exchanges() + reductions_; }
+  std::size_t words() const { return words_; }                    // that all ranks got
+  std::size_t at_once(int rank) const { return at_once_[rank]; }  // the most that an exchange brought to this one: until the next one it must hold them
+
+ private:
+  LocalWorld inner_;
+  std::vector<std::size_t> at_once_;
+  std::size_t words_ = 0, reductions_ = 0;
+};
+
+LogGP infiniband() {
+  LogGP m;
+  m.L = 1.3e-6, m.o = 0.35e-6, m.g = 0.1e-6, m.G = 0.3e-9;
+  return m;
+}
+
+// Those where most of what the algorithms look for pays: a network of dear messages.
+LogGP dear_messages() {
+  LogGP m;
+  m.L = 0.1e-6, m.o = 2e-6, m.g = 2e-6, m.G = 0.01e-9, m.copy_block = m.copy_byte = 0;
+  return m;
+}
+
+std::vector<int> nodes_of(int ranks, int size) { return std::vector<int>(ranks / size + 1, size); }
+
+struct Cost {
+  std::size_t letters, steps;
+};
+
+Cost cost(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices, const GraphTask& task) {
+  CountingWorld world(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(world, vertices);
+  EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
+  EXPECT_FALSE(algorithm.ways(world, vertices, facts, task).empty()) << algorithm.name;
+  return {world.letters(), world.steps()};
+}
+
+// Issue 3 gives every rank 100 ms: some thousand steps of a network, where a reduction over as many ranks takes some 20 us.
+TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
+  std::mt19937 random(3);
+  const Edges edges = erdos_renyi(1024, 32 / 1024., random);
+  const std::vector<Vertex> vertices = make(1024, edges, nodes_of(1024, 32));
+  const struct {
+    const GraphAlgorithm* algorithm;
+    std::size_t letters_per_edge, steps;
+  } bounds[] = {{&graph_linear, 1, 3}, {&graph_coloring, 8, 400}, {&graph_tree, 40, 4000}, {&graph_node_aware, 10, 20},
+                {&graph_common_neighborhood, 30, 300}, {&graph_store_and_forward, 40, 40}, {&graph_message_sharing, 100, 2000},
+                {&graph_balanced, 200, 4000}};
+  ASSERT_EQ(std::size(bounds), graph_algorithms().size()) << "a new algorithm?";
+  for (const auto& [algorithm, letters_per_edge, steps] : bounds)
+    for (Collective collective : {Collective::alltoall, Collective::allgather}) {
+      if (algorithm == &graph_common_neighborhood && collective == Collective::alltoall) continue;
+      const Cost now = cost(*algorithm, vertices, {collective, 8, dear_messages()});
+      EXPECT_LE(now.letters, letters_per_edge * edges.size()) << algorithm->name << " " << name(collective);
+      EXPECT_LE(now.steps, steps) << algorithm->name << " " << name(collective);
+    }
+}
+
+// Sixteen ranks each, no neighbors in number, that send to the same eight.
+Edges common_targets(int ranks, std::mt19937& random) {
+  Edges edges;
+  const int groups = ranks / 16;
+  for (int group = 0; group < groups; ++group)
+    for (int t = 0; t < 8; ++t)
+      for (int member = 0, to = static_cast<int>(random() % ranks); member < 16; ++member) edges.emplace_back(member * groups + group, to);
+  return edges;
+}
+
+void expect_few_letters_per_edge(int ranks) {
+  std::mt19937 random(4);
+  const Edges edges = common_targets(ranks, random);
+  const std::vector<Vertex> vertices = make(ranks, edges, nodes_of(ranks, 40));
+  for (const GraphAlgorithm* algorithm : {&graph_node_aware, &graph_common_neighborhood}) {
+    const Cost now = cost(*algorithm, vertices, {Collective::allgather, 8, dear_messages()});
+    EXPECT_LE(now.letters, 30 * edges.size()) << algorithm->name;
+    EXPECT_LE(now.steps, 300u) << algorithm->name;
+  }
+}
+
+TEST(Planning, TenThousandRanksTakeAsManyLettersPerEdge) { expect_few_letters_per_edge(10'000); }
+TEST(Planning, AHundredThousandRanksTakeAsManyLettersPerEdge) { expect_few_letters_per_edge(100'000); }
+
+// What the leaves of a star get to read while one plans.
+struct Reading {
+  std::vector<std::size_t> at_once;  // of each leaf, the least first
+  std::size_t beyond = 0;            // the most of a leaf beyond four words for each block that it passes on, which it must know
+  std::size_t per_rank = 0;          // words in all exchanges together
+};
+
+Reading reading(const GraphAlgorithm& algorithm, int ranks, Collective collective) {
+  const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
+  CountingWorld world(ranks);
+  const GraphFacts facts = gather_facts(world, vertices);
+  const GraphTask task{collective, 8, infiniband()};
+  EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
+  const std::vector<GraphWay> ways = algorithm.ways(world, vertices, facts, task);
+  Reading leaves;
+  for (int r = 1; r < ranks; ++r) {
+    std::size_t passed_on = 0;
+    for (const GraphWay& way : ways) passed_on = std::max(passed_on, way.relays[r].out.size());
+    leaves.at_once.push_back(world.at_once(r));
+    leaves.beyond = std::max(leaves.beyond, world.at_once(r) - std::min(world.at_once(r), 4 * passed_on));
+  }
+  std::sort(leaves.at_once.begin(), leaves.at_once.end());
+  leaves.per_rank = world.words() / static_cast<std::size_t>(ranks);
+  return leaves;
+}
+
+// Memory grows with a rank's own degree, and that of leaves is one, however large their hub.
+TEST(Planning, LeavesOfAHubReadNextToNothing) {
+  for (int ranks : {2000, 20000})
+    for (Collective collective : {Collective::alltoall, Collective::allgather}) {
+      SCOPED_TRACE(testing::Message() << name(collective) << " on " << ranks << " ranks");
+      EXPECT_LE(reading(graph_coloring, ranks, collective).at_once.back(), 8u);
+      const Reading tree = reading(graph_tree, ranks, collective);
+      EXPECT_LE(tree.at_once[tree.at_once.size() * 3 / 4], 16u);
+      EXPECT_LE(tree.per_rank, 200u);
+      if (collective == Collective::allgather) continue;  // there one sends the block once for all that a helper's helpers pass it on to
+      EXPECT_LE(tree.beyond, 16u);
+    }
+}
+
+}  // namespace
+}  // namespace tonari
