@@ -45,9 +45,9 @@ bench: ## compare with the native collectives (options of `./tonari bench` in BE
 install: build ## install library, headers and command line under PREFIX
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
-format: ## clang-format all C and C++ files
-	@command -v clang-format >/dev/null || { echo "make format needs clang-format: apt-get install clang-format" >&2; exit 1; }
-	@git ls-files -z '*.h' '*.hpp' '*.c' '*.cpp' | xargs -0 --no-run-if-empty clang-format -i
+format: ## format C and C++ (clang-format) and Python (ruff), as the tests demand
+	@tools/setup.sh build
+	@tools/format.sh
 
 clean: ## remove what was compiled; keeps the virtual environment and tools from PyPI
 	@if [ -f $(BUILD)/build.ninja ]; then cmake --build $(BUILD) --target clean; fi
