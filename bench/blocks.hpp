@@ -10,7 +10,8 @@
 
 namespace bench {
 
-// Elements of `element` bytes at offset + i_0 * steps[0].stride + i_1 * steps[1].stride + ..., the last index fastest.
+// Elements of `element` bytes at offset + i_0 * steps[0].stride + i_1 * steps[1].stride + ..., the
+// last index fastest.
 struct Strided {
   struct Step {
     std::size_t count;
@@ -33,13 +34,17 @@ struct Blocks {
   bool one_array = false;  // both are the same array (halo)
 };
 
-// bytes: of every block in the regular forms and allgather. In alltoallv and alltoallw a block shrinks with the number z of non-zero coordinates of its
-// offset, to bytes^((d - z) / (d - 1)): faces get `bytes`, edges less, corners 1. That is the m^(d - |C|) of paper 000, Figure 3, with
-// m = bytes^(1 / (d - 1)), the side of a face.
-// Throws tonari::Error if the layout cannot be had for the pattern.
-Blocks place_blocks(const tonari::Pattern& pattern, Operation operation, Layout layout, std::size_t bytes);
+// bytes: of every block in the regular forms and allgather. In alltoallv and alltoallw a block
+// shrinks with the number z of non-zero coordinates of its offset, to bytes^((d - z) / (d - 1)):
+// faces get `bytes`, edges less, corners 1. That is the m^(d - |C|) of paper 000, Figure 3, with m
+// = bytes^(1 / (d - 1)), the side of a face. Throws tonari::Error if the layout cannot be had for
+// the pattern.
+Blocks place_blocks(const tonari::Pattern& pattern, Operation operation, Layout layout,
+                    std::size_t bytes);
 
-// The same for one rank of a graph. In alltoallv and alltoallw an edge's block has between a quarter of `bytes` and all of them. Only contiguous.
-Blocks place_graph_blocks(const std::vector<tonari::Vertex>& graph, int rank, Operation operation, Layout layout, std::size_t bytes);
+// The same for one rank of a graph. In alltoallv and alltoallw an edge's block has between a
+// quarter of `bytes` and all of them. Only contiguous.
+Blocks place_graph_blocks(const std::vector<tonari::Vertex>& graph, int rank, Operation operation,
+                          Layout layout, std::size_t bytes);
 
 }  // namespace bench

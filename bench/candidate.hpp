@@ -20,11 +20,13 @@ class Candidate {
   virtual std::string channel() const { return "mpi"; }
   virtual std::string chosen() const { return ""; }  // by auto: algorithm, variant and channel
   virtual std::string reason() const { return ""; }
-  virtual bool inside_mpi() const { return false; }  // its messages are sent by MPI itself, where no wrapper sees them
-  virtual bool ours() const { return false; }        // made by tonari
+  // its messages are sent by MPI itself, where no wrapper sees them
+  virtual bool inside_mpi() const { return false; }
+  virtual bool ours() const { return false; }  // made by tonari
 };
 
-// Makes candidates of one pattern; owns what they share: the communicator with MPI's graph topology and tonari's neighborhood.
+// Makes candidates of one pattern; owns what they share: the communicator with MPI's graph topology
+// and tonari's neighborhood.
 class Candidates {
  public:
   Candidates(const Place& place, const Options& options);  // [collective]
@@ -32,8 +34,8 @@ class Candidates {
   Candidates(const Candidates&) = delete;
   Candidates& operator=(const Candidates&) = delete;
 
-  // [collective] Null if the candidate does not exist in this MPI or does not apply and was not asked for by name.
-  // Throws tonari::Error on every rank alike.
+  // [collective] Null if the candidate does not exist in this MPI or does not apply and was not
+  // asked for by name. Throws tonari::Error on every rank alike.
   std::unique_ptr<Candidate> make(const std::string& name, const Workload& work);
   const std::vector<std::string>& names() const { return names_; }
 
@@ -48,8 +50,11 @@ class Candidates {
 bool is_native(const std::string& name);
 bool is_irecv(const std::string& name);
 bool is_floor(const std::string& name);
-std::unique_ptr<Candidate> make_native(const std::string& name, const Workload& work, MPI_Comm graph);  // null: not in this MPI
+// null: not in this MPI
+std::unique_ptr<Candidate> make_native(const std::string& name, const Workload& work,
+                                       MPI_Comm graph);
 std::unique_ptr<Candidate> make_irecv(const std::string& name, const Workload& work);
-std::unique_ptr<Candidate> make_floor(const Workload& work);  // [collective] null: the ranks share no memory
+// [collective] null: the ranks share no memory
+std::unique_ptr<Candidate> make_floor(const Workload& work);
 
 }  // namespace bench

@@ -6,11 +6,23 @@ using tonari::Errc;
 
 namespace {
 
-const std::vector<std::string> usual{"auto",   "native", "native-nonblocking", "native-persistent", "irecv",
-                                     "linear", "torus",  "torus-direct",       "additive-basis",    "floor"};
-const std::vector<std::string> usual_on_graphs{"auto",   "native",    "native-nonblocking", "native-persistent", "irecv",
-                                               "linear", "coloring", "tree",               "node-aware",        "common-neighborhood",
-                                               "store-and-forward",   "message-sharing",    "balanced",          "floor"};
+const std::vector<std::string> usual{
+    "auto",   "native", "native-nonblocking", "native-persistent", "irecv",
+    "linear", "torus",  "torus-direct",       "additive-basis",    "floor"};
+const std::vector<std::string> usual_on_graphs{"auto",
+                                               "native",
+                                               "native-nonblocking",
+                                               "native-persistent",
+                                               "irecv",
+                                               "linear",
+                                               "coloring",
+                                               "tree",
+                                               "node-aware",
+                                               "common-neighborhood",
+                                               "store-and-forward",
+                                               "message-sharing",
+                                               "balanced",
+                                               "floor"};
 const std::vector<std::string> all{"auto",
                                    "native",
                                    "native-nonblocking",
@@ -43,12 +55,14 @@ std::vector<int> existing(const std::vector<int>& ranks) {
   return some;
 }
 
-// Of all ranks, which place.cart numbers alike: on Open MPI 5 a graph made of a Cartesian communicator stays half a grid.
+// Of all ranks, which place.cart numbers alike: on Open MPI 5 a graph made of a Cartesian
+// communicator stays half a grid.
 MPI_Comm make_graph(const Place& place) {
   const std::vector<int> sources = existing(place.sources), targets = existing(place.targets);
   MPI_Comm graph;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
-                                 targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
+                                 MPI_UNWEIGHTED, static_cast<int>(targets.size()), targets.data(),
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   return graph;
 }
 
@@ -61,7 +75,9 @@ struct Candidates::Shared {
 };
 
 Candidates::Candidates(const Place& place, const Options& options)
-    : shared_(new Shared{make_graph(place), make_neighborhood(place), options.tune}), names_(options.algorithms), by_name_(true) {
+    : shared_(new Shared{make_graph(place), make_neighborhood(place), options.tune}),
+      names_(options.algorithms),
+      by_name_(true) {
   if (names_.empty() || names_ == std::vector<std::string>{"all"}) {
     by_name_ = false;
     names_ = !place.graph.empty() ? usual_on_graphs : names_.empty() ? usual : all;
@@ -77,12 +93,18 @@ std::unique_ptr<Candidate> Candidates::make(const std::string& name, const Workl
   if (is_irecv(name)) return make_irecv(name, work);
   if (is_floor(name)) {
     auto candidate = make_floor(work);
-    if (!candidate && by_name_) tonari::fail(Errc::algorithm, "the floor is of ranks on one node that may share memory, and these do not: leave out ", name);
+    if (!candidate && by_name_)
+      tonari::fail(
+          Errc::algorithm,
+          "the floor is of ranks on one node that may share memory, and these do not: leave out ",
+          name);
     return candidate;
   }
   if (is_native(name)) {
     auto candidate = make_native(name, work, shared_->graph);
-    if (!candidate && by_name_) tonari::fail(Errc::algorithm, "this MPI has no persistent neighborhood collectives: leave out ", name);
+    if (!candidate && by_name_)
+      tonari::fail(Errc::algorithm,
+                   "this MPI has no persistent neighborhood collectives: leave out ", name);
     return candidate;
   }
   try {

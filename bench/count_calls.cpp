@@ -1,4 +1,5 @@
-// The wrappers. The executable's definitions come before libmpi's, also for calls from the tonari library.
+// The wrappers. The executable's definitions come before libmpi's, also for calls from the tonari
+// library.
 #include <unordered_map>
 
 #include "count.hpp"
@@ -14,7 +15,8 @@ struct Destination {
   MPI_Comm comm;
   long long bytes;
 };
-// Persistent sends by their handle; handles are used again once freed, so MPI_Request_free forgets them.
+// Persistent sends by their handle; handles are used again once freed, so MPI_Request_free forgets
+// them.
 std::unordered_map<MPI_Request, Destination>& sends() {
   static std::unordered_map<MPI_Request, Destination> map;
   return map;
@@ -39,10 +41,13 @@ void count(int destination, MPI_Comm comm, MPI_Count n, MPI_Datatype type) {
 
 void count(MPI_Request request) {
   if (!counting) return;
-  if (const auto found = sends().find(request); found != sends().end() && found->second.rank != MPI_PROC_NULL) count(found->second);
+  if (const auto found = sends().find(request);
+      found != sends().end() && found->second.rank != MPI_PROC_NULL)
+    count(found->second);
 }
 
-int remember(int result, int destination, MPI_Comm comm, long long bytes, const MPI_Request* request) {
+int remember(int result, int destination, MPI_Comm comm, long long bytes,
+             const MPI_Request* request) {
   if (result == MPI_SUCCESS) sends()[*request] = {destination, comm, bytes};
   return result;
 }
@@ -61,19 +66,23 @@ Sent count_calls(const std::function<void()>& exchange) {
 
 #define BENCH_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define BENCH_BLOCKING(NAME, COUNT)                                                                             \
-  BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
-    bench::count(to, comm, n, type);                                                                            \
-    return PMPI_##NAME(buffer, n, type, to, tag, comm);                                                         \
+#define BENCH_BLOCKING(NAME, COUNT)                                                            \
+  BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, \
+                              MPI_Comm comm) {                                                 \
+    bench::count(to, comm, n, type);                                                           \
+    return PMPI_##NAME(buffer, n, type, to, tag, comm);                                        \
   }
-#define BENCH_IMMEDIATE(NAME, COUNT)                                                                                                  \
-  BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) { \
-    bench::count(to, comm, n, type);                                                                                                  \
-    return PMPI_##NAME(buffer, n, type, to, tag, comm, request);                                                                      \
+#define BENCH_IMMEDIATE(NAME, COUNT)                                                           \
+  BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, \
+                              MPI_Comm comm, MPI_Request* request) {                           \
+    bench::count(to, comm, n, type);                                                           \
+    return PMPI_##NAME(buffer, n, type, to, tag, comm, request);                               \
   }
-#define BENCH_PERSISTENT(NAME, COUNT)                                                                                                 \
-  BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) { \
-    return bench::remember(PMPI_##NAME(buffer, n, type, to, tag, comm, request), to, comm, bench::bytes_of(n, type), request);        \
+#define BENCH_PERSISTENT(NAME, COUNT)                                                          \
+  BENCH_EXPORT int MPI_##NAME(const void* buffer, COUNT n, MPI_Datatype type, int to, int tag, \
+                              MPI_Comm comm, MPI_Request* request) {                           \
+    return bench::remember(PMPI_##NAME(buffer, n, type, to, tag, comm, request), to, comm,     \
+                           bench::bytes_of(n, type), request);                                 \
   }
 
 BENCH_BLOCKING(Send, int)
@@ -98,14 +107,15 @@ BENCH_PERSISTENT(Ssend_init_c, MPI_Count)
 BENCH_PERSISTENT(Rsend_init_c, MPI_Count)
 #endif
 
-BENCH_EXPORT int MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int to, int stag, void* r, int rn, MPI_Datatype rt, int from, int rtag,
-                              MPI_Comm comm, MPI_Status* status) {
+BENCH_EXPORT int MPI_Sendrecv(const void* s, int sn, MPI_Datatype st, int to, int stag, void* r,
+                              int rn, MPI_Datatype rt, int from, int rtag, MPI_Comm comm,
+                              MPI_Status* status) {
   bench::count(to, comm, sn, st);
   return PMPI_Sendrecv(s, sn, st, to, stag, r, rn, rt, from, rtag, comm, status);
 }
 
-BENCH_EXPORT int MPI_Sendrecv_replace(void* buffer, int n, MPI_Datatype type, int to, int stag, int from, int rtag, MPI_Comm comm,
-                                      MPI_Status* status) {
+BENCH_EXPORT int MPI_Sendrecv_replace(void* buffer, int n, MPI_Datatype type, int to, int stag,
+                                      int from, int rtag, MPI_Comm comm, MPI_Status* status) {
   bench::count(to, comm, n, type);
   return PMPI_Sendrecv_replace(buffer, n, type, to, stag, from, rtag, comm, status);
 }

@@ -18,7 +18,9 @@ Wire::Wire(MPI_Comm comm) {
     PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm);
     return all != 0;
   };
-  others_ = everywhere(ranks == 1 || count([&] { send((rank + 1) % ranks, (rank + ranks - 1) % ranks, 5); }).others == 5);
+  others_ = everywhere(ranks == 1 || count([&] {
+                                       send((rank + 1) % ranks, (rank + ranks - 1) % ranks, 5);
+                                     }).others == 5);
   const Sent own = count([&] { send(rank, rank, 3); });
   self_ = everywhere(own.self + own.others == 3);
   apart_ = everywhere(own.others == 0);

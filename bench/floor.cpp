@@ -1,18 +1,22 @@
-// The floor: the least that the hardware allows for an exchange between ranks of one node. Per round
+// The floor: the least that the hardware allows for an exchange between ranks of one node. Per
+// round
 //
 //   one flag round trip with every rank that this one exchanges with, through shared memory: mine is ready, yours is taken;
 //   one copy of all bytes from each of them, out of lines that lie in the cache of the core that wrote them;
 //   one copy of the bytes that stay on the rank.
 //
-// The lines must be the writer's. What nobody writes again lies in the reader's own cache from the second round on, and reading it there is three times as
-// fast as new data can come; but writing it again inside the round takes as long as the copy. So the bytes circulate: what a rank receives in one round is
-// what the other one reads in the next, and the copy itself makes the lines its own. Each rank has two areas for every partner:
+// The lines must be the writer's. What nobody writes again lies in the reader's own cache from the
+// second round on, and reading it there is three times as fast as new data can come; but writing it
+// again inside the round takes as long as the copy. So the bytes circulate: what a rank receives in
+// one round is what the other one reads in the next, and the copy itself makes the lines its own.
+// Each rank has two areas for every partner:
 //
 //               rank X                rank Y
 //   round k     X0  X1 <--- Y0  Y1        X copies Y0 to X1, Y copies X0 to Y1
 //   round k+1   X0 <--- Y1                X copies Y1 to X0, Y copies X1 to Y0
 //
-// Where two ranks give each other unequal amounts, the surplus is not written again and comes too fast: a floor errs on the low side.
+// Where two ranks give each other unequal amounts, the surplus is not written again and comes too
+// fast: a floor errs on the low side.
 #include <sched.h>
 
 #include <algorithm>
@@ -40,7 +44,8 @@ struct Needs {
   std::size_t different = 0;        // so many of them; the others repeat them
 };
 
-// In an allgather all blocks of one rank are the same: one of them has to come, the others are copies of it.
+// In an allgather all blocks of one rank are the same: one of them has to come, the others are
+// copies of it.
 Needs needs_of(const Workload& work) {
   const Place& place = work.place;
   const Arguments& blocks = work.recv_arguments();
@@ -62,20 +67,29 @@ Needs needs_of(const Workload& work) {
 // Who needs how much from whom, and where in the shared memory that lies; the same on all ranks.
 class Map {
  public:
-  Map(const Needs& needs, const Place& place) : ranks_(place.ranks), bytes_(ranks_ * ranks_), areas_(ranks_ * ranks_) {
-    MPI_Allgather(needs.from.data(), place.ranks, MPI_UINT64_T, bytes_.data(), place.ranks, MPI_UINT64_T, place.cart);
+  Map(const Needs& needs, const Place& place)
+      : ranks_(place.ranks), bytes_(ranks_ * ranks_), areas_(ranks_ * ranks_) {
+    MPI_Allgather(needs.from.data(), place.ranks, MPI_UINT64_T, bytes_.data(), place.ranks,
+                  MPI_UINT64_T, place.cart);
     end_ = ranks_ * ranks_ * unit;
     for (std::size_t x = 0; x < ranks_; ++x) {
       end_ = round_up(end_, 4096);  // pages of the rank that owns them
-      for (std::size_t y = 0; y < ranks_; ++y) areas_[x * ranks_ + y] = std::exchange(end_, end_ + 2 * room(x, y));
+      for (std::size_t y = 0; y < ranks_; ++y)
+        areas_[x * ranks_ + y] = std::exchange(end_, end_ + 2 * room(x, y));
     }
   }
 
   std::size_t bytes(std::size_t from, std::size_t to) const { return bytes_[to * ranks_ + from]; }
-  bool exchange(std::size_t x, std::size_t y) const { return x != y && bytes(x, y) + bytes(y, x) > 0; }
-  std::size_t room(std::size_t x, std::size_t y) const { return round_up(std::max(bytes(x, y), bytes(y, x)), unit); }
+  bool exchange(std::size_t x, std::size_t y) const {
+    return x != y && bytes(x, y) + bytes(y, x) > 0;
+  }
+  std::size_t room(std::size_t x, std::size_t y) const {
+    return round_up(std::max(bytes(x, y), bytes(y, x)), unit);
+  }
   std::size_t flag(std::size_t from, std::size_t to) const { return (from * ranks_ + to) * unit; }
-  std::size_t area(std::size_t owner, std::size_t partner, int which) const { return areas_[owner * ranks_ + partner] + which * room(owner, partner); }
+  std::size_t area(std::size_t owner, std::size_t partner, int which) const {
+    return areas_[owner * ranks_ + partner] + which * room(owner, partner);
+  }
   std::size_t end() const { return end_; }
 
  private:
@@ -96,8 +110,9 @@ using Word = std::uint64_t;
 
 struct Partner {
   int rank;
-  std::size_t in, out;                     // bytes
-  std::atomic_ref<Word> to, from;          // flags: steps that this rank, and that the other one has reached
+  std::size_t in, out;  // bytes
+  // flags: steps that this rank, and that the other one has reached
+  std::atomic_ref<Word> to, from;
   std::array<std::byte*, 2> mine, theirs;  // areas
 };
 
@@ -112,8 +127,12 @@ class Floor : public Candidate {
         from_(needs.different),
         to_(needs.own) {
     std::byte* const at = memory_.data();
-    const auto flag = [&](int from, int to) { return std::atomic_ref<Word>(*reinterpret_cast<Word*>(at + map.flag(from, to))); };
-    const auto areas = [&](int x, int y) { return std::array{at + map.area(x, y, 0), at + map.area(x, y, 1)}; };
+    const auto flag = [&](int from, int to) {
+      return std::atomic_ref<Word>(*reinterpret_cast<Word*>(at + map.flag(from, to)));
+    };
+    const auto areas = [&](int x, int y) {
+      return std::array{at + map.area(x, y, 0), at + map.area(x, y, 1)};
+    };
     for (int peer = 0; peer < work.place.ranks; ++peer)
       if (map.exchange(rank_, peer))
         partners_.push_back({.rank = peer,
@@ -127,7 +146,8 @@ class Floor : public Candidate {
 
   void run() override {
     tell();
-    for (std::size_t at = 0; at < own_; at += from_.bytes()) std::memcpy(to_.data() + at, from_.data(), std::min(from_.bytes(), own_ - at));
+    for (std::size_t at = 0; at < own_; at += from_.bytes())
+      std::memcpy(to_.data() + at, from_.data(), std::min(from_.bytes(), own_ - at));
     wait();
     for (const Partner& p : partners_) std::memcpy(p.mine[1 - now_], p.theirs[now_], p.in);
     tell();
@@ -150,7 +170,8 @@ class Floor : public Candidate {
 
   bool correct(const Workload&) const override {
     bool good = true;
-    for (std::size_t k = 0; k < own_; ++k) good = good && to_.data()[k] == value(k % from_.bytes(), rank_, rank_);
+    for (std::size_t k = 0; k < own_; ++k)
+      good = good && to_.data()[k] == value(k % from_.bytes(), rank_, rank_);
     for (const Partner& p : partners_) good = good && holds(p.mine[now_], p.in, p.rank, rank_);
     return good;
   }
@@ -168,17 +189,20 @@ class Floor : public Candidate {
       for (unsigned looks = 1; p.from.load(std::memory_order_acquire) < step_; ++looks) idle(looks);
   }
 
-  // Even with a core for every rank, another program may have taken one. And a rank may have left the barrier before while its MPI still holds a message that
-  // others need to leave it.
+  // Even with a core for every rank, another program may have taken one. And a rank may have left
+  // the barrier before while its MPI still holds a message that others need to leave it.
   void idle(unsigned looks) const {
     if (looks > (crowded_ ? 64u : 8192u)) sched_yield();
     int flag;
-    if (looks % 65536 == 0) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE);
+    if (looks % 65536 == 0)
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE);
   }
 
   // Differs with the two ranks, the place and the round; never the poison.
   std::byte value(std::size_t place, int from, int to) const {
-    const Word z = ((salt_ * 1024 + static_cast<Word>(from)) * 1024 + static_cast<Word>(to) + place * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+    const Word z = ((salt_ * 1024 + static_cast<Word>(from)) * 1024 + static_cast<Word>(to) +
+                    place * 0x9e3779b97f4a7c15ull) *
+                   0xbf58476d1ce4e5b9ull;
     return static_cast<std::byte>((z >> 40) % poison);
   }
   void fill(std::byte* at, std::size_t bytes, int from, int to) const {

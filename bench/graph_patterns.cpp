@@ -32,7 +32,8 @@ Number parse(const std::string& pattern, const std::string& word, Number least, 
   Number value{};
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size() || value < least || value > most)
-    tonari::fail(Errc::argument, "the pattern '", pattern, "' has '", word, "' where a number from ", least, " to ", most, " must stand");
+    tonari::fail(Errc::argument, "the pattern '", pattern, "' has '", word,
+                 "' where a number from ", least, " to ", most, " must stand");
   return value;
 }
 
@@ -51,8 +52,10 @@ Edges scale_free(int ranks, int links, std::mt19937& random) {
   for (int r = 1; r < ranks; ++r) {
     std::vector<int> chosen;
     while (static_cast<int>(chosen.size()) < std::min(links, r)) {
-      const int other = random() % 4 == 0 ? static_cast<int>(random() % r) : ends[random() % ends.size()];
-      if (other != r && std::find(chosen.begin(), chosen.end(), other) == chosen.end()) chosen.push_back(other);
+      const int other =
+          random() % 4 == 0 ? static_cast<int>(random() % r) : ends[random() % ends.size()];
+      if (other != r && std::find(chosen.begin(), chosen.end(), other) == chosen.end())
+        chosen.push_back(other);
     }
     for (int other : chosen) {
       edges.emplace_back(r, other);
@@ -79,12 +82,18 @@ Edges hot_spot(int ranks, bool sends) {
 
 Edges make_edges(const std::string& pattern, int ranks) {
   const Name name = split(pattern);
-  const bool has_number = name.kind == "random" || name.kind == "scale-free" || name.kind == "clique";
+  const bool has_number =
+      name.kind == "random" || name.kind == "scale-free" || name.kind == "clique";
   if (name.words.size() < has_number || name.words.size() > has_number + 1u)
-    tonari::fail(Errc::argument, "the pattern '", pattern, "' must be random:P, hotspot, hotspot-in, scale-free:K or clique:K, each with an optional :SEED");
-  std::mt19937 random(name.words.size() > has_number ? parse(pattern, name.words.back(), 0u, ~0u) : 1u);
-  if (name.kind == "random") return random_edges(ranks, parse(pattern, name.words[0], 0.0, 1.0), random);
-  if (name.kind == "scale-free") return scale_free(ranks, parse(pattern, name.words[0], 1, 1 << 20), random);
+    tonari::fail(Errc::argument, "the pattern '", pattern,
+                 "' must be random:P, hotspot, hotspot-in, scale-free:K or clique:K, each with an "
+                 "optional :SEED");
+  std::mt19937 random(name.words.size() > has_number ? parse(pattern, name.words.back(), 0u, ~0u)
+                                                     : 1u);
+  if (name.kind == "random")
+    return random_edges(ranks, parse(pattern, name.words[0], 0.0, 1.0), random);
+  if (name.kind == "scale-free")
+    return scale_free(ranks, parse(pattern, name.words[0], 1, 1 << 20), random);
   if (name.kind == "clique") return cliques(ranks, parse(pattern, name.words[0], 1, 1 << 20));
   return hot_spot(ranks, name.kind == "hotspot");
 }
@@ -93,7 +102,8 @@ Edges make_edges(const std::string& pattern, int ranks) {
 
 bool is_graph(const std::string& pattern) {
   const std::string kind = split(pattern).kind;
-  return kind == "random" || kind == "hotspot" || kind == "hotspot-in" || kind == "scale-free" || kind == "clique";
+  return kind == "random" || kind == "hotspot" || kind == "hotspot-in" || kind == "scale-free" ||
+         kind == "clique";
 }
 
 std::vector<tonari::Vertex> make_graph(const std::string& pattern, int ranks) {

@@ -1,4 +1,5 @@
-// The comparator every MPI programmer writes first: one message per block, blocks to the rank itself too.
+// The comparator every MPI programmer writes first: one message per block, blocks to the rank
+// itself too.
 #include "candidate.hpp"
 
 namespace bench {
@@ -7,11 +8,15 @@ namespace {
 
 class Irecv : public Candidate {
  public:
-  explicit Irecv(const Workload& work) : w_(work), requests_(work.place.sources.size() + work.place.targets.size()) {}
+  explicit Irecv(const Workload& work)
+      : w_(work), requests_(work.place.sources.size() + work.place.targets.size()) {}
   void run() override {
-    for (int j = 0; j < in(); ++j) MPI_Irecv(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j], w_.place.cart, &requests_[j]);
+    for (int j = 0; j < in(); ++j)
+      MPI_Irecv(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j],
+                w_.place.cart, &requests_[j]);
     for (int i = 0; i < out(); ++i)
-      MPI_Isend(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart, &requests_[in() + i]);
+      MPI_Isend(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart,
+                &requests_[in() + i]);
     MPI_Waitall(in() + out(), requests_.data(), MPI_STATUSES_IGNORE);
   }
 
@@ -32,15 +37,18 @@ class IrecvPersistent : public Irecv {
  public:
   explicit IrecvPersistent(const Workload& work) : Irecv(work) {
     for (int j = 0; j < in(); ++j)
-      MPI_Recv_init(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j], w_.place.cart, &requests_[j]);
+      MPI_Recv_init(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j],
+                    w_.place.cart, &requests_[j]);
     for (int i = 0; i < out(); ++i)
-      MPI_Send_init(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart, &requests_[in() + i]);
+      MPI_Send_init(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i,
+                    w_.place.cart, &requests_[in() + i]);
   }
   ~IrecvPersistent() override {
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
   }
   void run() override {
-    if (!requests_.empty()) MPI_Startall(in() + out(), requests_.data());  // Open MPI takes no empty list
+    // Open MPI takes no empty list
+    if (!requests_.empty()) MPI_Startall(in() + out(), requests_.data());
     MPI_Waitall(in() + out(), requests_.data(), MPI_STATUSES_IGNORE);
   }
 };

@@ -1,4 +1,5 @@
-// tonari_bench: tonari beside MPI's own neighborhood collectives and plain point to point, in one process, every result verified.
+// tonari_bench: tonari beside MPI's own neighborhood collectives and plain point to point, in one
+// process, every result verified.
 #include <cstdio>
 
 #include "runs.hpp"
@@ -14,7 +15,8 @@ int run(int argc, char** argv, int rank) {
     return 0;
   }
   const bench::Place place(options);
-  const bench::Outcome outcome = options.setup ? bench::time_setup(place, options) : bench::compare_exchanges(place, options);
+  const bench::Outcome outcome =
+      options.setup ? bench::time_setup(place, options) : bench::compare_exchanges(place, options);
   return bench::conclude(name, outcome, options.output, place.rank);
 }
 

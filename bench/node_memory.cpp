@@ -12,7 +12,8 @@ namespace bench {
 
 namespace {
 
-// How rank 0's memory is found; device and inode tell it from anything else that another process may have open under this number.
+// How rank 0's memory is found; device and inode tell it from anything else that another process
+// may have open under this number.
 struct Where {
   long process = 0, descriptor = -1;
   unsigned long device = 0, inode = 0, bytes = 0;
@@ -29,9 +30,10 @@ bool on_one_node(MPI_Comm comm) {
 }
 
 Where look_at(int descriptor) {
-  struct stat status {};
+  struct stat status{};
   if (fstat(descriptor, &status) != 0) return {};
-  return {getpid(), descriptor, status.st_dev, status.st_ino, static_cast<unsigned long>(status.st_size)};
+  return {getpid(), descriptor, status.st_dev, status.st_ino,
+          static_cast<unsigned long>(status.st_size)};
 }
 
 int make(std::size_t bytes) {
@@ -42,7 +44,8 @@ int make(std::size_t bytes) {
 }
 
 int find(const Where& where) {
-  const std::string path = "/proc/" + std::to_string(where.process) + "/fd/" + std::to_string(where.descriptor);
+  const std::string path =
+      "/proc/" + std::to_string(where.process) + "/fd/" + std::to_string(where.descriptor);
   return open(path.c_str(), O_RDWR | O_CLOEXEC);
 }
 
@@ -57,8 +60,10 @@ std::optional<NodeMemory> NodeMemory::share(MPI_Comm comm, std::size_t bytes) {
   MPI_Bcast(&where, sizeof where, MPI_BYTE, 0, comm);
   if (rank != 0 && where.descriptor >= 0) descriptor = find(where);
   const Where found = look_at(descriptor);
-  int good = found.descriptor >= 0 && found.device == where.device && found.inode == where.inode && found.bytes == bytes;
-  void* data = good ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
+  int good = found.descriptor >= 0 && found.device == where.device && found.inode == where.inode &&
+             found.bytes == bytes;
+  void* data =
+      good ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
   good = data != MAP_FAILED;
   MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
   if (descriptor >= 0) close(descriptor);
@@ -67,7 +72,8 @@ std::optional<NodeMemory> NodeMemory::share(MPI_Comm comm, std::size_t bytes) {
   return std::nullopt;
 }
 
-NodeMemory::NodeMemory(NodeMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+NodeMemory::NodeMemory(NodeMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
 
 NodeMemory::~NodeMemory() {
   if (data_) munmap(data_, bytes_);

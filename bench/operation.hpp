@@ -21,7 +21,8 @@ enum class Layout {
 };
 
 Operation parse_operation(const std::string& word);  // throws tonari::Error
-Layout parse_layout(const std::string& word, Operation operation);  // "" chooses: halo for alltoallw, strided for allgatherw
+// "" chooses: halo for alltoallw, strided for allgatherw
+Layout parse_layout(const std::string& word, Operation operation);
 std::string name(Operation operation);
 std::string name(Layout layout);
 

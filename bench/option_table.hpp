@@ -1,4 +1,5 @@
-// The command line of a benchmark program: each lists its own options, and here is what all have in common.
+// The command line of a benchmark program: each lists its own options, and here is what all have in
+// common.
 #pragma once
 
 #include <functional>
@@ -16,17 +17,19 @@ struct CommonOptions {
 };
 
 struct Option {
-  const char* name;                                // without its dashes
-  std::function<void(const std::string&)> take;    // what to do with the value; empty without one
+  const char* name;                              // without its dashes
+  std::function<void(const std::string&)> take;  // what to do with the value; empty without one
   bool has_value = true;
 };
 
 Option flag(const char* name, bool& into);
 
 // Of several whole numbers with commas between them; all the same error where there is none.
-std::vector<long long> whole_numbers(const std::string& list, long long least, long long most, const char* what, const char* nothing);
+std::vector<long long> whole_numbers(const std::string& list, long long least, long long most,
+                                     const char* what, const char* nothing);
 
-// Takes the program's own options, and --rounds, --max-time, --output, --help (-h). Throws tonari::Error with a sentence, the same on all ranks.
+// Takes the program's own options, and --rounds, --max-time, --output, --help (-h). Throws
+// tonari::Error with a sentence, the same on all ranks.
 void read_options(int argc, char** argv, std::vector<Option> own, CommonOptions& common);
 
 }  // namespace bench

@@ -10,20 +10,28 @@ using tonari::Errc;
 
 const char* const usage =
     "tonari_bench --pattern moore:3:1 [options], started by mpiexec\n"
-    "  patterns           moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2, a file of offsets; graphs: random:DENSITY, hotspot, hotspot-in,\n"
+    "  patterns           moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2, a file of offsets; "
+    "graphs: random:DENSITY, hotspot, hotspot-in,\n"
     "                     scale-free:LINKS, clique:RANKS, each with an optional :SEED\n"
-    "  --op NAME          alltoall (default), alltoallv, alltoallw, allgather, allgatherv, allgatherw\n"
+    "  --op NAME          alltoall (default), alltoallv, alltoallw, allgather, allgatherv, "
+    "allgatherw\n"
     "  --bytes N,N,...    bytes of a block; the largest block in v and w forms (default 8)\n"
-    "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on graphs auto, linear, coloring, tree,\n"
-    "                     node-aware, common-neighborhood, store-and-forward, message-sharing, balanced; tonari-native, tonari-irecv,\n"
-    "                     each also with a variant (balanced/both ends), a channel (torus/p2p-typed, linear/shared, linear/shared/view); native, native-nonblocking,\n"
+    "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on "
+    "graphs auto, linear, coloring, tree,\n"
+    "                     node-aware, common-neighborhood, store-and-forward, message-sharing, "
+    "balanced; tonari-native, tonari-irecv,\n"
+    "                     each also with a variant (balanced/both ends), a channel "
+    "(torus/p2p-typed, linear/shared, linear/shared/view); native, native-nonblocking,\n"
     "                     native-persistent, irecv, irecv-persistent; floor; all\n"
     "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
     "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
     "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
-    "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long (0, 20)\n"
-    "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto (default), off, model, measure\n"
-    "  --setup            time the making of neighborhoods and requests instead (paper 000, Table 2)\n"
+    "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long (0, "
+    "20)\n"
+    "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto "
+    "(default), off, model, measure\n"
+    "  --setup            time the making of neighborhoods and requests instead (paper 000, Table "
+    "2)\n"
     "  --count            verify and count messages only\n"
     "  --output FILE      where the JSON goes (standard output)\n";
 
@@ -31,7 +39,8 @@ namespace {
 
 std::vector<int> extents(const std::string& text) {
   std::vector<int> result;
-  for (const std::string& part : split(text, 'x')) result.push_back(static_cast<int>(whole(part, 1, 1 << 20, "an extent in --dims")));
+  for (const std::string& part : split(text, 'x'))
+    result.push_back(static_cast<int>(whole(part, 1, 1 << 20, "an extent in --dims")));
   return result;
 }
 
@@ -40,22 +49,31 @@ std::vector<int> extents(const std::string& text) {
 Options parse_options(int argc, char** argv) {
   Options options;
   std::string layout_word;
-  read_options(argc, argv,
-               {{"op", [&](const std::string& word) { options.operation = parse_operation(word); }},
-                {"pattern", [&](const std::string& word) { options.pattern = word; }},
-                {"bytes", [&](const std::string& list) { options.bytes = whole_numbers(list, 1, 1 << 30, "--bytes", "--bytes names no size"); }},
-                {"algorithms", [&](const std::string& list) { options.algorithms = split(list, ','); }},
-                {"dims", [&](const std::string& word) { options.dims = extents(word); }},
-                flag("mesh", options.mesh),
-                {"layout", [&](const std::string& word) { layout_word = word; }},
-                {"warmup", [&](const std::string& word) { options.warmup = static_cast<int>(whole(word, 0, 1'000'000, "--warmup")); }},
-                {"min-time", [&](const std::string& word) { options.min_time = seconds(word, "--min-time"); }},
-                {"tune", [&](const std::string& word) { options.tune = word; }},
-                flag("setup", options.setup),
-                flag("count", options.count)},
-               options);
+  read_options(
+      argc, argv,
+      {{"op", [&](const std::string& word) { options.operation = parse_operation(word); }},
+       {"pattern", [&](const std::string& word) { options.pattern = word; }},
+       {"bytes",
+        [&](const std::string& list) {
+          options.bytes = whole_numbers(list, 1, 1 << 30, "--bytes", "--bytes names no size");
+        }},
+       {"algorithms", [&](const std::string& list) { options.algorithms = split(list, ','); }},
+       {"dims", [&](const std::string& word) { options.dims = extents(word); }},
+       flag("mesh", options.mesh),
+       {"layout", [&](const std::string& word) { layout_word = word; }},
+       {"warmup",
+        [&](const std::string& word) {
+          options.warmup = static_cast<int>(whole(word, 0, 1'000'000, "--warmup"));
+        }},
+       {"min-time",
+        [&](const std::string& word) { options.min_time = seconds(word, "--min-time"); }},
+       {"tune", [&](const std::string& word) { options.tune = word; }},
+       flag("setup", options.setup),
+       flag("count", options.count)},
+      options);
   if (options.help) return options;
-  if (options.pattern.empty()) tonari::fail(Errc::argument, "--pattern is missing, for example --pattern moore:3:1");
+  if (options.pattern.empty())
+    tonari::fail(Errc::argument, "--pattern is missing, for example --pattern moore:3:1");
   if (layout_word.empty() && is_graph(options.pattern)) layout_word = "contiguous";
   options.layout = parse_layout(layout_word, options.operation);
   return options;

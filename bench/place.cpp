@@ -19,10 +19,12 @@ std::vector<int> choose_dims(const Options& options, int dimensions, int ranks) 
     MPI_Dims_create(ranks, dimensions, dims.data());
   }
   if (static_cast<int>(dims.size()) != dimensions)
-    tonari::fail(Errc::argument, "the pattern has ", dimensions, " dimensions, --dims has ", dims.size());
+    tonari::fail(Errc::argument, "the pattern has ", dimensions, " dimensions, --dims has ",
+                 dims.size());
   long long product = 1;
   for (const int extent : dims) product *= extent;
-  if (product != ranks) tonari::fail(Errc::argument, "--dims makes ", product, " ranks, but there are ", ranks);
+  if (product != ranks)
+    tonari::fail(Errc::argument, "--dims makes ", product, " ranks, but there are ", ranks);
   return dims;
 }
 

@@ -24,9 +24,10 @@ void write(const std::vector<Row>& rows, const std::string& file) {
   if (!out) tonari::fail(tonari::Errc::file, "cannot write ", file);
 }
 
-// Arguments are the same on all ranks and tonari's errors are agreed on, so all ranks come here or none; only memory can run out on one
-// alone.
-int run_and_complain(const char* name, int argc, char** argv, int rank, int (*body)(int, char**, int)) {
+// Arguments are the same on all ranks and tonari's errors are agreed on, so all ranks come here or
+// none; only memory can run out on one alone.
+int run_and_complain(const char* name, int argc, char** argv, int rank,
+                     int (*body)(int, char**, int)) {
   try {
     return body(argc, argv, rank);
   } catch (const tonari::Error& error) {
@@ -55,7 +56,9 @@ int run_program(const char* name, int argc, char** argv, int (*body)(int, char**
 int conclude(const char* name, const Outcome& outcome, const std::string& file, int rank) {
   if (rank == 0) write(outcome.rows, file);
   if (outcome.tonari_correct) return 0;
-  if (rank == 0) std::fprintf(stderr, "%s: error: tonari delivered wrong data; see the rows with verified false\n", name);
+  if (rank == 0)
+    std::fprintf(
+        stderr, "%s: error: tonari delivered wrong data; see the rows with verified false\n", name);
   return 3;
 }
 
@@ -69,7 +72,8 @@ const char* mpi_name() {
 
 std::string mpi_version() {
 #if defined(OPEN_MPI)
-  return std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." + std::to_string(OMPI_RELEASE_VERSION);
+  return std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." +
+         std::to_string(OMPI_RELEASE_VERSION);
 #elif defined(MPICH_VERSION)
   return MPICH_VERSION;
 #else

@@ -24,7 +24,9 @@ std::string json_string(const std::string& value) {
 
 }  // namespace
 
-Row& Row::text(const char* key, const std::string& value) { return fields_.emplace_back(key, json_string(value)), *this; }
+Row& Row::text(const char* key, const std::string& value) {
+  return fields_.emplace_back(key, json_string(value)), *this;
+}
 
 Row& Row::number(const char* key, double value) {
   if (!std::isfinite(value)) return null(key);
@@ -33,9 +35,15 @@ Row& Row::number(const char* key, double value) {
   return fields_.emplace_back(key, digits), *this;
 }
 
-Row& Row::whole(const char* key, long long value) { return fields_.emplace_back(key, std::to_string(value)), *this; }
-Row& Row::maybe(const char* key, std::optional<long> value) { return value ? whole(key, *value) : null(key); }
-Row& Row::flag(const char* key, bool value) { return fields_.emplace_back(key, value ? "true" : "false"), *this; }
+Row& Row::whole(const char* key, long long value) {
+  return fields_.emplace_back(key, std::to_string(value)), *this;
+}
+Row& Row::maybe(const char* key, std::optional<long> value) {
+  return value ? whole(key, *value) : null(key);
+}
+Row& Row::flag(const char* key, bool value) {
+  return fields_.emplace_back(key, value ? "true" : "false"), *this;
+}
 Row& Row::null(const char* key) { return fields_.emplace_back(key, "null"), *this; }
 
 std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows) {
@@ -43,7 +51,8 @@ std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows) {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     out << (r ? ",\n {" : "\n {");
     for (std::size_t f = 0; f < rows[r].fields_.size(); ++f)
-      out << (f ? ", " : "") << json_string(rows[r].fields_[f].first) << ": " << rows[r].fields_[f].second;
+      out << (f ? ", " : "") << json_string(rows[r].fields_[f].first) << ": "
+          << rows[r].fields_[f].second;
     out << "}";
   }
   return out << "\n]\n";

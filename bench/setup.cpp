@@ -1,4 +1,5 @@
-// Set-up times (paper 000, Table 2): MPI's graph constructors beside tonari's neighborhood and requests.
+// Set-up times (paper 000, Table 2): MPI's graph constructors beside tonari's neighborhood and
+// requests.
 #include <chrono>
 #include <functional>
 
@@ -33,28 +34,36 @@ std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
   const std::vector<int> sources = existing(place.sources), targets = existing(place.targets);
   const auto free = [&graph] { MPI_Comm_free(&graph); };
   const auto adjacent = [&graph, sources, targets] {
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
-                                   targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
+                                   MPI_UNWEIGHTED, static_cast<int>(targets.size()), targets.data(),
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   };
   const auto general = [&place, &graph, targets] {
     const int degree = static_cast<int>(targets.size());
-    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &place.rank, &degree, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &place.rank, &degree, targets.data(), MPI_UNWEIGHTED,
+                          MPI_INFO_NULL, 0, &graph);
   };
-  return {{"MPI_Dist_graph_create_adjacent", "", "", [] {}, adjacent, free, 1 << 30}, {"MPI_Dist_graph_create", "", "", [] {}, general, free, 1 << 30}};
+  return {{"MPI_Dist_graph_create_adjacent", "", "", [] {}, adjacent, free, 1 << 30},
+          {"MPI_Dist_graph_create", "", "", [] {}, general, free, 1 << 30}};
 }
 
-// Each request is the first one of a neighborhood of its own: nothing that an earlier init left there helps.
+// Each request is the first one of a neighborhood of its own: nothing that an earlier init left
+// there helps.
 struct Inits {
   const Place& place;
   const Workload& work;
   tonari_neighborhood& near;
   tonari_request& request;
 
-  Object operator()(const std::string& algorithm, const std::string& tune, const char* label, int most) const {
-    return {"tonari_" + name(work.operation) + "_init", algorithm, label,
+  Object operator()(const std::string& algorithm, const std::string& tune, const char* label,
+                    int most) const {
+    return {"tonari_" + name(work.operation) + "_init",
+            algorithm,
+            label,
             [&place = place, &near = near] { near = make_neighborhood(place); },
             [&work = work, &near = near, &request = request, algorithm, tune] {
-              request = make_request(work, near, {{"tonari_algorithm", algorithm}, {"tonari_tune", tune}});
+              request = make_request(work, near,
+                                     {{"tonari_algorithm", algorithm}, {"tonari_tune", tune}});
             },
             [&near = near, &request = request] {
               tonari_request_free(&request);
@@ -66,16 +75,20 @@ struct Inits {
 
 std::vector<Object> inits(const Inits& init) {
   std::vector<Object> objects;
-  for (const char* algorithm : {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "native", "irecv"})
+  for (const char* algorithm :
+       {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "native", "irecv"})
     objects.push_back(init(algorithm, "model", "model", 1 << 30));
   objects.push_back(init("auto", "off", "off", 1 << 30));
   objects.push_back(init("auto", "model", "model", 1 << 30));
   objects.push_back(init("auto", "measure", "measure", 3));
-  objects.push_back(init("auto", "auto", "wisdom", 1 << 30));  // after measure: the answer is remembered
+  // after measure: the answer is remembered
+  objects.push_back(init("auto", "auto", "wisdom", 1 << 30));
   return objects;
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // The first one is warm-up: it also opens files and connections.
 std::vector<double> repeat(const Object& object, const Options& options, MPI_Comm comm) {
@@ -92,17 +105,24 @@ std::vector<double> repeat(const Object& object, const Options& options, MPI_Com
     MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, comm);
     seconds.push_back(mine);
     const int done = static_cast<int>(seconds.size()) - 1;
-    more = done < std::min(options.rounds, object.most) && (done < 1 || now() - start < options.max_time);
+    more = done < std::min(options.rounds, object.most) &&
+           (done < 1 || now() - start < options.max_time);
     MPI_Bcast(&more, 1, MPI_INT, 0, comm);
   }
   return {seconds.begin() + 1, seconds.end()};
 }
 
-Row row_for(const Object& object, const std::vector<double>& seconds, const Place& place, const Options& options, std::size_t bytes) {
+Row row_for(const Object& object, const std::vector<double>& seconds, const Place& place,
+            const Options& options, std::size_t bytes) {
   const Spread s = spread(seconds);
   Row row = row_of(place, options, bytes);
-  row.text("function", object.function).text("algorithm", object.algorithm).text("tune", object.tune);
-  row.number("median_us", s.median * 1e6).number("q1_us", s.q1 * 1e6).number("q3_us", s.q3 * 1e6).number("min_us", s.least * 1e6);
+  row.text("function", object.function)
+      .text("algorithm", object.algorithm)
+      .text("tune", object.tune);
+  row.number("median_us", s.median * 1e6)
+      .number("q1_us", s.q1 * 1e6)
+      .number("q3_us", s.q3 * 1e6)
+      .number("min_us", s.least * 1e6);
   return std::move(row.whole("rounds", static_cast<long long>(seconds.size())));
 }
 
@@ -117,12 +137,15 @@ Outcome time_setup(const Place& place, const Options& options) {
   tonari_request request = TONARI_REQUEST_NULL;
 
   std::vector<Object> objects = graphs(place, graph);
-  objects.push_back({place.graph.empty() ? "tonari_neighborhood_create_cart" : "tonari_neighborhood_create_adjacent", "", "", [] {},
-                     [&] { near = make_neighborhood(place); }, [&] { tonari_neighborhood_free(&near); }, 1 << 30});
+  objects.push_back({place.graph.empty() ? "tonari_neighborhood_create_cart"
+                                         : "tonari_neighborhood_create_adjacent",
+                     "", "", [] {}, [&] { near = make_neighborhood(place); },
+                     [&] { tonari_neighborhood_free(&near); }, 1 << 30});
   for (Object& object : inits({place, work, near, request})) objects.push_back(std::move(object));
   for (const Object& object : objects) {
     try {
-      outcome.rows.push_back(row_for(object, repeat(object, options, place.cart), place, options, bytes));
+      outcome.rows.push_back(
+          row_for(object, repeat(object, options, place.cart), place, options, bytes));
     } catch (const tonari::Error& error) {
       if (error.code() != Errc::algorithm) throw;
       tonari_neighborhood_free(&near);  // the algorithm does not apply to this neighborhood

@@ -1,4 +1,5 @@
-// Median and quartiles. Nothing is compared by its mean: one time slice lost to another program would spoil it.
+// Median and quartiles. Nothing is compared by its mean: one time slice lost to another program
+// would spoil it.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,8 @@ struct Spread {
   double median = 0, q1 = 0, q3 = 0, p90 = 0, least = 0, most = 0, mean = 0;
 };
 
-// Linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996); values not empty.
+// Linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996); values not
+// empty.
 inline double quantile(const std::vector<double>& sorted, double q) {
   const double place = q * static_cast<double>(sorted.size() - 1);
   const std::size_t below = static_cast<std::size_t>(place);
@@ -23,7 +25,12 @@ inline double quantile(const std::vector<double>& sorted, double q) {
 inline Spread spread(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  return {quantile(values, 0.5), quantile(values, 0.25), quantile(values, 0.75), quantile(values, 0.9), values.front(), values.back(),
+  return {quantile(values, 0.5),
+          quantile(values, 0.25),
+          quantile(values, 0.75),
+          quantile(values, 0.9),
+          values.front(),
+          values.back(),
           std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())};
 }
 

@@ -8,15 +8,24 @@ namespace bench {
 
 namespace {
 
-constexpr double shortest = 5e-6;  // seconds; anything shorter is repeated, since looking at the clock and leaving the barrier cost too
+// seconds; anything shorter is repeated, since looking at the clock and leaving the barrier cost
+// too
+constexpr double shortest = 5e-6;
 constexpr int largest_batch = 64;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 class SideBySide {
  public:
-  SideBySide(const std::vector<std::function<void()>>& candidates, const std::vector<std::function<void()>>& before, MPI_Comm comm)
-      : candidates_(candidates), before_(before), comm_(comm), order_(candidates.size()), times_(candidates.size()) {
+  SideBySide(const std::vector<std::function<void()>>& candidates,
+             const std::vector<std::function<void()>>& before, MPI_Comm comm)
+      : candidates_(candidates),
+        before_(before),
+        comm_(comm),
+        order_(candidates.size()),
+        times_(candidates.size()) {
     std::iota(order_.begin(), order_.end(), 0);
   }
 
@@ -31,7 +40,8 @@ class SideBySide {
     }
   }
 
-  // Runs until there are so many rounds and seconds, or no more seconds; all ranks stop after the same round.
+  // Runs until there are so many rounds and seconds, or no more seconds; all ranks stop after the
+  // same round.
   void go_on(int rounds, double min_time, double max_time, int batch, int look_every) {
     const double start = now();
     for (int more = 1, done = 0; more;) {
@@ -46,7 +56,8 @@ class SideBySide {
   std::vector<Spread> take() {
     std::vector<Spread> result;
     for (std::vector<double>& mine : times_) {
-      MPI_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX, comm_);
+      MPI_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX,
+                    comm_);
       result.push_back(spread(std::move(mine)));
       mine.clear();
     }
@@ -67,12 +78,14 @@ class SideBySide {
 int choose_batch(const std::vector<Spread>& seconds) {
   double fastest = shortest;
   for (const Spread& each : seconds) fastest = std::min(fastest, each.median);
-  return std::clamp(static_cast<int>(std::ceil(shortest / std::max(fastest, 1e-9))), 1, largest_batch);
+  return std::clamp(static_cast<int>(std::ceil(shortest / std::max(fastest, 1e-9))), 1,
+                    largest_batch);
 }
 
 }  // namespace
 
-Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, const Effort& effort, MPI_Comm comm) {
+Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, const Effort& effort,
+                         MPI_Comm comm) {
   Timing timing;
   if (candidates.empty()) return timing;
   SideBySide together(candidates, effort.before, comm);
@@ -95,7 +108,8 @@ Spread ping_pong(MPI_Comm comm) {
   for (double& each : seconds) {
     const double start = now();
     if (rank == 0) MPI_Send(&ball, 1, MPI_DOUBLE, last, 0, comm);
-    if (rank == 0 || rank == last) MPI_Recv(&ball, 1, MPI_DOUBLE, rank == 0 ? last : 0, 0, comm, MPI_STATUS_IGNORE);
+    if (rank == 0 || rank == last)
+      MPI_Recv(&ball, 1, MPI_DOUBLE, rank == 0 ? last : 0, 0, comm, MPI_STATUS_IGNORE);
     if (rank == last) MPI_Send(&ball, 1, MPI_DOUBLE, 0, 0, comm);
     each = (now() - start) / 2;
   }

@@ -12,11 +12,14 @@ using tonari::Collective;
 tonari_neighborhood make_neighborhood(const Place& place) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   if (!place.graph.empty()) {
-    check(tonari_neighborhood_create_adjacent(place.cart, static_cast<int>(place.sources.size()), place.sources.data(), MPI_UNWEIGHTED,
-                                              static_cast<int>(place.targets.size()), place.targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
+    check(tonari_neighborhood_create_adjacent(
+        place.cart, static_cast<int>(place.sources.size()), place.sources.data(), MPI_UNWEIGHTED,
+        static_cast<int>(place.targets.size()), place.targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
+        &near));
     return near;
   }
-  check(tonari_neighborhood_create_cart(place.cart, static_cast<int>(place.targets.size()), place.flat.data(), MPI_INFO_NULL, &near));
+  check(tonari_neighborhood_create_cart(place.cart, static_cast<int>(place.targets.size()),
+                                        place.flat.data(), MPI_INFO_NULL, &near));
   return near;
 }
 
@@ -26,31 +29,43 @@ int alltoall(const Workload& w, tonari_neighborhood near, MPI_Info info, tonari_
   const Arguments &s = w.send_arguments(), &r = w.recv_arguments();
   const int count = static_cast<int>(w.bytes);
   switch (w.operation.form) {
-    case Form::regular: return tonari_alltoall_init(w.send(), count, MPI_BYTE, w.recv(), count, MPI_BYTE, near, info, request);
+    case Form::regular:
+      return tonari_alltoall_init(w.send(), count, MPI_BYTE, w.recv(), count, MPI_BYTE, near, info,
+                                  request);
     case Form::v:
-      return tonari_alltoallv_init(w.send(), s.counts.data(), s.offsets.data(), MPI_BYTE, w.recv(), r.counts.data(), r.offsets.data(), MPI_BYTE,
-                                   near, info, request);
-    case Form::w: break;
+      return tonari_alltoallv_init(w.send(), s.counts.data(), s.offsets.data(), MPI_BYTE, w.recv(),
+                                   r.counts.data(), r.offsets.data(), MPI_BYTE, near, info,
+                                   request);
+    case Form::w:
+      break;
   }
-  return tonari_alltoallw_init(w.send(), s.counts.data(), s.offsets.data(), s.types.data(), w.recv(), r.counts.data(), r.offsets.data(),
-                               r.types.data(), near, info, request);
+  return tonari_alltoallw_init(w.send(), s.counts.data(), s.offsets.data(), s.types.data(),
+                               w.recv(), r.counts.data(), r.offsets.data(), r.types.data(), near,
+                               info, request);
 }
 
 int allgather(const Workload& w, tonari_neighborhood near, MPI_Info info, tonari_request* request) {
   const Arguments &s = w.send_arguments(), &r = w.recv_arguments();
   const int count = s.counts[0];
   switch (w.operation.form) {
-    case Form::regular: return tonari_allgather_init(w.send(), count, MPI_BYTE, w.recv(), count, MPI_BYTE, near, info, request);
+    case Form::regular:
+      return tonari_allgather_init(w.send(), count, MPI_BYTE, w.recv(), count, MPI_BYTE, near, info,
+                                   request);
     case Form::v:
-      return tonari_allgatherv_init(w.send(), count, MPI_BYTE, w.recv(), r.counts.data(), r.offsets.data(), MPI_BYTE, near, info, request);
-    case Form::w: break;
+      return tonari_allgatherv_init(w.send(), count, MPI_BYTE, w.recv(), r.counts.data(),
+                                    r.offsets.data(), MPI_BYTE, near, info, request);
+    case Form::w:
+      break;
   }
-  return tonari_allgatherw_init(w.send(), count, MPI_BYTE, w.recv(), r.counts.data(), r.offsets.data(), r.types.data(), near, info, request);
+  return tonari_allgatherw_init(w.send(), count, MPI_BYTE, w.recv(), r.counts.data(),
+                                r.offsets.data(), r.types.data(), near, info, request);
 }
 
 class TonariCandidate : public Candidate {
  public:
-  explicit TonariCandidate(tonari_request request) : request_(request) { check(tonari_request_get_info(request_, &info_)); }
+  explicit TonariCandidate(tonari_request request) : request_(request) {
+    check(tonari_request_get_info(request_, &info_));
+  }
   ~TonariCandidate() override { tonari_request_free(&request_); }
   void run() override {
     check(tonari_start(request_));
@@ -77,10 +92,12 @@ class TonariCandidate : public Candidate {
 // A program that reads the blocks where they arrived.
 class ViewCandidate : public TonariCandidate {
  public:
-  ViewCandidate(tonari_request request, std::size_t blocks) : TonariCandidate(request), views_(blocks) {}
+  ViewCandidate(tonari_request request, std::size_t blocks)
+      : TonariCandidate(request), views_(blocks) {}
   bool correct(const Workload& work) const override {
     std::vector<const void*> views(views_);
-    for (std::size_t j = 0; j < views.size(); ++j) check(tonari_request_recv_view(request_, static_cast<int>(j), &views[j], nullptr));
+    for (std::size_t j = 0; j < views.size(); ++j)
+      check(tonari_request_recv_view(request_, static_cast<int>(j), &views[j], nullptr));
     return work.correct(views);
   }
 
@@ -92,12 +109,15 @@ class ViewCandidate : public TonariCandidate {
 
 tonari_request make_request(const Workload& work, tonari_neighborhood near, const Keys& keys) {
   tonari_request request = TONARI_REQUEST_NULL;
-  check((work.operation.collective == Collective::alltoall ? alltoall : allgather)(work, near, keys.get(), &request));
+  check((work.operation.collective == Collective::alltoall ? alltoall : allgather)(
+      work, near, keys.get(), &request));
   return request;
 }
 
-std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work, tonari_neighborhood near, const std::string& tune) {
-  static const std::set<std::string> channels{"auto", "p2p-packed", "p2p-typed", "shared", "onesided", "shared+onesided"};
+std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
+                                       tonari_neighborhood near, const std::string& tune) {
+  static const std::set<std::string> channels{"auto",   "p2p-packed", "p2p-typed",
+                                              "shared", "onesided",   "shared+onesided"};
   std::istringstream parts(name);
   std::string algorithm, channel, view;
   std::getline(parts, algorithm, '/');
@@ -108,9 +128,13 @@ std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& 
   }
   std::getline(parts, view);
   if (!view.empty() && view != "view")
-    tonari::fail(tonari::Errc::argument, "unknown candidate '", name, "': after algorithm and channel only view, for example linear/shared/view");
+    tonari::fail(tonari::Errc::argument, "unknown candidate '", name,
+                 "': after algorithm and channel only view, for example linear/shared/view");
   if (algorithm.starts_with("tonari-")) algorithm = algorithm.substr(std::strlen("tonari-"));
-  const Keys keys{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", tune}, {"tonari_recv_view", view.empty() ? "no" : "yes"}};
+  const Keys keys{{"tonari_algorithm", algorithm},
+                  {"tonari_channel", channel},
+                  {"tonari_tune", tune},
+                  {"tonari_recv_view", view.empty() ? "no" : "yes"}};
   auto request = make_request(work, near, keys);
   if (view.empty()) return std::make_unique<TonariCandidate>(request);
   return std::make_unique<ViewCandidate>(request, work.place.sources.size());

@@ -1,5 +1,7 @@
-// Open MPI: all messages, those of its collectives too, go through a table of functions, the point-to-point management layer. While looking, its two
-// sending functions are ours. (Open MPI's own monitoring component does the same, but its counters cannot be read in 4.1.4: invalid MPI_T variables.)
+// Open MPI: all messages, those of its collectives too, go through a table of functions, the
+// point-to-point management layer. While looking, its two sending functions are ours. (Open MPI's
+// own monitoring component does the same, but its counters cannot be read in 4.1.4: invalid MPI_T
+// variables.)
 #include <mpi.h>
 
 #if defined(OPEN_MPI)
@@ -14,7 +16,8 @@ namespace bench {
 namespace {
 
 // ompi/mca/pml/pml.h, mca_pml_base_module_1_0_1_t, the same from 1.7 to 5.0.
-using Isend = int (*)(const void*, std::size_t, MPI_Datatype, int, int, int, MPI_Comm, MPI_Request*);
+using Isend = int (*)(const void*, std::size_t, MPI_Datatype, int, int, int, MPI_Comm,
+                      MPI_Request*);
 using Send = int (*)(const void*, std::size_t, MPI_Datatype, int, int, int, MPI_Comm);
 struct Layer {
   void (*before[10])();
@@ -33,17 +36,20 @@ void count(int destination, MPI_Comm comm) {
   ++(destination == rank ? sent.self : sent.others);
 }
 
-int counted_isend(const void* buffer, std::size_t n, MPI_Datatype type, int to, int tag, int mode, MPI_Comm comm, MPI_Request* request) {
+int counted_isend(const void* buffer, std::size_t n, MPI_Datatype type, int to, int tag, int mode,
+                  MPI_Comm comm, MPI_Request* request) {
   count(to, comm);
   return real_isend(buffer, n, type, to, tag, mode, comm, request);
 }
 
-int counted_send(const void* buffer, std::size_t n, MPI_Datatype type, int to, int tag, int mode, MPI_Comm comm) {
+int counted_send(const void* buffer, std::size_t n, MPI_Datatype type, int to, int tag, int mode,
+                 MPI_Comm comm) {
   count(to, comm);
   return real_send(buffer, n, type, to, tag, mode, comm);
 }
 
-// Should the table ever look different, what we take for functions must at least be functions of Open MPI.
+// Should the table ever look different, what we take for functions must at least be functions of
+// Open MPI.
 bool is_function(const void* address) {
   Dl_info where{};
   if (!address || !dladdr(address, &where) || !where.dli_fname) return false;
@@ -54,7 +60,10 @@ bool is_function(const void* address) {
 Layer* find_layer() {
   auto* found = static_cast<Layer*>(dlsym(RTLD_DEFAULT, "mca_pml"));
   if (!found) return nullptr;
-  return is_function(reinterpret_cast<void*>(found->isend)) && is_function(reinterpret_cast<void*>(found->send)) ? found : nullptr;
+  return is_function(reinterpret_cast<void*>(found->isend)) &&
+                 is_function(reinterpret_cast<void*>(found->send))
+             ? found
+             : nullptr;
 }
 
 }  // namespace

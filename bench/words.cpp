@@ -21,7 +21,8 @@ long long whole(const std::string& text, long long least, long long most, const 
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    tonari::fail(Errc::argument, what, " is '", text, "'; it must be a whole number from ", least, " to ", most);
+    tonari::fail(Errc::argument, what, " is '", text, "'; it must be a whole number from ", least,
+                 " to ", most);
   return value;
 }
 
@@ -29,7 +30,8 @@ double seconds(const std::string& text, const char* what) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end || !std::isfinite(value) || value < 0)
-    tonari::fail(Errc::argument, what, " is '", text, "'; it must be a number of seconds, 0 or more");
+    tonari::fail(Errc::argument, what, " is '", text,
+                 "'; it must be a number of seconds, 0 or more");
   return value;
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr unsigned char poison_value = 255;
 
-// Differs with the rank and the place in the send buffer, so with block and element; never the poison.
+// Differs with the rank and the place in the send buffer, so with block and element; never the
+// poison.
 unsigned char payload(int rank, std::size_t position) {
   std::uint64_t z = (static_cast<std::uint64_t>(rank) << 40) + position + 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -22,10 +23,12 @@ unsigned char payload(int rank, std::size_t position) {
 
 MPI_Datatype make_type(const Strided& block) {
   MPI_Datatype type;
-  MPI_Type_contiguous(tonari::checked_cast<int>(block.element, "a row of a block"), MPI_BYTE, &type);
+  MPI_Type_contiguous(tonari::checked_cast<int>(block.element, "a row of a block"), MPI_BYTE,
+                      &type);
   for (auto step = block.steps.rbegin(); step != block.steps.rend(); ++step) {
     MPI_Datatype finer = type;
-    MPI_Type_create_hvector(tonari::checked_cast<int>(step->count, "a block"), 1, static_cast<MPI_Aint>(step->stride), finer, &type);
+    MPI_Type_create_hvector(tonari::checked_cast<int>(step->count, "a block"), 1,
+                            static_cast<MPI_Aint>(step->stride), finer, &type);
     MPI_Type_free(&finer);
   }
   MPI_Type_commit(&type);
@@ -51,14 +54,18 @@ void free_types(Arguments& arguments) {
 
 // What the rank `of` of a place sends and receives.
 Blocks blocks_of(const Place& place, int of, const Options& options, std::size_t bytes) {
-  if (place.graph.empty()) return place_blocks(place.pattern, options.operation, options.layout, bytes);
+  if (place.graph.empty())
+    return place_blocks(place.pattern, options.operation, options.layout, bytes);
   return place_graph_blocks(place.graph, of, options.operation, options.layout, bytes);
 }
 
 }  // namespace
 
 Workload::Workload(const Place& where, const Options& options, std::size_t block_bytes)
-    : place(where), operation(options.operation), bytes(block_bytes), blocks_(blocks_of(where, where.rank, options, block_bytes)) {
+    : place(where),
+      operation(options.operation),
+      bytes(block_bytes),
+      blocks_(blocks_of(where, where.rank, options, block_bytes)) {
   send_ = allocate(blocks_.send_bytes);
   recv_ = blocks_.one_array ? send_ : allocate(blocks_.recv_bytes);
   send_arguments_ = make_arguments(blocks_.send);
@@ -68,10 +75,12 @@ Workload::Workload(const Place& where, const Options& options, std::size_t block
   expected_recv_ = initial_recv_;
   for (std::size_t j = 0; j < place.sources.size(); ++j) {
     if (place.sources[j] == MPI_PROC_NULL) continue;
-    const Blocks theirs = place.graph.empty() ? blocks_ : blocks_of(where, place.sources[j], options, block_bytes);
+    const Blocks theirs =
+        place.graph.empty() ? blocks_ : blocks_of(where, place.sources[j], options, block_bytes);
     const auto from = theirs.send[theirs.send.size() == 1 ? 0 : place.origins[j]].offsets();
     const auto to = blocks_.recv[j].offsets();
-    for (std::size_t k = 0; k < to.size(); ++k) expected_recv_[to[k]] = payload(place.sources[j], from.at(k));
+    for (std::size_t k = 0; k < to.size(); ++k)
+      expected_recv_[to[k]] = payload(place.sources[j], from.at(k));
   }
   if (!blocks_.one_array) initial_recv_ = {};
   poison();
@@ -90,8 +99,10 @@ unsigned char* Workload::allocate(std::size_t size) {
   return static_cast<unsigned char*>(memory);
 }
 
-// In one array the ghost cells are poisoned and the rest is payload: sent blocks are cells of the interior.
-void Workload::initial(int rank, std::vector<unsigned char>& send, std::vector<unsigned char>& recv) const {
+// In one array the ghost cells are poisoned and the rest is payload: sent blocks are cells of the
+// interior.
+void Workload::initial(int rank, std::vector<unsigned char>& send,
+                       std::vector<unsigned char>& recv) const {
   send.resize(blocks_.send_bytes);
   for (std::size_t k = 0; k < send.size(); ++k) send[k] = payload(rank, k);
   if (!blocks_.one_array) {
@@ -106,14 +117,17 @@ void Workload::initial(int rank, std::vector<unsigned char>& send, std::vector<u
 std::size_t Workload::total_bytes() const {
   std::size_t total = 0;
   for (std::size_t i = 0; i < place.targets.size(); ++i)
-    if (place.targets[i] != MPI_PROC_NULL) total += blocks_.send[blocks_.send.size() == 1 ? 0 : i].bytes();
+    if (place.targets[i] != MPI_PROC_NULL)
+      total += blocks_.send[blocks_.send.size() == 1 ? 0 : i].bytes();
   return total;
 }
 
 void Workload::poison() {
   std::memcpy(send_, expected_send_.data(), expected_send_.size());
-  if (blocks_.one_array) std::memcpy(recv_, initial_recv_.data(), initial_recv_.size());
-  else std::memset(recv_, poison_value, blocks_.recv_bytes);
+  if (blocks_.one_array)
+    std::memcpy(recv_, initial_recv_.data(), initial_recv_.size());
+  else
+    std::memset(recv_, poison_value, blocks_.recv_bytes);
 }
 
 bool Workload::correct() const {
@@ -122,11 +136,14 @@ bool Workload::correct() const {
 }
 
 // In one array the blocks that are sent are part of what was received.
-bool Workload::sent_unchanged() const { return blocks_.one_array || std::memcmp(send_, expected_send_.data(), expected_send_.size()) == 0; }
+bool Workload::sent_unchanged() const {
+  return blocks_.one_array || std::memcmp(send_, expected_send_.data(), expected_send_.size()) == 0;
+}
 
 bool Workload::correct(const std::vector<const void*>& at) const {
   bool good = sent_unchanged();
-  for (std::size_t j = 0; j < at.size(); ++j) good = good && (place.sources[j] == MPI_PROC_NULL || block_correct(j, at[j]));
+  for (std::size_t j = 0; j < at.size(); ++j)
+    good = good && (place.sources[j] == MPI_PROC_NULL || block_correct(j, at[j]));
   return good;
 }
 
@@ -135,7 +152,8 @@ bool Workload::block_correct(std::size_t block, const void* at) const {
   const std::size_t first = blocks_.recv[block].offset;
   const std::vector<std::size_t> offsets = blocks_.recv[block].offsets();
   for (std::size_t k = 0; k < offsets.size(); ++k)
-    if (begin[begin == recv_ + first ? offsets[k] - first : k] != expected_recv_[offsets[k]]) return false;
+    if (begin[begin == recv_ + first ? offsets[k] - first : k] != expected_recv_[offsets[k]])
+      return false;
   return true;
 }
 

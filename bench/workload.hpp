@@ -22,8 +22,8 @@ struct Place {
   std::vector<int> flat;     // offsets as tonari_neighborhood_create_cart takes them
   std::vector<int> targets;  // rank or MPI_PROC_NULL, one per offset
   std::vector<int> sources;
-  std::size_t neighbors = 0;  // the most that a rank sends to
-  std::vector<int> origins;  // receive block j is send block origins[j] of its source
+  std::size_t neighbors = 0;          // the most that a rank sends to
+  std::vector<int> origins;           // receive block j is send block origins[j] of its source
   std::vector<tonari::Vertex> graph;  // all ranks'; empty: a grid
 
   explicit Place(const Options& options);  // [collective]
@@ -63,10 +63,12 @@ class Workload {
   const Arguments& recv_arguments() const { return recv_arguments_; }
   std::size_t total_bytes() const;  // sent by this rank, all blocks
 
-  void poison();         // payload into the send buffer, and something that no payload contains into the receive buffer
+  // payload into the send buffer, and something that no payload contains into the receive buffer
+  void poison();
   bool correct() const;  // [local] every byte of both buffers is what direct delivery leaves there
-  // [local] The same where receive blocks may lie elsewhere: at[j] is the place of block j in the receive buffer, or another one where its bytes lie
-  // contiguous. What else is in the receive buffer is not looked at. Blocks that nobody sends are left out.
+  // [local] The same where receive blocks may lie elsewhere: at[j] is the place of block j in the
+  // receive buffer, or another one where its bytes lie contiguous. What else is in the receive
+  // buffer is not looked at. Blocks that nobody sends are left out.
   bool correct(const std::vector<const void*>& at) const;
 
  private:

@@ -1,5 +1,6 @@
-// Conjugate gradients: solves A x = b with a symmetric positive definite matrix that lies in a folder as `tonari partition MATRIX --parts P --output FOLDER` writes it, on P
-// ranks. Without a b.npy in the folder, b is A times (1, 2, ..., 10, 1, 2, ...), and the error is known.
+// Conjugate gradients: solves A x = b with a symmetric positive definite matrix that lies in a
+// folder as `tonari partition MATRIX --parts P --output FOLDER` writes it, on P ranks. Without a
+// b.npy in the folder, b is A times (1, 2, ..., 10, 1, 2, ...), and the error is known.
 //
 //   mpiexec -n 4 cg FOLDER [--tolerance 1e-8] [--iterations 10000] [--jacobi] [--columns] [--route direct]
 //
@@ -32,7 +33,8 @@ struct UsageError : std::runtime_error {
 double number(const std::string& option, const char* word, double least) {
   char* end = nullptr;
   const double value = word ? std::strtod(word, &end) : 0;
-  if (!word || end == word || *end != 0 || !(value >= least)) throw UsageError(option + " wants a number of at least " + std::to_string(least));
+  if (!word || end == word || *end != 0 || !(value >= least))
+    throw UsageError(option + " wants a number of at least " + std::to_string(least));
   return value;
 }
 
@@ -40,15 +42,25 @@ Settings parse(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--jacobi") settings.jacobi = true;
-    else if (word == "--columns") settings.columns = true;
-    else if (word == "--tolerance") settings.tolerance = number(word, argv[++i], 0);
-    else if (word == "--iterations") settings.iterations = static_cast<int>(number(word, argv[++i], 0));
-    else if (word == "--route" && i + 1 < argc) settings.route = argv[++i];
-    else if (word.starts_with("--") || !settings.folder.empty()) throw UsageError("cannot do anything with " + word + "; there are a folder, --tolerance, --iterations, --jacobi, --columns and --route");
-    else settings.folder = word;
+    if (word == "--jacobi")
+      settings.jacobi = true;
+    else if (word == "--columns")
+      settings.columns = true;
+    else if (word == "--tolerance")
+      settings.tolerance = number(word, argv[++i], 0);
+    else if (word == "--iterations")
+      settings.iterations = static_cast<int>(number(word, argv[++i], 0));
+    else if (word == "--route" && i + 1 < argc)
+      settings.route = argv[++i];
+    else if (word.starts_with("--") || !settings.folder.empty())
+      throw UsageError(
+          "cannot do anything with " + word +
+          "; there are a folder, --tolerance, --iterations, --jacobi, --columns and --route");
+    else
+      settings.folder = word;
   }
-  if (settings.folder.empty()) throw UsageError("which matrix? Give a folder that `tonari partition` has written");
+  if (settings.folder.empty())
+    throw UsageError("which matrix? Give a folder that `tonari partition` has written");
   return settings;
 }
 
@@ -67,13 +79,15 @@ struct Result {
 
 // inverse: of the diagonal, or ones.
 template <class Matrix>
-Result conjugate_gradients(Matrix& A, const std::vector<double>& b, const std::vector<double>& inverse, double tolerance, int iterations) {
+Result conjugate_gradients(Matrix& A, const std::vector<double>& b,
+                           const std::vector<double>& inverse, double tolerance, int iterations) {
   const std::size_t n = b.size();
   std::vector<double> x(n), r = b, z(n), p(n), q(n);
   const double goal = tolerance * norm(b);
   Result result{{}, {norm(r)}, false};
   double rho_before = 0;
-  while (!(result.converged = result.residuals.back() <= goal) && static_cast<int>(result.residuals.size()) <= iterations) {
+  while (!(result.converged = result.residuals.back() <= goal) &&
+         static_cast<int>(result.residuals.size()) <= iterations) {
     for (std::size_t i = 0; i < n; ++i) z[i] = inverse[i] * r[i];
     const double rho = dot(r, z), beta = rho_before == 0 ? 0 : rho / rho_before;
     for (std::size_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
@@ -91,8 +105,10 @@ template <class Matrix>
 bool solve(const MatrixPart& part, const Settings& settings, MPI_Info info) {
   Matrix A(MPI_COMM_WORLD, part.first, part.owned, part.begin, part.columns, part.values, info);
   const auto n = static_cast<std::size_t>(part.owned);
-  std::vector<double> b = part.b.value_or(std::vector<double>(n)), inverse(n, 1.0), product(n), known(n);
-  for (std::size_t i = 0; i < n; ++i) known[i] = static_cast<double>(1 + (static_cast<std::size_t>(part.first) + i) % 10);
+  std::vector<double> b = part.b.value_or(std::vector<double>(n)), inverse(n, 1.0), product(n),
+                      known(n);
+  for (std::size_t i = 0; i < n; ++i)
+    known[i] = static_cast<double>(1 + (static_cast<std::size_t>(part.first) + i) % 10);
   if (!part.b) A.multiply(known, b);
   if (settings.jacobi)
     for (std::size_t i = 0; const double d : part.diagonal()) inverse[i++] = 1 / d;
@@ -102,15 +118,18 @@ bool solve(const MatrixPart& part, const Settings& settings, MPI_Info info) {
 
   A.multiply(result.x, product);
   double error = 0;
-  for (std::size_t i = 0; i < n; ++i) product[i] = b[i] - product[i], error = std::max(error, std::abs(result.x[i] - known[i]));
+  for (std::size_t i = 0; i < n; ++i)
+    product[i] = b[i] - product[i], error = std::max(error, std::abs(result.x[i] - known[i]));
   MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   const double residual = norm(product), whole = norm(b);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return result.converged;
-  for (std::size_t k = 0; k < result.residuals.size(); ++k) std::printf("iteration %5zu  residual %.16e\n", k, result.residuals[k]);
-  std::printf("%s after %zu iterations, %.3g s: |b - A x| / |b| is %.3e\n", result.converged ? "converged" : "NOT converged", result.residuals.size() - 1, seconds,
-              whole > 0 ? residual / whole : residual);
+  for (std::size_t k = 0; k < result.residuals.size(); ++k)
+    std::printf("iteration %5zu  residual %.16e\n", k, result.residuals[k]);
+  std::printf("%s after %zu iterations, %.3g s: |b - A x| / |b| is %.3e\n",
+              result.converged ? "converged" : "NOT converged", result.residuals.size() - 1,
+              seconds, whole > 0 ? residual / whole : residual);
   if (!part.b) std::printf("largest error %.3e\n", error);
   return result.converged;
 }
@@ -121,8 +140,10 @@ bool cg(int argc, char** argv) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "tonari_route", settings.route.c_str());
-  const std::unique_ptr<MPI_Info, void (*)(MPI_Info*)> freed(&info, [](MPI_Info* made) { MPI_Info_free(made); });
-  return settings.columns ? solve<tonari::ColumnParallel>(part, settings, info) : solve<tonari::RowParallel>(part, settings, info);
+  const std::unique_ptr<MPI_Info, void (*)(MPI_Info*)> freed(
+      &info, [](MPI_Info* made) { MPI_Info_free(made); });
+  return settings.columns ? solve<tonari::ColumnParallel>(part, settings, info)
+                          : solve<tonari::RowParallel>(part, settings, info);
 }
 
 }  // namespace

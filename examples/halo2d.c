@@ -38,9 +38,11 @@ static double exact(tonari_grid grid, int i, int j, int steps) {
   tonari_grid_info info;
   check(tonari_grid_get_cells(grid, 0, first, NULL));
   check(tonari_grid_get_info(grid, &info));
-  const double dx = 2 * acos(-1) / (double)info.global[0], dy = 2 * acos(-1) / (double)info.global[1];
+  const double dx = 2 * acos(-1) / (double)info.global[0],
+               dy = 2 * acos(-1) / (double)info.global[1];
   const double factor = (1 + 2 * cos(dx)) * (1 + 2 * cos(dy)) / 9;
-  return pow(factor, steps) * cos(dx * (double)(first[0] + i - GHOSTS) + dy * (double)(first[1] + j - GHOSTS));
+  return pow(factor, steps) *
+         cos(dx * (double)(first[0] + i - GHOSTS) + dy * (double)(first[1] + j - GHOSTS));
 }
 
 static tonari_grid make_grid(MPI_Comm cart, Field u[2]) {
@@ -57,7 +59,8 @@ static tonari_grid make_grid(MPI_Comm cart, Field u[2]) {
 static double max_error(tonari_grid grid, Field u, int steps) {
   double error = 0;
   for (int i = GHOSTS; i < GHOSTS + ROWS; ++i)
-    for (int j = GHOSTS; j < GHOSTS + COLUMNS; ++j) error = fmax(error, fabs(u[i][j] - exact(grid, i, j, steps)));
+    for (int j = GHOSTS; j < GHOSTS + COLUMNS; ++j)
+      error = fmax(error, fabs(u[i][j] - exact(grid, i, j, steps)));
   MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return error;
 }
@@ -87,7 +90,9 @@ int main(int argc, char** argv) {
     check(tonari_wait(halo[now]));
   }
   const double error = max_error(grid, u[STEPS % 2], STEPS);
-  if (rank == 0) printf("halo2d on %d x %d ranks: %d steps, largest error %.1e\n%s", dims[0], dims[1], STEPS, error, tonari_request_describe(halo[0]));
+  if (rank == 0)
+    printf("halo2d on %d x %d ranks: %d steps, largest error %.1e\n%s", dims[0], dims[1], STEPS,
+           error, tonari_request_describe(halo[0]));
 
   for (int c = 0; c < 2; ++c) check(tonari_request_free(&halo[c]));
   check(tonari_grid_free(&grid));

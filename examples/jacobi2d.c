@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <tonari/tonari.h>
 
-enum { N = 8, WIDTH = N + 2, STEPS_PER_CHECK = 100, MAX_STEPS = 50000 }; /* N x N points per rank, one layer of ghost points around them */
+enum {
+  N = 8,
+  WIDTH = N + 2,
+  STEPS_PER_CHECK = 100,
+  MAX_STEPS = 50000
+}; /* N x N points per rank, one layer of ghost points around them */
 
 typedef double Field[WIDTH][WIDTH];
 
@@ -38,14 +43,16 @@ static Grid make_grid(void) {
 
 /* The solution at point i, j of this rank, ghost points included. */
 static double exact(const Grid* grid, int i, int j) {
-  const double x = (grid->me[0] * N + i) / (double)(grid->dims[0] * N + 1), y = (grid->me[1] * N + j) / (double)(grid->dims[0] * N + 1);
+  const double x = (grid->me[0] * N + i) / (double)(grid->dims[0] * N + 1),
+               y = (grid->me[1] * N + j) / (double)(grid->dims[0] * N + 1);
   return x * x - y * y;
 }
 
 /* Ghost points hold the boundary values where there is no neighbor; elsewhere the exchange overwrites them. */
 static void initialize(const Grid* grid, Field u) {
   for (int i = 0; i < WIDTH; ++i)
-    for (int j = 0; j < WIDTH; ++j) u[i][j] = i == 0 || j == 0 || i == N + 1 || j == N + 1 ? exact(grid, i, j) : 0;
+    for (int j = 0; j < WIDTH; ++j)
+      u[i][j] = i == 0 || j == 0 || i == N + 1 || j == N + 1 ? exact(grid, i, j) : 0;
 }
 
 /* Block i goes to the neighbor at offset i and comes from the one at the opposite offset. Row and column are described where they lie, so nothing is
@@ -63,13 +70,15 @@ static tonari_request make_exchange(tonari_neighborhood near, Field u) {
   const MPI_Aint to[4] = {AT(0, 1), AT(N + 1, 1), AT(1, 0), AT(1, N + 1)};
 #undef AT
   tonari_request exchange;
-  check(tonari_alltoallw_init(u, counts, from, types, u, counts, to, types, near, MPI_INFO_NULL, &exchange));
+  check(tonari_alltoallw_init(u, counts, from, types, u, counts, to, types, near, MPI_INFO_NULL,
+                              &exchange));
   MPI_Type_free(&row);
   MPI_Type_free(&column);
   return exchange;
 }
 
-static double update(Field u, Field next, int first_row, int last_row, int first_column, int last_column) {
+static double update(Field u, Field next, int first_row, int last_row, int first_column,
+                     int last_column) {
   double change = 0;
   for (int i = first_row; i <= last_row; ++i)
     for (int j = first_column; j <= last_column; ++j) {
@@ -94,8 +103,10 @@ static int iterate(const Grid* grid, Field u[2], const tonari_request exchange[2
     const double interior = update(u[now], u[1 - now], 2, N - 1, 2, N - 1);
     check(tonari_wait(exchange[now]));
     change = fmax(interior, update_border(u[now], u[1 - now]));
-    if (step % STEPS_PER_CHECK == 0) MPI_Allreduce(MPI_IN_PLACE, &change, 1, MPI_DOUBLE, MPI_MAX, grid->comm);
-    else change = 1; /* not known */
+    if (step % STEPS_PER_CHECK == 0)
+      MPI_Allreduce(MPI_IN_PLACE, &change, 1, MPI_DOUBLE, MPI_MAX, grid->comm);
+    else
+      change = 1; /* not known */
   }
   return step;
 }
@@ -121,8 +132,8 @@ int main(int argc, char** argv) {
   const int steps = iterate(&grid, u, exchange);
   const double error = max_error(&grid, u[steps % 2]);
   if (grid.me[0] == 0 && grid.me[1] == 0) {
-    printf("jacobi2d on %d x %d ranks: %d steps, largest error %.1e\n%s\n", grid.dims[0], grid.dims[1], steps, error,
-           tonari_request_describe(exchange[0]));
+    printf("jacobi2d on %d x %d ranks: %d steps, largest error %.1e\n%s\n", grid.dims[0],
+           grid.dims[1], steps, error, tonari_request_describe(exchange[0]));
   }
   for (int k = 0; k < 2; ++k) check(tonari_request_free(&exchange[k]));
   check(tonari_neighborhood_free(&near));

@@ -16,7 +16,8 @@ static int wrong_blocks(MPI_Comm cartcomm, const int octant[], const double recv
   MPI_Cart_get(cartcomm, 3, dims, periods, me);
   for (int i = 0; i < 7; ++i) {
     int source, at[3];
-    for (int j = 0; j < 3; ++j) at[j] = me[j] - octant[3 * i + j]; /* periodic: MPI_Cart_rank wraps */
+    for (int j = 0; j < 3; ++j)
+      at[j] = me[j] - octant[3 * i + j]; /* periodic: MPI_Cart_rank wraps */
     MPI_Cart_rank(cartcomm, at, &source);
     wrong += recvbuf[i] != payload(source, i);
   }
@@ -39,17 +40,17 @@ int main(int argc, char** argv) {
     recvbuf[i] = -1;
   }
 
-int octant[] =
-{1,0,0,0,1,0,0,0,1,1,1,0,1,0,1,0,1,1,1,1,1};
-Iso_neighborhood_create(cartcomm,
-    7,octant,&isocomm);
+  int octant[] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1};
+  Iso_neighborhood_create(cartcomm, 7, octant, &isocomm);
 
   Iso_neighbor_alltoall_init(sendbuf, 1, MPI_DOUBLE, recvbuf, 1, MPI_DOUBLE, isocomm, &request);
   Iso_start(&request); /* complete when it returns, as in the paper */
 
   wrong = wrong_blocks(cartcomm, octant, recvbuf);
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, cartcomm);
-  if (rank == 0) printf("octant on %d x %d x %d ranks: %s\n", dims[0], dims[1], dims[2], wrong ? "WRONG" : "all blocks right");
+  if (rank == 0)
+    printf("octant on %d x %d x %d ranks: %s\n", dims[0], dims[1], dims[2],
+           wrong ? "WRONG" : "all blocks right");
 
   Iso_request_free(&request);
   MPI_Comm_free(&isocomm);

@@ -1,5 +1,6 @@
-// tonari.hpp: every rank of a ring learns the numbers of the ranks up to two to its left and right (allgather), while the four neighbors also get
-// one number each of their own (alltoall); both exchanges run at the same time.
+// tonari.hpp: every rank of a ring learns the numbers of the ranks up to two to its left and right
+// (allgather), while the four neighbors also get one number each of their own (alltoall); both
+// exchanges run at the same time.
 //
 //     mpiexec -n 5 ring
 #include <algorithm>

@@ -42,7 +42,9 @@ class Trouble(Exception):
 def run(*command: str, text: str | None = None) -> None:
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode:
-        raise Trouble(f"`{' '.join(command)}` failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
+        raise Trouble(
+            f"`{' '.join(command)}` failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
+        )
 
 
 class Hosts:
@@ -69,7 +71,9 @@ class Hosts:
 
     def __exit__(self, *_: object) -> None:
         for name in reversed(self.made):
-            for pid in subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split():
+            for pid in subprocess.run(
+                ["ip", "netns", "pids", name], capture_output=True, text=True
+            ).stdout.split():
                 try:
                     os.kill(int(pid), signal.SIGKILL)
                 except ProcessLookupError:
@@ -98,10 +102,41 @@ class Hosts:
         full = self._namespace(name)
         etc = NETNS_ETC / full
         etc.mkdir(parents=True)
-        (etc / "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"{self._address(j)} {other}\n" for j, other in enumerate(self.names)))
-        run("ip", "-n", self.prefix + "bridge", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", full)
-        run("ip", "-n", self.prefix + "bridge", "-batch", "-", text=f"link set {name} master bridge\nlink set {name} up\n")
-        run("ip", "-n", full, "-batch", "-", text=f"link set lo up\naddr add {self._address(i)}/16 dev eth0\nlink set eth0 up\n")
+        (etc / "hosts").write_text(
+            "127.0.0.1 localhost\n"
+            + "".join(f"{self._address(j)} {other}\n" for j, other in enumerate(self.names))
+        )
+        run(
+            "ip",
+            "-n",
+            self.prefix + "bridge",
+            "link",
+            "add",
+            name,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "eth0",
+            "netns",
+            full,
+        )
+        run(
+            "ip",
+            "-n",
+            self.prefix + "bridge",
+            "-batch",
+            "-",
+            text=f"link set {name} master bridge\nlink set {name} up\n",
+        )
+        run(
+            "ip",
+            "-n",
+            full,
+            "-batch",
+            "-",
+            text=f"link set lo up\naddr add {self._address(i)}/16 dev eth0\nlink set eth0 up\n",
+        )
 
     @staticmethod
     def _address(i: int) -> str:
@@ -141,16 +176,43 @@ def launch(hosts: Hosts, slots: int, command: list[str]) -> int:
             "oob_tcp_if_include": SUBNET,
             "mpi_yield_when_idle": "1",
         }
-        mpiexec = [command[0], "--allow-run-as-root", "--bind-to", "none", "--map-by", "node", "-n", str(slots * hosts.count)]
+        mpiexec = [
+            command[0],
+            "--allow-run-as-root",
+            "--bind-to",
+            "none",
+            "--map-by",
+            "node",
+            "-n",
+            str(slots * hosts.count),
+        ]
         mpiexec += ["-H", ",".join(f"{name}:{slots}" for name in hosts.names)]
         for key, value in settings.items():
             mpiexec += ["--mca", key, value]
         exported = sorted(key for key in os.environ if key.startswith("TONARI_"))
         mpiexec += [word for key in exported for word in ("-x", key)]
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_MCA_rmaps", "OMPI_MCA_hwloc"))}
-        inside = ["ip", "netns", "exec", hosts.prefix + hosts.names[0], "unshare", "-u", "sh", "-c", 'hostname "$1"; shift; exec "$@"', "sh", hosts.names[0]]
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("OMPI_MCA_rmaps", "OMPI_MCA_hwloc"))
+        }
+        inside = [
+            "ip",
+            "netns",
+            "exec",
+            hosts.prefix + hosts.names[0],
+            "unshare",
+            "-u",
+            "sh",
+            "-c",
+            'hostname "$1"; shift; exec "$@"',
+            "sh",
+            hosts.names[0],
+        ]
         # All hosts share a few cores: whatever else runs would look like a slow network.
-        process = subprocess.Popen(["nice", "-n", "-20", *inside, *mpiexec, *command[1:]], env=environment)
+        process = subprocess.Popen(
+            ["nice", "-n", "-20", *inside, *mpiexec, *command[1:]], env=environment
+        )
         try:
             return process.wait()
         finally:
@@ -163,7 +225,10 @@ def launch(hosts: Hosts, slots: int, command: list[str]) -> int:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0], usage="%(prog)s HOSTS [--slots N] -- mpiexec PROGRAM [ARGUMENT...]")
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        usage="%(prog)s HOSTS [--slots N] -- mpiexec PROGRAM [ARGUMENT...]",
+    )
     parser.add_argument("hosts", type=int)
     parser.add_argument("--slots", type=int, default=1, help="ranks on each host (1)")
     words = sys.argv[1:]
@@ -171,7 +236,9 @@ def parse() -> argparse.Namespace:
     given = parser.parse_args(words[:end])
     given.command = words[end + 1 :]
     if not 1 <= given.hosts <= 1000 or not 1 <= given.slots <= 1000 or len(given.command) < 2:
-        parser.error("it takes 1 to 1000 hosts, 1 to 1000 ranks on each, and a command: mpiexec PROGRAM")
+        parser.error(
+            "it takes 1 to 1000 hosts, 1 to 1000 ranks on each, and a command: mpiexec PROGRAM"
+        )
     return given
 
 

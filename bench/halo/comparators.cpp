@@ -1,4 +1,5 @@
-// What programs do on arrays without a library: one message per neighbor, also where the neighbor is the rank itself, by MPI_Irecv and MPI_Isend.
+// What programs do on arrays without a library: one message per neighbor, also where the neighbor
+// is the rank itself, by MPI_Irecv and MPI_Isend.
 #include <array>
 
 #include "halo/exchange.hpp"
@@ -26,7 +27,8 @@ class Pack : public OnArray {
  public:
   explicit Pack(const Field& field) : OnArray(field) {
     for (int i = 0; i < all; ++i) {
-      const std::size_t cells = static_cast<std::size_t>(cells_in(field.cube().surface(neighbors()[i])));
+      const std::size_t cells =
+          static_cast<std::size_t>(cells_in(field.cube().surface(neighbors()[i])));
       out_[i].resize(cells), in_[i].resize(cells);
     }
   }
@@ -34,22 +36,30 @@ class Pack : public OnArray {
   void run() override {
     const double start = now();
     for (int i = 0; i < all; ++i)
-      MPI_Irecv(in_[i].data(), static_cast<int>(in_[i].size()), MPI_DOUBLE, neighbors()[i].rank, opposite(i), comm(), &requests_[i]);
+      MPI_Irecv(in_[i].data(), static_cast<int>(in_[i].size()), MPI_DOUBLE, neighbors()[i].rank,
+                opposite(i), comm(), &requests_[i]);
     const double received = now();
     for (int i = 0; i < all; ++i) gather(field_.cube().surface(neighbors()[i]), out_[i].data());
     const double packed = now();
     for (int i = 0; i < all; ++i)
-      MPI_Isend(out_[i].data(), static_cast<int>(out_[i].size()), MPI_DOUBLE, neighbors()[i].rank, i, comm(), &requests_[all + i]);
+      MPI_Isend(out_[i].data(), static_cast<int>(out_[i].size()), MPI_DOUBLE, neighbors()[i].rank,
+                i, comm(), &requests_[all + i]);
     const double sent = now();
     MPI_Waitall(2 * all, requests_.data(), MPI_STATUSES_IGNORE);
     const double arrived = now();
     for (int i = 0; i < all; ++i) scatter(field_.cube().ghosts(neighbors()[i]), in_[i].data());
-    phases_ = {packed - received + now() - arrived, received - start + sent - packed, arrived - sent};
+    phases_ = {packed - received + now() - arrived, received - start + sent - packed,
+               arrived - sent};
   }
-  std::string description() const override { return "plain loops into buffers, MPI_Irecv and MPI_Isend, plain loops out of buffers; to itself by MPI, too"; }
+  std::string description() const override {
+    return "plain loops into buffers, MPI_Irecv and MPI_Isend, plain loops out of buffers; to "
+           "itself by MPI, too";
+  }
 
  private:
-  double* row(const tonari_box& box, long long z, long long y) const { return &field_.at(0, z, y, box.first[2]); }
+  double* row(const tonari_box& box, long long z, long long y) const {
+    return &field_.at(0, z, y, box.first[2]);
+  }
   void gather(const tonari_box& box, double* to) const {
     const long long width = box.end[2] - box.first[2];
     for (long long z = box.first[0]; z < box.end[0]; ++z)
@@ -89,17 +99,22 @@ class Datatypes : public OnArray {
   void run() override {
     const double start = now();
     double* const array = field_.base(0);
-    for (int i = 0; i < all; ++i) MPI_Irecv(array, 1, in_[i], neighbors()[i].rank, opposite(i), comm(), &requests_[i]);
-    for (int i = 0; i < all; ++i) MPI_Isend(array, 1, out_[i], neighbors()[i].rank, i, comm(), &requests_[all + i]);
+    for (int i = 0; i < all; ++i)
+      MPI_Irecv(array, 1, in_[i], neighbors()[i].rank, opposite(i), comm(), &requests_[i]);
+    for (int i = 0; i < all; ++i)
+      MPI_Isend(array, 1, out_[i], neighbors()[i].rank, i, comm(), &requests_[all + i]);
     const double sent = now();
     MPI_Waitall(2 * all, requests_.data(), MPI_STATUSES_IGNORE);
     phases_ = {0, sent - start, now() - sent};
   }
-  std::string description() const override { return "MPI_Type_create_subarray, MPI_Irecv and MPI_Isend; to itself by MPI, too"; }
+  std::string description() const override {
+    return "MPI_Type_create_subarray, MPI_Irecv and MPI_Isend; to itself by MPI, too";
+  }
 
  private:
   MPI_Datatype type_of(const tonari_box& box) const {
-    const int ghost = static_cast<int>(field_.cube().ghost), extent = static_cast<int>(field_.cube().size) + 2 * ghost;
+    const int ghost = static_cast<int>(field_.cube().ghost),
+              extent = static_cast<int>(field_.cube().size) + 2 * ghost;
     std::array<int, 3> whole, some, first;
     for (std::size_t k = 0; k < 3; ++k) {
       whole[k] = extent;
@@ -107,7 +122,8 @@ class Datatypes : public OnArray {
       first[k] = static_cast<int>(box.first[k]) + ghost;
     }
     MPI_Datatype type;
-    MPI_Type_create_subarray(3, whole.data(), some.data(), first.data(), MPI_ORDER_C, MPI_DOUBLE, &type);
+    MPI_Type_create_subarray(3, whole.data(), some.data(), first.data(), MPI_ORDER_C, MPI_DOUBLE,
+                             &type);
     MPI_Type_commit(&type);
     return type;
   }
@@ -118,6 +134,8 @@ class Datatypes : public OnArray {
 }  // namespace
 
 std::unique_ptr<Exchange> make_pack(const Field& field) { return std::make_unique<Pack>(field); }
-std::unique_ptr<Exchange> make_datatypes(const Field& field) { return std::make_unique<Datatypes>(field); }
+std::unique_ptr<Exchange> make_datatypes(const Field& field) {
+  return std::make_unique<Datatypes>(field);
+}
 
 }  // namespace bench::halo

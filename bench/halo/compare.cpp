@@ -12,7 +12,9 @@ namespace bench::halo {
 namespace {
 
 bool wanted(const Options& options, const Kind& kind) {
-  return options.exchanges.empty() || std::any_of(options.exchanges.begin(), options.exchanges.end(), [&](const std::string& name) { return matches(kind, name); });
+  return options.exchanges.empty() ||
+         std::any_of(options.exchanges.begin(), options.exchanges.end(),
+                     [&](const std::string& name) { return matches(kind, name); });
 }
 
 bool on_all(bool mine, MPI_Comm comm) {
@@ -31,7 +33,9 @@ std::unique_ptr<Exchange> make(const Run& run, const Kind& kind, const Field* fi
   if (is_ours(kind)) return make_tonari(*field, kind, run.options);
   if (kind.exchange == "pack") return make_pack(*field);
   if (kind.exchange == "datatypes") return make_datatypes(*field);
-  return make_network(run.torus, messages_of(run.cube, run.options, page_of(run.options), Sending::views), kind.exchange == "network");
+  return make_network(run.torus,
+                      messages_of(run.cube, run.options, page_of(run.options), Sending::views),
+                      kind.exchange == "network");
 }
 
 void make_entries(Run& run) {
@@ -51,12 +55,14 @@ void make_entries(Run& run) {
 void verify(Run& run, int generation) {
   for (Entry& entry : run.entries) {
     bool good = true;
-    for (int turn = 0; turn < 2; ++turn) good = entry.exchange->verify(generation + 2 * turn) && good;
+    for (int turn = 0; turn < 2; ++turn)
+      good = entry.exchange->verify(generation + 2 * turn) && good;
     entry.verified = on_all(good, run.torus.comm()) && (generation == 0 || entry.verified);
   }
 }
 
-// What takes less than the clock can tell is done several times between two looks at it: by itself, so that nothing else waits for it.
+// What takes less than the clock can tell is done several times between two looks at it: by itself,
+// so that nothing else waits for it.
 void choose_repeats(Run& run) {
   constexpr double long_enough = 1e-5;
   for (Entry& entry : run.entries) {
@@ -75,8 +81,10 @@ Spread divided(Spread s, double by) {
   return s;
 }
 
-// Before it is timed everything is done once: it is to find the caches as it leaves them itself, not as those do that came before.
-Effort effort_of(const Options& options, int look_every, std::vector<std::function<void()>> before) {
+// Before it is timed everything is done once: it is to find the caches as it leaves them itself,
+// not as those do that came before.
+Effort effort_of(const Options& options, int look_every,
+                 std::vector<std::function<void()>> before) {
   return {options.rounds, 1, 0, options.max_time / 2, look_every, std::move(before)};
 }
 
@@ -91,10 +99,12 @@ void time_exchanges(Run& run) {
     });
   }
   run.quiet.before = ping_pong(run.torus.comm());
-  const Timing timing = time_side_by_side(runs, effort_of(run.options, 8, before), run.torus.comm());
+  const Timing timing =
+      time_side_by_side(runs, effort_of(run.options, 8, before), run.torus.comm());
   run.quiet.after = ping_pong(run.torus.comm());
   run.rounds = timing.rounds;
-  for (std::size_t i = 0; i < run.entries.size(); ++i) run.entries[i].seconds = divided(timing.seconds[i], run.entries[i].repeat);
+  for (std::size_t i = 0; i < run.entries.size(); ++i)
+    run.entries[i].seconds = divided(timing.seconds[i], run.entries[i].repeat);
 }
 
 void count(Run& run) {
@@ -103,7 +113,8 @@ void count(Run& run) {
 
 void make_steps(Run& run) {
   const Field& array = field_in(run, Storage::array);
-  for (const auto& [storage, field] : run.fields) run.computing[storage].steps = make_steps(*field, run.options.points);
+  for (const auto& [storage, field] : run.fields)
+    run.computing[storage].steps = make_steps(*field, run.options.points);
   run.loops = std::make_unique<PlainLoops>(array, run.options.points);
   run.memory = std::make_unique<MemorySpeed>(cells_in(run.cube.own()));
 }
@@ -113,21 +124,25 @@ void verify_steps(Run& run) {
   constexpr int generation = 5;
   const Steps& on_array = *run.computing.at(Storage::array).steps;
   const bool good = run.loops->agrees_with(on_array);
-  const unsigned long long expected = expected_result(on_array, *run.fields.at(Storage::array), generation);
+  const unsigned long long expected =
+      expected_result(on_array, *run.fields.at(Storage::array), generation);
   for (Entry& entry : run.entries) {
     if (!entry.field) continue;
     const Steps& steps = *run.computing.at(entry.field->storage()).steps;
-    const bool same = result_of(steps, *entry.exchange, *entry.field, on_array.per_exchange(), generation) == expected;
+    const bool same = result_of(steps, *entry.exchange, *entry.field, on_array.per_exchange(),
+                                generation) == expected;
     entry.verified = on_all(good && same, run.torus.comm()) && entry.verified;
   }
 }
 
-// Computing alone leaves old ghosts behind, which every cycle fills again at its end; mapped ghosts are never old. It writes what a neighbor may still read there,
-// though: both only compute then, and nobody looks at the values.
+// Computing alone leaves old ghosts behind, which every cycle fills again at its end; mapped ghosts
+// are never old. It writes what a neighbor may still read there, though: both only compute then,
+// and nobody looks at the values.
 void time_steps(Run& run) {
   std::vector<std::function<void()>> runs;
   std::vector<Spread*> results;
-  const int together = run.computing.at(Storage::array).steps->per_exchange();  // steps between two looks at the clock, the same for all
+  // steps between two looks at the clock, the same for all
+  const int together = run.computing.at(Storage::array).steps->per_exchange();
   const auto add = [&](Spread& into, int each, std::function<void()> what) {
     runs.emplace_back([what = std::move(what), each, together] {
       for (int done = 0; done < together; done += each) what();
@@ -149,11 +164,14 @@ void time_steps(Run& run) {
   }
   const Timing timing = time_side_by_side(runs, effort_of(run.options, 1, runs), run.torus.comm());
   run.step_rounds = timing.rounds;
-  for (std::size_t i = 0; i < results.size(); ++i) *results[i] = divided(timing.seconds[i], together);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    *results[i] = divided(timing.seconds[i], together);
 }
 
 void compare_one(const Options& options, const Torus& torus, long long size, Outcome& outcome) {
-  if (torus.rank() == 0) std::fprintf(stderr, "tonari_bench_halo: %lld cells along each dimension, %d ranks\n", size, torus.ranks());
+  if (torus.rank() == 0)
+    std::fprintf(stderr, "tonari_bench_halo: %lld cells along each dimension, %d ranks\n", size,
+                 torus.ranks());
   Run run(options, torus, size);
   make_entries(run);
   verify(run, 0);

@@ -31,7 +31,8 @@ struct Computing {
 
 // What one size shares. Fields before what refers to them.
 struct Run {
-  Run(const Options& given, const Torus& where, long long size) : options(given), torus(where), cube{size, given.ghost} {}
+  Run(const Options& given, const Torus& where, long long size)
+      : options(given), torus(where), cube{size, given.ghost} {}
   const Options& options;
   const Torus& torus;
   Cube cube;

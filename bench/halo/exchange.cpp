@@ -11,7 +11,8 @@ namespace bench::halo {
 namespace {
 
 tonari::BrickLayout layout_of(const Cube& cube, const Options& options, long long unit) {
-  const tonari::Cells size{cube.size, cube.size, cube.size}, ghost{cube.ghost, cube.ghost, cube.ghost}, brick{options.brick, options.brick, options.brick};
+  const tonari::Cells size{cube.size, cube.size, cube.size},
+      ghost{cube.ghost, cube.ghost, cube.ghost}, brick{options.brick, options.brick, options.brick};
   tonari::BrickShape shape;
   shape.brick = brick, shape.element_bytes = sizeof(double), shape.unit = unit;
   return {{3, size, ghost, ghost}, shape, tonari::surface_order(3)};
@@ -19,9 +20,11 @@ tonari::BrickLayout layout_of(const Cube& cube, const Options& options, long lon
 
 Message message_of(const tonari::BrickLayout& layout, tonari::Region direction, Sending sending) {
   if (sending == Sending::cells) return {1, static_cast<long long>(layout.payload(direction))};
-  if (sending == Sending::views) return {1, static_cast<long long>(layout.message(direction).bytes)};
+  if (sending == Sending::views)
+    return {1, static_cast<long long>(layout.message(direction).bytes)};
   Message all{0, 0};
-  for (const tonari::BrickPiece& piece : sending == Sending::pieces ? layout.send(direction) : layout.send_basic(direction))
+  for (const tonari::BrickPiece& piece :
+       sending == Sending::pieces ? layout.send(direction) : layout.send_basic(direction))
     ++all.pieces, all.bytes += static_cast<long long>(piece.bytes);
   return all;
 }
@@ -52,7 +55,9 @@ const std::vector<Kind>& kinds() {
 }
 
 std::string to_text(const Kind& kind) { return kind.storage + "/" + kind.exchange; }
-bool matches(const Kind& kind, const std::string& name) { return name == kind.exchange || name == to_text(kind); }
+bool matches(const Kind& kind, const std::string& name) {
+  return name == kind.exchange || name == to_text(kind);
+}
 bool is_ours(const Kind& kind) { return !kind.halo.empty(); }
 
 std::optional<Storage> storage_of(const Kind& kind) {
@@ -75,10 +80,12 @@ bool verify_field(Exchange& exchange, const Field& field, int generation) {
   return good;
 }
 
-std::vector<Message> messages_of(const Cube& cube, const Options& options, long long unit, Sending sending) {
+std::vector<Message> messages_of(const Cube& cube, const Options& options, long long unit,
+                                 Sending sending) {
   const tonari::BrickLayout layout = layout_of(cube, options, unit);
   std::vector<Message> messages;
-  for (const tonari::Region direction : tonari::directions(3)) messages.push_back(message_of(layout, direction, sending));
+  for (const tonari::Region direction : tonari::directions(3))
+    messages.push_back(message_of(layout, direction, sending));
   return messages;
 }
 
@@ -86,14 +93,21 @@ long long shifted_bytes(const Cube& cube, const Options& options, long long unit
   const tonari::BrickLayout layout = layout_of(cube, options, unit);
   long long bytes = 0;
   for (const int side : {-1, 1})
-    for (const tonari::BrickPiece& piece : layout.shift_send(dimension, side)) bytes += static_cast<long long>(piece.bytes);
+    for (const tonari::BrickPiece& piece : layout.shift_send(dimension, side))
+      bytes += static_cast<long long>(piece.bytes);
   return bytes;
 }
 
-double padding_percent(const Cube& cube, const Options& options, long long unit) { return tonari::padding_percent(layout_of(cube, options, unit)); }
+double padding_percent(const Cube& cube, const Options& options, long long unit) {
+  return tonari::padding_percent(layout_of(cube, options, unit));
+}
 
-long long page_of(const Options& options) { return options.page ? options.page : sysconf(_SC_PAGESIZE); }
+long long page_of(const Options& options) {
+  return options.page ? options.page : sysconf(_SC_PAGESIZE);
+}
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace bench::halo

@@ -12,17 +12,18 @@ namespace bench::halo {
 
 // A storage and the name of an exchange.
 struct Kind {
-  std::string storage;   // array, brick, mapped; buffers: no grid at all
+  std::string storage;  // array, brick, mapped; buffers: no grid at all
   std::string exchange;
-  std::string halo{};    // tonari_halo; empty: a comparator in plain MPI
+  std::string halo{};  // tonari_halo; empty: a comparator in plain MPI
 };
 const std::vector<Kind>& kinds();
-std::string to_text(const Kind& kind);                          // mapped/layout
-bool matches(const Kind& kind, const std::string& name);        // layout or mapped/layout
+std::string to_text(const Kind& kind);                    // mapped/layout
+bool matches(const Kind& kind, const std::string& name);  // layout or mapped/layout
 bool is_ours(const Kind& kind);
-std::optional<Storage> storage_of(const Kind& kind);            // none: buffers
+std::optional<Storage> storage_of(const Kind& kind);  // none: buffers
 
-// Parts of one exchange, in seconds. Tonari's own packing is part of its call (and unpacking of its wait).
+// Parts of one exchange, in seconds. Tonari's own packing is part of its call (and unpacking of its
+// wait).
 struct Phases {
   double pack = 0, call = 0, wait = 0;
 };
@@ -33,32 +34,42 @@ class Exchange {
   virtual void run() = 0;  // of `copy()`; then that is the next one
   virtual int copy() const { return 0; }
   virtual bool copies_alternate() const { return false; }
-  virtual bool verify(int generation) = 0;  // [collective] one exchange of new data, every cell looked at, on this rank
+  // [collective] one exchange of new data, every cell looked at, on this rank
+  virtual bool verify(int generation) = 0;
   virtual std::string description() const = 0;
   virtual std::string chosen() const { return ""; }
-  // What the rank copies from one of its sides to another instead of sending it to itself, as plain MPI would.
+  // What the rank copies from one of its sides to another instead of sending it to itself, as plain
+  // MPI would.
   virtual int copied_messages() const { return 0; }
   virtual long long copied_bytes() const { return 0; }
   virtual bool seen_at_mpi() const { return true; }  // its messages are point to point
-  virtual std::optional<long long> declared_bytes() const { return std::nullopt; }  // to others, if not all of it goes through MPI
+  // to others, if not all of it goes through MPI
+  virtual std::optional<long long> declared_bytes() const { return std::nullopt; }
   const Phases& phases() const { return phases_; }
 
  protected:
   Phases phases_;
 };
 
-// Of a field: new data into its own cells, poison into its ghosts, one exchange, and every ghost cell compared. Barriers around it: mapped ghosts are others' cells.
+// Of a field: new data into its own cells, poison into its ghosts, one exchange, and every ghost
+// cell compared. Barriers around it: mapped ghosts are others' cells.
 bool verify_field(Exchange& exchange, const Field& field, int generation);
 
-// Bytes of the messages to all 26 neighbors, and how many there are, as the storage sends them (buffers: as MemMap does).
+// Bytes of the messages to all 26 neighbors, and how many there are, as the storage sends them
+// (buffers: as MemMap does).
 struct Message {
   int pieces = 1;
   long long bytes = 0;
 };
-enum class Sending { cells, pieces, regions, views };  // packed or by types; contiguous pieces (Layout); every region by itself (Basic); mapped side by side (MemMap)
-std::vector<Message> messages_of(const Cube& cube, const Options& options, long long unit, Sending sending);
-long long shifted_bytes(const Cube& cube, const Options& options, long long unit, int dimension);  // both messages along it, dimension by dimension
-double padding_percent(const Cube& cube, const Options& options, long long unit);  // the paper's Table 2
+// packed or by types; contiguous pieces (Layout); every region by itself (Basic); mapped side by
+// side (MemMap)
+enum class Sending { cells, pieces, regions, views };
+std::vector<Message> messages_of(const Cube& cube, const Options& options, long long unit,
+                                 Sending sending);
+// both messages along it, dimension by dimension
+long long shifted_bytes(const Cube& cube, const Options& options, long long unit, int dimension);
+// the paper's Table 2
+double padding_percent(const Cube& cube, const Options& options, long long unit);
 
 long long page_of(const Options& options);
 
@@ -66,7 +77,9 @@ double now();
 
 std::unique_ptr<Exchange> make_pack(const Field& field);
 std::unique_ptr<Exchange> make_datatypes(const Field& field);
-std::unique_ptr<Exchange> make_network(const Torus& torus, const std::vector<Message>& messages, bool through_mpi);
-std::unique_ptr<Exchange> make_tonari(const Field& field, const Kind& kind, const Options& options);  // [collective] throws tonari::Error
+std::unique_ptr<Exchange> make_network(const Torus& torus, const std::vector<Message>& messages,
+                                       bool through_mpi);
+// [collective] throws tonari::Error
+std::unique_ptr<Exchange> make_tonari(const Field& field, const Kind& kind, const Options& options);
 
 }  // namespace bench::halo

@@ -10,7 +10,8 @@ namespace {
 
 constexpr double poison = -1e300;
 
-tonari_grid_shape shape_of(const Torus& torus, const Cube& cube, Storage storage, const Options& options) {
+tonari_grid_shape shape_of(const Torus& torus, const Cube& cube, Storage storage,
+                           const Options& options) {
   tonari_grid_shape shape{};
   shape.dims = 3, shape.type = MPI_DOUBLE, shape.copies = 2;
   for (int k = 0; k < 3; ++k) {
@@ -18,7 +19,9 @@ tonari_grid_shape shape_of(const Torus& torus, const Cube& cube, Storage storage
     shape.lower[k] = shape.upper[k] = cube.ghost;
     if (storage != Storage::array) shape.brick[k] = options.brick;
   }
-  shape.storage = storage == Storage::array ? TONARI_STORAGE_ARRAY : storage == Storage::brick ? TONARI_STORAGE_BRICK : TONARI_STORAGE_MAPPED;
+  shape.storage = storage == Storage::array   ? TONARI_STORAGE_ARRAY
+                  : storage == Storage::brick ? TONARI_STORAGE_BRICK
+                                              : TONARI_STORAGE_MAPPED;
   shape.mapped_ghosts = storage == Storage::mapped_ghosts;
   if (shape.storage == TONARI_STORAGE_MAPPED) shape.page = static_cast<std::size_t>(options.page);
   return shape;
@@ -28,11 +31,13 @@ long long wrap(long long x, long long extent) { return ((x % extent) + extent) %
 
 }  // namespace
 
-Field::Field(const Torus& torus, const Cube& cube, Storage storage, const Options& options) : torus_(torus), cube_(cube), storage_(storage) {
+Field::Field(const Torus& torus, const Cube& cube, Storage storage, const Options& options)
+    : torus_(torus), cube_(cube), storage_(storage) {
   const tonari_grid_shape shape = shape_of(torus, cube, storage, options);
   check(tonari_grid_create(torus.comm(), &shape, nullptr, MPI_INFO_NULL, &grid_));
   check(tonari_grid_get_info(grid_, &info_));
-  check(bricked() ? tonari_grid_get_bricks(grid_, 0, &bricks_) : tonari_grid_get_array(grid_, 0, &array_));
+  check(bricked() ? tonari_grid_get_bricks(grid_, 0, &bricks_)
+                  : tonari_grid_get_array(grid_, 0, &array_));
   for (int copy = 0; copy < 2; ++copy) {
     void* base = nullptr;
     check(tonari_grid_data(grid_, 0, copy, 0, &base));
@@ -63,24 +68,31 @@ double Field::value(int generation, long long z, long long y, long long x) const
 }
 
 void Field::fill(int copy, int generation) const {
-  for_each_cell(cube_.own(), [&](long long z, long long y, long long x) { at(copy, z, y, x) = value(generation, z, y, x); });
+  for_each_cell(cube_.own(), [&](long long z, long long y, long long x) {
+    at(copy, z, y, x) = value(generation, z, y, x);
+  });
 }
 
 void Field::poison_ghosts(int copy) const {
   if (storage_ == Storage::mapped_ghosts) return;
   for (const Neighbor& each : torus_.neighbors())
-    for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) { at(copy, z, y, x) = poison; });
+    for_each_cell(cube_.ghosts(each),
+                  [&](long long z, long long y, long long x) { at(copy, z, y, x) = poison; });
 }
 
 void Field::fill_ghosts(int copy, int generation) const {
   for (const Neighbor& each : torus_.neighbors())
-    for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) { at(copy, z, y, x) = value(generation, z, y, x); });
+    for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) {
+      at(copy, z, y, x) = value(generation, z, y, x);
+    });
 }
 
 bool Field::delivered(int copy, int generation) const {
   bool good = true;
   for (const Neighbor& each : torus_.neighbors())
-    for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) { good = good && at(copy, z, y, x) == value(generation, z, y, x); });
+    for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) {
+      good = good && at(copy, z, y, x) == value(generation, z, y, x);
+    });
   return good;
 }
 

@@ -14,7 +14,8 @@ enum class Storage { array, brick, mapped, mapped_ghosts };
 
 class Field {
  public:
-  Field(const Torus& torus, const Cube& cube, Storage storage, const Options& options);  // [collective] throws tonari::Error
+  // [collective] throws tonari::Error
+  Field(const Torus& torus, const Cube& cube, Storage storage, const Options& options);
   ~Field() { tonari_grid_free(&grid_); }
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
@@ -29,14 +30,18 @@ class Field {
   const tonari_array& array() const { return array_; }
   const tonari_bricks& bricks() const { return bricks_; }
 
-  double& at(int copy, long long z, long long y, long long x) const { return bases_[copy][bricked() ? in_bricks(z, y, x) : in_array(z, y, x)]; }
+  double& at(int copy, long long z, long long y, long long x) const {
+    return bases_[copy][bricked() ? in_bricks(z, y, x) : in_array(z, y, x)];
+  }
 
-  // Own cells get numbers that no other cell of any rank or generation has, the ghosts values that no cell has (mapped ghosts are others' cells).
+  // Own cells get numbers that no other cell of any rank or generation has, the ghosts values that
+  // no cell has (mapped ghosts are others' cells).
   void fill(int copy, int generation) const;
   void poison_ghosts(int copy) const;
   void fill_ghosts(int copy, int generation) const;  // as an exchange would
   bool delivered(int copy, int generation) const;    // every ghost cell is what its owner has there
-  unsigned long long checksum(int copy) const;       // of the bits of own cells, in an order that does not depend on the storage
+  // of the bits of own cells, in an order that does not depend on the storage
+  unsigned long long checksum(int copy) const;
 
  private:
   long long in_array(long long z, long long y, long long x) const {

@@ -1,4 +1,5 @@
-// tonari_bench_halo: ghost exchanges of a 3-d grid in every storage beside what programs do with MPI alone, in one process (paper 001: Zhao et al. 2021, section 7).
+// tonari_bench_halo: ghost exchanges of a 3-d grid in every storage beside what programs do with
+// MPI alone, in one process (paper 001: Zhao et al. 2021, section 7).
 #include <mpi.h>
 
 #include <cstdio>

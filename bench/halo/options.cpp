@@ -10,28 +10,34 @@ namespace bench::halo {
 using tonari::Errc;
 
 const char* const usage =
-    "tonari_bench_halo [options], started by mpiexec: ghost exchanges of a periodic 3-d grid of doubles, side by side, and steps of a stencil with them\n"
+    "tonari_bench_halo [options], started by mpiexec: ghost exchanges of a periodic 3-d grid of "
+    "doubles, side by side, and steps of a stencil with them\n"
     "  --size N,...       own cells of each rank's subdomain along each dimension (64)\n"
     "  --ghost N          width of the ghosts in cells (8)\n"
     "  --brick N          cells of a brick along each dimension: 4 or 8 (8)\n"
     "  --page BYTES       to whose multiples mapped regions are padded (the system's page)\n"
     "  --stencil S        7 (default), 125, or none: exchanges only\n"
     "  --exchanges E,...  names such as layout, or with their storage, mapped/layout (all)\n"
-    "  --rounds N         timed rounds (200)      --max-time S  but no longer than so many seconds per size (20)\n"
+    "  --rounds N         timed rounds (200)      --max-time S  but no longer than so many seconds "
+    "per size (20)\n"
     "  --output FILE      where the JSON goes (standard output)\n";
 
 namespace {
 
-constexpr long long most_cells = 1024;  // along a dimension: a message must not have more bytes than an int can count
+// along a dimension: a message must not have more bytes than an int can count
+constexpr long long most_cells = 1024;
 
 long long brick_of(const std::string& word) {
-  if (word != "4" && word != "8") tonari::fail(Errc::argument, "--brick is '", word, "'; it must be 4 or 8, the sizes that the stencils are compiled for");
+  if (word != "4" && word != "8")
+    tonari::fail(Errc::argument, "--brick is '", word,
+                 "'; it must be 4 or 8, the sizes that the stencils are compiled for");
   return whole(word, 4, 8, "--brick");
 }
 
 int points_of(const std::string& word) {
   if (word == "none") return 0;
-  if (word != "7" && word != "125") tonari::fail(Errc::argument, "--stencil is '", word, "'; it must be 7, 125 or none");
+  if (word != "7" && word != "125")
+    tonari::fail(Errc::argument, "--stencil is '", word, "'; it must be 7, 125 or none");
   return static_cast<int>(whole(word, 7, 125, "--stencil"));
 }
 
@@ -40,7 +46,8 @@ std::vector<std::string> exchanges_of(const std::string& list) {
   std::string all;
   for (const Kind& kind : kinds()) all += (all.empty() ? "" : ", ") + to_text(kind);
   for (const std::string& name : names)
-    if (std::none_of(kinds().begin(), kinds().end(), [&](const Kind& kind) { return matches(kind, name); }))
+    if (std::none_of(kinds().begin(), kinds().end(),
+                     [&](const Kind& kind) { return matches(kind, name); }))
       tonari::fail(Errc::argument, "unknown exchange '", name, "'; there are ", all);
   if (names.empty()) tonari::fail(Errc::argument, "--exchanges is empty; there are ", all);
   return names;
@@ -50,29 +57,39 @@ void check(const Options& options) {
   const auto in_bricks = [&](const char* what, long long cells) {
     if (cells % options.brick == 0) return;
     const long long more = cells / options.brick * options.brick + options.brick;
-    tonari::fail(Errc::argument, what, " ", cells, " is no multiple of bricks of ", options.brick, " cells; take ", more, ", or a smaller --brick");
+    tonari::fail(Errc::argument, what, " ", cells, " is no multiple of bricks of ", options.brick,
+                 " cells; take ", more, ", or a smaller --brick");
   };
   in_bricks("--ghost", options.ghost);
   for (const long long n : options.sizes) {
     in_bricks("--size", n);
     if (n < 2 * options.ghost)
-      tonari::fail(Errc::argument, "--size ", n, " is less than two halos of ", options.ghost, " cells; make it at least ", 2 * options.ghost, ", or --ghost smaller");
+      tonari::fail(Errc::argument, "--size ", n, " is less than two halos of ", options.ghost,
+                   " cells; make it at least ", 2 * options.ghost, ", or --ghost smaller");
   }
-  if (options.page & (options.page - 1)) tonari::fail(Errc::argument, "--page is ", options.page, "; it must be a power of two");
+  if (options.page & (options.page - 1))
+    tonari::fail(Errc::argument, "--page is ", options.page, "; it must be a power of two");
 }
 
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
   Options options;
-  read_options(argc, argv,
-               {{"size", [&](const std::string& list) { options.sizes = whole_numbers(list, 1, most_cells, "--size", "--size names no size; for example 32,64"); }},
-                {"ghost", [&](const std::string& word) { options.ghost = whole(word, 1, most_cells, "--ghost"); }},
-                {"brick", [&](const std::string& word) { options.brick = brick_of(word); }},
-                {"page", [&](const std::string& word) { options.page = whole(word, 0, 1LL << 30, "--page"); }},
-                {"stencil", [&](const std::string& word) { options.points = points_of(word); }},
-                {"exchanges", [&](const std::string& list) { options.exchanges = exchanges_of(list); }}},
-               options);
+  read_options(
+      argc, argv,
+      {{"size",
+        [&](const std::string& list) {
+          options.sizes = whole_numbers(list, 1, most_cells, "--size",
+                                        "--size names no size; for example 32,64");
+        }},
+       {"ghost",
+        [&](const std::string& word) { options.ghost = whole(word, 1, most_cells, "--ghost"); }},
+       {"brick", [&](const std::string& word) { options.brick = brick_of(word); }},
+       {"page",
+        [&](const std::string& word) { options.page = whole(word, 0, 1LL << 30, "--page"); }},
+       {"stencil", [&](const std::string& word) { options.points = points_of(word); }},
+       {"exchanges", [&](const std::string& list) { options.exchanges = exchanges_of(list); }}},
+      options);
   if (!options.help) check(options);
   return options;
 }

@@ -11,9 +11,9 @@ namespace bench::halo {
 struct Options : CommonOptions {  // max_time: per size, half of it for exchanges and half for steps
   std::vector<long long> sizes{64};  // own cells of a rank's subdomain along each dimension
   long long ghost = 8;
-  long long brick = 8;               // cells along each dimension: 4 or 8
-  long long page = 0;                // bytes; 0: the system's
-  int points = 7;                    // of the stencil: 7, 125, or 0 for none
+  long long brick = 8;                 // cells along each dimension: 4 or 8
+  long long page = 0;                  // bytes; 0: the system's
+  int points = 7;                      // of the stencil: 7, 125, or 0 for none
   std::vector<std::string> exchanges;  // names, or storage/name; empty: all
 };
 

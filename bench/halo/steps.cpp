@@ -1,7 +1,7 @@
 #include "halo/steps.hpp"
 
-#include <tonari/stencil.hpp>
 #include <unistd.h>
+#include <tonari/stencil.hpp>
 
 #include <algorithm>
 #include <array>
@@ -38,9 +38,13 @@ template <class S, class C>
 class ArraySteps : public Steps {
  public:
   ArraySteps(const Field& field, const C& weights)
-      : Steps(expansion_of(field, S::radius).steps()), field_(field), weights_(weights), expansion_(expansion_of(field, S::radius)) {}
+      : Steps(expansion_of(field, S::radius).steps()),
+        field_(field),
+        weights_(weights),
+        expansion_(expansion_of(field, S::radius)) {}
   void step(int s, int from) const override {
-    tonari::apply(S{}, weights_, field_.array(), field_.base(from), field_.base(1 - from), expansion_.box(s), tonari::Threads::one);
+    tonari::apply(S{}, weights_, field_.array(), field_.base(from), field_.base(1 - from),
+                  expansion_.box(s), tonari::Threads::one);
   }
 
  private:
@@ -52,17 +56,22 @@ class ArraySteps : public Steps {
 template <class S, class C, int B>
 class BrickSteps : public Steps {
  public:
-  BrickSteps(const Field& field, const C& weights) : Steps(expansion_of(field, S::radius).steps()), field_(field), weights_(weights) {
+  BrickSteps(const Field& field, const C& weights)
+      : Steps(expansion_of(field, S::radius).steps()), field_(field), weights_(weights) {
     const tonari::Expansion expansion = expansion_of(field, S::radius);
-    for (int s = 0; s < per_exchange(); ++s) parts_.push_back({expansion.box(s), tonari::bricks_in(field.bricks(), expansion.box(s))});
+    for (int s = 0; s < per_exchange(); ++s)
+      parts_.push_back({expansion.box(s), tonari::bricks_in(field.bricks(), expansion.box(s))});
   }
   void step(int s, int from) const override {
     const Part& part = parts_[static_cast<std::size_t>(s)];
     const auto bricks = tonari::bricks<B, B, B>(field_.bricks());
     const double* const in = field_.base(from);
     double* const out = field_.base(1 - from);
-    if (s == per_exchange() - 1) tonari::apply(S{}, weights_, bricks, in, out, part.numbers, tonari::Threads::one);  // whole bricks: own cells
-    else tonari::apply(S{}, weights_, bricks, in, out, part.numbers, part.box, tonari::Threads::one);
+    // whole bricks: own cells
+    if (s == per_exchange() - 1)
+      tonari::apply(S{}, weights_, bricks, in, out, part.numbers, tonari::Threads::one);
+    else
+      tonari::apply(S{}, weights_, bricks, in, out, part.numbers, part.box, tonari::Threads::one);
   }
 
  private:
@@ -93,13 +102,15 @@ void compute(const Steps& steps, int from) {
   for (int s = 0; s < steps.per_exchange(); ++s, from = 1 - from) steps.step(s, from);
 }
 
-// Ghosts of whole bricks of 4 or 8 cells and stencils of radius 1 or 2: an even number of steps, which ends in the copy it began in.
+// Ghosts of whole bricks of 4 or 8 cells and stencils of radius 1 or 2: an even number of steps,
+// which ends in the copy it began in.
 void cycle(const Steps& steps, Exchange& exchange) {
   compute(steps, exchange.copies_alternate() ? 1 - exchange.copy() : exchange.copy());
   exchange.run();
 }
 
-unsigned long long result_of(const Steps& steps, Exchange& exchange, const Field& field, int count, int generation) {
+unsigned long long result_of(const Steps& steps, Exchange& exchange, const Field& field, int count,
+                             int generation) {
   const int first = exchange.copy();
   field.fill(first, generation);
   field.poison_ghosts(first);
@@ -115,10 +126,12 @@ unsigned long long expected_result(const Steps& steps, const Field& array, int g
   return array.checksum(0);
 }
 
-PlainLoops::PlainLoops(const Field& array, int points) : field_(array), points_(points), best_{array.cube().size, array.cube().size} {
+PlainLoops::PlainLoops(const Field& array, int points)
+    : field_(array), points_(points), best_{array.cube().size, array.cube().size} {
   const long long n = array.cube().size;
   double least = std::numeric_limits<double>::max();
-  for (const Tile tile : {Tile{n, n}, Tile{n, 8}, Tile{n, 16}, Tile{n, 32}, Tile{8, 8}, Tile{16, 16}, Tile{32, 32}, Tile{16, 64}}) {
+  for (const Tile tile : {Tile{n, n}, Tile{n, 8}, Tile{n, 16}, Tile{n, 32}, Tile{8, 8},
+                          Tile{16, 16}, Tile{32, 32}, Tile{16, 64}}) {
     if (tile.planes > n || tile.rows > n) continue;
     for (int turn = 0; turn < 3; ++turn) {
       const double start = now();
@@ -132,8 +145,10 @@ PlainLoops::PlainLoops(const Field& array, int points) : field_(array), points_(
 void PlainLoops::sweep(Tile tile) const {
   const tonari::bench::Tile t{tile.planes, tile.rows};
   const long long n = field_.cube().size;
-  if (points_ == 7) tonari::bench::plain_seven(seven.data(), field_.array(), field_.base(0), field_.base(1), n, t);
-  else tonari::bench::plain_full(full.data(), field_.array(), field_.base(0), field_.base(1), n, t);
+  if (points_ == 7)
+    tonari::bench::plain_seven(seven.data(), field_.array(), field_.base(0), field_.base(1), n, t);
+  else
+    tonari::bench::plain_full(full.data(), field_.array(), field_.base(0), field_.base(1), n, t);
 }
 
 void PlainLoops::plain() const { sweep({field_.cube().size, field_.cube().size}); }
@@ -144,7 +159,9 @@ bool PlainLoops::agrees_with(const Steps& steps) const {
   field_.fill_ghosts(0, 1);
   steps.own_cells(0);
   std::vector<double> values;
-  for_each_cell(field_.cube().own(), [&](long long z, long long y, long long x) { values.push_back(field_.at(1, z, y, x)); });
+  for_each_cell(field_.cube().own(), [&](long long z, long long y, long long x) {
+    values.push_back(field_.at(1, z, y, x));
+  });
   tiled();
   bool good = true;
   std::size_t i = 0;
@@ -161,7 +178,8 @@ struct MemorySpeed::Arrays {
   tonari::bench::Field in, out;
 };
 
-MemorySpeed::MemorySpeed(long long cells) : arrays_(std::make_unique<Arrays>(cells)), cells_(cells) {}
+MemorySpeed::MemorySpeed(long long cells)
+    : arrays_(std::make_unique<Arrays>(cells)), cells_(cells) {}
 MemorySpeed::~MemorySpeed() = default;
 
 void MemorySpeed::run() const {

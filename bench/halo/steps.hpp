@@ -1,4 +1,5 @@
-// Steps of a stencil on one storage, and what they are compared with: plain loops, loops in tiles, and the speed of memory.
+// Steps of a stencil on one storage, and what they are compared with: plain loops, loops in tiles,
+// and the speed of memory.
 #pragma once
 
 #include <memory>
@@ -8,13 +9,16 @@
 
 namespace bench::halo {
 
-// Ghost cell expansion (section 2): where ghosts are this rank's own, an exchange lasts for as many steps as the stencil's radius fits into the ghosts, and the ring that
-// those steps need is computed by every rank that needs it. Mapped ghosts are others' memory: an exchange per step, and nothing is computed twice.
+// Ghost cell expansion (section 2): where ghosts are this rank's own, an exchange lasts for as many
+// steps as the stencil's radius fits into the ghosts, and the ring that those steps need is
+// computed by every rank that needs it. Mapped ghosts are others' memory: an exchange per step, and
+// nothing is computed twice.
 class Steps {
  public:
   virtual ~Steps() = default;
   int per_exchange() const { return per_exchange_; }
-  virtual void step(int s, int from) const = 0;  // step s after an exchange, from copy `from` to the other one
+  // step s after an exchange, from copy `from` to the other one
+  virtual void step(int s, int from) const = 0;
   void own_cells(int from) const { step(per_exchange_ - 1, from); }
 
  protected:
@@ -26,12 +30,14 @@ class Steps {
 
 std::unique_ptr<Steps> make_steps(const Field& field, int points);
 
-// All steps from one exchange to the next, without one. Begins and ends in copy 0, or goes from the copy exchanged last to the other one.
+// All steps from one exchange to the next, without one. Begins and ends in copy 0, or goes from the
+// copy exchanged last to the other one.
 void compute(const Steps& steps, int from);
 // The same and an exchange.
 void cycle(const Steps& steps, Exchange& exchange);
 // The checksum after so many steps from new data; [collective].
-unsigned long long result_of(const Steps& steps, Exchange& exchange, const Field& field, int count, int generation);
+unsigned long long result_of(const Steps& steps, Exchange& exchange, const Field& field, int count,
+                             int generation);
 // The same without any exchange, on an array whose ghosts are filled by what is known of them.
 unsigned long long expected_result(const Steps& steps, const Field& array, int generation);
 
@@ -40,8 +46,8 @@ class PlainLoops {
  public:
   PlainLoops(const Field& array, int points);
   void plain() const;
-  void tiled() const;                              // in the tiles that were the fastest
-  bool agrees_with(const Steps& steps) const;      // but for rounding
+  void tiled() const;                          // in the tiles that were the fastest
+  bool agrees_with(const Steps& steps) const;  // but for rounding
 
  private:
   struct Tile {
@@ -53,14 +59,16 @@ class PlainLoops {
   Tile best_;
 };
 
-// Reads as many doubles as the own cells are and writes as many, each multiplied by a number, with plain stores (STREAM's "scale"): what a stencil that finds all
-// neighbors in the cache must at least do.
+// Reads as many doubles as the own cells are and writes as many, each multiplied by a number, with
+// plain stores (STREAM's "scale"): what a stencil that finds all neighbors in the cache must at
+// least do.
 class MemorySpeed {
  public:
   explicit MemorySpeed(long long cells);
   ~MemorySpeed();
   void run() const;
-  // Where the two arrays of every rank are: in the core's own cache ("l2"), the cache that all cores share ("l3"), or "memory", also where nobody knows the caches.
+  // Where the two arrays of every rank are: in the core's own cache ("l2"), the cache that all
+  // cores share ("l3"), or "memory", also where nobody knows the caches.
   std::string level(int ranks) const;
 
  private:

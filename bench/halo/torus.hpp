@@ -9,7 +9,8 @@
 
 namespace bench::halo {
 
-// One of 26. Numbers ascend with the signs, dimension 0 first, so that the opposite of number i is 25 - i.
+// One of 26. Numbers ascend with the signs, dimension 0 first, so that the opposite of number i is
+// 25 - i.
 struct Neighbor {
   std::array<int, 3> sign;
   int rank;
@@ -42,8 +43,8 @@ constexpr int opposite(int neighbor) { return 25 - neighbor; }
 struct Cube {
   long long size, ghost;
   tonari_box own() const { return {{0, 0, 0, 0, 0}, {size, size, size, 0, 0}}; }
-  tonari_box ghosts(const Neighbor& from) const;   // that this neighbor fills
-  tonari_box surface(const Neighbor& to) const;    // that this neighbor needs
+  tonari_box ghosts(const Neighbor& from) const;  // that this neighbor fills
+  tonari_box surface(const Neighbor& to) const;   // that this neighbor needs
 };
 
 long long cells_in(const tonari_box& box);

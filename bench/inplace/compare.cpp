@@ -21,7 +21,8 @@ struct Entry {
   Spread seconds{};
 };
 
-// The comparators' communicator: what MPI cannot do is a row that is not verified, not the end of the program.
+// The comparators' communicator: what MPI cannot do is a row that is not verified, not the end of
+// the program.
 class Returning {
  public:
   explicit Returning(MPI_Comm comm) {
@@ -41,10 +42,12 @@ constexpr int native_ways = 3;  // at the front of known_algorithms
 
 bool is_native(const std::string& algorithm) {
   const auto& known = known_algorithms();
-  return std::find(known.begin(), known.begin() + native_ways, algorithm) != known.begin() + native_ways;
+  return std::find(known.begin(), known.begin() + native_ways, algorithm) !=
+         known.begin() + native_ways;
 }
 
-std::vector<Candidate> candidates(const Options& options, const std::vector<std::string>& algorithms) {
+std::vector<Candidate> candidates(const Options& options,
+                                  const std::vector<std::string>& algorithms) {
   std::vector<Candidate> all;
   for (const std::string& algorithm : algorithms) {
     if (is_native(algorithm))
@@ -56,8 +59,8 @@ std::vector<Candidate> candidates(const Options& options, const std::vector<std:
   return all;
 }
 
-// Many messages of several sizes on their way between any two ranks: the pools that the MPI makes for its messages grow now, and not for
-// whoever comes first.
+// Many messages of several sizes on their way between any two ranks: the pools that the MPI makes
+// for its messages grow now, and not for whoever comes first.
 void fill_pools(MPI_Comm comm) {
   constexpr int messages = 64;
   int rank, ranks;
@@ -70,14 +73,16 @@ void fill_pools(MPI_Comm comm) {
       std::vector<char> from(bytes), into(static_cast<std::size_t>(bytes) * messages);
       std::vector<MPI_Request> requests(2 * messages);
       for (int m = 0; m < messages; ++m) {
-        MPI_Irecv(into.data() + static_cast<std::size_t>(bytes) * m, bytes, MPI_BYTE, partner, m, comm, &requests[m]);
+        MPI_Irecv(into.data() + static_cast<std::size_t>(bytes) * m, bytes, MPI_BYTE, partner, m,
+                  comm, &requests[m]);
         MPI_Isend(from.data(), bytes, MPI_BYTE, partner, m, comm, &requests[messages + m]);
       }
       MPI_Waitall(2 * messages, requests.data(), MPI_STATUSES_IGNORE);
     }
 }
 
-// The small workload first: code pages, connections and the MPI's pools are there then, and belong to nobody.
+// The small workload first: code pages, connections and the MPI's pools are there then, and belong
+// to nobody.
 Peak weigh(const Candidate& candidate, Workload& small, Workload& work, MPI_Comm returning) {
   constexpr int warm = 4;
   {
@@ -92,7 +97,8 @@ Peak weigh(const Candidate& candidate, Workload& small, Workload& work, MPI_Comm
   return peak_of(once, work.comm);
 }
 
-// Applied twice a symmetric exchange gives the original back: both are looked at, so that no candidate lives on what another one left.
+// Applied twice a symmetric exchange gives the original back: both are looked at, so that no
+// candidate lives on what another one left.
 bool verify(Exchange& exchange, Workload& work) {
   work.fill();
   MPI_Barrier(work.comm);
@@ -132,7 +138,8 @@ Measured time_entries(std::vector<Entry>& entries, Workload& work, const Options
   result.timing = time_side_by_side(runs, {options.rounds, 1, 0, options.max_time, 1}, work.comm);
   result.quiet.after = ping_pong(work.comm);
   result.copy = result.timing.seconds[0];
-  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].seconds = result.timing.seconds[i + 1];
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    entries[i].seconds = result.timing.seconds[i + 1];
   return result;
 }
 
@@ -144,13 +151,19 @@ long long most(long long mine, MPI_Comm comm) {
 Row describe(const Entry& entry, const Workload& work, const Options& options, long long moved) {
   const Peak& peak = entry.peak;
   Row row;
-  row.text("exchange", work.symmetric ? "symmetric" : "general").text("algorithm", entry.asked.algorithm);
+  row.text("exchange", work.symmetric ? "symmetric" : "general")
+      .text("algorithm", entry.asked.algorithm);
   entry.asked.budget ? row.whole("budget_bytes", *entry.asked.budget) : row.null("budget_bytes");
-  row.text("channel", entry.exchange->channel()).text("requested_channel", entry.asked.channel).text("chosen", entry.exchange->chosen());
+  row.text("channel", entry.exchange->channel())
+      .text("requested_channel", entry.asked.channel)
+      .text("chosen", entry.exchange->chosen());
   row.whole("ranks", work.ranks).text("mpi", mpi_name()).text("mpi_version", mpi_version());
-  row.whole("total_bytes", options.total_bytes).whole("moved_bytes", moved).text("sizes", options.equal ? "equal" : "random");
+  row.whole("total_bytes", options.total_bytes)
+      .whole("moved_bytes", moved)
+      .text("sizes", options.equal ? "equal" : "random");
   row.whole("seed", options.seed).whole("peak_extra_bytes", peak_bytes(peak));
-  for (const auto& [key, value] : {std::pair{"peak_hwm_bytes", peak.high_water}, std::pair{"peak_heap_bytes", peak.heap}})
+  for (const auto& [key, value] :
+       {std::pair{"peak_hwm_bytes", peak.high_water}, std::pair{"peak_heap_bytes", peak.heap}})
     value >= 0 ? row.whole(key, value) : row.null(key);
   return std::move(row.text("peak_method", peak_method(peak)).flag("verified", entry.verified));
 }
@@ -161,11 +174,19 @@ double median_of(const std::vector<Entry>& entries, const char* algorithm) {
   return 0;
 }
 
-void add_times(Row& row, const Entry& entry, const std::vector<Entry>& entries, const Measured& measured) {
+void add_times(Row& row, const Entry& entry, const std::vector<Entry>& entries,
+               const Measured& measured) {
   const Spread& s = entry.seconds;
-  const auto ratio = [&](const char* key, double other) { other > 0 ? row.number(key, other / s.median) : row.null(key); };
-  row.number("median_us", s.median * 1e6).number("q1_us", s.q1 * 1e6).number("q3_us", s.q3 * 1e6).number("min_us", s.least * 1e6);
-  row.number("init_us", entry.init_seconds * 1e6).whole("rounds", measured.timing.rounds).whole("batch", measured.timing.batch);
+  const auto ratio = [&](const char* key, double other) {
+    other > 0 ? row.number(key, other / s.median) : row.null(key);
+  };
+  row.number("median_us", s.median * 1e6)
+      .number("q1_us", s.q1 * 1e6)
+      .number("q3_us", s.q3 * 1e6)
+      .number("min_us", s.least * 1e6);
+  row.number("init_us", entry.init_seconds * 1e6)
+      .whole("rounds", measured.timing.rounds)
+      .whole("batch", measured.timing.batch);
   ratio("ratio_native", median_of(entries, "native-inplace"));
   ratio("ratio_out_of_place", median_of(entries, "native-out-of-place"));
   ratio("of_copy", measured.moved ? measured.copy.median : 0);
@@ -182,12 +203,15 @@ struct Kind {
 void compare_one(const Options& options, const Kind& kind, MPI_Comm comm, Outcome& outcome) {
   const Returning returning(comm);
   Workload work(comm, kind.sizes, kind.symmetric);
-  if (work.rank == 0) std::fprintf(stderr, "tonari_bench_inplace: %s, %d ranks\n", work.symmetric ? "symmetric" : "general", work.ranks);
+  if (work.rank == 0)
+    std::fprintf(stderr, "tonari_bench_inplace: %s, %d ranks\n",
+                 work.symmetric ? "symmetric" : "general", work.ranks);
   std::vector<Entry> entries;
   {
     Workload small(comm, kind.small, kind.symmetric);
     fill_pools(comm);
-    for (const Candidate& each : candidates(options, kind.algorithms)) entries.push_back({each, weigh(each, small, work, returning.get())});
+    for (const Candidate& each : candidates(options, kind.algorithms))
+      entries.push_back({each, weigh(each, small, work, returning.get())});
   }
   for (Entry& entry : entries) {
     entry.exchange = make_timed(entry, work, returning.get());
@@ -222,10 +246,12 @@ Outcome compare(const Options& options, MPI_Comm comm) {
                symmetric_sizes(ranks, small, options.seed, options.equal)},
               comm, outcome);
   if (options.general)
-    compare_one(
-        options,
-        {false, {"native-out-of-place", "general"}, general_sizes(ranks, total, options.seed), general_sizes(ranks, small, options.seed)},
-        comm, outcome);
+    compare_one(options,
+                {false,
+                 {"native-out-of-place", "general"},
+                 general_sizes(ranks, total, options.seed),
+                 general_sizes(ranks, small, options.seed)},
+                comm, outcome);
   return outcome;
 }
 

@@ -3,15 +3,18 @@
 namespace bench::inplace {
 
 const std::vector<std::string>& known_algorithms() {
-  static const std::vector<std::string> all{"native-out-of-place", "native-inplace", "sendrecv-replace", "auto",
-                                            "mpich-order",         "linear-shift",   "hierarchical-sets"};
+  static const std::vector<std::string> all{
+      "native-out-of-place", "native-inplace", "sendrecv-replace", "auto",
+      "mpich-order",         "linear-shift",   "hierarchical-sets"};
   return all;
 }
 
 bool is_ours(const Candidate& candidate) { return candidate.budget.has_value(); }
 
-std::unique_ptr<Exchange> make_exchange(const Candidate& candidate, Workload& work, MPI_Comm returning) {
-  return is_ours(candidate) ? make_tonari(candidate, work) : make_comparator(candidate.algorithm, work, returning);
+std::unique_ptr<Exchange> make_exchange(const Candidate& candidate, Workload& work,
+                                        MPI_Comm returning) {
+  return is_ours(candidate) ? make_tonari(candidate, work)
+                            : make_comparator(candidate.algorithm, work, returning);
 }
 
 }  // namespace bench::inplace

@@ -30,10 +30,12 @@ class Exchange {
 const std::vector<std::string>& known_algorithms();
 bool is_ours(const Candidate& candidate);
 
-// [collective] The exchange of the workload's blocks; comparators on a communicator that returns errors. Throws tonari::Error on every rank
-// alike.
-std::unique_ptr<Exchange> make_exchange(const Candidate& candidate, Workload& work, MPI_Comm returning);
-std::unique_ptr<Exchange> make_comparator(const std::string& algorithm, Workload& work, MPI_Comm returning);
+// [collective] The exchange of the workload's blocks; comparators on a communicator that returns
+// errors. Throws tonari::Error on every rank alike.
+std::unique_ptr<Exchange> make_exchange(const Candidate& candidate, Workload& work,
+                                        MPI_Comm returning);
+std::unique_ptr<Exchange> make_comparator(const std::string& algorithm, Workload& work,
+                                          MPI_Comm returning);
 std::unique_ptr<Exchange> make_tonari(const Candidate& candidate, Workload& work);
 
 }  // namespace bench::inplace

@@ -23,7 +23,8 @@ namespace {
 std::atomic<bool> counting{false};
 std::atomic<long long> held{0}, most{0};
 std::atomic<void (*)()> before_release{nullptr};
-constexpr long long large = 32 << 10;  // less than what the C library maps by itself, or gives back to the system at once
+// less than what the C library maps by itself, or gives back to the system at once
+constexpr long long large = 32 << 10;
 
 [[maybe_unused]] void hold(long long bytes) {
   const long long now = held.fetch_add(bytes) + bytes;
@@ -39,7 +40,8 @@ constexpr long long large = 32 << 10;  // less than what the C library maps by i
   hold(sign * bytes);
 }
 
-// Mappings made while counting, so that munmap knows what of a range was counted. Those that find no room are counted and never taken back.
+// Mappings made while counting, so that munmap knows what of a range was counted. Those that find
+// no room are counted and never taken back.
 struct Mapping {
   std::uintptr_t begin = 0, end = 0;
 };
@@ -64,7 +66,8 @@ std::atomic_flag mappings_busy = ATOMIC_FLAG_INIT;
   while (mappings_busy.test_and_set(std::memory_order_acquire)) {
   }
   for (Mapping& each : mappings) {
-    const std::uintptr_t from = begin > each.begin ? begin : each.begin, to = end < each.end ? end : each.end;
+    const std::uintptr_t from = begin > each.begin ? begin : each.begin,
+                         to = end < each.end ? end : each.end;
     if (from >= to) continue;
     hold(-static_cast<long long>(to - from));
     if (from == each.begin)
@@ -116,7 +119,8 @@ EXPORT void* calloc(std::size_t n, std::size_t m) {
   note(p, +1);
   return p;
 }
-// While it copies, both pieces exist; the C library moves the pages of large ones instead, so only one is counted.
+// While it copies, both pieces exist; the C library moves the pages of large ones instead, so only
+// one is counted.
 EXPORT void* realloc(void* old, std::size_t n) {
   note(old, -1);
   void* const p = __libc_realloc(old, n);
@@ -140,13 +144,17 @@ EXPORT void free(void* p) {
   __libc_free(p);
 }
 
-EXPORT void* mmap(void* where, std::size_t n, int protection, int flags, int file, off_t offset) noexcept {
-  void* const p = reinterpret_cast<void*>(syscall(SYS_mmap, where, n, protection, flags, file, offset));
+EXPORT void* mmap(void* where, std::size_t n, int protection, int flags, int file,
+                  off_t offset) noexcept {
+  void* const p =
+      reinterpret_cast<void*>(syscall(SYS_mmap, where, n, protection, flags, file, offset));
   const bool memory = (flags & (MAP_ANONYMOUS | MAP_SHARED)) && protection != PROT_NONE;
-  if (p != MAP_FAILED && memory && bench::inplace::counting.load(std::memory_order_relaxed)) bench::inplace::note_mapping(p, n);
+  if (p != MAP_FAILED && memory && bench::inplace::counting.load(std::memory_order_relaxed))
+    bench::inplace::note_mapping(p, n);
   return p;
 }
-EXPORT void* mmap64(void* where, std::size_t n, int protection, int flags, int file, off_t offset) noexcept {
+EXPORT void* mmap64(void* where, std::size_t n, int protection, int flags, int file,
+                    off_t offset) noexcept {
   return mmap(where, n, protection, flags, file, offset);
 }
 EXPORT int munmap(void* p, std::size_t n) noexcept {

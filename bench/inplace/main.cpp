@@ -1,4 +1,5 @@
-// tonari_bench_inplace: tonari's exchanges in place beside MPI's own, in one process: time and memory, every result verified.
+// tonari_bench_inplace: tonari's exchanges in place beside MPI's own, in one process: time and
+// memory, every result verified.
 #include <mpi.h>
 
 #include <cstdio>
@@ -15,7 +16,8 @@ int run(int argc, char** argv, int rank) {
     if (rank == 0) std::fputs(bench::inplace::usage, stdout);
     return 0;
   }
-  return bench::conclude(name, bench::inplace::compare(options, MPI_COMM_WORLD), options.output, rank);
+  return bench::conclude(name, bench::inplace::compare(options, MPI_COMM_WORLD), options.output,
+                         rank);
 }
 
 }  // namespace

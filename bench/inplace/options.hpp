@@ -8,7 +8,7 @@
 
 namespace bench::inplace {
 
-struct Options : CommonOptions {  // max_time: per kind of exchange
+struct Options : CommonOptions {    // max_time: per kind of exchange
   long long total_bytes = 1 << 20;  // of every rank
   std::vector<std::string> algorithms{"native-out-of-place", "native-inplace", "sendrecv-replace",
                                       "mpich-order",         "linear-shift",   "hierarchical-sets"};

@@ -15,7 +15,8 @@ namespace bench::inplace {
 
 namespace {
 
-// The sum of two lines of a file below /proc/self, in bytes; -1 if one is not there. Allocates nothing.
+// The sum of two lines of a file below /proc/self, in bytes; -1 if one is not there. Allocates
+// nothing.
 long long lines_of(const char* path, const char* one, const char* other = nullptr) {
   char text[8192];
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -47,7 +48,8 @@ std::atomic<long long> most_resident{0};
 
 void look() {
   const long long now = resident();
-  for (long long seen = most_resident.load(); now > seen && !most_resident.compare_exchange_weak(seen, now);) {
+  for (long long seen = most_resident.load();
+       now > seen && !most_resident.compare_exchange_weak(seen, now);) {
   }
 }
 
@@ -74,16 +76,21 @@ Peak peak_of(const std::function<void()>& what, MPI_Comm comm) {
   const long long after = lines_of("/proc/self/status", "VmHWM:");
   const bool pages = heap_is_counted() && pages_before >= 0;
   return {over_ranks(pages ? most_resident - pages_before : -1, comm),
-          over_ranks(restarted && before >= 0 ? std::max(0LL, after - before) : -1, comm), over_ranks(heap_is_counted() ? heap : -1, comm)};
+          over_ranks(restarted && before >= 0 ? std::max(0LL, after - before) : -1, comm),
+          over_ranks(heap_is_counted() ? heap : -1, comm)};
 }
 
-long long peak_bytes(const Peak& peak) { return peak.resident >= 0 ? peak.resident : peak.high_water >= 0 ? peak.high_water : peak.heap; }
+long long peak_bytes(const Peak& peak) {
+  return peak.resident >= 0 ? peak.resident : peak.high_water >= 0 ? peak.high_water : peak.heap;
+}
 
 std::string peak_method(const Peak& peak) {
-  const char* const method = peak.resident >= 0     ? "resident pages (smaps_rollup: Anonymous and Pss_Shmem) before each release"
-                             : peak.high_water >= 0 ? "VmHWM less VmRSS before"
-                             : peak.heap >= 0       ? "allocator hook (resident memory is not shown here)"
-                                                    : "none";
+  const char* const method =
+      peak.resident >= 0
+          ? "resident pages (smaps_rollup: Anonymous and Pss_Shmem) before each release"
+      : peak.high_water >= 0 ? "VmHWM less VmRSS before"
+      : peak.heap >= 0       ? "allocator hook (resident memory is not shown here)"
+                             : "none";
   return std::string(method) + ", over init and one exchange; maximum over ranks";
 }
 

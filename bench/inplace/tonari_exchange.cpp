@@ -1,8 +1,8 @@
 // tonari's exchanges in place.
 #include <string>
 
-#include "planners/in_place/exchange.hpp"
 #include "keys.hpp"
+#include "planners/in_place/exchange.hpp"
 
 namespace bench::inplace {
 
@@ -17,16 +17,20 @@ tonari_request prepare(const Candidate& candidate, Workload& work) {
   const int* const counts = work.send.counts.data();
   const MPI_Aint* const offsets = work.send.wide_offsets.data();
   if (general)
-    check(tonari_alltoallv_inplace_general_init(work.data(), counts, offsets, work.recv.counts.data(), work.recv.wide_offsets.data(),
-                                                MPI_UINT64_T, work.comm, keys.get(), &request));
+    check(tonari_alltoallv_inplace_general_init(
+        work.data(), counts, offsets, work.recv.counts.data(), work.recv.wide_offsets.data(),
+        MPI_UINT64_T, work.comm, keys.get(), &request));
   else
-    check(tonari_alltoallv_inplace_init(work.data(), counts, offsets, MPI_UINT64_T, work.comm, keys.get(), &request));
+    check(tonari_alltoallv_inplace_init(work.data(), counts, offsets, MPI_UINT64_T, work.comm,
+                                        keys.get(), &request));
   return request;
 }
 
 class Tonari : public Exchange {
  public:
-  explicit Tonari(tonari_request request) : request_(request) { check(tonari_request_get_info(request_, &info_)); }
+  explicit Tonari(tonari_request request) : request_(request) {
+    check(tonari_request_get_info(request_, &info_));
+  }
   ~Tonari() override { tonari_request_free(&request_); }
   bool run() override {
     check(tonari_start(request_));

@@ -28,11 +28,14 @@ Word mix(Word x) {
 
 // Word k of the block from one rank to another is first + k * step.
 constexpr Word step = 0x9E3779B97F4A7C15;
-Word first(int from, int to) { return mix((static_cast<Word>(from) << 32 | static_cast<Word>(to)) + step); }
+Word first(int from, int to) {
+  return mix((static_cast<Word>(from) << 32 | static_cast<Word>(to)) + step);
+}
 
 }  // namespace
 
-Workload::Workload(MPI_Comm communicator, const Sizes& sizes, bool is_symmetric) : comm(communicator), symmetric(is_symmetric) {
+Workload::Workload(MPI_Comm communicator, const Sizes& sizes, bool is_symmetric)
+    : comm(communicator), symmetric(is_symmetric) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
   std::vector<long long> incoming;
@@ -73,7 +76,9 @@ bool Workload::original() const {
   return true;
 }
 
-std::size_t Workload::bytes_from_others() const { return (recv.words - static_cast<std::size_t>(recv.counts[rank])) * sizeof(Word); }
+std::size_t Workload::bytes_from_others() const {
+  return (recv.words - static_cast<std::size_t>(recv.counts[rank])) * sizeof(Word);
+}
 
 std::shared_ptr<Word[]> Workload::spare() {
   std::shared_ptr<Word[]> present = spare_.lock();

@@ -23,7 +23,8 @@ struct Blocks {
 
 class Workload {
  public:
-  // Blocks lie one after the other in the order of ranks, what is sent and what is received both from the beginning of the buffer.
+  // Blocks lie one after the other in the order of ranks, what is sent and what is received both
+  // from the beginning of the buffer.
   Workload(MPI_Comm comm, const Sizes& sizes, bool symmetric);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
@@ -36,15 +37,18 @@ class Workload {
   Word* data() { return data_.get(); }
   const Word* data() const { return data_.get(); }
 
-  // Each word depends on who has it for whom, and where it stands in its block. fill() writes what this rank has for the others, and poison
-  // behind it.
+  // Each word depends on who has it for whom, and where it stands in its block. fill() writes what
+  // this rank has for the others, and poison behind it.
   void fill();
-  bool delivered(const Word* where) const;  // [local] recv blocks in `where` are what the others had for this rank
-  bool original() const;                    // [local] send blocks in data() are what fill() wrote: a symmetric exchange was applied twice
+  // [local] recv blocks in `where` are what the others had for this rank
+  bool delivered(const Word* where) const;
+  // [local] send blocks in data() are what fill() wrote: a symmetric exchange was applied twice
+  bool original() const;
 
   std::size_t bytes_from_others() const;
 
-  // A second buffer as large as the first, for those that need one; it lives as long as one of them.
+  // A second buffer as large as the first, for those that need one; it lives as long as one of
+  // them.
   std::shared_ptr<Word[]> spare();
 
  private:

@@ -41,7 +41,10 @@ long long sum(long long mine, MPI_Comm comm) {
 std::vector<Entry> make_entries(Contest& contest, const Share& share, const Options& options) {
   std::vector<Entry> entries;
   for (const std::string& name : contest.names()) {
-    if (!options.candidates.empty() && std::find(options.candidates.begin(), options.candidates.end(), name) == options.candidates.end()) continue;
+    if (!options.candidates.empty() &&
+        std::find(options.candidates.begin(), options.candidates.end(), name) ==
+            options.candidates.end())
+      continue;
     contest.prepare(0);  // what is measured at init must not be numbers that are none
     MPI_Barrier(share.comm);
     const double start = MPI_Wtime();
@@ -70,9 +73,13 @@ void time_entries(Measured& measured, Contest& contest, const Options& options, 
   for (Entry& entry : measured.entries) runs.emplace_back([&entry] { entry.exchange->run(); });
   contest.prepare(2);
   measured.quiet.before = ping_pong(comm);
-  measured.timing = time_side_by_side(runs, {options.rounds, std::min(options.rounds, 10), 0, options.max_time, std::min(options.rounds, 8)}, comm);
+  measured.timing = time_side_by_side(runs,
+                                      {options.rounds, std::min(options.rounds, 10), 0,
+                                       options.max_time, std::min(options.rounds, 8)},
+                                      comm);
   measured.quiet.after = ping_pong(comm);
-  for (std::size_t i = 0; i < measured.entries.size(); ++i) measured.entries[i].seconds = measured.timing.seconds[i];
+  for (std::size_t i = 0; i < measured.entries.size(); ++i)
+    measured.entries[i].seconds = measured.timing.seconds[i];
 }
 
 Measured measure(Contest& contest, const Share& share, const Options& options) {
@@ -83,19 +90,26 @@ Measured measure(Contest& contest, const Share& share, const Options& options) {
   }
   if (options.count) return measured;
   time_entries(measured, contest, options, share.comm);
-  for (Entry& entry : measured.entries) entry.verified = verify(*entry.exchange, contest, 4, share.comm) && entry.verified;
+  for (Entry& entry : measured.entries)
+    entry.verified = verify(*entry.exchange, contest, 4, share.comm) && entry.verified;
   return measured;
 }
 
 // The same fields in all rows of a run.
 Row describe(const std::string& kind, const Share& share) {
   Row row;
-  row.text("kind", kind).whole("ranks", share.ranks).text("mpi", mpi_name()).text("mpi_version", mpi_version());
+  row.text("kind", kind)
+      .whole("ranks", share.ranks)
+      .text("mpi", mpi_name())
+      .text("mpi_version", mpi_version());
   row.whole("rows", share.size).whole("nonzeros", share.nonzeros);
   const auto ghosts = static_cast<long long>(share.ghosts.size());
-  row.whole("words", sum(ghosts, share.comm)).whole("most_ghosts", most(ghosts, MPI_LONG_LONG, share.comm));
-  const int neighbors = kind == "reverse" || kind == "columns" ? share.sources.size() : share.targets.size();
-  row.number("avg_targets", static_cast<double>(sum(neighbors, share.comm)) / share.ranks).whole("most_targets", most<long long>(neighbors, MPI_LONG_LONG, share.comm));
+  row.whole("words", sum(ghosts, share.comm))
+      .whole("most_ghosts", most(ghosts, MPI_LONG_LONG, share.comm));
+  const int neighbors =
+      kind == "reverse" || kind == "columns" ? share.sources.size() : share.targets.size();
+  row.number("avg_targets", static_cast<double>(sum(neighbors, share.comm)) / share.ranks)
+      .whole("most_targets", most<long long>(neighbors, MPI_LONG_LONG, share.comm));
   return row;
 }
 
@@ -107,29 +121,43 @@ void add_times(Row& row, const Entry& entry, const Measured& measured) {
     if (each.name == "native") native = each.seconds.median;
     if (best == 0 || each.seconds.median < best) best = each.seconds.median;
   }
-  const auto ratio = [&](const char* key, double other) { other > 0 && entry.verified ? row.number(key, other / s.median) : row.null(key); };
-  row.number("median_us", s.median * 1e6).number("q1_us", s.q1 * 1e6).number("q3_us", s.q3 * 1e6).number("min_us", s.least * 1e6);
-  row.number("init_us", entry.init_seconds * 1e6).whole("rounds", measured.timing.rounds).whole("batch", measured.timing.batch);
+  const auto ratio = [&](const char* key, double other) {
+    other > 0 && entry.verified ? row.number(key, other / s.median) : row.null(key);
+  };
+  row.number("median_us", s.median * 1e6)
+      .number("q1_us", s.q1 * 1e6)
+      .number("q3_us", s.q3 * 1e6)
+      .number("min_us", s.least * 1e6);
+  row.number("init_us", entry.init_seconds * 1e6)
+      .whole("rounds", measured.timing.rounds)
+      .whole("batch", measured.timing.batch);
   ratio("ratio_native", native);
   ratio("ratio_best", best);
-  row.number("pingpong_us", measured.quiet.before.median * 1e6).flag("disturbed", measured.quiet.disturbed());
+  row.number("pingpong_us", measured.quiet.before.median * 1e6)
+      .flag("disturbed", measured.quiet.disturbed());
 }
 
 void add_messages(Row& row, const Entry& entry, MPI_Comm comm) {
   const long others = most(entry.sent.others, MPI_LONG, comm);
   const long long bytes = most(entry.sent.bytes, MPI_LONG_LONG, comm);
-  if (entry.exchange->messages_seen()) row.whole("messages", others).whole("bytes", bytes);
-  else row.null("messages").null("bytes");
+  if (entry.exchange->messages_seen())
+    row.whole("messages", others).whole("bytes", bytes);
+  else
+    row.null("messages").null("bytes");
 }
 
-void compare_one(const std::string& kind, const Share& share, const Options& options, Outcome& outcome) {
-  if (share.rank == 0) std::fprintf(stderr, "tonari_bench_spmv: %s, %d ranks\n", kind.c_str(), share.ranks);
+void compare_one(const std::string& kind, const Share& share, const Options& options,
+                 Outcome& outcome) {
+  if (share.rank == 0)
+    std::fprintf(stderr, "tonari_bench_spmv: %s, %d ranks\n", kind.c_str(), share.ranks);
   const std::unique_ptr<Contest> contest = make_contest(kind, share, options.tune);
   const Measured measured = measure(*contest, share, options);
   for (const Entry& entry : measured.entries) {
     outcome.tonari_correct = outcome.tonari_correct && (entry.verified || !entry.exchange->ours());
     Row row = describe(kind, share);
-    row.text("candidate", entry.name).text("chosen", entry.exchange->chosen()).flag("verified", entry.verified);
+    row.text("candidate", entry.name)
+        .text("chosen", entry.exchange->chosen())
+        .flag("verified", entry.verified);
     add_messages(row, entry, share.comm);
     if (!options.count) add_times(row, entry, measured);
     outcome.rows.push_back(std::move(row));

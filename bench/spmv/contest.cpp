@@ -13,13 +13,15 @@ const std::vector<std::string>& all_kinds() {
 const std::vector<std::string>& all_candidates() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const auto* some : {&irecv_names(), &native_names(), &algorithm_names(), &route_names()}) all.insert(all.end(), some->begin(), some->end());
+    for (const auto* some : {&irecv_names(), &native_names(), &algorithm_names(), &route_names()})
+      all.insert(all.end(), some->begin(), some->end());
     return all;
   }();
   return names;
 }
 
-std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share, const std::string& tune) {
+std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share,
+                                      const std::string& tune) {
   if (kind == "forward") return make_forward(share, tune);
   if (kind == "reverse") return make_reverse(share, tune);
   return kind == "rows" ? make_rows(share, tune) : make_columns(share, tune);

@@ -1,4 +1,5 @@
-// What is compared: every way to do the same exchange, or the same product, behind one face, and what must have come out.
+// What is compared: every way to do the same exchange, or the same product, behind one face, and
+// what must have come out.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,11 @@ namespace bench::spmv {
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  virtual void run() = 0;                                // from start to completion, packing and adding included
+  // from start to completion, packing and adding included
+  virtual void run() = 0;
   virtual std::string chosen() const { return ""; }
   virtual bool ours() const { return false; }
-  virtual bool messages_seen() const { return true; }    // by wrappers around MPI's point to point
+  virtual bool messages_seen() const { return true; }  // by wrappers around MPI's point to point
 };
 
 // One kind, and the memory that all its candidates use in turn.
@@ -23,12 +25,16 @@ class Contest {
  public:
   virtual ~Contest() = default;
   virtual const std::vector<std::string>& names() const = 0;
-  virtual std::unique_ptr<Exchange> make(const std::string& name) = 0;  // [collective] null: it does not apply here. Throws tonari::Error on every rank alike
-  virtual void prepare(int generation) = 0;                             // new data, and something that no result contains where results go
-  virtual bool correct(int generation) const = 0;                       // [collective] what this rank has
+  // [collective] null: it does not apply here. Throws tonari::Error on every rank alike
+  virtual std::unique_ptr<Exchange> make(const std::string& name) = 0;
+  // new data, and something that no result contains where results go
+  virtual void prepare(int generation) = 0;
+  // [collective] what this rank has
+  virtual bool correct(int generation) const = 0;
 };
 
-std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share, const std::string& tune);
+std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share,
+                                      const std::string& tune);
 const std::vector<std::string>& all_kinds();       // forward, reverse, rows, columns
 const std::vector<std::string>& all_candidates();  // of any kind
 

@@ -1,4 +1,5 @@
-// Forward: the owners' values to all that need them. Reverse: contributions of all back to the owners, who add them. Between packing and adding goes a Mover.
+// Forward: the owners' values to all that need them. Reverse: contributions of all back to the
+// owners, who add them. Between packing and adding goes a Mover.
 #include <limits>
 
 #include "spmv/mover.hpp"
@@ -9,8 +10,12 @@ namespace bench::spmv {
 namespace {
 
 // Whole numbers, so that sums are exact in any order; they differ with index, rank and generation.
-double value_of(std::int64_t index, int generation) { return static_cast<double>(index + 1) + 0.25 * (generation % 4); }
-double contribution(std::int64_t index, int rank, int generation) { return static_cast<double>(index % 1009 + 3 * rank + generation); }
+double value_of(std::int64_t index, int generation) {
+  return static_cast<double>(index + 1) + 0.25 * (generation % 4);
+}
+double contribution(std::int64_t index, int rank, int generation) {
+  return static_cast<double>(index % 1009 + 3 * rank + generation);
+}
 
 class Moved : public Exchange {
  public:
@@ -25,7 +30,9 @@ class Moved : public Exchange {
 
 class MovedForward : public Moved {
  public:
-  MovedForward(std::unique_ptr<Mover> mover, const Share& share, const double* owned, double* packed) : Moved(std::move(mover)), share_(share), owned_(owned), packed_(packed) {}
+  MovedForward(std::unique_ptr<Mover> mover, const Share& share, const double* owned,
+               double* packed)
+      : Moved(std::move(mover)), share_(share), owned_(owned), packed_(packed) {}
   void run() override {
     for (std::size_t k = 0; k < share_.wanted.size(); ++k) packed_[k] = owned_[share_.wanted[k]];
     mover_->start();
@@ -40,7 +47,9 @@ class MovedForward : public Moved {
 
 class MovedReverse : public Moved {
  public:
-  MovedReverse(std::unique_ptr<Mover> mover, const Share& share, const double* arrived, double* owned) : Moved(std::move(mover)), share_(share), arrived_(arrived), owned_(owned) {}
+  MovedReverse(std::unique_ptr<Mover> mover, const Share& share, const double* arrived,
+               double* owned)
+      : Moved(std::move(mover)), share_(share), arrived_(arrived), owned_(owned) {}
   void run() override {
     mover_->start();
     mover_->wait();
@@ -57,7 +66,11 @@ class MovedReverse : public Moved {
 class OnVectors : public Contest {
  public:
   OnVectors(const Share& share, const std::string& tune)
-      : share_(share), tune_(tune), owned_(static_cast<std::size_t>(share.owned) + 1), ghosts_(share.ghosts.size() + 1), packed_(share.wanted.size() + 1) {}
+      : share_(share),
+        tune_(tune),
+        owned_(static_cast<std::size_t>(share.owned) + 1),
+        ghosts_(share.ghosts.size() + 1),
+        packed_(share.wanted.size() + 1) {}
   const std::vector<std::string>& names() const override { return all_candidates(); }
 
  protected:
@@ -70,19 +83,25 @@ class Forward : public OnVectors {
  public:
   using OnVectors::OnVectors;
   std::unique_ptr<Exchange> make(const std::string& name) override {
-    if (const std::string route = route_of(name); !route.empty()) return make_vector_forward(route, share_, tune_, owned_.data(), ghosts_.data());
-    auto mover = make_mover(name, tune_, {share_.comm, share_.targets, packed_.data(), share_.sources, ghosts_.data()});
+    if (const std::string route = route_of(name); !route.empty())
+      return make_vector_forward(route, share_, tune_, owned_.data(), ghosts_.data());
+    auto mover = make_mover(
+        name, tune_, {share_.comm, share_.targets, packed_.data(), share_.sources, ghosts_.data()});
     if (!mover) return nullptr;
     return std::make_unique<MovedForward>(std::move(mover), share_, owned_.data(), packed_.data());
   }
   void prepare(int generation) override {
-    for (std::int64_t i = 0; i < share_.owned; ++i) owned_[static_cast<std::size_t>(i)] = value_of(share_.first + i, generation);
-    for (std::vector<double>* buffer : {&ghosts_, &packed_}) buffer->assign(buffer->size(), std::numeric_limits<double>::quiet_NaN());
+    for (std::int64_t i = 0; i < share_.owned; ++i)
+      owned_[static_cast<std::size_t>(i)] = value_of(share_.first + i, generation);
+    for (std::vector<double>* buffer : {&ghosts_, &packed_})
+      buffer->assign(buffer->size(), std::numeric_limits<double>::quiet_NaN());
   }
   bool correct(int generation) const override {
     bool good = true;
-    for (std::size_t k = 0; k < share_.ghosts.size(); ++k) good = good && ghosts_[k] == value_of(share_.ghosts[k], generation);
-    for (std::int64_t i = 0; i < share_.owned; ++i) good = good && owned_[static_cast<std::size_t>(i)] == value_of(share_.first + i, generation);
+    for (std::size_t k = 0; k < share_.ghosts.size(); ++k)
+      good = good && ghosts_[k] == value_of(share_.ghosts[k], generation);
+    for (std::int64_t i = 0; i < share_.owned; ++i)
+      good = good && owned_[static_cast<std::size_t>(i)] == value_of(share_.first + i, generation);
     return good;
   }
 };
@@ -91,31 +110,43 @@ class Reverse : public OnVectors {
  public:
   using OnVectors::OnVectors;
   std::unique_ptr<Exchange> make(const std::string& name) override {
-    if (const std::string route = route_of(name); !route.empty()) return make_vector_reverse(route, share_, tune_, ghosts_.data(), owned_.data());
-    auto mover = make_mover(name, tune_, {share_.comm, share_.sources, ghosts_.data(), share_.targets, packed_.data()});
+    if (const std::string route = route_of(name); !route.empty())
+      return make_vector_reverse(route, share_, tune_, ghosts_.data(), owned_.data());
+    auto mover = make_mover(
+        name, tune_, {share_.comm, share_.sources, ghosts_.data(), share_.targets, packed_.data()});
     if (!mover) return nullptr;
     return std::make_unique<MovedReverse>(std::move(mover), share_, packed_.data(), owned_.data());
   }
   void prepare(int generation) override {
-    for (std::int64_t i = 0; i < share_.owned; ++i) owned_[static_cast<std::size_t>(i)] = value_of(share_.first + i, generation);
-    for (std::size_t k = 0; k < share_.ghosts.size(); ++k) ghosts_[k] = contribution(share_.ghosts[k], share_.rank, generation);
+    for (std::int64_t i = 0; i < share_.owned; ++i)
+      owned_[static_cast<std::size_t>(i)] = value_of(share_.first + i, generation);
+    for (std::size_t k = 0; k < share_.ghosts.size(); ++k)
+      ghosts_[k] = contribution(share_.ghosts[k], share_.rank, generation);
     packed_.assign(packed_.size(), std::numeric_limits<double>::quiet_NaN());
   }
   bool correct(int generation) const override {
     std::vector<double> expected(static_cast<std::size_t>(share_.owned));
-    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = value_of(share_.first + static_cast<std::int64_t>(i), generation);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      expected[i] = value_of(share_.first + static_cast<std::int64_t>(i), generation);
     for (int t = 0; t < share_.targets.size(); ++t)
-      for (int k = share_.targets.displs[t]; k < share_.targets.displs[t] + share_.targets.counts[t]; ++k)
-        expected[static_cast<std::size_t>(share_.wanted[k])] += contribution(share_.first + share_.wanted[k], share_.targets.ranks[t], generation);
+      for (int k = share_.targets.displs[t];
+           k < share_.targets.displs[t] + share_.targets.counts[t]; ++k)
+        expected[static_cast<std::size_t>(share_.wanted[k])] +=
+            contribution(share_.first + share_.wanted[k], share_.targets.ranks[t], generation);
     bool good = std::equal(expected.begin(), expected.end(), owned_.begin());
-    for (std::size_t k = 0; k < share_.ghosts.size(); ++k) good = good && ghosts_[k] == contribution(share_.ghosts[k], share_.rank, generation);
+    for (std::size_t k = 0; k < share_.ghosts.size(); ++k)
+      good = good && ghosts_[k] == contribution(share_.ghosts[k], share_.rank, generation);
     return good;
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Contest> make_forward(const Share& share, const std::string& tune) { return std::make_unique<Forward>(share, tune); }
-std::unique_ptr<Contest> make_reverse(const Share& share, const std::string& tune) { return std::make_unique<Reverse>(share, tune); }
+std::unique_ptr<Contest> make_forward(const Share& share, const std::string& tune) {
+  return std::make_unique<Forward>(share, tune);
+}
+std::unique_ptr<Contest> make_reverse(const Share& share, const std::string& tune) {
+  return std::make_unique<Reverse>(share, tune);
+}
 
 }  // namespace bench::spmv

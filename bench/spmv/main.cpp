@@ -1,4 +1,5 @@
-// tonari_bench_spmv: exchanges for sparse matrix-vector products, and whole products: tonari's vectors and alltoallv beside MPI's own and plain messages, in one process.
+// tonari_bench_spmv: exchanges for sparse matrix-vector products, and whole products: tonari's
+// vectors and alltoallv beside MPI's own and plain messages, in one process.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Ways to move packed values between ranks: what every comparator and tonari's alltoallv share. Packing and adding is around them (exchange.cpp).
+// Ways to move packed values between ranks: what every comparator and tonari's alltoallv share.
+// Packing and adding is around them (exchange.cpp).
 #pragma once
 
 #include <memory>
@@ -15,8 +16,9 @@ class Mover {
   virtual void start() = 0;
   virtual void wait() = 0;
   virtual std::string chosen() const { return ""; }
-  virtual bool ours() const { return false; }        // made by tonari
-  virtual bool inside_mpi() const { return false; }  // its messages are sent by MPI itself, where no wrapper sees them
+  virtual bool ours() const { return false; }  // made by tonari
+  // its messages are sent by MPI itself, where no wrapper sees them
+  virtual bool inside_mpi() const { return false; }
 };
 
 // From where to where; all of doubles.
@@ -28,8 +30,10 @@ struct Move {
   double* recv;
 };
 
-// [collective] Null: not in this MPI, or the algorithm does not apply here. Throws tonari::Error on every rank alike.
-std::unique_ptr<Mover> make_mover(const std::string& name, const std::string& tune, const Move& move);
+// [collective] Null: not in this MPI, or the algorithm does not apply here. Throws tonari::Error on
+// every rank alike.
+std::unique_ptr<Mover> make_mover(const std::string& name, const std::string& tune,
+                                  const Move& move);
 
 // Which there are.
 const std::vector<std::string>& native_names();

@@ -1,4 +1,5 @@
-// Plain point to point, MPI's neighborhood collectives, tonari's alltoallv with each of its algorithms.
+// Plain point to point, MPI's neighborhood collectives, tonari's alltoallv with each of its
+// algorithms.
 #include <mpi.h>
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>
@@ -8,8 +9,8 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "planners/graphs/algorithm.hpp"
 #include "keys.hpp"
+#include "planners/graphs/algorithm.hpp"
 #include "spmv/mover.hpp"
 
 // As in native.cpp of tonari_bench.
@@ -30,8 +31,12 @@ class Irecv : public Mover {
   explicit Irecv(const Move& move) : move_(move), requests_(static_cast<std::size_t>(count())) {}
   void start() override {
     const Blocks &in = move_.in, &out = move_.out;
-    for (int i = 0; i < in.size(); ++i) MPI_Irecv(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag, move_.comm, &requests_[i]);
-    for (int i = 0; i < out.size(); ++i) MPI_Isend(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag, move_.comm, &requests_[in.size() + i]);
+    for (int i = 0; i < in.size(); ++i)
+      MPI_Irecv(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag, move_.comm,
+                &requests_[i]);
+    for (int i = 0; i < out.size(); ++i)
+      MPI_Isend(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag,
+                move_.comm, &requests_[in.size() + i]);
   }
   void wait() override { MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE); }
 
@@ -45,8 +50,12 @@ class IrecvPersistent : public Irecv {
  public:
   explicit IrecvPersistent(const Move& move) : Irecv(move) {
     const Blocks &in = move_.in, &out = move_.out;
-    for (int i = 0; i < in.size(); ++i) MPI_Recv_init(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag, move_.comm, &requests_[i]);
-    for (int i = 0; i < out.size(); ++i) MPI_Send_init(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag, move_.comm, &requests_[in.size() + i]);
+    for (int i = 0; i < in.size(); ++i)
+      MPI_Recv_init(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag,
+                    move_.comm, &requests_[i]);
+    for (int i = 0; i < out.size(); ++i)
+      MPI_Send_init(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag,
+                    move_.comm, &requests_[in.size() + i]);
   }
   ~IrecvPersistent() override {
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
@@ -65,13 +74,15 @@ const int* address(const std::vector<int>& list) {
 class Native : public Mover {
  public:
   explicit Native(const Move& move) : move_(move) {
-    MPI_Dist_graph_create_adjacent(move.comm, move.in.size(), address(move.in.ranks), MPI_UNWEIGHTED, move.out.size(), address(move.out.ranks), MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                   0, &graph_);
+    MPI_Dist_graph_create_adjacent(move.comm, move.in.size(), address(move.in.ranks),
+                                   MPI_UNWEIGHTED, move.out.size(), address(move.out.ranks),
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph_);
   }
   ~Native() override { MPI_Comm_free(&graph_); }
   void start() override {
     const Blocks &in = move_.in, &out = move_.out;
-    MPI_Neighbor_alltoallv(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE, move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_);
+    MPI_Neighbor_alltoallv(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE,
+                           move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_);
   }
   void wait() override {}
   bool inside_mpi() const override { return true; }
@@ -86,7 +97,9 @@ class NativeNonblocking : public Native {
   using Native::Native;
   void start() override {
     const Blocks &in = move_.in, &out = move_.out;
-    MPI_Ineighbor_alltoallv(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE, move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_, &request_);
+    MPI_Ineighbor_alltoallv(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE,
+                            move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_,
+                            &request_);
   }
   void wait() override { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
@@ -99,8 +112,9 @@ class NativePersistent : public NativeNonblocking {
  public:
   explicit NativePersistent(const Move& move) : NativeNonblocking(move) {
     const Blocks &in = move_.in, &out = move_.out;
-    BENCH_ALLTOALLV_INIT(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE, move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_, MPI_INFO_NULL,
-                         &request_);
+    BENCH_ALLTOALLV_INIT(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE,
+                         move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_,
+                         MPI_INFO_NULL, &request_);
   }
   ~NativePersistent() override { MPI_Request_free(&request_); }
   void start() override { MPI_Start(&request_); }
@@ -112,10 +126,15 @@ class Alltoallv : public Mover {
   Alltoallv(const std::string& algorithm, const std::string& tune, const Move& move) {
     const Blocks &in = move.in, &out = move.out;
     const Keys keys{{"tonari_algorithm", algorithm}, {"tonari_tune", tune}};
-    const std::vector<MPI_Aint> from(out.displs.begin(), out.displs.end()), to(in.displs.begin(), in.displs.end());
-    check(tonari_neighborhood_create_adjacent(move.comm, in.size(), in.ranks.data(), MPI_UNWEIGHTED, out.size(), out.ranks.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
+    const std::vector<MPI_Aint> from(out.displs.begin(), out.displs.end()),
+        to(in.displs.begin(), in.displs.end());
+    check(tonari_neighborhood_create_adjacent(move.comm, in.size(), in.ranks.data(), MPI_UNWEIGHTED,
+                                              out.size(), out.ranks.data(), MPI_UNWEIGHTED,
+                                              MPI_INFO_NULL, &near_));
     try {
-      check(tonari_alltoallv_init(move.send, out.counts.data(), from.data(), MPI_DOUBLE, move.recv, in.counts.data(), to.data(), MPI_DOUBLE, near_, keys.get(), &request_));
+      check(tonari_alltoallv_init(move.send, out.counts.data(), from.data(), MPI_DOUBLE, move.recv,
+                                  in.counts.data(), to.data(), MPI_DOUBLE, near_, keys.get(),
+                                  &request_));
     } catch (...) {
       tonari_neighborhood_free(&near_);
       throw;
@@ -130,7 +149,10 @@ class Alltoallv : public Mover {
   void wait() override { check(tonari_wait(request_)); }
   bool ours() const override { return true; }
   bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
-  std::string chosen() const override { return std::string(info_.algorithm) + (*info_.variant ? std::string("/") + info_.variant : "") + "/" + info_.channel; }
+  std::string chosen() const override {
+    return std::string(info_.algorithm) + (*info_.variant ? std::string("/") + info_.variant : "") +
+           "/" + info_.channel;
+  }
 
  private:
   tonari_neighborhood near_ = TONARI_NEIGHBORHOOD_NULL;
@@ -138,7 +160,9 @@ class Alltoallv : public Mover {
   tonari_request_info info_{};
 };
 
-bool among(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -155,13 +179,15 @@ const std::vector<std::string>& native_names() {
 const std::vector<std::string>& algorithm_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all{"auto"};
-    for (const tonari::GraphAlgorithm& algorithm : tonari::graph_algorithms()) all.emplace_back(algorithm.name);
+    for (const tonari::GraphAlgorithm& algorithm : tonari::graph_algorithms())
+      all.emplace_back(algorithm.name);
     return all;
   }();
   return names;
 }
 
-std::unique_ptr<Mover> make_mover(const std::string& name, const std::string& tune, const Move& move) {
+std::unique_ptr<Mover> make_mover(const std::string& name, const std::string& tune,
+                                  const Move& move) {
   if (name == "irecv") return std::make_unique<Irecv>(move);
   if (name == "irecv-persistent") return std::make_unique<IrecvPersistent>(move);
   if (name == "native") return std::make_unique<Native>(move);

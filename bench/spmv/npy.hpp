@@ -1,4 +1,5 @@
-// Lists of numbers in NumPy's files, of which every rank reads a part. Format: NumPy Enhancement Proposal 1, version 1.0.
+// Lists of numbers in NumPy's files, of which every rank reads a part. Format: NumPy Enhancement
+// Proposal 1, version 1.0.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@ namespace bench::spmv {
 
 class Npy {
  public:
-  // Throws tonari::Error (Errc::file) unless it holds one dimension of 8-byte numbers of that kind: 'i' integers, 'f' floating point.
+  // Throws tonari::Error (Errc::file) unless it holds one dimension of 8-byte numbers of that kind:
+  // 'i' integers, 'f' floating point.
   Npy(const std::string& path, char kind);
   long long size() const { return size_; }
 

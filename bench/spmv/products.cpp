@@ -1,5 +1,7 @@
-// Whole products. By rows y = A x: values of x travel while a rank multiplies with its own. By columns y = A^T x, whose columns are the rows that a rank has: contributions to y
-// travel while it computes those to its own. All candidates multiply with the same loops, those of spmv.hpp; what differs is the exchange, and what goes on meanwhile.
+// Whole products. By rows y = A x: values of x travel while a rank multiplies with its own. By
+// columns y = A^T x, whose columns are the rows that a rank has: contributions to y travel while it
+// computes those to its own. All candidates multiply with the same loops, those of spmv.hpp; what
+// differs is the exchange, and what goes on meanwhile.
 #include <tonari/spmv.hpp>
 
 #include <algorithm>
@@ -17,13 +19,17 @@ namespace {
 
 using tonari::detail::LocalRows;
 
-double value_of(std::int64_t index, int generation) { return static_cast<double>((7 * index + 3 * generation) % 17 - 8); }
+double value_of(std::int64_t index, int generation) {
+  return static_cast<double>((7 * index + 3 * generation) % 17 - 8);
+}
 
-// What a candidate multiplies, and where from and to. One number more than needed: addresses are never null.
+// What a candidate multiplies, and where from and to. One number more than needed: addresses are
+// never null.
 struct Vectors {
   const Share& share;
   std::vector<double> x = std::vector<double>(static_cast<std::size_t>(share.owned) + 1), y = x;
-  std::vector<double> ghosts = std::vector<double>(share.ghosts.size() + 1), packed = std::vector<double>(share.wanted.size() + 1);
+  std::vector<double> ghosts = std::vector<double>(share.ghosts.size() + 1),
+                      packed = std::vector<double>(share.wanted.size() + 1);
 };
 
 class Product : public Exchange {
@@ -45,7 +51,8 @@ class ByRows : public Product {
   using Product::Product;
   void run() override {
     const std::vector<std::int32_t>& wanted = v_.share.wanted;
-    for (std::size_t k = 0; k < wanted.size(); ++k) v_.packed[k] = v_.x[static_cast<std::size_t>(wanted[k])];
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      v_.packed[k] = v_.x[static_cast<std::size_t>(wanted[k])];
     mover_->start();
     own_.multiply<false>(v_.x.data(), v_.y.data());
     mover_->wait();
@@ -62,7 +69,8 @@ class ByColumns : public Product {
     own_.multiply<false>(v_.x.data(), v_.y.data());
     mover_->wait();
     const std::vector<std::int32_t>& wanted = v_.share.wanted;
-    for (std::size_t k = 0; k < wanted.size(); ++k) v_.y[static_cast<std::size_t>(wanted[k])] += v_.packed[k];
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      v_.y[static_cast<std::size_t>(wanted[k])] += v_.packed[k];
   }
 };
 
@@ -70,7 +78,8 @@ class ByColumns : public Product {
 template <class Matrix>
 class Ours : public Exchange {
  public:
-  Ours(const std::string& route, const std::string& tune, Vectors& vectors) : v_(vectors), keys_{{"tonari_route", route}, {"tonari_tune", tune}} {
+  Ours(const std::string& route, const std::string& tune, Vectors& vectors)
+      : v_(vectors), keys_{{"tonari_route", route}, {"tonari_tune", tune}} {
     const Share& s = v_.share;
     matrix_.emplace(s.comm, s.first, s.owned, s.begin, s.columns, s.values, keys_.get());
     run();  // the first product prepares its exchange
@@ -90,11 +99,13 @@ class Ours : public Exchange {
 
 class Multiplying : public Contest {
  public:
-  Multiplying(const Share& share, const std::string& tune, bool by_rows) : share_(share), tune_(tune), vectors_{share}, by_rows_(by_rows) {}
+  Multiplying(const Share& share, const std::string& tune, bool by_rows)
+      : share_(share), tune_(tune), vectors_{share}, by_rows_(by_rows) {}
 
   const std::vector<std::string>& names() const override {
     static const std::vector<std::string> names = [] {
-      std::vector<std::string> some{"irecv", "irecv-persistent", "native", "native-nonblocking", "native-persistent", "auto"};
+      std::vector<std::string> some{
+          "irecv", "irecv-persistent", "native", "native-nonblocking", "native-persistent", "auto"};
       some.insert(some.end(), route_names().begin(), route_names().end());
       return some;
     }();
@@ -108,35 +119,49 @@ class Multiplying : public Contest {
       return std::make_unique<Ours<tonari::ColumnParallel>>(route, tune_, vectors_);
     }
     double *const ghosts = vectors_.ghosts.data(), *const packed = vectors_.packed.data();
-    auto mover = by_rows_ ? make_mover(name, tune_, {share_.comm, share_.targets, packed, share_.sources, ghosts})
-                          : make_mover(name, tune_, {share_.comm, share_.sources, ghosts, share_.targets, packed});
+    auto mover =
+        by_rows_
+            ? make_mover(name, tune_, {share_.comm, share_.targets, packed, share_.sources, ghosts})
+            : make_mover(name, tune_,
+                         {share_.comm, share_.sources, ghosts, share_.targets, packed});
     if (!mover) return nullptr;
     LocalRows own, others;
-    const tonari::detail::Lines lines{share_.first, share_.owned, share_.begin, share_.columns, share_.values};
+    const tonari::detail::Lines lines{share_.first, share_.owned, share_.begin, share_.columns,
+                                      share_.values};
     (by_rows_ ? tonari::detail::split : tonari::detail::turn)(lines, share_.ghosts, own, others);
-    if (by_rows_) return std::make_unique<ByRows>(std::move(mover), vectors_, std::move(own), std::move(others));
-    return std::make_unique<ByColumns>(std::move(mover), vectors_, std::move(own), std::move(others));
+    if (by_rows_)
+      return std::make_unique<ByRows>(std::move(mover), vectors_, std::move(own),
+                                      std::move(others));
+    return std::make_unique<ByColumns>(std::move(mover), vectors_, std::move(own),
+                                       std::move(others));
   }
 
   void prepare(int generation) override {
-    for (std::int64_t i = 0; i < share_.owned; ++i) vectors_.x[static_cast<std::size_t>(i)] = value_of(share_.first + i, generation);
-    for (std::vector<double>* buffer : {&vectors_.y, &vectors_.ghosts, &vectors_.packed}) buffer->assign(buffer->size(), std::numeric_limits<double>::quiet_NaN());
+    for (std::int64_t i = 0; i < share_.owned; ++i)
+      vectors_.x[static_cast<std::size_t>(i)] = value_of(share_.first + i, generation);
+    for (std::vector<double>* buffer : {&vectors_.y, &vectors_.ghosts, &vectors_.packed})
+      buffer->assign(buffer->size(), std::numeric_limits<double>::quiet_NaN());
   }
 
-  // Orders of addition differ, so results may by rounding: at most by what the sum of all magnitudes allows.
+  // Orders of addition differ, so results may by rounding: at most by what the sum of all
+  // magnitudes allows.
   bool correct(int generation) const override {
     std::vector<double> expected, magnitude;
-    by_rows_ ? expect_rows(generation, expected, magnitude) : expect_columns(generation, expected, magnitude);
+    by_rows_ ? expect_rows(generation, expected, magnitude)
+             : expect_columns(generation, expected, magnitude);
     bool good = true;
-    for (std::size_t i = 0; i < expected.size(); ++i) good = good && std::abs(vectors_.y[i] - expected[i]) <= 1e-12 * magnitude[i];
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      good = good && std::abs(vectors_.y[i] - expected[i]) <= 1e-12 * magnitude[i];
     return good;
   }
 
  private:
-  void expect_rows(int generation, std::vector<double>& expected, std::vector<double>& magnitude) const {
+  void expect_rows(int generation, std::vector<double>& expected,
+                   std::vector<double>& magnitude) const {
     for (std::size_t i = 0; i + 1 < share_.begin.size(); ++i) {
       double sum = 0, all = 0;
-      for (auto k = static_cast<std::size_t>(share_.begin[i]); k < static_cast<std::size_t>(share_.begin[i + 1]); ++k) {
+      for (auto k = static_cast<std::size_t>(share_.begin[i]);
+           k < static_cast<std::size_t>(share_.begin[i + 1]); ++k) {
         const double term = share_.values[k] * value_of(share_.columns[k], generation);
         sum += term, all += std::abs(term);
       }
@@ -144,16 +169,21 @@ class Multiplying : public Contest {
     }
   }
   // All ranks compute their contributions to all of y, which are added.
-  void expect_columns(int generation, std::vector<double>& expected, std::vector<double>& magnitude) const {
+  void expect_columns(int generation, std::vector<double>& expected,
+                      std::vector<double>& magnitude) const {
     std::vector<double> sums(2 * static_cast<std::size_t>(share_.size) + 1);
     const auto n = static_cast<std::size_t>(share_.size);
     for (std::size_t i = 0; i + 1 < share_.begin.size(); ++i)
-      for (auto k = static_cast<std::size_t>(share_.begin[i]); k < static_cast<std::size_t>(share_.begin[i + 1]); ++k) {
-        const double term = share_.values[k] * value_of(share_.first + static_cast<std::int64_t>(i), generation);
+      for (auto k = static_cast<std::size_t>(share_.begin[i]);
+           k < static_cast<std::size_t>(share_.begin[i + 1]); ++k) {
+        const double term =
+            share_.values[k] * value_of(share_.first + static_cast<std::int64_t>(i), generation);
         const auto row = static_cast<std::size_t>(share_.columns[k]);
         sums[row] += term, sums[n + row] += std::abs(term);
       }
-    for (const std::size_t half : {std::size_t{0}, n}) MPI_Allreduce(MPI_IN_PLACE, sums.data() + half, static_cast<int>(n), MPI_DOUBLE, MPI_SUM, share_.comm);
+    for (const std::size_t half : {std::size_t{0}, n})
+      MPI_Allreduce(MPI_IN_PLACE, sums.data() + half, static_cast<int>(n), MPI_DOUBLE, MPI_SUM,
+                    share_.comm);
     const auto mine = sums.begin() + share_.first;
     expected.assign(mine, mine + share_.owned);
     magnitude.assign(mine + share_.size, mine + share_.size + share_.owned);
@@ -167,7 +197,11 @@ class Multiplying : public Contest {
 
 }  // namespace
 
-std::unique_ptr<Contest> make_rows(const Share& share, const std::string& tune) { return std::make_unique<Multiplying>(share, tune, true); }
-std::unique_ptr<Contest> make_columns(const Share& share, const std::string& tune) { return std::make_unique<Multiplying>(share, tune, false); }
+std::unique_ptr<Contest> make_rows(const Share& share, const std::string& tune) {
+  return std::make_unique<Multiplying>(share, tune, true);
+}
+std::unique_ptr<Contest> make_columns(const Share& share, const std::string& tune) {
+  return std::make_unique<Multiplying>(share, tune, false);
+}
 
 }  // namespace bench::spmv

@@ -14,7 +14,9 @@ Share::Share(const std::string& folder, MPI_Comm communicator) : comm(communicat
   MPI_Comm_size(comm, &ranks);
   read(folder);
   for (int owner = 0, from = 0; owner < ranks; ++owner) {
-    const auto end = std::lower_bound(ghosts.begin(), ghosts.end(), ranges_[static_cast<std::size_t>(owner) + 1]) - ghosts.begin();
+    const auto end = std::lower_bound(ghosts.begin(), ghosts.end(),
+                                      ranges_[static_cast<std::size_t>(owner) + 1]) -
+                     ghosts.begin();
     if (end > from) sources.add(owner, static_cast<int>(end) - from);
     from = static_cast<int>(end);
   }
@@ -22,13 +24,19 @@ Share::Share(const std::string& folder, MPI_Comm communicator) : comm(communicat
 }
 
 void Share::read(const std::string& folder) {
-  Npy ranges(folder + "/ranges.npy", 'i'), begins(folder + "/row_begin.npy", 'i'), entries(folder + "/columns.npy", 'i'), numbers(folder + "/values.npy", 'f');
+  Npy ranges(folder + "/ranges.npy", 'i'), begins(folder + "/row_begin.npy", 'i'),
+      entries(folder + "/columns.npy", 'i'), numbers(folder + "/values.npy", 'f');
   if (ranges.size() != ranks + 1)
-    tonari::fail(Errc::argument, folder, " is a matrix for ", ranges.size() - 1, " ranks, but there are ", ranks, "; start as many, or run `tonari partition` again");
+    tonari::fail(Errc::argument, folder, " is a matrix for ", ranges.size() - 1,
+                 " ranks, but there are ", ranks,
+                 "; start as many, or run `tonari partition` again");
   ranges_ = ranges.read<std::int64_t>(0, ranks + 1);
-  size = ranges_.back(), first = ranges_[static_cast<std::size_t>(rank)], owned = ranges_[static_cast<std::size_t>(rank) + 1] - first;
+  size = ranges_.back(), first = ranges_[static_cast<std::size_t>(rank)],
+  owned = ranges_[static_cast<std::size_t>(rank) + 1] - first;
   nonzeros = entries.size();
-  if (size > INT_MAX) tonari::fail(Errc::overflow, folder, " is a matrix of ", size, " rows; ", INT_MAX, " are the most here");
+  if (size > INT_MAX)
+    tonari::fail(Errc::overflow, folder, " is a matrix of ", size, " rows; ", INT_MAX,
+                 " are the most here");
   begin = begins.read<std::int64_t>(first, owned + 1);
   const std::int64_t before = begin.front(), count = begin.back() - before;
   for (std::int64_t& each : begin) each -= before;
@@ -46,7 +54,8 @@ void Share::find_targets() {
   std::vector<int> need(n), give(n), need_at(n), give_at(n);
   for (int i = 0; i < sources.size(); ++i) {
     const auto owner = static_cast<std::size_t>(sources.ranks[static_cast<std::size_t>(i)]);
-    need[owner] = sources.counts[static_cast<std::size_t>(i)], need_at[owner] = sources.displs[static_cast<std::size_t>(i)];
+    need[owner] = sources.counts[static_cast<std::size_t>(i)],
+    need_at[owner] = sources.displs[static_cast<std::size_t>(i)];
   }
   MPI_Alltoall(need.data(), 1, MPI_INT, give.data(), 1, MPI_INT, comm);
   for (std::size_t r = 0; r < n; ++r) {
@@ -54,8 +63,10 @@ void Share::find_targets() {
     if (give[r]) targets.add(static_cast<int>(r), give[r]);
   }
   std::vector<std::int64_t> indices(static_cast<std::size_t>(targets.values()));
-  MPI_Alltoallv(ghosts.data(), need.data(), need_at.data(), MPI_INT64_T, indices.data(), give.data(), give_at.data(), MPI_INT64_T, comm);
-  for (const std::int64_t index : indices) wanted.push_back(static_cast<std::int32_t>(index - first));
+  MPI_Alltoallv(ghosts.data(), need.data(), need_at.data(), MPI_INT64_T, indices.data(),
+                give.data(), give_at.data(), MPI_INT64_T, comm);
+  for (const std::int64_t index : indices)
+    wanted.push_back(static_cast<std::int32_t>(index - first));
 }
 
 }  // namespace bench::spmv

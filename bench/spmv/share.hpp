@@ -27,15 +27,17 @@ struct Share {
 
   MPI_Comm comm;
   int rank = 0, ranks = 1;
-  std::int64_t size = 0, nonzeros = 0;       // of the whole matrix
-  std::int64_t first = 0, owned = 0;         // this rank's rows, and entries of vectors
-  std::vector<std::int64_t> begin{};         // its rows: columns[begin[i]], ..., ascending
-  std::vector<std::int64_t> columns{};       // global
+  std::int64_t size = 0, nonzeros = 0;  // of the whole matrix
+  std::int64_t first = 0, owned = 0;    // this rank's rows, and entries of vectors
+  std::vector<std::int64_t> begin{};    // its rows: columns[begin[i]], ..., ascending
+  std::vector<std::int64_t> columns{};  // global
   std::vector<double> values{};
-  std::vector<std::int64_t> ghosts{};        // global indices of what these rows need from others, ascending, so that those of one owner lie together
-  Blocks sources{};                          // owners of ghosts
-  Blocks targets{};                          // who needs what from here, as a list of
-  std::vector<std::int32_t> wanted{};        //   local own indices
+  // global indices of what these rows need from others, ascending, so that those of one owner lie
+  // together
+  std::vector<std::int64_t> ghosts{};
+  Blocks sources{};                    // owners of ghosts
+  Blocks targets{};                    // who needs what from here, as a list of
+  std::vector<std::int32_t> wanted{};  //   local own indices
 
  private:
   void read(const std::string& folder);

@@ -11,10 +11,15 @@ namespace tonari::bench {
 struct Tile {
   std::int64_t planes, rows;
 };
-using Plain = std::function<void(const tonari_array&, const double*, double*, std::int64_t size, Tile)>;
+using Plain =
+    std::function<void(const tonari_array&, const double*, double*, std::int64_t size, Tile)>;
 
-void plain_copy(const tonari_array& array, const double* in, double* out, std::int64_t size, Tile tile);
-void plain_seven(const double* c, const tonari_array& array, const double* in, double* out, std::int64_t size, Tile tile);
-void plain_full(const double* c, const tonari_array& array, const double* in, double* out, std::int64_t size, Tile tile);  // 125 points, 10 coefficients
+void plain_copy(const tonari_array& array, const double* in, double* out, std::int64_t size,
+                Tile tile);
+void plain_seven(const double* c, const tonari_array& array, const double* in, double* out,
+                 std::int64_t size, Tile tile);
+// 125 points, 10 coefficients
+void plain_full(const double* c, const tonari_array& array, const double* in, double* out,
+                std::int64_t size, Tile tile);
 
 }  // namespace tonari::bench

@@ -1,5 +1,6 @@
-// Times of several things that are compared: in turns, so that what disturbs the machine disturbs all; the best of each. Before its turn each runs once untimed: those that
-// work on the same memory would find it in the cache, others would not.
+// Times of several things that are compared: in turns, so that what disturbs the machine disturbs
+// all; the best of each. Before its turn each runs once untimed: those that work on the same memory
+// would find it in the cache, others would not.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,8 @@ inline std::vector<double> measure(const std::vector<std::function<void()>>& all
     turns = std::max(turns, static_cast<int>(std::min(20.0, seconds / once)));
   }
   for (int turn = 0; turn < turns; ++turn)
-    for (std::size_t i = 0; i < all.size(); ++i) best[i] = std::min(best[i], seconds_of(all[i], times[i]));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      best[i] = std::min(best[i], seconds_of(all[i], times[i]));
   return best;
 }
 

@@ -28,43 +28,58 @@ void together(MPI_Comm comm, const std::function<void()>& work) {
   throw FolderError(text);
 }
 
-// A one-dimensional array in a .npy file (numpy/lib/format.py); T: int64_t or double, of 8 bytes, as they lie in memory.
+// A one-dimensional array in a .npy file (numpy/lib/format.py); T: int64_t or double, of 8 bytes,
+// as they lie in memory.
 template <class T>
 class Array {
  public:
-  explicit Array(const std::filesystem::path& path) : path_(path.string()), file_(path, std::ios::binary) {
+  explicit Array(const std::filesystem::path& path)
+      : path_(path.string()), file_(path, std::ios::binary) {
     if (!file_) complain("it cannot be read; a folder as `tonari partition` writes it has one");
     char start[10] = "";
-    if (!file_.read(start, sizeof start) || std::string(start, 6) != "\x93NUMPY" || start[6] < 1 || start[6] > 3) complain("it is no .npy file of version 1 to 3");
-    std::size_t length = static_cast<unsigned char>(start[8]) + 256u * static_cast<unsigned char>(start[9]);
+    if (!file_.read(start, sizeof start) || std::string(start, 6) != "\x93NUMPY" || start[6] < 1 ||
+        start[6] > 3)
+      complain("it is no .npy file of version 1 to 3");
+    std::size_t length =
+        static_cast<unsigned char>(start[8]) + 256u * static_cast<unsigned char>(start[9]);
     begin_ = 10;
     if (start[6] > 1) {
       char more[2] = "";
       if (!file_.read(more, sizeof more)) complain("it ends within its header");
-      length += 65536u * static_cast<unsigned char>(more[0]) + 16777216u * static_cast<unsigned char>(more[1]);
+      length += 65536u * static_cast<unsigned char>(more[0]) +
+                16777216u * static_cast<unsigned char>(more[1]);
       begin_ = 12;
     }
     if (length > 65536) complain("its header is longer than that of any array of one dimension");
     std::string header(length, ' ');
-    if (!file_.read(header.data(), static_cast<std::streamsize>(length))) complain("it ends within its header");
+    if (!file_.read(header.data(), static_cast<std::streamsize>(length)))
+      complain("it ends within its header");
     begin_ += length;
     read_header(header);
     const auto bytes = std::filesystem::file_size(path);
     const std::uint64_t wanted = begin_ + 8 * static_cast<std::uint64_t>(count_);
-    if (bytes != wanted) complain("it has " + std::to_string(bytes) + " bytes; its header promises " + std::to_string(count_) + " values, which take " + std::to_string(wanted));
+    if (bytes != wanted)
+      complain("it has " + std::to_string(bytes) + " bytes; its header promises " +
+               std::to_string(count_) + " values, which take " + std::to_string(wanted));
   }
 
   std::int64_t count() const { return count_; }
   std::vector<T> read(std::int64_t first, std::int64_t count) {
     std::vector<T> values(static_cast<std::size_t>(count));
     file_.seekg(static_cast<std::streamoff>(begin_ + 8 * static_cast<std::uint64_t>(first)));
-    if (count > 0 && !file_.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(8 * count))) complain("it cannot be read to its end");
+    if (count > 0 && !file_.read(reinterpret_cast<char*>(values.data()),
+                                 static_cast<std::streamsize>(8 * count)))
+      complain("it cannot be read to its end");
     return values;
   }
   void expect_count(std::int64_t wanted, const char* what) const {
-    if (count_ != wanted) complain("it has " + std::to_string(count_) + " values; expected are " + std::to_string(wanted) + ", " + what);
+    if (count_ != wanted)
+      complain("it has " + std::to_string(count_) + " values; expected are " +
+               std::to_string(wanted) + ", " + what);
   }
-  [[noreturn]] void complain(const std::string& what) const { throw std::runtime_error(path_ + ": " + what); }
+  [[noreturn]] void complain(const std::string& what) const {
+    throw std::runtime_error(path_ + ": " + what);
+  }
 
  private:
   void read_header(const std::string& header) {
@@ -74,10 +89,12 @@ class Array {
       if (at == std::string::npos) complain("its header lacks '" + key + "'");
       return header.substr(header.find_first_not_of(' ', at + key.size() + 3));
     };
-    if (!after("descr").starts_with("'" + type + "'")) complain("its values are of another type; expected is " + type);
+    if (!after("descr").starts_with("'" + type + "'"))
+      complain("its values are of another type; expected is " + type);
     const std::string shape = after("shape");
     const std::size_t digits = shape.find_first_not_of("0123456789", 1);
-    if (shape[0] != '(' || digits == 1 || digits > 18 || !shape.substr(digits).starts_with(",)")) complain("its shape is not that of an array of one dimension");
+    if (shape[0] != '(' || digits == 1 || digits > 18 || !shape.substr(digits).starts_with(",)"))
+      complain("its shape is not that of an array of one dimension");
     count_ = std::stoll(shape.substr(1, digits - 1));
   }
 
@@ -87,12 +104,17 @@ class Array {
   std::int64_t count_ = 0;
 };
 
-void read_ranges(const std::filesystem::path& folder, int rank, int ranks, std::int64_t size, MatrixPart& part) {
+void read_ranges(const std::filesystem::path& folder, int rank, int ranks, std::int64_t size,
+                 MatrixPart& part) {
   Array<std::int64_t> file(folder / "ranges.npy");
-  file.expect_count(ranks + 1, ("one more than there are ranks (" + std::to_string(ranks) + "): run as many ranks as the matrix has parts").c_str());
+  file.expect_count(ranks + 1, ("one more than there are ranks (" + std::to_string(ranks) +
+                                "): run as many ranks as the matrix has parts")
+                                   .c_str());
   const std::vector<std::int64_t> ranges = file.read(0, file.count());
   if (ranges.front() != 0 || ranges.back() != size || !std::ranges::is_sorted(ranges))
-    file.complain("ranges go from " + std::to_string(ranges.front()) + " to " + std::to_string(ranges.back()) + "; expected are ascending ones from 0 to " + std::to_string(size));
+    file.complain("ranges go from " + std::to_string(ranges.front()) + " to " +
+                  std::to_string(ranges.back()) + "; expected are ascending ones from 0 to " +
+                  std::to_string(size));
   part.first = ranges[static_cast<std::size_t>(rank)];
   part.owned = ranges[static_cast<std::size_t>(rank) + 1] - part.first;
 }
@@ -100,7 +122,8 @@ void read_ranges(const std::filesystem::path& folder, int rank, int ranks, std::
 void read_rows(const std::filesystem::path& folder, int rank, int ranks, MatrixPart& part) {
   Array<std::int64_t> begin(folder / "row_begin.npy"), columns(folder / "columns.npy");
   Array<double> values(folder / "values.npy");
-  if (begin.count() < 1) begin.complain("it is empty; expected is one value more than there are rows");
+  if (begin.count() < 1)
+    begin.complain("it is empty; expected is one value more than there are rows");
   part.size = begin.count() - 1;
   const std::int64_t entries = begin.read(part.size, 1)[0];
   columns.expect_count(entries, "the last value of row_begin.npy");
@@ -108,15 +131,19 @@ void read_rows(const std::filesystem::path& folder, int rank, int ranks, MatrixP
   read_ranges(folder, rank, ranks, part.size, part);
   part.begin = begin.read(part.first, part.owned + 1);
   const std::int64_t base = part.begin.front();
-  if (base < 0 || part.begin.back() > entries || !std::ranges::is_sorted(part.begin) || (part.first == 0 && base != 0))
-    begin.complain("rows " + std::to_string(part.first) + " to " + std::to_string(part.first + part.owned - 1) + " do not begin in ascending order between 0 and " + std::to_string(entries));
+  if (base < 0 || part.begin.back() > entries || !std::ranges::is_sorted(part.begin) ||
+      (part.first == 0 && base != 0))
+    begin.complain("rows " + std::to_string(part.first) + " to " +
+                   std::to_string(part.first + part.owned - 1) +
+                   " do not begin in ascending order between 0 and " + std::to_string(entries));
   part.columns = columns.read(base, part.begin.back() - base);
   part.values = values.read(base, part.begin.back() - base);
   for (std::int64_t& at : part.begin) at -= base;
   for (std::size_t k = 0; k < part.columns.size(); ++k) {
     const std::string where = "entry " + std::to_string(base + static_cast<std::int64_t>(k));
     if (part.columns[k] < 0 || part.columns[k] >= part.size)
-      columns.complain(where + " is column " + std::to_string(part.columns[k]) + "; expected are columns 0 to " + std::to_string(part.size - 1));
+      columns.complain(where + " is column " + std::to_string(part.columns[k]) +
+                       "; expected are columns 0 to " + std::to_string(part.size - 1));
     if (!std::isfinite(part.values[k])) values.complain(where + " is no finite number");
   }
 }
@@ -126,7 +153,8 @@ void read_b(const std::filesystem::path& folder, MatrixPart& part) {
   Array<double> file(folder / "b.npy");
   file.expect_count(part.size, "one for each row");
   part.b = file.read(part.first, part.owned);
-  if (!std::ranges::all_of(*part.b, [](double value) { return std::isfinite(value); })) file.complain("there is a value that is no finite number");
+  if (!std::ranges::all_of(*part.b, [](double value) { return std::isfinite(value); }))
+    file.complain("there is a value that is no finite number");
 }
 
 }  // namespace
@@ -134,7 +162,8 @@ void read_b(const std::filesystem::path& folder, MatrixPart& part) {
 std::vector<double> MatrixPart::diagonal() const {
   std::vector<double> diagonal(static_cast<std::size_t>(owned));
   for (std::size_t r = 0; r < diagonal.size(); ++r)
-    for (auto k = static_cast<std::size_t>(begin[r]); k < static_cast<std::size_t>(begin[r + 1]); ++k)
+    for (auto k = static_cast<std::size_t>(begin[r]); k < static_cast<std::size_t>(begin[r + 1]);
+         ++k)
       if (columns[k] == first + static_cast<std::int64_t>(r)) diagonal[r] += values[k];
   return diagonal;
 }

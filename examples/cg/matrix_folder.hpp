@@ -1,4 +1,5 @@
-// A matrix dealt out to ranks by rows, as `tonari partition` writes it: a folder of NumPy files of which every rank reads its own part.
+// A matrix dealt out to ranks by rows, as `tonari partition` writes it: a folder of NumPy files of
+// which every rank reads its own part.
 //
 //   ranges.npy     int64, P + 1   rank p owns the rows ranges[p] to ranges[p + 1] - 1
 //   row_begin.npy  int64, N + 1   row i has the entries row_begin[i] to row_begin[i + 1] - 1
@@ -21,7 +22,7 @@ struct FolderError : std::runtime_error {
 };
 
 struct MatrixPart {
-  std::int64_t size = 0;           // N
+  std::int64_t size = 0;  // N
   std::int64_t first = 0, owned = 0;
   std::vector<std::int64_t> begin, columns;  // begin: from 0
   std::vector<double> values;
@@ -30,5 +31,6 @@ struct MatrixPart {
   std::vector<double> diagonal() const;
 };
 
-// Collective. Files come from strangers: what is wrong with any of them on any rank throws FolderError on all, with the file and what was expected.
+// Collective. Files come from strangers: what is wrong with any of them on any rank throws
+// FolderError on all, with the file and what was expected.
 MatrixPart read_matrix(const std::string& folder, MPI_Comm comm);

@@ -40,7 +40,10 @@ struct Wave {
   std::array<int, 3> k;
   Complex amplitude;
 };
-constexpr std::array<Wave, 4> waves{{{{0, 0, 0}, {0.25, 0}}, {{1, 2, -1}, {1, 0}}, {{-2, -1, 1}, {0, 0.5}}, {{3, 4, 0}, {-0.5, 0.5}}}};
+constexpr std::array<Wave, 4> waves{{{{0, 0, 0}, {0.25, 0}},
+                                     {{1, 2, -1}, {1, 0}},
+                                     {{-2, -1, 1}, {0, 0.5}},
+                                     {{3, 4, 0}, {-0.5, 0.5}}}};
 
 std::size_t wrap(int k, std::size_t n) {
   const auto m = static_cast<std::int64_t>(n);
@@ -50,12 +53,14 @@ std::size_t wrap(int k, std::size_t n) {
 std::vector<Complex> factors(int k, std::size_t n) {
   std::vector<Complex> out(n);
   for (std::size_t i = 0; i < n; ++i)
-    out[i] = std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(wrap(k, n) * i % n) / static_cast<double>(n));
+    out[i] = std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(wrap(k, n) * i % n) /
+                                 static_cast<double>(n));
   return out;
 }
 
 void add_wave(const Slab& slab, const Wave& wave, Complex* grid) {
-  const std::array f{factors(wave.k[0], slab.n0), factors(wave.k[1], slab.n1), factors(wave.k[2], slab.n2)};
+  const std::array f{factors(wave.k[0], slab.n0), factors(wave.k[1], slab.n1),
+                     factors(wave.k[2], slab.n2)};
   for (std::size_t i0 = 0; i0 < slab.planes(); ++i0)
     for (std::size_t i1 = 0; i1 < slab.n1; ++i1) {
       const Complex row = wave.amplitude * f[0][slab.first_plane() + i0] * f[1][i1];
@@ -94,10 +99,13 @@ void fill_waves(const Slab& slab, Complex* grid) {
 double waves_difference(const Slab& slab, Complex* grid, Strides at) {
   for (const Wave& wave : waves) {
     const std::size_t k1 = wrap(wave.k[1], slab.n1) - slab.first_column();
-    if (k1 < slab.columns()) grid[wrap(wave.k[0], slab.n0) * at.stride0 + k1 * at.stride1 + wrap(wave.k[2], slab.n2)] -= wave.amplitude * slab.points();
+    if (k1 < slab.columns())
+      grid[wrap(wave.k[0], slab.n0) * at.stride0 + k1 * at.stride1 + wrap(wave.k[2], slab.n2)] -=
+          wave.amplitude * slab.points();
   }
   double difference = 0;
-  for (std::size_t i = 0; i < slab.volume(); ++i) difference = larger(difference, std::abs(grid[i]));
+  for (std::size_t i = 0; i < slab.volume(); ++i)
+    difference = larger(difference, std::abs(grid[i]));
   return largest(slab, difference) / slab.points();  // the largest amplitude is 1
 }
 
@@ -119,7 +127,8 @@ double difference(const Slab& slab, Spectrum a, Spectrum b) {
 namespace {
 
 std::array<std::ptrdiff_t, 3> extents(const Slab& slab) {
-  return {static_cast<std::ptrdiff_t>(slab.n0), static_cast<std::ptrdiff_t>(slab.n1), static_cast<std::ptrdiff_t>(slab.n2)};
+  return {static_cast<std::ptrdiff_t>(slab.n0), static_cast<std::ptrdiff_t>(slab.n1),
+          static_cast<std::ptrdiff_t>(slab.n2)};
 }
 
 class FftwMpi : public Fft {
@@ -130,13 +139,16 @@ class FftwMpi : public Fft {
         backward_(plan(grid, FFTW_BACKWARD, flags | FFTW_MPI_TRANSPOSED_IN)) {}
   void forward() override { fftw_execute(forward_.get()); }
   void backward() override { fftw_execute(backward_.get()); }
-  Strides spectrum() const override { return {slab_.n2, slab_.n0 * slab_.n2}; }  // the first two dimensions are exchanged within the rank, too
+  // the first two dimensions are exchanged within the rank, too
+  Strides spectrum() const override { return {slab_.n2, slab_.n0 * slab_.n2}; }
   std::string name() const override { return "FFTW MPI, transposed out, in place"; }
 
  private:
   Plan plan(Complex* grid, int direction, unsigned flags) const {
     const std::array<std::ptrdiff_t, 3> n = extents(slab_);
-    return {fftw_mpi_plan_dft_3d(n[0], n[1], n[2], raw(grid), raw(grid), slab_.comm, direction, flags), fftw_destroy_plan};
+    return {
+        fftw_mpi_plan_dft_3d(n[0], n[1], n[2], raw(grid), raw(grid), slab_.comm, direction, flags),
+        fftw_destroy_plan};
   }
 
   const Slab& slab_;
@@ -149,10 +161,13 @@ std::size_t fftw_mpi_numbers(const Slab& slab) {
   fftw_mpi_init();
   const std::array<std::ptrdiff_t, 3> n = extents(slab);
   std::ptrdiff_t planes, plane, columns, column;
-  return static_cast<std::size_t>(fftw_mpi_local_size_3d_transposed(n[0], n[1], n[2], slab.comm, &planes, &plane, &columns, &column));
+  return static_cast<std::size_t>(fftw_mpi_local_size_3d_transposed(
+      n[0], n[1], n[2], slab.comm, &planes, &plane, &columns, &column));
 }
 
-std::unique_ptr<Fft> fftw_mpi(const Slab& slab, Complex* grid, unsigned flags) { return std::make_unique<FftwMpi>(slab, grid, flags); }
+std::unique_ptr<Fft> fftw_mpi(const Slab& slab, Complex* grid, unsigned flags) {
+  return std::make_unique<FftwMpi>(slab, grid, flags);
+}
 #else
 std::size_t fftw_mpi_numbers(const Slab&) { return 0; }
 std::unique_ptr<Fft> fftw_mpi(const Slab&, Complex*, unsigned) { return nullptr; }
@@ -162,7 +177,8 @@ Grid serial_transform(const Slab& slab) {
   const Slab whole{MPI_COMM_SELF, 1, 0, slab.n0, slab.n1, slab.n2};
   Grid grid = allocate(whole.volume());
   fill_noise(whole, grid.get());
-  const Plan plan{fftw_plan_dft_3d(static_cast<int>(slab.n0), static_cast<int>(slab.n1), static_cast<int>(slab.n2), raw(grid.get()), raw(grid.get()),
+  const Plan plan{fftw_plan_dft_3d(static_cast<int>(slab.n0), static_cast<int>(slab.n1),
+                                   static_cast<int>(slab.n2), raw(grid.get()), raw(grid.get()),
                                    FFTW_FORWARD, FFTW_ESTIMATE),
                   fftw_destroy_plan};
   fftw_execute(plan.get());

@@ -8,14 +8,16 @@ MPI_Datatype block_type(const Slab& slab) {
   MPI_Datatype row, pieces, block;
   MPI_Type_contiguous(static_cast<int>(slab.n2), MPI_C_DOUBLE_COMPLEX, &row);
   MPI_Type_vector(planes, columns, static_cast<int>(slab.n1), row, &pieces);
-  MPI_Type_create_resized(pieces, 0, static_cast<MPI_Aint>(slab.columns() * slab.n2 * sizeof(Complex)), &block);
+  MPI_Type_create_resized(
+      pieces, 0, static_cast<MPI_Aint>(slab.columns() * slab.n2 * sizeof(Complex)), &block);
   MPI_Type_commit(&block);
   MPI_Type_free(&pieces);
   MPI_Type_free(&row);
   return block;
 }
 
-tonari::Request request(const Slab& slab, Complex* grid, MPI_Datatype block, const std::string& memory) {
+tonari::Request request(const Slab& slab, Complex* grid, MPI_Datatype block,
+                        const std::string& memory) {
   MPI_Info info;
   MPI_Info_create(&info);
   if (!memory.empty()) MPI_Info_set(info, "tonari_inplace_memory", memory.c_str());
@@ -28,7 +30,8 @@ tonari::Request request(const Slab& slab, Complex* grid, MPI_Datatype block, con
 
 }  // namespace
 
-Exchange::Exchange(const Slab& slab, Complex* grid) : slab_(slab), grid_(grid), block_(block_type(slab)) {}
+Exchange::Exchange(const Slab& slab, Complex* grid)
+    : slab_(slab), grid_(grid), block_(block_type(slab)) {}
 
 void Exchange::operator()() {
   const double start = MPI_Wtime();

@@ -8,8 +8,9 @@
 
 using Complex = std::complex<double>;
 
-// A grid of n0 x n1 x n2 complex numbers, last index fastest, on p ranks; p divides n0 and n1. Rank r holds the planes from r * n0 / p of the grid, and the
-// columns k1 from r * n1 / p of its transform.
+// A grid of n0 x n1 x n2 complex numbers, last index fastest, on p ranks; p divides n0 and n1. Rank
+// r holds the planes from r * n0 / p of the grid, and the columns k1 from r * n1 / p of its
+// transform.
 struct Slab {
   MPI_Comm comm;
   int ranks, rank;
@@ -25,7 +26,8 @@ struct Slab {
   bool root() const { return rank == 0; }
 };
 
-// Block j, for rank j: of every plane the columns that rank j is to hold. What comes from rank j takes its place.
+// Block j, for rank j: of every plane the columns that rank j is to hold. What comes from rank j
+// takes its place.
 //
 //     plane 0:  | block 0 | block 1 | ... | block p-1 |      a block: n0/p pieces of n1/p * n2 numbers, n1 * n2 apart;
 //     plane 1:  | block 0 | block 1 | ... | block p-1 |      the next block begins n1/p * n2 numbers later
@@ -56,7 +58,8 @@ class Exchange {
 // One persistent request, for forward and backward transforms alike.
 class TonariExchange : public Exchange {
  public:
-  TonariExchange(const Slab& slab, Complex* grid, const std::string& memory);  // memory: bytes on their way, empty for tonari's default
+  // memory: bytes on their way, empty for tonari's default
+  TonariExchange(const Slab& slab, Complex* grid, const std::string& memory);
   std::string name() const override;
 
  private:
@@ -71,5 +74,7 @@ class NativeExchange : public Exchange {
   std::string name() const override { return "MPI_Alltoall, MPI_IN_PLACE"; }
 
  private:
-  void exchange() override { MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, grid_, 1, block_, slab_.comm); }
+  void exchange() override {
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, grid_, 1, block_, slab_.comm);
+  }
 };

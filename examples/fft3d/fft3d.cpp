@@ -1,9 +1,11 @@
-// The transform of a 3-d grid that fits into memory once: in slabs, in place, the slabs exchanged by tonari's in-place all-to-all. Beside it the same with
-// MPI's own MPI_IN_PLACE, and FFTW's MPI transform; all are checked, and the memory each takes besides the grid is measured.
+// The transform of a 3-d grid that fits into memory once: in slabs, in place, the slabs exchanged
+// by tonari's in-place all-to-all. Beside it the same with MPI's own MPI_IN_PLACE, and FFTW's MPI
+// transform; all are checked, and the memory each takes besides the grid is measured.
 //
 //   mpiexec -n 4 fft3d [--n N | --size N0xN1xN2] [--repeat R] [--memory BYTES] [--measure]
 //
-// Prints a table; exit status 0 only if all differences are at most of rounding. Not supported: n0 and n1 that the number of ranks does not divide.
+// Prints a table; exit status 0 only if all differences are at most of rounding. Not supported: n0
+// and n1 that the number of ranks does not divide.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -41,16 +43,25 @@ Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    const auto value = [&] { return i + 1 < argc ? std::string(argv[++i]) : throw UsageError(name + " wants a value"); };
-    if (name == "--n") options.n0 = options.n1 = options.n2 = std::strtoul(value().c_str(), nullptr, 10);
-    else if (name == "--size") parse_size(value(), options);
-    else if (name == "--repeat") options.repeat = std::atoi(value().c_str());
-    else if (name == "--memory") options.memory = value();
-    else if (name == "--measure") options.flags = FFTW_MEASURE;
-    else throw UsageError("unknown option " + name);
+    const auto value = [&] {
+      return i + 1 < argc ? std::string(argv[++i]) : throw UsageError(name + " wants a value");
+    };
+    if (name == "--n")
+      options.n0 = options.n1 = options.n2 = std::strtoul(value().c_str(), nullptr, 10);
+    else if (name == "--size")
+      parse_size(value(), options);
+    else if (name == "--repeat")
+      options.repeat = std::atoi(value().c_str());
+    else if (name == "--memory")
+      options.memory = value();
+    else if (name == "--measure")
+      options.flags = FFTW_MEASURE;
+    else
+      throw UsageError("unknown option " + name);
   }
   constexpr std::size_t too_many = 1 << 15;
-  if (options.n0 == 0 || options.n1 == 0 || options.n2 == 0 || std::max({options.n0, options.n1, options.n2}) > too_many || options.repeat < 1)
+  if (options.n0 == 0 || options.n1 == 0 || options.n2 == 0 ||
+      std::max({options.n0, options.n1, options.n2}) > too_many || options.repeat < 1)
     throw UsageError("extents are from 1 to 32768, --repeat at least 1");
   return options;
 }
@@ -61,7 +72,8 @@ Slab make_slab(const Options& options, MPI_Comm comm) {
   MPI_Comm_rank(comm, &slab.rank);
   const auto p = static_cast<std::size_t>(slab.ranks);
   if (slab.n0 % p != 0 || slab.n1 % p != 0)
-    throw UsageError("the first two extents must be multiples of the number of ranks, " + std::to_string(p));
+    throw UsageError("the first two extents must be multiples of the number of ranks, " +
+                     std::to_string(p));
   return slab;
 }
 
@@ -75,11 +87,14 @@ struct Result {
   double waves, there_and_back;
   std::optional<double> difference;  // from the reference, if there is one
 
-  bool within(double limit) const { return waves <= limit && there_and_back <= limit && (!difference || *difference <= limit); }
+  bool within(double limit) const {
+    return waves <= limit && there_and_back <= limit && (!difference || *difference <= limit);
+  }
 };
 
 double median_of_slowest(const Slab& slab, std::vector<double> times) {
-  MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, slab.comm);
+  MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
+                slab.comm);
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
 }
@@ -117,7 +132,8 @@ void time(const Slab& slab, int repeat, Fft& fft, Complex* grid, Result& result)
 
 // What plans and requests hold counts as extra memory; what only planning needs does not.
 template <class Make>
-Result run(const Slab& slab, const Options& options, Complex* grid, std::optional<Spectrum> reference, Make make) {
+Result run(const Slab& slab, const Options& options, Complex* grid,
+           std::optional<Spectrum> reference, Make make) {
   Result result{};
   PeakMemory memory;
   const std::unique_ptr<Fft> fft = make();
@@ -135,7 +151,9 @@ struct Reference {
   Grid grid{nullptr, fftw_free};
   std::optional<Spectrum> spectrum;
   std::optional<Result> result;
-  std::string what = "plane waves alone: FFTW's MPI part is not there for this MPI, and the grid is too large for one process";
+  std::string what =
+      "plane waves alone: FFTW's MPI part is not there for this MPI, and the grid is too large for "
+      "one process";
 };
 
 Reference make_reference(const Slab& slab, const Options& options) {
@@ -164,10 +182,13 @@ std::vector<Result> run_all(const Slab& slab, const Options& options, const Refe
   const Grid grid = allocate(slab.volume());
   fill_noise(slab, grid.get());  // all its pages are there before memory is measured
   results.push_back(run(slab, options, grid.get(), reference.spectrum, [&] {
-    return std::make_unique<SlabFft>(slab, grid.get(), std::make_unique<TonariExchange>(slab, grid.get(), options.memory), options.flags);
+    return std::make_unique<SlabFft>(
+        slab, grid.get(), std::make_unique<TonariExchange>(slab, grid.get(), options.memory),
+        options.flags);
   }));
   results.push_back(run(slab, options, grid.get(), reference.spectrum, [&] {
-    return std::make_unique<SlabFft>(slab, grid.get(), std::make_unique<NativeExchange>(slab, grid.get()), options.flags);
+    return std::make_unique<SlabFft>(
+        slab, grid.get(), std::make_unique<NativeExchange>(slab, grid.get()), options.flags);
   }));
   if (reference.result) results.push_back(*reference.result);
   return results;
@@ -180,16 +201,21 @@ std::string cell(const char* format, double value) {
 }
 
 void print(const Slab& slab, const Reference& reference, const std::vector<Result>& results) {
-  std::printf("%zu x %zu x %zu complex numbers on %d rank%s, %.0f KiB each; compared with %s\n", slab.n0, slab.n1, slab.n2, slab.ranks, slab.ranks == 1 ? "" : "s",
+  std::printf("%zu x %zu x %zu complex numbers on %d rank%s, %.0f KiB each; compared with %s\n",
+              slab.n0, slab.n1, slab.n2, slab.ranks, slab.ranks == 1 ? "" : "s",
               static_cast<double>(slab.volume() * sizeof(Complex)) / 1024, reference.what.c_str());
-  std::printf("%-46s %10s %11s %10s %10s %14s %11s\n", "", "forward ms", "exchange ms", "extra KiB", "difference", "there and back",
-              "plane waves");
+  std::printf("%-46s %10s %11s %10s %10s %14s %11s\n", "", "forward ms", "exchange ms", "extra KiB",
+              "difference", "there and back", "plane waves");
   for (const Result& r : results)
-    std::printf("%-46s %10s %11s %10s %10s %14.1e %11.1e\n", r.name.c_str(), cell("%.3f", r.seconds * 1e3).c_str(),
-                cell("%.3f", r.exchange_seconds * 1e3).c_str(), r.extra_kib ? std::to_string(*r.extra_kib).c_str() : "-", cell("%.1e", r.difference.value_or(NAN)).c_str(), r.there_and_back, r.waves);
+    std::printf("%-46s %10s %11s %10s %10s %14.1e %11.1e\n", r.name.c_str(),
+                cell("%.3f", r.seconds * 1e3).c_str(),
+                cell("%.3f", r.exchange_seconds * 1e3).c_str(),
+                r.extra_kib ? std::to_string(*r.extra_kib).c_str() : "-",
+                cell("%.1e", r.difference.value_or(NAN)).c_str(), r.there_and_back, r.waves);
 }
 
-// All of it on a small grid: what MPI and FFTW set up once, for first messages and first plans, is nobody's extra memory.
+// All of it on a small grid: what MPI and FFTW set up once, for first messages and first plans, is
+// nobody's extra memory.
 void rehearse(Slab slab, Options options) {
   slab.n0 = slab.n1 = 2 * static_cast<std::size_t>(slab.ranks);
   slab.n2 = 1024;

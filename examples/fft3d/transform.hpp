@@ -9,12 +9,14 @@
 
 #include "exchange.hpp"
 
-// A number of the grid at (i0, i1, i2), its first two indices counted from the first of this rank, is [i0 * stride0 + i1 * stride1 + i2].
+// A number of the grid at (i0, i1, i2), its first two indices counted from the first of this rank,
+// is [i0 * stride0 + i1 * stride1 + i2].
 struct Strides {
   std::size_t stride0, stride1;
 };
 
-// A transform of one grid in place; not normalized, as everywhere in FFTW: backward after forward multiplies by the number of points.
+// A transform of one grid in place; not normalized, as everywhere in FFTW: backward after forward
+// multiplies by the number of points.
 class Fft {
  public:
   virtual ~Fft() = default;
@@ -23,12 +25,14 @@ class Fft {
   // How the transform lies in the grid. A rank has all k0, and k1 from its first column.
   virtual Strides spectrum() const = 0;
   virtual std::string name() const = 0;
-  virtual double exchange_seconds() const { return std::numeric_limits<double>::quiet_NaN(); }  // of the last transform, where it can be told apart
+  // of the last transform, where it can be told apart
+  virtual double exchange_seconds() const { return std::numeric_limits<double>::quiet_NaN(); }
 };
 
 using Plan = std::unique_ptr<fftw_plan_s, decltype(&fftw_destroy_plan)>;
 
-// The serial transforms in one direction (the sign in the exponent). Each is strided and in place: no number moves within the rank.
+// The serial transforms in one direction (the sign in the exponent). Each is strided and in place:
+// no number moves within the rank.
 struct SerialPlans {
   SerialPlans(const Slab& slab, Complex* grid, int direction, unsigned flags);
   Plan planes;        // 2-d, all planes of this rank

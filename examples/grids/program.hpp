@@ -1,4 +1,5 @@
-// What the examples with grids have in common: a periodic grid of ranks, threads, and an end that says what went wrong.
+// What the examples with grids have in common: a periodic grid of ranks, threads, and an end that
+// says what went wrong.
 #pragma once
 
 #include <mpi.h>
@@ -57,7 +58,8 @@ inline int threads() {
 #endif
 }
 
-// Runs the program between MPI_Init and MPI_Finalize; exit status 0 only if it returns true on all ranks.
+// Runs the program between MPI_Init and MPI_Finalize; exit status 0 only if it returns true on all
+// ranks.
 template <class Program>
 int run(const char* name, int argc, char** argv, Program program) {
   int provided = 0;

@@ -1,6 +1,6 @@
 """The demo: runs heat3d under the build's MPI, prints what it measured and checked, and draws the field.
 
-    build/venv/bin/python examples/heat3d/demo.py --build build
+build/venv/bin/python examples/heat3d/demo.py --build build
 """
 
 import argparse
@@ -40,12 +40,20 @@ class DemoFailed(Exception):
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=Path("build"), help="the build tree (default: build)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--build", type=Path, default=Path("build"), help="the build tree (default: build)"
+    )
     parser.add_argument("--mpi", help="openmpi or mpich (default: Open MPI if the build has it)")
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--points", type=int, default=24, help="per rank and dimension")
-    parser.add_argument("--steps", type=int, help="default: 400; 40 where waiting ranks keep their core and there are too few")
+    parser.add_argument(
+        "--steps",
+        type=int,
+        help="default: 400; 40 where waiting ranks keep their core and there are too few",
+    )
     return parser.parse_args()
 
 
@@ -70,7 +78,13 @@ def default_steps(mpi: str, ranks: int) -> int:
 def follow(process: subprocess.Popen, console: Console) -> dict | None:
     """Shows progress until the program ends; returns its report."""
     report = None
-    bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total} steps"), TimeElapsedColumn(), console=console)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total} steps"),
+        TimeElapsedColumn(),
+        console=console,
+    )
     with bar:
         task = bar.add_task("heat equation", total=None)
         for line in process.stdout:
@@ -84,10 +98,22 @@ def follow(process: subprocess.Popen, console: Console) -> dict | None:
 
 def run_heat(console: Console, mpi: dict, options: argparse.Namespace, folder: Path) -> dict:
     command = [mpi["mpiexec"], "-n", str(options.ranks), str(Path(mpi["bin"]) / "heat3d")]
-    command += ["--points", str(options.points), "--steps", str(options.steps), "--slices", str(folder / "slices.bin")]
+    command += [
+        "--points",
+        str(options.points),
+        "--steps",
+        str(options.steps),
+        "--slices",
+        str(folder / "slices.bin"),
+    ]
     errors = folder / "heat3d.stderr"
     environment = LAUNCH_ENVIRONMENT | dict(os.environ)
-    with errors.open("w") as stderr, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment) as process:
+    with (
+        errors.open("w") as stderr,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
+        ) as process,
+    ):
         guard = threading.Timer(TIME_LIMIT, process.kill)
         guard.start()
         try:
@@ -95,7 +121,10 @@ def run_heat(console: Console, mpi: dict, options: argparse.Namespace, folder: P
         finally:
             guard.cancel()
     if report is None:
-        said = errors.read_text().strip() or f"it ended with status {process.returncode} and said nothing"
+        said = (
+            errors.read_text().strip()
+            or f"it ended with status {process.returncode} and said nothing"
+        )
         raise DemoFailed(f"{' '.join(command)}\n{said}")
     return report
 
@@ -106,8 +135,18 @@ def microseconds(value: float) -> str:
 
 def exchange_row(name: str, quartiles: list[float], error: float, limit: float) -> list:
     q1, median, q3 = quartiles
-    verdict = Text("ok", style="green") if error <= limit else Text(f"FAILED, limit {limit:.0e}", style="bold red")
-    return [name, microseconds(median), f"{microseconds(q1)} to {microseconds(q3)}", f"{error:.1e}", verdict]
+    verdict = (
+        Text("ok", style="green")
+        if error <= limit
+        else Text(f"FAILED, limit {limit:.0e}", style="bold red")
+    )
+    return [
+        name,
+        microseconds(median),
+        f"{microseconds(q1)} to {microseconds(q3)}",
+        f"{error:.1e}",
+        verdict,
+    ]
 
 
 def show(console: Console, report: dict) -> None:
@@ -118,19 +157,40 @@ def show(console: Console, report: dict) -> None:
         caption=f"native: MPI_Neighbor_alltoallw of {report['mpi']}; error: against the exact decay of the modes",
     )
     for heading in ("exchange", "median", "quartiles", "error", "check"):
-        table.add_column(heading, justify="left" if heading in ("exchange", "check") else "right", no_wrap=True)
-    table.add_row(*exchange_row("native", report["native_us"], report["error_native"], report["error_limit"]))
-    table.add_row(*exchange_row("tonari", report["tonari_us"], report["error_tonari"], report["error_limit"]))
+        table.add_column(
+            heading, justify="left" if heading in ("exchange", "check") else "right", no_wrap=True
+        )
+    table.add_row(
+        *exchange_row("native", report["native_us"], report["error_native"], report["error_limit"])
+    )
+    table.add_row(
+        *exchange_row("tonari", report["tonari_us"], report["error_tonari"], report["error_limit"])
+    )
     console.print(table)
     plan = report["plan"]
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("ratio", f"{report['ratio']:.2f} (native to tonari; medians of the slowest rank, measured in turn)")
-    facts.add_row("fields", "equal bit by bit" if report["fields_equal"] else Text("DIFFER", style="bold red"))
-    facts.add_row("plan", f"{plan_name(plan)}: {plan['messages']} messages per rank in {plan['rounds']} rounds, {plan['bytes']:,} bytes")
+    facts.add_row(
+        "ratio",
+        f"{report['ratio']:.2f} (native to tonari; medians of the slowest rank, measured in turn)",
+    )
+    facts.add_row(
+        "fields", "equal bit by bit" if report["fields_equal"] else Text("DIFFER", style="bold red")
+    )
+    facts.add_row(
+        "plan",
+        f"{plan_name(plan)}: {plan['messages']} messages per rank in {plan['rounds']} rounds, {plan['bytes']:,} bytes",
+    )
     facts.add_row("chosen by", f"{plan['reason']}; init took {plan['init_ms']:.1f} ms")
     console.print(facts)
     if plan["description"].strip():
-        console.print(Panel(Text(plan["description"].strip()), title="tonari_request_describe", title_align="left", expand=False))
+        console.print(
+            Panel(
+                Text(plan["description"].strip()),
+                title="tonari_request_describe",
+                title_align="left",
+                expand=False,
+            )
+        )
 
 
 def plan_name(plan: dict) -> str:
@@ -154,7 +214,10 @@ def main() -> int:
     slices = np.fromfile(folder / "slices.bin").reshape(-1, *report["slice_shape"])
     picture.draw(report, slices, folder / "heat.png")
     show(console, report)
-    console.print(f"picture: {os.path.relpath(folder / 'heat.png')}   numbers: {os.path.relpath(folder / 'heat.json')}", highlight=False)
+    console.print(
+        f"picture: {os.path.relpath(folder / 'heat.png')}   numbers: {os.path.relpath(folder / 'heat.json')}",
+        highlight=False,
+    )
     return 0 if report["passed"] else 1
 
 

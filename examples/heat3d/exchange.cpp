@@ -2,7 +2,8 @@
 
 namespace {
 
-// One dimension of a block that goes towards c: the last layer inside if c is 1, the first if it is -1, all points if it is 0.
+// One dimension of a block that goes towards c: the last layer inside if c is 1, the first if it is
+// -1, all points if it is 0.
 int first_sent(int n, int c) { return c == 1 ? n : 1; }
 // What comes from the neighbor at -c belongs in the ghost layer on that side.
 int first_received(int n, int c) { return c == 1 ? 0 : c == -1 ? n + 1 : 1; }
@@ -15,7 +16,8 @@ MPI_Datatype block_type(const Domain& domain, const int* offset, int (*first)(in
     starts[d] = first(domain.n, offset[d]);
   }
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_create_subarray(3, sizes.data(), subsizes.data(), starts.data(), MPI_ORDER_C, MPI_DOUBLE, &type);
+  MPI_Type_create_subarray(3, sizes.data(), subsizes.data(), starts.data(), MPI_ORDER_C, MPI_DOUBLE,
+                           &type);
   MPI_Type_commit(&type);
   return type;
 }
@@ -56,10 +58,12 @@ Halo::~Halo() {
   for (MPI_Datatype& type : recv_) MPI_Type_free(&type);
 }
 
-TonariExchange::TonariExchange(const Domain& domain, const Halo& halo, std::array<Field, 2>& fields) : near_(domain.cart, Halo::offsets()) {
+TonariExchange::TonariExchange(const Domain& domain, const Halo& halo, std::array<Field, 2>& fields)
+    : near_(domain.cart, Halo::offsets()) {
   for (int which = 0; which < 2; ++which) {
     double* field = fields[which].data();
-    requests_[which] = near_.alltoallw(field, halo.counts(), halo.displacements(), halo.send(), field, halo.counts(), halo.displacements(), halo.recv());
+    requests_[which] = near_.alltoallw(field, halo.counts(), halo.displacements(), halo.send(),
+                                       field, halo.counts(), halo.displacements(), halo.recv());
   }
 }
 
@@ -68,19 +72,23 @@ void TonariExchange::operator()(int which) {
   requests_[which].wait();
 }
 
-NativeExchange::NativeExchange(const Domain& domain, const Halo& halo, std::array<Field, 2>& fields) : halo_(halo), fields_(fields) {
+NativeExchange::NativeExchange(const Domain& domain, const Halo& halo, std::array<Field, 2>& fields)
+    : halo_(halo), fields_(fields) {
   std::vector<int> targets, sources;
   for (int i = 0; i < Halo::neighbors; ++i) {
     targets.push_back(rank_at(domain, &Halo::offsets()[3 * i], 1));
     sources.push_back(rank_at(domain, &Halo::offsets()[3 * i], -1));
   }
-  // Of MPI_COMM_WORLD, whose ranks the grid kept: Open MPI 5.0 treats a graph made of a Cartesian communicator as Cartesian, and crashes.
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, Halo::neighbors, sources.data(), MPI_UNWEIGHTED, Halo::neighbors, targets.data(),
-                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph_);
+  // Of MPI_COMM_WORLD, whose ranks the grid kept: Open MPI 5.0 treats a graph made of a Cartesian
+  // communicator as Cartesian, and crashes.
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, Halo::neighbors, sources.data(), MPI_UNWEIGHTED,
+                                 Halo::neighbors, targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &graph_);
 }
 
 void NativeExchange::operator()(int which) {
   double* field = fields_[which].data();
-  MPI_Neighbor_alltoallw(field, halo_.counts().data(), halo_.displacements().data(), halo_.send().data(), field, halo_.counts().data(),
+  MPI_Neighbor_alltoallw(field, halo_.counts().data(), halo_.displacements().data(),
+                         halo_.send().data(), field, halo_.counts().data(),
                          halo_.displacements().data(), halo_.recv().data(), graph_);
 }

@@ -1,12 +1,14 @@
-// The halo exchange of a field with its 26 neighbors, by tonari and by MPI's own neighborhood collective.
+// The halo exchange of a field with its 26 neighbors, by tonari and by MPI's own neighborhood
+// collective.
 #pragma once
 
 #include <tonari/tonari.hpp>
 
 #include "heat.hpp"
 
-// The 26 offsets, and per neighbor what of a field goes there and where what comes from the opposite side belongs: subarray types from the start
-// of the field, so that neither side packs by hand.
+// The 26 offsets, and per neighbor what of a field goes there and where what comes from the
+// opposite side belongs: subarray types from the start of the field, so that neither side packs by
+// hand.
 class Halo {
  public:
   explicit Halo(const Domain& domain);
@@ -39,8 +41,9 @@ class TonariExchange {
   std::array<tonari::Request, 2> requests_;
 };
 
-// MPI_Neighbor_alltoallw on a distributed graph with the same neighbors in the same order. (Cartesian communicators know only the six along the
-// axes, and several MPIs swap the two halos of a periodic dimension with one or two ranks there.)
+// MPI_Neighbor_alltoallw on a distributed graph with the same neighbors in the same order.
+// (Cartesian communicators know only the six along the axes, and several MPIs swap the two halos of
+// a periodic dimension with one or two ranks there.)
 class NativeExchange {
  public:
   NativeExchange(const Domain& domain, const Halo& halo, std::array<Field, 2>& fields);

@@ -1,4 +1,5 @@
-// The heat equation on a periodic box, 27-point stencil, distributed over a 3-d grid of ranks; and its exact solution.
+// The heat equation on a periodic box, 27-point stencil, distributed over a 3-d grid of ranks; and
+// its exact solution.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +10,8 @@
 
 using Triple = std::array<int, 3>;
 
-// n points per rank in each dimension, one layer of ghost points around them. Ranks lie on a periodic grid.
+// n points per rank in each dimension, one layer of ghost points around them. Ranks lie on a
+// periodic grid.
 struct Domain {
   MPI_Comm cart;
   Triple ranks, me;
@@ -17,7 +19,9 @@ struct Domain {
 
   int width() const { return n + 2; }
   std::size_t volume() const { return static_cast<std::size_t>(width()) * width() * width(); }
-  std::size_t index(int i, int j, int k) const { return (static_cast<std::size_t>(i) * width() + j) * width() + k; }
+  std::size_t index(int i, int j, int k) const {
+    return (static_cast<std::size_t>(i) * width() + j) * width() + k;
+  }
   int global(int dimension) const { return n * ranks[dimension]; }
   bool root() const { return me == Triple{0, 0, 0}; }
 };
@@ -36,7 +40,8 @@ std::span<const Mode> initial_modes();
 // What one step multiplies the mode by.
 double eigenvalue(const Domain& domain, const Mode& mode);
 
-// The sum of the modes after so many steps, from the eigenvalues; ghost points are set to NaN, so that one that is not exchanged cannot go unnoticed.
+// The sum of the modes after so many steps, from the eigenvalues; ghost points are set to NaN, so
+// that one that is not exchanged cannot go unnoticed.
 Field exact_field(const Domain& domain, int steps);
 
 // One explicit step; reads the ghost points of u.
@@ -46,8 +51,10 @@ void advance(const Domain& domain, const Field& u, Field& next);
 double max_difference(const Domain& domain, const Field& a, const Field& b);
 bool bitwise_equal(const Domain& domain, const Field& a, const Field& b);
 
-// How much of each initial mode is in the field, relative to its amplitude at the start. [collective]
+// How much of each initial mode is in the field, relative to its amplitude at the start.
+// [collective]
 std::vector<double> mode_content(const Domain& domain, const Field& u);
 
-// The plane through the middle of the first dimension, global(1) x global(2) values; complete on the root only. [collective]
+// The plane through the middle of the first dimension, global(1) x global(2) values; complete on
+// the root only. [collective]
 std::vector<double> middle_slice(const Domain& domain, const Field& u);

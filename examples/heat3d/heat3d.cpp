@@ -1,10 +1,12 @@
-// The 3-d heat equation on any number of ranks, computed twice side by side: once with tonari's halo exchange, once with native MPI's. Both are
-// compared with the exact decay of the initial modes and with each other, bit by bit, and the two exchanges are timed in turn.
+// The 3-d heat equation on any number of ranks, computed twice side by side: once with tonari's
+// halo exchange, once with native MPI's. Both are compared with the exact decay of the initial
+// modes and with each other, bit by bit, and the two exchanges are timed in turn.
 //
 //     mpiexec -n 8 heat3d [--points 24] [--steps 400] [--slices FILE]
 //
-// Prints JSON, one object per line: {"step": ..} on the way, the report at the end. FILE gets the field's middle plane at the start, after an
-// eighth of the steps and at the end, as doubles. demo.py makes a table and a picture of it.
+// Prints JSON, one object per line: {"step": ..} on the way, the report at the end. FILE gets the
+// field's middle plane at the start, after an eighth of the steps and at the end, as doubles.
+// demo.py makes a table and a picture of it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -28,12 +30,18 @@ Options parse(int argc, char** argv) {
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
     if (i + 1 == argc) throw std::invalid_argument(name + " needs a value");
-    if (name == "--points") options.points = std::atoi(argv[i + 1]);
-    else if (name == "--steps") options.steps = std::atoi(argv[i + 1]);
-    else if (name == "--slices") options.slices = argv[i + 1];
-    else throw std::invalid_argument("unknown option " + name + "; there are --points, --steps and --slices");
+    if (name == "--points")
+      options.points = std::atoi(argv[i + 1]);
+    else if (name == "--steps")
+      options.steps = std::atoi(argv[i + 1]);
+    else if (name == "--slices")
+      options.slices = argv[i + 1];
+    else
+      throw std::invalid_argument("unknown option " + name +
+                                  "; there are --points, --steps and --slices");
   }
-  if (options.points < 1 || options.steps < 8) throw std::invalid_argument("--points must be at least 1 and --steps at least 8");
+  if (options.points < 1 || options.steps < 8)
+    throw std::invalid_argument("--points must be at least 1 and --steps at least 8");
   return options;
 }
 
@@ -45,7 +53,8 @@ double timed(const Domain& domain, Exchange& exchange, int which) {
   return MPI_Wtime() - start;
 }
 
-// Two copies of the field in each computation: the one that is read, and the one that is written and read in the next step.
+// Two copies of the field in each computation: the one that is read, and the one that is written
+// and read in the next step.
 class Run {
  public:
   Run(const Domain& domain, const Options& options)
@@ -63,7 +72,8 @@ class Run {
     for (int step = 0; step < options_.steps; ++step) {
       observe(step);
       exchange(step);
-      for (auto* fields : {&with_native_, &with_tonari_}) advance(domain_, (*fields)[step % 2], (*fields)[1 - step % 2]);
+      for (auto* fields : {&with_native_, &with_tonari_})
+        advance(domain_, (*fields)[step % 2], (*fields)[1 - step % 2]);
     }
     observe(options_.steps);
     return report();
@@ -90,7 +100,9 @@ class Run {
     if (step == 0 || step == early || step == options_.steps) {
       const std::vector<double> slice = middle_slice(domain_, u);
       slice_steps_.push_back(step);
-      if (slices_.is_open()) slices_.write(reinterpret_cast<const char*>(slice.data()), static_cast<std::streamsize>(sizeof(double) * slice.size()));
+      if (slices_.is_open())
+        slices_.write(reinterpret_cast<const char*>(slice.data()),
+                      static_cast<std::streamsize>(sizeof(double) * slice.size()));
     }
   }
 
@@ -106,7 +118,8 @@ class Run {
     report.description = tonari_.request().describe();
     report.error_native = max_difference(domain_, with_native_[now], exact);
     report.error_tonari = max_difference(domain_, with_tonari_[now], exact);
-    report.error_limit = 1e-13 + 1e-15 * options_.steps;  // the field is of order 1; every step rounds
+    // the field is of order 1; every step rounds
+    report.error_limit = 1e-13 + 1e-15 * options_.steps;
     report.fields_equal = bitwise_equal(domain_, with_native_[now], with_tonari_[now]);
     report.samples = samples_;
     report.slice_steps = slice_steps_;

@@ -8,7 +8,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-COLORS = ["#0072B2", "#009E73", "#E69F00", "#D55E00", "#CC79A7"]  # Okabe and Ito's, told apart by everyone
+COLORS = [
+    "#0072B2",
+    "#009E73",
+    "#E69F00",
+    "#D55E00",
+    "#CC79A7",
+]  # Okabe and Ito's, told apart by everyone
 LOWEST = 1e-6  # where the decay plot ends
 
 
@@ -18,7 +24,10 @@ def draw(report: dict, slices: np.ndarray, path: Path) -> None:
     draw_slices(above, report, slices)
     draw_decay(below.subplots(), report)
     x, y, z = (report["points"] * r for r in report["ranks"])
-    figure.suptitle(f"Heat on a periodic {x} × {y} × {z} grid, 27-point stencil, {np.prod(report['ranks'])} ranks, {report['mpi']}", fontsize=13)
+    figure.suptitle(
+        f"Heat on a periodic {x} × {y} × {z} grid, 27-point stencil, {np.prod(report['ranks'])} ranks, {report['mpi']}",
+        fontsize=13,
+    )
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
@@ -28,7 +37,15 @@ def draw_slices(figure, report: dict, slices: np.ndarray) -> None:
     axes = figure.subplots(1, len(slices), sharey=True)
     for axis, step, values in zip(axes, report["slice_steps"], slices):
         rows, columns = values.shape
-        image = axis.imshow(values, cmap="RdBu_r", vmin=-limit, vmax=limit, origin="lower", extent=(0, columns, 0, rows), interpolation="nearest")
+        image = axis.imshow(
+            values,
+            cmap="RdBu_r",
+            vmin=-limit,
+            vmax=limit,
+            origin="lower",
+            extent=(0, columns, 0, rows),
+            interpolation="nearest",
+        )
         for border in range(report["points"], columns, report["points"]):
             axis.axvline(border, color="black", linewidth=0.6, linestyle=(0, (4, 4)), alpha=0.6)
         for border in range(report["points"], rows, report["points"]):
@@ -48,15 +65,40 @@ def draw_decay(axis, report: dict) -> None:
     for mode, measured, color in zip(report["modes"], content.T, COLORS):
         axis.plot(fine, mode["eigenvalue"] ** fine, color=color, linewidth=1.4)
         shown = measured > LOWEST
-        axis.plot(steps[shown], measured[shown], "o", color=color, markersize=4.5, markerfacecolor="white", clip_on=False, zorder=3)
+        axis.plot(
+            steps[shown],
+            measured[shown],
+            "o",
+            color=color,
+            markersize=4.5,
+            markerfacecolor="white",
+            clip_on=False,
+            zorder=3,
+        )
         label_mode(axis, mode, color, report["steps"])
     axis.plot([], [], color="0.35", linewidth=1.4, label=r"exact: $\lambda_k^n$")
-    axis.plot([], [], "o", color="0.35", markersize=4.5, markerfacecolor="white", label="computed with tonari")
+    axis.plot(
+        [],
+        [],
+        "o",
+        color="0.35",
+        markersize=4.5,
+        markerfacecolor="white",
+        label="computed with tonari",
+    )
     axis.legend(loc="upper right", frameon=True, fontsize=9, bbox_to_anchor=(1.0, 0.62))
-    axis.set(yscale="log", xlim=(0, report["steps"] * 1.1), ylim=(LOWEST, 1.6), xlabel="step n", ylabel="amplitude, relative to the start")
+    axis.set(
+        yscale="log",
+        xlim=(0, report["steps"] * 1.1),
+        ylim=(LOWEST, 1.6),
+        xlabel="step n",
+        ylabel="amplitude, relative to the start",
+    )
     axis.grid(True, which="major", color="0.9", linewidth=0.8)
     axis.spines[["top", "right"]].set_visible(False)
-    axis.set_title(f"decay of the modes: largest error of the field {report['error_tonari']:.0e}", fontsize=11)
+    axis.set_title(
+        f"decay of the modes: largest error of the field {report['error_tonari']:.0e}", fontsize=11
+    )
 
 
 def label_mode(axis, mode: dict, color: str, last: int) -> None:
@@ -64,7 +106,23 @@ def label_mode(axis, mode: dict, color: str, last: int) -> None:
     name = f"k = ({', '.join(f'{k:.0f}' for k in mode['k'])})"
     end = mode["eigenvalue"] ** last
     if end > LOWEST * 3:
-        axis.annotate(name, (last, end), xytext=(8, 0), textcoords="offset points", va="center", color=color, fontsize=9)
+        axis.annotate(
+            name,
+            (last, end),
+            xytext=(8, 0),
+            textcoords="offset points",
+            va="center",
+            color=color,
+            fontsize=9,
+        )
     else:
         step = np.log(LOWEST * 4) / np.log(mode["eigenvalue"])
-        axis.annotate(name, (step, LOWEST * 4), xytext=(8, 5), textcoords="offset points", va="center", color=color, fontsize=9)
+        axis.annotate(
+            name,
+            (step, LOWEST * 4),
+            xytext=(8, 5),
+            textcoords="offset points",
+            va="center",
+            color=color,
+            fontsize=9,
+        )

@@ -46,31 +46,41 @@ std::string numbers(const Values& values) {
   return array(values, number);
 }
 
-std::string microseconds(const Quartiles& q) { return numbers(std::array{q.q1 * 1e6, q.median * 1e6, q.q3 * 1e6}); }
+std::string microseconds(const Quartiles& q) {
+  return numbers(std::array{q.q1 * 1e6, q.median * 1e6, q.q3 * 1e6});
+}
 
 std::string plan_object(const tonari_request_info& plan, const std::string& description) {
   std::ostringstream out;
-  out << "{\"algorithm\": " << json_string(plan.algorithm) << ", \"variant\": " << json_string(plan.variant) << ", \"channel\": " << json_string(plan.channel)
-      << ", \"reason\": " << json_string(plan.reason) << ", \"messages\": " << plan.messages << ", \"rounds\": " << plan.rounds
-      << ", \"bytes\": " << plan.bytes << ", \"predicted_us\": " << plan.predicted_seconds * 1e6
-      << ", \"measured_us\": " << plan.measured_seconds * 1e6 << ", \"init_ms\": " << plan.init_seconds * 1e3
+  out << "{\"algorithm\": " << json_string(plan.algorithm)
+      << ", \"variant\": " << json_string(plan.variant)
+      << ", \"channel\": " << json_string(plan.channel)
+      << ", \"reason\": " << json_string(plan.reason) << ", \"messages\": " << plan.messages
+      << ", \"rounds\": " << plan.rounds << ", \"bytes\": " << plan.bytes
+      << ", \"predicted_us\": " << plan.predicted_seconds * 1e6
+      << ", \"measured_us\": " << plan.measured_seconds * 1e6
+      << ", \"init_ms\": " << plan.init_seconds * 1e3
       << ", \"description\": " << json_string(description) << '}';
   return out.str();
 }
 
 std::string mode_object(const Domain& domain, const Mode& mode) {
-  return "{\"k\": " + numbers(mode.k) + ", \"eigenvalue\": " + number(eigenvalue(domain, mode)) + "}";
+  return "{\"k\": " + numbers(mode.k) + ", \"eigenvalue\": " + number(eigenvalue(domain, mode)) +
+         "}";
 }
 
 std::string sample_object(const Sample& sample) {
-  return "{\"step\": " + std::to_string(sample.step) + ", \"content\": " + numbers(sample.content) + '}';
+  return "{\"step\": " + std::to_string(sample.step) + ", \"content\": " + numbers(sample.content) +
+         '}';
 }
 
 std::string mpi_version() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(version, &length);
-  std::istringstream first(std::string(version, std::find_if(version, version + length, [](char c) { return c == '\n' || c == ','; })));
+  std::istringstream first(std::string(version, std::find_if(version, version + length, [](char c) {
+                                         return c == '\n' || c == ',';
+                                       })));
   std::string words;
   for (std::string word; first >> word;)
     if (word != "Version:") words += (words.empty() ? "" : " ") + word;
@@ -81,22 +91,31 @@ std::string mpi_version() {
 
 Quartiles quartiles(const Domain& domain, Times times) {
   Times slowest(times.size());
-  MPI_Reduce(times.data(), slowest.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, 0, domain.cart);
+  MPI_Reduce(times.data(), slowest.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, 0,
+             domain.cart);
   std::sort(slowest.begin(), slowest.end());
-  const auto at = [&](double part) { return slowest[static_cast<std::size_t>(part * static_cast<double>(slowest.size() - 1) + 0.5)]; };
+  const auto at = [&](double part) {
+    return slowest[static_cast<std::size_t>(part * static_cast<double>(slowest.size() - 1) + 0.5)];
+  };
   return {at(0.25), at(0.5), at(0.75)};
 }
 
 std::string json(const Report& r) {
   const Domain& domain = *r.domain;
   std::ostringstream out;
-  out << "{\"mpi\": " << json_string(mpi_version()) << ", \"ranks\": " << numbers(domain.ranks) << ", \"points\": " << domain.n
-      << ", \"steps\": " << r.steps << ", \"native_us\": " << microseconds(r.native) << ", \"tonari_us\": " << microseconds(r.tonari)
-      << ", \"ratio\": " << r.native.median / r.tonari.median << ", \"plan\": " << plan_object(r.plan, r.description)
-      << ", \"error_native\": " << r.error_native << ", \"error_tonari\": " << r.error_tonari << ", \"error_limit\": " << r.error_limit
-      << ", \"fields_equal\": " << (r.fields_equal ? "true" : "false") << ", \"passed\": " << (r.passed() ? "true" : "false")
-      << ", \"modes\": " << array(initial_modes(), [&](const Mode& mode) { return mode_object(domain, mode); })
-      << ", \"samples\": " << array(r.samples, sample_object) << ", \"slice_steps\": " << numbers(r.slice_steps)
+  out << "{\"mpi\": " << json_string(mpi_version()) << ", \"ranks\": " << numbers(domain.ranks)
+      << ", \"points\": " << domain.n << ", \"steps\": " << r.steps
+      << ", \"native_us\": " << microseconds(r.native)
+      << ", \"tonari_us\": " << microseconds(r.tonari)
+      << ", \"ratio\": " << r.native.median / r.tonari.median
+      << ", \"plan\": " << plan_object(r.plan, r.description)
+      << ", \"error_native\": " << r.error_native << ", \"error_tonari\": " << r.error_tonari
+      << ", \"error_limit\": " << r.error_limit
+      << ", \"fields_equal\": " << (r.fields_equal ? "true" : "false")
+      << ", \"passed\": " << (r.passed() ? "true" : "false") << ", \"modes\": "
+      << array(initial_modes(), [&](const Mode& mode) { return mode_object(domain, mode); })
+      << ", \"samples\": " << array(r.samples, sample_object)
+      << ", \"slice_steps\": " << numbers(r.slice_steps)
       << ", \"slice_shape\": " << numbers(std::array{domain.global(1), domain.global(2)}) << '}';
   return out.str();
 }

@@ -33,7 +33,9 @@ struct Report {
   std::vector<Sample> samples;
   std::vector<int> slice_steps;
 
-  bool passed() const { return fields_equal && error_native <= error_limit && error_tonari <= error_limit; }
+  bool passed() const {
+    return fields_equal && error_native <= error_limit && error_tonari <= error_limit;
+  }
 };
 
 std::string json(const Report& report);  // one line

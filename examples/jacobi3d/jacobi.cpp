@@ -35,7 +35,8 @@ class Exact {
     double sum = 0;
     for (std::size_t w = 0; w < waves.size(); ++w) {
       double phase = 0;
-      for (std::size_t d = 0; d < 3; ++d) phase += angle_[w][d] * static_cast<double>(first[d] + x[d]);
+      for (std::size_t d = 0; d < 3; ++d)
+        phase += angle_[w][d] * static_cast<double>(first[d] + x[d]);
       sum += amplitude_[w] * std::cos(phase);
     }
     return sum;
@@ -47,8 +48,10 @@ class Exact {
 };
 
 tonari::GridShape shape(const Storage& storage, const Settings& settings) {
-  tonari::GridShape shape({settings.own[0], settings.own[1], settings.own[2]}, settings.halo, MPI_DOUBLE);
-  shape.local = 1, shape.copies = 2, shape.storage = storage.storage, shape.mapped_ghosts = storage.mapped_ghosts;
+  tonari::GridShape shape({settings.own[0], settings.own[1], settings.own[2]}, settings.halo,
+                          MPI_DOUBLE);
+  shape.local = 1, shape.copies = 2, shape.storage = storage.storage,
+  shape.mapped_ghosts = storage.mapped_ghosts;
   return shape;
 }
 
@@ -61,7 +64,8 @@ tonari::Request request(const tonari::Grid& grid, int copy, const char* halo) {
   return request;
 }
 
-// The cells of `outer` that are not in `inner`, which lies inside it: a slab below and above in each dimension, as wide as `inner` in those before.
+// The cells of `outer` that are not in `inner`, which lies inside it: a slab below and above in
+// each dimension, as wide as `inner` in those before.
 std::vector<tonari_box> around(tonari_box outer, const tonari_box& inner) {
   std::vector<tonari_box> slabs;
   for (int d = 0; d < 3; ++d) {
@@ -94,7 +98,8 @@ const Storage& storage(const std::string& name) {
   throw UsageError("there is no storage " + name + "; there are" + names);
 }
 
-// Mapped ghosts can not be computed: they are the neighbors' cells, and exchanging them costs nothing.
+// Mapped ghosts can not be computed: they are the neighbors' cells, and exchanging them costs
+// nothing.
 Jacobi::Jacobi(MPI_Comm cart, const Storage& storage, const Settings& settings)
     : settings_(settings),
       arrays_(storage.storage == TONARI_STORAGE_ARRAY),
@@ -108,7 +113,8 @@ Jacobi::Jacobi(MPI_Comm cart, const Storage& storage, const Settings& settings)
 void Jacobi::plan_step(int s) {
   const tonari::Expansion expansion = grid_.expansion(seven.radius);
   const tonari_box box = expansion.box(expansion.steps() - every_ + s);
-  const std::vector<tonari_box> interior = settings_.overlap && s == 0 ? grid_.boxes(TONARI_PART_INTERIOR) : std::vector<tonari_box>{};
+  const std::vector<tonari_box> interior =
+      settings_.overlap && s == 0 ? grid_.boxes(TONARI_PART_INTERIOR) : std::vector<tonari_box>{};
   Cells& during = during_.emplace_back();
   Cells& after = after_.emplace_back();
   during.clip = after.clip = box;
@@ -118,22 +124,28 @@ void Jacobi::plan_step(int s) {
     return;
   }
   const std::int64_t early = interior.empty() ? 0 : grid_.bricks().interior_count;
-  for (const std::int32_t brick : tonari::bricks_in(grid_.bricks(), box)) (brick < early ? during : after).bricks.push_back(brick);
+  for (const std::int32_t brick : tonari::bricks_in(grid_.bricks(), box))
+    (brick < early ? during : after).bricks.push_back(brick);
 }
 
 void Jacobi::initialize() {
   const std::vector<std::int64_t> first = grid_.first();
   const Exact exact(settings_.cells, 0);
-  grid_.for_each_cell<double>(TONARI_PART_OWN, [&](auto x, double& cell) { cell = exact(x, first); });
+  grid_.for_each_cell<double>(TONARI_PART_OWN,
+                              [&](auto x, double& cell) { cell = exact(x, first); });
   if (!own_ghosts_) return;
   for (int copy = 0; copy < 2; ++copy)
-    grid_.for_each_cell<double>(TONARI_PART_GHOSTS, [](auto, double& cell) { cell = std::numeric_limits<double>::quiet_NaN(); }, 0, copy);
+    grid_.for_each_cell<double>(
+        TONARI_PART_GHOSTS,
+        [](auto, double& cell) { cell = std::numeric_limits<double>::quiet_NaN(); }, 0, copy);
 }
 
 void Jacobi::compute(const Cells& cells, int old, int now) {
   const double* in = grid_.data<double>(0, old);
   double* out = grid_.data<double>(0, now);
-  if (!arrays_) return tonari::apply(seven, coefficients, grid_.bricks<8, 8, 8>(), in, out, cells.bricks, cells.clip);
+  if (!arrays_)
+    return tonari::apply(seven, coefficients, grid_.bricks<8, 8, 8>(), in, out, cells.bricks,
+                         cells.clip);
   const tonari_array array = grid_.array();
   for (const tonari_box& box : cells.boxes) tonari::apply(seven, coefficients, array, in, out, box);
 }
@@ -165,7 +177,8 @@ double Jacobi::error() const {
       TONARI_PART_OWN,
       [&](auto x, const double& cell) {
         const double error = std::abs(cell - exact(x, first));
-        largest = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(largest, error);
+        largest =
+            std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(largest, error);
       },
       0, last());
   return largest;

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-// How a grid is stored and exchanged: array, brick, mapped (one view per neighbor), mapped-shift (two per dimension), zero-byte (ghosts are the neighbors' pages).
+// How a grid is stored and exchanged: array, brick, mapped (one view per neighbor), mapped-shift
+// (two per dimension), zero-byte (ghosts are the neighbors' pages).
 struct Storage {
   std::string name;
   int storage;
@@ -20,11 +21,12 @@ const Storage& storage(const std::string& name);  // throws UsageError
 struct Settings {
   std::array<std::int64_t, 3> cells{}, own{};  // of the whole grid, and of this rank
   int halo = 8, steps = 20;
-  int every = 1;                        // steps from one exchange to the next
+  int every = 1;  // steps from one exchange to the next
   bool overlap = false;
 };
 
-// What one step computes while the halo travels, and after it has arrived: cells of arrays, or of bricks those inside a box.
+// What one step computes while the halo travels, and after it has arrived: cells of arrays, or of
+// bricks those inside a box.
 struct Cells {
   std::vector<tonari_box> boxes;
   std::vector<std::int32_t> bricks;
@@ -40,7 +42,8 @@ class Jacobi {
  public:
   Jacobi(MPI_Comm cart, const Storage& storage, const Settings& settings);
 
-  // Sets the cells to the initial waves, and ghosts to NaN where they are this rank's own memory: one that is not exchanged cannot go unnoticed.
+  // Sets the cells to the initial waves, and ghosts to NaN where they are this rank's own memory:
+  // one that is not exchanged cannot go unnoticed.
   void initialize();
   Times iterate(int steps);
 

@@ -29,15 +29,33 @@ def numbers(text: str) -> list[int]:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=Path("build"), help="the build tree (default: build)")
-    parser.add_argument("--mpi", default="", help="openmpi or mpich (default: the first of the build)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--build", type=Path, default=Path("build"), help="the build tree (default: build)"
+    )
+    parser.add_argument(
+        "--mpi", default="", help="openmpi or mpich (default: the first of the build)"
+    )
     parser.add_argument("--ranks", type=numbers, default=[1, 2, 4, 8], help="default: 1,2,4,8")
-    parser.add_argument("--cells", type=int, default=128, help="of the whole grid, per dimension; a multiple of 8 (default: 128)")
+    parser.add_argument(
+        "--cells",
+        type=int,
+        default=128,
+        help="of the whole grid, per dimension; a multiple of 8 (default: 128)",
+    )
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--storages", default="array,brick,mapped,mapped-shift,zero-byte")
-    parser.add_argument("--every", type=int, default=1, help="steps from one exchange to the next (ghost cell expansion)")
-    parser.add_argument("--overlap", action="store_true", help="compute the interior while the halo travels")
+    parser.add_argument(
+        "--every",
+        type=int,
+        default=1,
+        help="steps from one exchange to the next (ghost cell expansion)",
+    )
+    parser.add_argument(
+        "--overlap", action="store_true", help="compute the interior while the halo travels"
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture, such as scaling.png")
     parser.add_argument("--json", action="store_true", help="rows as JSON instead of the table")
     return parser.parse_args()
@@ -45,12 +63,33 @@ def arguments() -> argparse.Namespace:
 
 def measure(mpi: Mpi, ranks: int, options: argparse.Namespace) -> list[dict]:
     """One row per storage."""
-    command = [mpi.mpiexec, "-n", str(ranks), str(mpi.program), "--json", "--threads", "1", "--global", str(options.cells), "--steps", str(options.steps)]
-    command += ["--storages", options.storages, "--every", str(options.every)] + ["--overlap"] * options.overlap
-    done = subprocess.run(command, env=environment(ranks), capture_output=True, text=True, timeout=TIME_LIMIT)
+    command = [
+        mpi.mpiexec,
+        "-n",
+        str(ranks),
+        str(mpi.program),
+        "--json",
+        "--threads",
+        "1",
+        "--global",
+        str(options.cells),
+        "--steps",
+        str(options.steps),
+    ]
+    command += ["--storages", options.storages, "--every", str(options.every)] + [
+        "--overlap"
+    ] * options.overlap
+    done = subprocess.run(
+        command, env=environment(ranks), capture_output=True, text=True, timeout=TIME_LIMIT
+    )
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line.startswith("jacobi3d: ")]
-        raise Error(said[0] if said else f"{' '.join(command)} ended with status {done.returncode}\n{done.stderr}", 1)
+        raise Error(
+            said[0]
+            if said
+            else f"{' '.join(command)} ended with status {done.returncode}\n{done.stderr}",
+            1,
+        )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -63,14 +102,27 @@ def add_speed_up(rows: list[dict]) -> None:
 
 
 def show(console: Console, rows: list[dict], options: argparse.Namespace) -> None:
-    table = Table(box=box.SIMPLE_HEAD, title=f"7-point Jacobi on {options.cells}³ cells, microseconds per step", caption="step: slowest rank; compute, exchange: mean of the ranks")
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=f"7-point Jacobi on {options.cells}³ cells, microseconds per step",
+        caption="step: slowest rank; compute, exchange: mean of the ranks",
+    )
     for heading in ("ranks", "storage", "exchange by", "step", "compute", "exchange", "speed-up"):
-        table.add_column(heading, justify="left" if heading in ("storage", "exchange by") else "right", no_wrap=True)
+        table.add_column(
+            heading,
+            justify="left" if heading in ("storage", "exchange by") else "right",
+            no_wrap=True,
+        )
     for before, row in zip([None, *rows], rows):
         if before and before["ranks"] != row["ranks"]:
             table.add_section()
-        times = (f"{value:,.1f}" for value in (row["step_us"][2], row["compute_us"][1], row["exchange_us"][1]))
-        table.add_row(str(row["ranks"]), row["storage"], row["exchange"], *times, f"{row['speed_up']:.2f}")
+        times = (
+            f"{value:,.1f}"
+            for value in (row["step_us"][2], row["compute_us"][1], row["exchange_us"][1])
+        )
+        table.add_row(
+            str(row["ranks"]), row["storage"], row["exchange"], *times, f"{row['speed_up']:.2f}"
+        )
     console.print(table)
 
 
@@ -84,13 +136,37 @@ def draw(rows: list[dict], options: argparse.Namespace) -> None:
     for storage in dict.fromkeys(row["storage"] for row in rows):
         mine = [row for row in rows if row["storage"] == storage]
         ranks = [row["ranks"] for row in mine]
-        (line,) = steps.plot(ranks, [options.cells**3 / row["step_us"][2] / 1e3 for row in mine], marker="o", label=storage)
-        parts.plot(ranks, [row["compute_us"][1] for row in mine], marker="o", color=line.get_color())
-        parts.plot(ranks, [row["exchange_us"][1] for row in mine], marker="s", linestyle="--", color=line.get_color())
-    steps.set(title="speed", xlabel="ranks", ylabel="10⁹ cells per second", xscale="log", yscale="log")
-    parts.set(title="computing (line) and exchanging (dashes)", xlabel="ranks", ylabel="µs per step", xscale="log", yscale="log")
+        (line,) = steps.plot(
+            ranks,
+            [options.cells**3 / row["step_us"][2] / 1e3 for row in mine],
+            marker="o",
+            label=storage,
+        )
+        parts.plot(
+            ranks, [row["compute_us"][1] for row in mine], marker="o", color=line.get_color()
+        )
+        parts.plot(
+            ranks,
+            [row["exchange_us"][1] for row in mine],
+            marker="s",
+            linestyle="--",
+            color=line.get_color(),
+        )
+    steps.set(
+        title="speed", xlabel="ranks", ylabel="10⁹ cells per second", xscale="log", yscale="log"
+    )
+    parts.set(
+        title="computing (line) and exchanging (dashes)",
+        xlabel="ranks",
+        ylabel="µs per step",
+        xscale="log",
+        yscale="log",
+    )
     for axis in (steps, parts):
-        axis.set_xticks(sorted({row["ranks"] for row in rows}), labels=map(str, sorted({row["ranks"] for row in rows})))
+        axis.set_xticks(
+            sorted({row["ranks"] for row in rows}),
+            labels=map(str, sorted({row["ranks"] for row in rows})),
+        )
         axis.minorticks_off()
         axis.grid(color="0.9")
     steps.legend()

@@ -1,8 +1,10 @@
-// The wave equation u_tt = Laplacian(u) on the periodic unit box, as two fields: u, and v = u_t half a step behind it. In bricks, u and v of a brick beside each other.
+// The wave equation u_tt = Laplacian(u) on the periodic unit box, as two fields: u, and v = u_t
+// half a step behind it. In bricks, u and v of a brick beside each other.
 //
 // Leapfrog:   v += dt Laplacian(u),  u += dt v,  with the Laplacian of order 8: a star of radius 4.
 //
-// Ghosts are 8 wide, two radii: u and v are exchanged together every second step, and the step between computes the ghosts that it leaves for the next.
+// Ghosts are 8 wide, two radii: u and v are exchanged together every second step, and the step
+// between computes the ghosts that it leaves for the next.
 #pragma once
 
 #include <tonari/grid.hpp>

@@ -39,26 +39,33 @@ enum { TONARI_STORAGE_ARRAY = 0, TONARI_STORAGE_BRICK = 1, TONARI_STORAGE_MAPPED
 
 /* What a grid is. Start from TONARI_GRID_SHAPE_INIT; 0 means the default. All members must be the same on all ranks, but for `cells` if `local` is set. */
 typedef struct {
-  int dims;                                 /* 1 to 5, as many as the communicator's; dimension 0 varies slowest */
-  int64_t cells[TONARI_GRID_MAX_DIMS];      /* own cells of the whole grid or, if local is set, of each subdomain of this rank */
-  int local;                                /* ranks that differ in other dimensions only must give the same number of cells in a dimension (checked) */
-  int64_t lower[TONARI_GRID_MAX_DIMS];      /* ghost cells below each subdomain, per dimension */
-  int64_t upper[TONARI_GRID_MAX_DIMS];      /* and above */
-  int subdomains[TONARI_GRID_MAX_DIMS];     /* per rank and dimension; default 1. Subdomain s of a rank: lexicographic */
-  int fields;                               /* default 1 */
-  int interleaved;                          /* brick, mapped: field after field within each brick, instead of one storage per field */
-  int copies;                               /* of all of it, such as old and new; default 1 */
-  MPI_Datatype type;                        /* of a cell: any type whose elements are contiguous; saved and loaded if it is a predefined number of C that NumPy has, too.
+  int dims; /* 1 to 5, as many as the communicator's; dimension 0 varies slowest */
+  int64_t cells
+      [TONARI_GRID_MAX_DIMS]; /* own cells of the whole grid or, if local is set, of each subdomain of this rank */
+  int local; /* ranks that differ in other dimensions only must give the same number of cells in a dimension (checked) */
+  int64_t lower[TONARI_GRID_MAX_DIMS]; /* ghost cells below each subdomain, per dimension */
+  int64_t upper[TONARI_GRID_MAX_DIMS]; /* and above */
+  int subdomains
+      [TONARI_GRID_MAX_DIMS]; /* per rank and dimension; default 1. Subdomain s of a rank: lexicographic */
+  int fields;                 /* default 1 */
+  int interleaved; /* brick, mapped: field after field within each brick, instead of one storage per field */
+  int copies; /* of all of it, such as old and new; default 1 */
+  MPI_Datatype
+      type; /* of a cell: any type whose elements are contiguous; saved and loaded if it is a predefined number of C that NumPy has, too.
                                                mapped: its size divides the page */
-  int storage;                              /* TONARI_STORAGE_... */
-  int64_t brick[TONARI_GRID_MAX_DIMS];      /* brick, mapped: cells of a brick; default 8 in each of up to 3 dimensions, 4 in more. Own cells and widths are multiples */
-  size_t page;                              /* mapped: bytes to whose multiples regions are padded, a power of two; default the system's page */
-  int huge_pages;                           /* mapped: in huge pages of exactly that size */
-  int mapped_ghosts;                        /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those ranks' pages (below) */
-  int reserved[8];                          /* 0 */
+  int storage; /* TONARI_STORAGE_... */
+  int64_t brick
+      [TONARI_GRID_MAX_DIMS]; /* brick, mapped: cells of a brick; default 8 in each of up to 3 dimensions, 4 in more. Own cells and widths are multiples */
+  size_t
+      page; /* mapped: bytes to whose multiples regions are padded, a power of two; default the system's page */
+  int huge_pages;    /* mapped: in huge pages of exactly that size */
+  int mapped_ghosts; /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those ranks' pages (below) */
+  int reserved[8];   /* 0 */
 } tonari_grid_shape;
 #ifdef __cplusplus
-#define TONARI_GRID_SHAPE_INIT {}
+#define TONARI_GRID_SHAPE_INIT \
+  {                            \
+  }
 #else
 #define TONARI_GRID_SHAPE_INIT {0}
 #endif
@@ -81,7 +88,8 @@ typedef struct {
  *
  * Errors: ARGUMENT (a width or a domain that is no multiple of the brick, a domain smaller than its halo, ...), TOPOLOGY, MISMATCH (names the ranks), OVERFLOW, MEMORY (no
  * room, too many mappings, no huge pages), MPI. */
-TONARI_API int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape, void* const arrays[], MPI_Info info, tonari_grid* grid);
+TONARI_API int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
+                                  void* const arrays[], MPI_Info info, tonari_grid* grid);
 
 /* [collective] Errors: ACTIVE while requests of the grid exist on some rank (free them first; the grid stays valid). Sets *grid to null. */
 TONARI_API int tonari_grid_free(tonari_grid* grid);
@@ -105,25 +113,30 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *   tonari_tune, tonari_timeout, tonari_algorithm, tonari_channel: as in tonari_alltoall_init
  * Init may exchange ghosts, to time it; own cells are not changed.
  * Errors: ARGUMENT (no such copy or key), ALGORITHM (does not apply to this storage), MISMATCH, MEMORY, MPI. */
-TONARI_API int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info, tonari_request* request);
+TONARI_API int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,
+                                         tonari_request* request);
 
 /* ---- where cells are: local, cheap enough for inner loops only where it says so */
 
 typedef struct {
   int dims;
-  int subdomains;                           /* of this rank */
+  int subdomains; /* of this rank */
   int fields, copies;
-  int64_t global[TONARI_GRID_MAX_DIMS];     /* cells of the whole grid */
+  int64_t global[TONARI_GRID_MAX_DIMS]; /* cells of the whole grid */
   size_t element_bytes;
-  size_t page;                              /* mapped: of regions; else 0 */
-  double padding_percent;                   /* mapped: bytes that padding adds to what is sent to all neighbors, in percent (the paper's Table 2) */
-  int64_t mappings;                         /* that this rank's storage and one exchange of each copy, however it is chosen, need at most */
-  size_t bytes;                             /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
+  size_t page; /* mapped: of regions; else 0 */
+  double
+      padding_percent; /* mapped: bytes that padding adds to what is sent to all neighbors, in percent (the paper's Table 2) */
+  int64_t
+      mappings; /* that this rank's storage and one exchange of each copy, however it is chosen, need at most */
+  size_t
+      bytes; /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
 } tonari_grid_info;
 TONARI_API int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info);
 
 /* Subdomain s: where its first own cell is in the whole grid, and how many own cells it has; each may be NULL. */
-TONARI_API int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t first[], int64_t cells[]);
+TONARI_API int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t first[],
+                                     int64_t cells[]);
 
 /* The base of a field: what tonari_bricks.place counts from, or the first cell of the array. Valid until the grid is freed. */
 TONARI_API int tonari_grid_data(tonari_grid grid, int subdomain, int copy, int field, void** base);
@@ -133,20 +146,30 @@ TONARI_API int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_br
 TONARI_API int tonari_grid_get_array(tonari_grid grid, int subdomain, tonari_array* array);
 
 /* The address of cell index[] (see grid_layout.h: own cells from 0 on, ghosts below 0 and from own on). For single cells; loops should use the layouts above. */
-TONARI_API int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field, const int64_t index[], void** cell);
+TONARI_API int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field,
+                              const int64_t index[], void** cell);
 
 /* The parts of a subdomain as boxes of cells, disjoint, none empty: interior (no neighbor needs it), surface (some neighbor needs it), ghosts (some neighbor, if there
  * is one, fills it). boxes may be NULL; else it has room for as many as *count says on entry. *count becomes how many there are: at most 1, 3^dims - 1 and 3^dims - 1. */
-enum { TONARI_PART_INTERIOR = 0, TONARI_PART_SURFACE = 1, TONARI_PART_GHOSTS = 2, TONARI_PART_OWN = 3 };
-TONARI_API int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count, tonari_box boxes[]);
+enum {
+  TONARI_PART_INTERIOR = 0,
+  TONARI_PART_SURFACE = 1,
+  TONARI_PART_GHOSTS = 2,
+  TONARI_PART_OWN = 3
+};
+TONARI_API int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count,
+                                 tonari_box boxes[]);
 
 /* The numbers of the bricks of a part, ascending (OWN: 0 to own_count - 1); as tonari_grid_boxes. */
-TONARI_API int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, int64_t* count, int32_t numbers[]);
+TONARI_API int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, int64_t* count,
+                                     int32_t numbers[]);
 
 /* Copies between the cells of `box` (NULL: own cells) of a field and a lexicographic array of just these cells. Local.
  * Errors: ARGUMENT (null, box beyond the ghosts). */
-TONARI_API int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field, const tonari_box* box, const void* array);
-TONARI_API int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field, const tonari_box* box, void* array);
+TONARI_API int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field,
+                                  const tonari_box* box, const void* array);
+TONARI_API int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field,
+                                  const tonari_box* box, void* array);
 
 /* [collective] One field of the whole grid, without ghosts, as one NumPy .npy file (format 1.0 or later, C order), written and read by all ranks together through
  * MPI-IO. Load wants the same global shape and type; ghosts are not filled: exchange afterwards. The file is complete or it does not appear under its name.

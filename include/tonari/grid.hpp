@@ -1,4 +1,5 @@
-// tonari's grids for C++20: grid.h with owners, spans and exceptions, and the kernels of stencil.hpp. Header only.
+// tonari's grids for C++20: grid.h with owners, spans and exceptions, and the kernels of
+// stencil.hpp. Header only.
 //
 //   tonari::GridShape shape({256, 256, 256}, 8, MPI_DOUBLE);     // a grid of 256^3 cells, ghosts 8 wide
 //   shape.storage = TONARI_STORAGE_BRICK, shape.copies = 2;
@@ -10,8 +11,9 @@
 //     halo[now].start(), halo[now].wait();
 //   }
 //
-// What is collective, what may overlap and which errors there are is said in grid.h; functions that fail throw tonari::Failure. The destructor is collective: let grids of
-// one communicator go in the same order on all ranks, and their requests before them (declared after the grid they do).
+// What is collective, what may overlap and which errors there are is said in grid.h; functions that
+// fail throw tonari::Failure. The destructor is collective: let grids of one communicator go in the
+// same order on all ranks, and their requests before them (declared after the grid they do).
 #pragma once
 
 #include <tonari/grid.h>
@@ -33,12 +35,14 @@ inline namespace api0 {
 struct GridShape : tonari_grid_shape {
   GridShape() : tonari_grid_shape{} {}
   // cells: of the whole grid, one number per dimension; halo: width of the ghosts on every side.
-  GridShape(std::initializer_list<std::int64_t> whole, std::int64_t halo, MPI_Datatype cell) : tonari_grid_shape{} {
+  GridShape(std::initializer_list<std::int64_t> whole, std::int64_t halo, MPI_Datatype cell)
+      : tonari_grid_shape{} {
     dims = static_cast<int>(whole.size());
     type = cell;
     std::size_t k = 0;
     for (const std::int64_t n : whole) {
-      if (k == TONARI_GRID_MAX_DIMS) break;  // what is wrong with dims is said by tonari_grid_create
+      // what is wrong with dims is said by tonari_grid_create
+      if (k == TONARI_GRID_MAX_DIMS) break;
       cells[k] = n, lower[k] = upper[k] = halo;
       ++k;
     }
@@ -49,18 +53,24 @@ class Grid {
  public:
   Grid() = default;
   // arrays: of the program, copies x subdomains x fields, or empty: tonari allocates.
-  Grid(MPI_Comm cart, const tonari_grid_shape& shape, std::span<void* const> arrays = {}, MPI_Info info = MPI_INFO_NULL) {
-    check(tonari_grid_create(cart, &shape, arrays.empty() ? nullptr : arrays.data(), info, &handle_));
+  Grid(MPI_Comm cart, const tonari_grid_shape& shape, std::span<void* const> arrays = {},
+       MPI_Info info = MPI_INFO_NULL) {
+    check(
+        tonari_grid_create(cart, &shape, arrays.empty() ? nullptr : arrays.data(), info, &handle_));
     check(tonari_grid_get_info(handle_, &info_));
     std::array<int, TONARI_GRID_MAX_DIMS> ranks{}, coordinates{};
     MPI_Cart_get(cart, info_.dims, ranks.data(), periodic_.data(), coordinates.data());
     mapped_ghosts_ = shape.mapped_ghosts != 0;
     if (shape.storage == TONARI_STORAGE_ARRAY) return;
     tables_.resize(static_cast<std::size_t>(info_.subdomains));
-    for (int s = 0; s < info_.subdomains; ++s) check(tonari_grid_get_bricks(handle_, s, &tables_[static_cast<std::size_t>(s)]));
+    for (int s = 0; s < info_.subdomains; ++s)
+      check(tonari_grid_get_bricks(handle_, s, &tables_[static_cast<std::size_t>(s)]));
   }
   Grid(Grid&& other) noexcept
-      : handle_(std::exchange(other.handle_, TONARI_GRID_NULL)), info_(other.info_), periodic_(other.periodic_), mapped_ghosts_(other.mapped_ghosts_),
+      : handle_(std::exchange(other.handle_, TONARI_GRID_NULL)),
+        info_(other.info_),
+        periodic_(other.periodic_),
+        mapped_ghosts_(other.mapped_ghosts_),
         tables_(std::move(other.tables_)) {}
   Grid& operator=(Grid other) noexcept {
     std::swap(handle_, other.handle_);
@@ -84,16 +94,20 @@ class Grid {
   int dims() const { return info_.dims; }
   int subdomains() const { return info_.subdomains; }
 
-  // The base of a field (see tonari_grid_data). T has the size of the grid's cells; else throws Failure.
+  // The base of a field (see tonari_grid_data). T has the size of the grid's cells; else throws
+  // Failure.
   template <class T>
   T* data(int subdomain = 0, int copy = 0, int field = 0) const {
     if (sizeof(T) != info_.element_bytes)
-      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::data: the grid's cells have " + std::to_string(info_.element_bytes) + " bytes, not " + std::to_string(sizeof(T)));
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::data: the grid's cells have " +
+                                             std::to_string(info_.element_bytes) + " bytes, not " +
+                                             std::to_string(sizeof(T)));
     void* base = nullptr;
     check(tonari_grid_data(handle_, subdomain, copy, field, &base));
     return static_cast<T*>(base);
   }
-  // How a subdomain is stored in bricks; valid as long as the grid. With the extents of a brick, bricks<8, 8, 8>(): what kernels take.
+  // How a subdomain is stored in bricks; valid as long as the grid. With the extents of a brick,
+  // bricks<8, 8, 8>(): what kernels take.
   const tonari_bricks& bricks(int subdomain = 0) const {
     if (tables_.empty() || subdomain < 0 || subdomain >= subdomains()) {
       tonari_bricks none;
@@ -103,18 +117,25 @@ class Grid {
   }
   template <int... E>
     requires(sizeof...(E) > 0)
-  Bricks<E...> bricks(int subdomain = 0) const { return tonari::bricks<E...>(bricks(subdomain)); }
+  Bricks<E...> bricks(int subdomain = 0) const {
+    return tonari::bricks<E...>(bricks(subdomain));
+  }
   tonari_array array(int subdomain = 0) const {
     tonari_array array;
     check(tonari_grid_get_array(handle_, subdomain, &array));
     return array;
   }
   // Lists for kernels: own cells, those that no neighbor needs, and those that some neighbor needs.
-  BrickList own_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).own_count)}; }
-  BrickList interior_bricks(int subdomain = 0) const { return {0, static_cast<std::int32_t>(bricks(subdomain).interior_count)}; }
+  BrickList own_bricks(int subdomain = 0) const {
+    return {0, static_cast<std::int32_t>(bricks(subdomain).own_count)};
+  }
+  BrickList interior_bricks(int subdomain = 0) const {
+    return {0, static_cast<std::int32_t>(bricks(subdomain).interior_count)};
+  }
   BrickList surface_bricks(int subdomain = 0) const {
     const tonari_bricks& table = bricks(subdomain);
-    return {static_cast<std::int32_t>(table.interior_count), static_cast<std::int32_t>(table.own_count)};
+    return {static_cast<std::int32_t>(table.interior_count),
+            static_cast<std::int32_t>(table.own_count)};
   }
 
   // The first own cell in the whole grid, and the number of own cells.
@@ -128,8 +149,10 @@ class Grid {
     check(tonari_grid_get_cells(handle_, subdomain, nullptr, cells.data()));
     return cells;
   }
-  // The steps from one exchange to the next that a stencil of this radius can do in a subdomain, and the cells to compute in each (stencil/expansion.hpp). Sides beyond which
-  // the grid ends are left out: ghosts there are the program's. With mapped ghosts, which cannot be computed here, it is one step.
+  // The steps from one exchange to the next that a stencil of this radius can do in a subdomain,
+  // and the cells to compute in each (stencil/expansion.hpp). Sides beyond which the grid ends are
+  // left out: ghosts there are the program's. With mapped ghosts, which cannot be computed here, it
+  // is one step.
   Expansion expansion(int radius, int subdomain = 0) const {
     const std::vector<std::int64_t> first = this->first(subdomain), own = cells(subdomain);
     std::uint32_t exchanged = 0;
@@ -139,7 +162,8 @@ class Grid {
       if (periodic_[i] || first[i] + own[i] < info_.global[k]) exchanged |= 2U << (2 * k);
     }
     if (mapped_ghosts_) return one_step(own, radius, exchanged);
-    return tables_.empty() ? Expansion(array(subdomain), radius, exchanged) : Expansion(bricks(subdomain), radius, exchanged);
+    return tables_.empty() ? Expansion(array(subdomain), radius, exchanged)
+                           : Expansion(bricks(subdomain), radius, exchanged);
   }
 
   // part: TONARI_PART_...
@@ -155,19 +179,22 @@ class Grid {
   template <class T>
   T& at(std::span<const std::int64_t> index, int subdomain = 0, int copy = 0, int field = 0) const {
     if (index.size() != static_cast<std::size_t>(dims()) || sizeof(T) != info_.element_bytes)
-      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::at: one index per dimension, and a type of the cells' size");
+      throw Failure(TONARI_ERR_ARGUMENT,
+                    "tonari::Grid::at: one index per dimension, and a type of the cells' size");
     void* cell = nullptr;
     check(tonari_grid_at(handle_, subdomain, copy, field, index.data(), &cell));
     return *static_cast<T*>(cell);
   }
-  // use(index, cell) for all cells of a part, index: std::span<const std::int64_t>, own cells from 0 on. At the pace of tonari_grid_at.
+  // use(index, cell) for all cells of a part, index: std::span<const std::int64_t>, own cells from
+  // 0 on. At the pace of tonari_grid_at.
   template <class T, class Use>
   void for_each_cell(int part, Use use, int subdomain = 0, int copy = 0, int field = 0) const {
     for (const tonari_box& box : boxes(part, subdomain)) {
       std::array<std::int64_t, TONARI_GRID_MAX_DIMS> x{};
       std::copy_n(box.first, dims(), x.begin());
       const auto index = std::span<const std::int64_t>(x).first(static_cast<std::size_t>(dims()));
-      for (bool more = true; more; more = next(x, box)) use(index, at<T>(index, subdomain, copy, field));
+      for (bool more = true; more; more = next(x, box))
+        use(index, at<T>(index, subdomain, copy, field));
     }
   }
 
@@ -183,8 +210,12 @@ class Grid {
     check(tonari_grid_export(handle_, subdomain, copy, field, nullptr, array.data()));
     return array;
   }
-  void save(const std::string& filename, int copy = 0, int field = 0) const { check(tonari_grid_save(handle_, copy, field, filename.c_str())); }
-  void load(const std::string& filename, int copy = 0, int field = 0) const { check(tonari_grid_load(handle_, copy, field, filename.c_str())); }
+  void save(const std::string& filename, int copy = 0, int field = 0) const {
+    check(tonari_grid_save(handle_, copy, field, filename.c_str()));
+  }
+  void load(const std::string& filename, int copy = 0, int field = 0) const {
+    check(tonari_grid_load(handle_, copy, field, filename.c_str()));
+  }
 
   tonari_grid handle() const noexcept { return handle_; }  // stays owned
 
@@ -196,9 +227,12 @@ class Grid {
   }
   void check_room(std::size_t bytes, int subdomain) const {
     if (bytes != own_bytes(subdomain))
-      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid: the array has " + std::to_string(bytes) + " bytes, the subdomain's own cells have " + std::to_string(own_bytes(subdomain)));
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid: the array has " + std::to_string(bytes) +
+                                             " bytes, the subdomain's own cells have " +
+                                             std::to_string(own_bytes(subdomain)));
   }
-  static Expansion one_step(const std::vector<std::int64_t>& own, int radius, std::uint32_t exchanged) {
+  static Expansion one_step(const std::vector<std::int64_t>& own, int radius,
+                            std::uint32_t exchanged) {
     std::vector<std::int64_t> lower(own.size()), upper(own.size());
     for (std::size_t k = 0; k < own.size(); ++k) {
       lower[k] = exchanged >> (2 * k) & 1U ? radius : 0;

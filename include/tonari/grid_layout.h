@@ -22,26 +22,32 @@ typedef struct {
  * (3^dims - 1) / 2 is the brick itself. */
 typedef struct {
   int dims;
-  int64_t brick[TONARI_GRID_MAX_DIMS];                 /* cells of a brick */
-  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS], upper[TONARI_GRID_MAX_DIMS]; /* bricks: ghosts below, own, ghosts above */
-  int64_t count;            /* all of them: the product of lower + own + upper. Number `count` is one more brick that stands for all that lie beyond the ghosts: it
+  int64_t brick[TONARI_GRID_MAX_DIMS]; /* cells of a brick */
+  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS],
+      upper[TONARI_GRID_MAX_DIMS]; /* bricks: ghosts below, own, ghosts above */
+  int64_t
+      count; /* all of them: the product of lower + own + upper. Number `count` is one more brick that stands for all that lie beyond the ghosts: it
                                can be read, and what is in it means nothing */
-  int64_t own_count;        /* bricks 0 to own_count - 1 hold own cells */
-  int64_t interior_count;   /* bricks 0 to interior_count - 1 hold cells that no neighbor needs */
-  const int32_t* number;    /* count entries, lexicographic, ghosts included: the number of the brick there */
-  const int32_t* position;  /* count * dims: where brick b is; own bricks from 0 on, so ghosts are negative or at least own */
-  union {                   /* (count + 1) * 3^dims: of brick b in each direction; `count` beyond the ghosts. All those of brick `count` are `count` */
+  int64_t own_count;      /* bricks 0 to own_count - 1 hold own cells */
+  int64_t interior_count; /* bricks 0 to interior_count - 1 hold cells that no neighbor needs */
+  const int32_t*
+      number; /* count entries, lexicographic, ghosts included: the number of the brick there */
+  const int32_t*
+      position; /* count * dims: where brick b is; own bricks from 0 on, so ghosts are negative or at least own */
+  union { /* (count + 1) * 3^dims: of brick b in each direction; `count` beyond the ghosts. All those of brick `count` are `count` */
     const int32_t* neighbors;
     const int32_t* neighbours; /* its earlier name */
   };
-  const int64_t* place;     /* count + 1: where brick b begins, in elements from the base of a field (tonari_grid_data) */
+  const int64_t*
+      place; /* count + 1: where brick b begins, in elements from the base of a field (tonari_grid_data) */
 } tonari_bricks;
 
 /* A subdomain stored as one array with its ghosts. */
 typedef struct {
   int dims;
-  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS], upper[TONARI_GRID_MAX_DIMS]; /* cells: ghosts below, own, ghosts above */
-  int64_t stride[TONARI_GRID_MAX_DIMS];                /* in elements; that of the last dimension is 1 */
-} tonari_array;                                        /* the base of a field (tonari_grid_data) is the first ghost cell: cell -lower */
+  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS],
+      upper[TONARI_GRID_MAX_DIMS];      /* cells: ghosts below, own, ghosts above */
+  int64_t stride[TONARI_GRID_MAX_DIMS]; /* in elements; that of the last dimension is 1 */
+} tonari_array; /* the base of a field (tonari_grid_data) is the first ghost cell: cell -lower */
 
 #endif

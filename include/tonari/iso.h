@@ -40,25 +40,37 @@ typedef tonari_request Iso_request;
  * by the caller, MPI_Comm_free frees both. Requests made on it stay valid after that. A duplicate of isocomm (MPI_Comm_dup) shares the
  * neighborhood, which goes with the last of them; communicators made from it otherwise (MPI_Cart_sub, MPI_Comm_split) have none. Communicators that
  * share a neighborhood count as one where tonari.h speaks of one neighborhood: no two init calls on them at a time. */
-TONARI_API int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[], MPI_Comm* isocomm);
+TONARI_API int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[],
+                                       MPI_Comm* isocomm);
 
 /* Listing 2. [collective] Blocks of one size: consecutive in sendbuf and recvbuf, in the order of the neighbors. allgather: sendbuf is one block. */
-TONARI_API int Iso_neighbor_alltoall_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+TONARI_API int Iso_neighbor_alltoall_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                           MPI_Comm isocomm, Iso_request* request);
-TONARI_API int Iso_neighbor_allgather_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                           MPI_Datatype recvtype, MPI_Comm isocomm, Iso_request* request);
+TONARI_API int Iso_neighbor_allgather_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                           void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                           MPI_Comm isocomm, Iso_request* request);
 
 /* Listing 3. [collective] Blocks of different sizes. Displacements of v forms are in extents of the type, of w forms in bytes. The arrays may be
  * changed after the call. */
-TONARI_API int Iso_neighbor_alltoallv_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
-                                           int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtype, MPI_Comm isocomm, Iso_request* request);
+TONARI_API int Iso_neighbor_alltoallv_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
+                                           MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
+                                           MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                           MPI_Comm isocomm, Iso_request* request);
 /* The listing calls the last type recvtypes, but it is one type. */
-TONARI_API int Iso_neighbor_allgatherv_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
-                                            MPI_Aint recvdispls[], MPI_Datatype recvtypes, MPI_Comm isocomm, Iso_request* request);
-TONARI_API int Iso_neighbor_alltoallw_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[], MPI_Datatype sendtypes[], void* recvbuf,
-                                           int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtypes[], MPI_Comm isocomm, Iso_request* request);
-TONARI_API int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
-                                            MPI_Aint recvdispls[], MPI_Datatype recvtypes[], MPI_Comm isocomm, Iso_request* request);
+TONARI_API int Iso_neighbor_allgatherv_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                            void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
+                                            MPI_Datatype recvtypes, MPI_Comm isocomm,
+                                            Iso_request* request);
+TONARI_API int Iso_neighbor_alltoallw_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
+                                           MPI_Datatype sendtypes[], void* recvbuf,
+                                           int recvcounts[], MPI_Aint recvdispls[],
+                                           MPI_Datatype recvtypes[], MPI_Comm isocomm,
+                                           Iso_request* request);
+TONARI_API int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                            void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
+                                            MPI_Datatype recvtypes[], MPI_Comm isocomm,
+                                            Iso_request* request);
 
 /* Listing 2: initiates the exchange and completes it. Errors: ARGUMENT (null), ACTIVE (Iso_istart without completion), MPI. */
 TONARI_API int Iso_start(Iso_request* request);

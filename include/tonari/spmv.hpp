@@ -3,14 +3,17 @@
 //   tonari::RowParallel A(comm, first, owned, row_begin, columns, values);   // this rank's rows in CSR, columns as global indices
 //   A.multiply(x, y);                                                        // this rank's parts of x and y = A x
 //
-// A square matrix of N rows, and vectors that are distributed like them: this rank owns first, ..., first + owned - 1 of all.
+// A square matrix of N rows, and vectors that are distributed like them: this rank owns first, ...,
+// first + owned - 1 of all.
 //   RowParallel     this rank has its rows. Values of x that others own are fetched, each once, while the rows are multiplied with own values.
 //   ColumnParallel  this rank has its columns (CSC: column_begin, rows, values). It computes contributions to rows of others, which travel to their owners and are added
 //                   there while this rank computes its contribution to its own rows; with tonari_route=topology:2 or node they are added on the way, too.
 //
-// Constructors are collective, and so is multiply. They throw tonari::Failure: constructors the same on all ranks. A multiply that is given spans of the wrong
-// length on one rank takes part with zeros, so that the others are not held up, and then throws there. A matrix may be used by one thread at a time. x and y must not overlap.
-// info: keys of tonari_vector_create and of its exchanges (tonari_route, tonari_algorithm, ...), kept.
+// Constructors are collective, and so is multiply. They throw tonari::Failure: constructors the
+// same on all ranks. A multiply that is given spans of the wrong length on one rank takes part with
+// zeros, so that the others are not held up, and then throws there. A matrix may be used by one
+// thread at a time. x and y must not overlap. info: keys of tonari_vector_create and of its
+// exchanges (tonari_route, tonari_algorithm, ...), kept.
 #pragma once
 
 #include <tonari/vector.hpp>
@@ -27,7 +30,8 @@ namespace tonari {
 inline namespace api0 {
 namespace detail {
 
-// Rows of a matrix with columns as they lie in memory, summed from left to right. Rows may be left out: then each has its number.
+// Rows of a matrix with columns as they lie in memory, summed from left to right. Rows may be left
+// out: then each has its number.
 struct LocalRows {
   std::vector<std::int64_t> begin{0};
   std::vector<std::int32_t> columns;
@@ -39,14 +43,16 @@ struct LocalRows {
   void multiply(const double* x, double* y) const {
     for (std::size_t r = 0; r + 1 < begin.size(); ++r) {
       double sum = 0;
-      for (std::int64_t k = begin[r]; k < begin[r + 1]; ++k) sum += values[static_cast<std::size_t>(k)] * x[columns[static_cast<std::size_t>(k)]];
+      for (std::int64_t k = begin[r]; k < begin[r + 1]; ++k)
+        sum += values[static_cast<std::size_t>(k)] * x[columns[static_cast<std::size_t>(k)]];
       double& at = y[numbers.empty() ? static_cast<std::int32_t>(r) : numbers[r]];
       at = Adds ? at + sum : sum;
     }
   }
 };
 
-// Collective: throws the first rank's complaint on all ranks, if there is one. Nothing of it needs tonari's objects.
+// Collective: throws the first rank's complaint on all ranks, if there is one. Nothing of it needs
+// tonari's objects.
 inline void complain_together(MPI_Comm comm, const std::string& complaint) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(comm, &rank);
@@ -73,13 +79,24 @@ struct Lines {
     MPI_Comm_rank(comm, &rank);
     const std::string here = "rank " + std::to_string(rank) + ": ", name = line;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    if (first < 0 || owned < 0 || owned > most) return here + "first and owned must not be negative, and owned less than 2^31; they are " + std::to_string(first) + " and " + std::to_string(owned);
-    if (static_cast<std::int64_t>(begin.size()) != owned + 1) return here + name + "_begin has " + std::to_string(begin.size()) + " entries; for " + std::to_string(owned) + " own " + name + "s it must have one more";
-    if (begin.front() != 0) return here + name + "_begin starts with " + std::to_string(begin.front()) + "; it must start with 0";
+    if (first < 0 || owned < 0 || owned > most)
+      return here + "first and owned must not be negative, and owned less than 2^31; they are " +
+             std::to_string(first) + " and " + std::to_string(owned);
+    if (static_cast<std::int64_t>(begin.size()) != owned + 1)
+      return here + name + "_begin has " + std::to_string(begin.size()) + " entries; for " +
+             std::to_string(owned) + " own " + name + "s it must have one more";
+    if (begin.front() != 0)
+      return here + name + "_begin starts with " + std::to_string(begin.front()) +
+             "; it must start with 0";
     for (std::size_t r = 1; r < begin.size(); ++r)
-      if (begin[r] < begin[r - 1]) return here + name + "_begin descends from " + std::to_string(begin[r - 1]) + " to " + std::to_string(begin[r]) + " at " + name + " " + std::to_string(r - 1);
-    if (begin.back() != static_cast<std::int64_t>(indices.size()) || indices.size() != values.size())
-      return here + "there are " + std::to_string(indices.size()) + " indices and " + std::to_string(values.size()) + " values; by the end of " + name + "_begin there must be " + std::to_string(begin.back()) + " of each";
+      if (begin[r] < begin[r - 1])
+        return here + name + "_begin descends from " + std::to_string(begin[r - 1]) + " to " +
+               std::to_string(begin[r]) + " at " + name + " " + std::to_string(r - 1);
+    if (begin.back() != static_cast<std::int64_t>(indices.size()) ||
+        indices.size() != values.size())
+      return here + "there are " + std::to_string(indices.size()) + " indices and " +
+             std::to_string(values.size()) + " values; by the end of " + name +
+             "_begin there must be " + std::to_string(begin.back()) + " of each";
     return "";
   }
   // Those of others, each once, ascending.
@@ -99,8 +116,11 @@ inline std::int32_t place_in(const std::vector<std::int64_t>& others, std::int64
 }
 
 // Lines as columns become rows: own ones, and those of others, which are numbered as in `others`.
-inline void turn(const Lines& lines, const std::vector<std::int64_t>& others, LocalRows& own, LocalRows& foreign) {
-  const auto begin_rows = [](LocalRows& rows, std::size_t count) { rows.begin.assign(count + 1, 0); };
+inline void turn(const Lines& lines, const std::vector<std::int64_t>& others, LocalRows& own,
+                 LocalRows& foreign) {
+  const auto begin_rows = [](LocalRows& rows, std::size_t count) {
+    rows.begin.assign(count + 1, 0);
+  };
   begin_rows(own, static_cast<std::size_t>(lines.owned));
   begin_rows(foreign, others.size());
   const auto where = [&](std::int64_t index) -> std::pair<LocalRows*, std::size_t> {
@@ -120,7 +140,8 @@ inline void turn(const Lines& lines, const std::vector<std::int64_t>& others, Lo
   }
   std::vector<std::int64_t> next[2] = {own.begin, foreign.begin};
   for (std::int64_t c = 0; c < lines.owned; ++c)
-    for (auto k = static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(c)]); k < static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(c) + 1]); ++k) {
+    for (auto k = static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(c)]);
+         k < static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(c) + 1]); ++k) {
       const auto& [rows, r] = places[k];
       const auto at = static_cast<std::size_t>(next[rows == &foreign][r]++);
       rows->columns[at] = static_cast<std::int32_t>(c);
@@ -128,14 +149,18 @@ inline void turn(const Lines& lines, const std::vector<std::int64_t>& others, Lo
     }
 }
 
-// Lines as rows: what they have in own columns, and, of those that have any, in the columns of others.
-inline void split(const Lines& lines, const std::vector<std::int64_t>& others, LocalRows& own, LocalRows& foreign) {
+// Lines as rows: what they have in own columns, and, of those that have any, in the columns of
+// others.
+inline void split(const Lines& lines, const std::vector<std::int64_t>& others, LocalRows& own,
+                  LocalRows& foreign) {
   for (std::int64_t r = 0; r < lines.owned; ++r) {
     const std::size_t before = foreign.columns.size();
-    for (auto k = static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(r)]); k < static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(r) + 1]); ++k) {
+    for (auto k = static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(r)]);
+         k < static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(r) + 1]); ++k) {
       const std::int64_t c = lines.indices[k];
       LocalRows& rows = lines.own(c) ? own : foreign;
-      rows.columns.push_back(lines.own(c) ? static_cast<std::int32_t>(c - lines.first) : place_in(others, c));
+      rows.columns.push_back(lines.own(c) ? static_cast<std::int32_t>(c - lines.first)
+                                          : place_in(others, c));
       rows.values.push_back(lines.values[k]);
     }
     own.begin.push_back(static_cast<std::int64_t>(own.columns.size()));
@@ -165,7 +190,8 @@ class KeptInfo {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
-// What both products have in common: the local parts, the vector, and an exchange for each number of vectors.
+// What both products have in common: the local parts, the vector, and an exchange for each number
+// of vectors.
 class SparseProduct {
  public:
   const DistributedVector& vector() const noexcept { return vector_; }
@@ -173,15 +199,19 @@ class SparseProduct {
 
  protected:
   struct Exchange {
-    std::vector<double> owned, ghosts;  // the exchange is bound to them; moved as they are, their addresses stay
+    // the exchange is bound to them; moved as they are, their addresses stay
+    std::vector<double> owned, ghosts;
     Request request;
   };
   using Arrange = void (*)(const Lines&, const std::vector<std::int64_t>&, LocalRows&, LocalRows&);
 
-  SparseProduct(MPI_Comm comm, const Lines& lines, const char* line, Arrange arrange, MPI_Info info) : info_(info) {
+  SparseProduct(MPI_Comm comm, const Lines& lines, const char* line, Arrange arrange, MPI_Info info)
+      : info_(info) {
     std::string complaint = lines.complaint(line, comm);
-    const std::vector<std::int64_t> others = complaint.empty() ? lines.others() : std::vector<std::int64_t>{};
-    if (others.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) complaint = "2^31 or more values of other ranks are needed; use more ranks";
+    const std::vector<std::int64_t> others =
+        complaint.empty() ? lines.others() : std::vector<std::int64_t>{};
+    if (others.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+      complaint = "2^31 or more values of other ranks are needed; use more ranks";
     complain_together(comm, complaint);
     vector_ = DistributedVector(comm, lines.first, lines.owned, others, info);
     arrange(lines, others, own_, foreign_);
@@ -193,7 +223,8 @@ class SparseProduct {
     if (found != exchanges_.end()) return found->second;
     Exchange made;
     made.owned.resize(static_cast<std::size_t>(vectors) * static_cast<std::size_t>(owned()));
-    made.ghosts.resize(static_cast<std::size_t>(vectors) * static_cast<std::size_t>(vector_.needed()));
+    made.ghosts.resize(static_cast<std::size_t>(vectors) *
+                       static_cast<std::size_t>(vector_.needed()));
     ValueLayout layout;
     layout.vectors = vectors;
     made.request = init(made, layout);
@@ -201,18 +232,28 @@ class SparseProduct {
   }
   // Of x and y; the right ones if they are not too short.
   bool fits(std::span<const double> x, std::span<const double> y, int vectors) const {
-    const std::size_t least = static_cast<std::size_t>(std::max(vectors, 0)) * static_cast<std::size_t>(owned());
+    const std::size_t least =
+        static_cast<std::size_t>(std::max(vectors, 0)) * static_cast<std::size_t>(owned());
     return x.size() >= least && y.size() >= least;
   }
-  [[noreturn]] void refuse(std::span<const double> x, std::span<const double> y, int vectors) const {
-    throw Failure(TONARI_ERR_ARGUMENT, "x and y have " + std::to_string(x.size()) + " and " + std::to_string(y.size()) + " values; " + std::to_string(vectors) + " times " + std::to_string(owned()) +
-                                           " own ones are needed in each");
+  [[noreturn]] void refuse(std::span<const double> x, std::span<const double> y,
+                           int vectors) const {
+    throw Failure(TONARI_ERR_ARGUMENT,
+                  "x and y have " + std::to_string(x.size()) + " and " + std::to_string(y.size()) +
+                      " values; " + std::to_string(vectors) + " times " + std::to_string(owned()) +
+                      " own ones are needed in each");
   }
   static void check_vectors(int vectors) {
-    if (vectors < 1) throw Failure(TONARI_ERR_ARGUMENT, "vectors is " + std::to_string(vectors) + "; it must be at least 1, and the same on all ranks");
+    if (vectors < 1)
+      throw Failure(TONARI_ERR_ARGUMENT, "vectors is " + std::to_string(vectors) +
+                                             "; it must be at least 1, and the same on all ranks");
   }
-  std::size_t own_at(int v) const { return static_cast<std::size_t>(v) * static_cast<std::size_t>(owned()); }
-  std::size_t ghosts_at(int v) const { return static_cast<std::size_t>(v) * static_cast<std::size_t>(vector_.needed()); }
+  std::size_t own_at(int v) const {
+    return static_cast<std::size_t>(v) * static_cast<std::size_t>(owned());
+  }
+  std::size_t ghosts_at(int v) const {
+    return static_cast<std::size_t>(v) * static_cast<std::size_t>(vector_.needed());
+  }
 
   KeptInfo info_;
   DistributedVector vector_;
@@ -224,49 +265,64 @@ class SparseProduct {
 
 class RowParallel : public detail::SparseProduct {
  public:
-  // row_begin: owned + 1 entries from 0; columns[row_begin[i]], ...: global indices of row first + i, in any order, repeats are added. Nothing of it is kept but copies.
-  RowParallel(MPI_Comm comm, std::int64_t first, std::int64_t owned, std::span<const std::int64_t> row_begin, std::span<const std::int64_t> columns, std::span<const double> values,
-              MPI_Info info = MPI_INFO_NULL)
-      : SparseProduct(comm, {first, owned, row_begin, columns, values}, "row", detail::split, info) {}
+  // row_begin: owned + 1 entries from 0; columns[row_begin[i]], ...: global indices of row first +
+  // i, in any order, repeats are added. Nothing of it is kept but copies.
+  RowParallel(MPI_Comm comm, std::int64_t first, std::int64_t owned,
+              std::span<const std::int64_t> row_begin, std::span<const std::int64_t> columns,
+              std::span<const double> values, MPI_Info info = MPI_INFO_NULL)
+      : SparseProduct(comm, {first, owned, row_begin, columns, values}, "row", detail::split,
+                      info) {}
 
   void multiply(std::span<const double> x, std::span<double> y) { multiply(x, y, 1); }
-  // X, Y: one vector of `owned` values after the other. The first call with a number of vectors prepares their exchange.
+  // X, Y: one vector of `owned` values after the other. The first call with a number of vectors
+  // prepares their exchange.
   void multiply(std::span<const double> X, std::span<double> Y, int vectors) {
     check_vectors(vectors);
     Exchange& e = exchange_for(vectors, [&](Exchange& made, const ValueLayout& layout) {
-      return vector_.forward_init(std::span<const double>(made.owned), std::span(made.ghosts), layout, info_.get());
+      return vector_.forward_init(std::span<const double>(made.owned), std::span(made.ghosts),
+                                  layout, info_.get());
     });
     const bool right = fits(X, Y, vectors);
-    if (right) std::copy_n(X.data(), e.owned.size(), e.owned.data());
-    else std::ranges::fill(e.owned, 0.0);
+    if (right)
+      std::copy_n(X.data(), e.owned.size(), e.owned.data());
+    else
+      std::ranges::fill(e.owned, 0.0);
     e.request.start();
-    for (int v = 0; v < vectors && right; ++v) own_.multiply<false>(e.owned.data() + own_at(v), Y.data() + own_at(v));
+    for (int v = 0; v < vectors && right; ++v)
+      own_.multiply<false>(e.owned.data() + own_at(v), Y.data() + own_at(v));
     e.request.wait();
     if (!right) refuse(X, Y, vectors);
-    for (int v = 0; v < vectors; ++v) foreign_.multiply<true>(e.ghosts.data() + ghosts_at(v), Y.data() + own_at(v));
+    for (int v = 0; v < vectors; ++v)
+      foreign_.multiply<true>(e.ghosts.data() + ghosts_at(v), Y.data() + own_at(v));
   }
 };
 
 class ColumnParallel : public detail::SparseProduct {
  public:
-  // column_begin: owned + 1 entries from 0; rows[column_begin[i]], ...: global indices of column first + i, in any order, repeats are added. Of a symmetric matrix these are
-  // the arrays of RowParallel.
-  ColumnParallel(MPI_Comm comm, std::int64_t first, std::int64_t owned, std::span<const std::int64_t> column_begin, std::span<const std::int64_t> rows, std::span<const double> values,
-                 MPI_Info info = MPI_INFO_NULL)
-      : SparseProduct(comm, {first, owned, column_begin, rows, values}, "column", detail::turn, info) {}
+  // column_begin: owned + 1 entries from 0; rows[column_begin[i]], ...: global indices of column
+  // first + i, in any order, repeats are added. Of a symmetric matrix these are the arrays of
+  // RowParallel.
+  ColumnParallel(MPI_Comm comm, std::int64_t first, std::int64_t owned,
+                 std::span<const std::int64_t> column_begin, std::span<const std::int64_t> rows,
+                 std::span<const double> values, MPI_Info info = MPI_INFO_NULL)
+      : SparseProduct(comm, {first, owned, column_begin, rows, values}, "column", detail::turn,
+                      info) {}
 
   void multiply(std::span<const double> x, std::span<double> y) { multiply(x, y, 1); }
   void multiply(std::span<const double> X, std::span<double> Y, int vectors) {
     check_vectors(vectors);
     Exchange& e = exchange_for(vectors, [&](Exchange& made, const ValueLayout& layout) {
-      return vector_.reverse_init(MPI_SUM, std::span<const double>(made.ghosts), std::span(made.owned), layout, info_.get());
+      return vector_.reverse_init(MPI_SUM, std::span<const double>(made.ghosts),
+                                  std::span(made.owned), layout, info_.get());
     });
     const bool right = fits(X, Y, vectors);
     std::ranges::fill(e.owned, 0.0);
     if (!right) std::ranges::fill(e.ghosts, 0.0);
-    for (int v = 0; v < vectors && right; ++v) foreign_.multiply<false>(X.data() + own_at(v), e.ghosts.data() + ghosts_at(v));
+    for (int v = 0; v < vectors && right; ++v)
+      foreign_.multiply<false>(X.data() + own_at(v), e.ghosts.data() + ghosts_at(v));
     e.request.start();
-    for (int v = 0; v < vectors && right; ++v) own_.multiply<false>(X.data() + own_at(v), Y.data() + own_at(v));
+    for (int v = 0; v < vectors && right; ++v)
+      own_.multiply<false>(X.data() + own_at(v), Y.data() + own_at(v));
     e.request.wait();
     if (!right) refuse(X, Y, vectors);
     for (std::size_t i = 0; i < e.owned.size(); ++i) Y[i] += e.owned[i];

@@ -1,4 +1,5 @@
-// Stencils for C++20 programs, on subdomains in bricks and on arrays (tonari/grid_layout.h), with equal results bit for bit. Header only, without MPI.
+// Stencils for C++20 programs, on subdomains in bricks and on arrays (tonari/grid_layout.h), with
+// equal results bit for bit. Header only, without MPI.
 #pragma once
 
 #include <tonari/stencil/apply_array.hpp>

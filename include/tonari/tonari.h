@@ -48,19 +48,21 @@ extern "C" {
 /* Error codes. Values are fixed; new ones are appended. */
 enum {
   TONARI_SUCCESS = 0,
-  TONARI_ERR_ARGUMENT = 1,  /* null handle or pointer, negative count, wrong number of dimensions */
-  TONARI_ERR_TOPOLOGY = 2,  /* the communicator has no topology to read, or a Cartesian one with more than 8 dimensions */
+  TONARI_ERR_ARGUMENT = 1, /* null handle or pointer, negative count, wrong number of dimensions */
+  TONARI_ERR_TOPOLOGY =
+      2, /* the communicator has no topology to read, or a Cartesian one with more than 8 dimensions */
   TONARI_ERR_MISMATCH = 3,  /* ranks disagree: offsets, sizes, operation, algorithm */
   TONARI_ERR_OVERFLOW = 4,  /* a size or displacement does not fit */
   TONARI_ERR_BUFFERS = 5,   /* send and receive blocks, or two receive blocks, overlap */
   TONARI_ERR_ACTIVE = 6,    /* started twice, or freed while active */
   TONARI_ERR_ALGORITHM = 7, /* unknown, or not applicable to this neighborhood */
   TONARI_ERR_MEMORY = 8,
-  TONARI_ERR_MPI = 9,       /* an MPI call failed */
+  TONARI_ERR_MPI = 9, /* an MPI call failed */
   TONARI_ERR_INTERNAL = 10,
   TONARI_ERR_FILE = 11,
-  TONARI_ERR_PROMISE = 12,  /* the program breaks a promise made by an info key */
-  TONARI_ERR_PEER = 13      /* another rank has ended, or has freed its part of what this one waits for */
+  TONARI_ERR_PROMISE = 12, /* the program breaks a promise made by an info key */
+  TONARI_ERR_PEER =
+      13 /* another rank has ended, or has freed its part of what this one waits for */
 };
 
 typedef struct tonari_neighborhood_s* tonari_neighborhood;
@@ -84,7 +86,8 @@ TONARI_API const char* tonari_error_string(int code);
  *  info     MPI_INFO_NULL, or keys that all requests on this neighborhood inherit (see tonari_alltoall_init), and promises (see below).
  *  near     owned by the caller; tonari_neighborhood_free.
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH (names the first rank and offset that differ), OVERFLOW, MPI. */
-TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], MPI_Info info, tonari_neighborhood* near);
+TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[],
+                                               MPI_Info info, tonari_neighborhood* near);
 
 /* [collective] Any directed graph: this rank receives block j from sources[j] and sends block i to destinations[i]. Arguments are those of
  * MPI_Dist_graph_create_adjacent, and lists mean what they mean there (MPI 4.1, 8.5.4 and 8.6):
@@ -98,13 +101,16 @@ TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
  *                MPI_UNWEIGHTED, or one weight per edge. Looked at with cdag_exact_byte_communications only: bytes, the same at both ends.
  *  info, near    as above.
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
-TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int* sourceweights, int outdegree,
-                                                   const int destinations[], const int* destweights, MPI_Info info, tonari_neighborhood* near);
+TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
+                                                   const int* sourceweights, int outdegree,
+                                                   const int destinations[], const int* destweights,
+                                                   MPI_Info info, tonari_neighborhood* near);
 
 /* [collective] The neighborhood of a communicator with a Cartesian, graph or distributed-graph topology, blocks in the order of MPI 4.1, 8.6: on Cartesian
  * communicators two per dimension, first the neighbor at -1, then at +1; what is sent towards -1 arrives as the block from +1, also in periodic dimensions
  * of one or two ranks. Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
-TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info, tonari_neighborhood* near);
+TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info,
+                                                    tonari_neighborhood* near);
 
 /* Promises: keys in the info of a neighborhood (Hoefler and Schneider 2012, section II), "true" or "false" (default), the same on all ranks (checked). What a
  * program promises is done ahead of time, and need not be asked again. Whoever breaks a promise gets TONARI_ERR_PROMISE, never wrong data.
@@ -173,21 +179,36 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                                                  not, test and wait return PEER. Who waits for a rank that is merely slow goes on waiting
  *  request  owned by the caller; tonari_request_free.
  * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, PROMISE, MPI. */
-TONARI_API int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                    tonari_neighborhood near, MPI_Info info, tonari_request* request);
-TONARI_API int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
-                                     const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, MPI_Info info,
+TONARI_API int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                    tonari_neighborhood near, MPI_Info info,
+                                    tonari_request* request);
+TONARI_API int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[],
+                                     const MPI_Aint senddispls[], MPI_Datatype sendtype,
+                                     void* recvbuf, const int recvcounts[],
+                                     const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                     tonari_neighborhood near, MPI_Info info,
                                      tonari_request* request);
-TONARI_API int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
-                                     const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near,
-                                     MPI_Info info, tonari_request* request);
+TONARI_API int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[],
+                                     const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                     void* recvbuf, const int recvcounts[],
+                                     const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                     tonari_neighborhood near, MPI_Info info,
+                                     tonari_request* request);
 /* The one send block goes to all neighbors. */
-TONARI_API int tonari_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                     tonari_neighborhood near, MPI_Info info, tonari_request* request);
-TONARI_API int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                      const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, MPI_Info info, tonari_request* request);
-TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                      const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near, MPI_Info info,
+TONARI_API int tonari_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                     tonari_neighborhood near, MPI_Info info,
+                                     tonari_request* request);
+TONARI_API int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const int recvcounts[],
+                                      const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                      tonari_neighborhood near, MPI_Info info,
+                                      tonari_request* request);
+TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const int recvcounts[],
+                                      const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                      tonari_neighborhood near, MPI_Info info,
                                       tonari_request* request);
 
 /* ---- One-shot operations --------------------------------------------------------------------------------------------------------------------
@@ -199,32 +220,50 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  * A neighborhood keeps the last 8 exchanges so prepared; a call that comes again with the same operation, buffers, counts, displacements, and types of the same
  * layout runs one that no rank is using. For calls in a loop persistent requests are faster still, since they ask nobody.
  * Errors: as init; PROMISE. Where the exchange itself fails (MPI) ranks differ. */
-TONARI_API int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+TONARI_API int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                tonari_neighborhood near);
-TONARI_API int tonari_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+TONARI_API int tonari_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                 tonari_neighborhood near, tonari_request* request);
-TONARI_API int tonari_alltoallv(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
-                                const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near);
-TONARI_API int tonari_ialltoallv(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
-                                 const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype,
-                                 tonari_neighborhood near, tonari_request* request);
-TONARI_API int tonari_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
-                                const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near);
-TONARI_API int tonari_ialltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[], const MPI_Datatype sendtypes[], void* recvbuf,
-                                 const int recvcounts[], const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
-                                 tonari_neighborhood near, tonari_request* request);
-TONARI_API int tonari_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+TONARI_API int tonari_alltoallv(const void* sendbuf, const int sendcounts[],
+                                const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                const int recvcounts[], const MPI_Aint recvdispls[],
+                                MPI_Datatype recvtype, tonari_neighborhood near);
+TONARI_API int tonari_ialltoallv(const void* sendbuf, const int sendcounts[],
+                                 const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                 const int recvcounts[], const MPI_Aint recvdispls[],
+                                 MPI_Datatype recvtype, tonari_neighborhood near,
+                                 tonari_request* request);
+TONARI_API int tonari_alltoallw(const void* sendbuf, const int sendcounts[],
+                                const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                const MPI_Datatype recvtypes[], tonari_neighborhood near);
+TONARI_API int tonari_ialltoallw(const void* sendbuf, const int sendcounts[],
+                                 const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                 void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                 const MPI_Datatype recvtypes[], tonari_neighborhood near,
+                                 tonari_request* request);
+TONARI_API int tonari_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                 tonari_neighborhood near);
-TONARI_API int tonari_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+TONARI_API int tonari_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  tonari_neighborhood near, tonari_request* request);
-TONARI_API int tonari_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                 const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near);
-TONARI_API int tonari_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                  const MPI_Aint recvdispls[], MPI_Datatype recvtype, tonari_neighborhood near, tonari_request* request);
-TONARI_API int tonari_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                 const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near);
-TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                  const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], tonari_neighborhood near, tonari_request* request);
+TONARI_API int tonari_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                 MPI_Datatype recvtype, tonari_neighborhood near);
+TONARI_API int tonari_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int recvcounts[],
+                                  const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                  tonari_neighborhood near, tonari_request* request);
+TONARI_API int tonari_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                 const MPI_Datatype recvtypes[], tonari_neighborhood near);
+TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int recvcounts[],
+                                  const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                  tonari_neighborhood near, tonari_request* request);
 
 /* Starts the exchange; returns at once. Every rank of the neighborhood must start it. Allocates nothing, makes no collective call.
  * Errors: ARGUMENT (null, or of a one-shot call), ACTIVE (already started), MPI. */
@@ -251,26 +290,29 @@ TONARI_API int tonari_request_free(tonari_request* request);
  * to the block's displacement). What a view shows must not be written. Local; allocates nothing.
  *  bytes    of the block; may be NULL.
  * Errors: ARGUMENT (null, no such block), ACTIVE (not complete yet, or never started). */
-TONARI_API int tonari_request_recv_view(tonari_request request, int block, const void** address, MPI_Count* bytes);
+TONARI_API int tonari_request_recv_view(tonari_request request, int block, const void** address,
+                                        MPI_Count* bytes);
 
 /* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it is freed. NULL if request is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);
 
 /* The same in machine-readable form. Local. Strings are owned by the request. */
 typedef struct {
-  const char* algorithm;          /* name, as in tonari_algorithm */
-  const char* variant;            /* "" or what tells it from the algorithm's other variants */
-  const char* channel;            /* as in tonari_channel, or mpi for native */
-  const char* channel_detail;     /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes), "single copy",
+  const char* algorithm; /* name, as in tonari_algorithm */
+  const char* variant;   /* "" or what tells it from the algorithm's other variants */
+  const char* channel;   /* as in tonari_channel, or mpi for native */
+  const char*
+      channel_detail; /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes), "single copy",
                                      "ready tree of 4" (one-sided: its degree) */
-  const char* reason;             /* forced, fixed rule, model, measured, wisdom */
-  double predicted_seconds;       /* by the cost model; 0 if it was not asked */
-  double init_seconds;            /* what init took on this rank, measuring included */
-  double measured_seconds;        /* of the winner: maximum over ranks, between lower quartile and median over rounds; 0 if it was not measured */
-  int messages;                   /* messages this rank sends per exchange, through whatever channel */
-  int rounds;                     /* D */
-  MPI_Count bytes;                /* bytes this rank sends per exchange */
-  MPI_Count scratch_bytes;        /* memory this request holds for packing and for blocks on their way */
+  const char* reason; /* forced, fixed rule, model, measured, wisdom */
+  double predicted_seconds; /* by the cost model; 0 if it was not asked */
+  double init_seconds;      /* what init took on this rank, measuring included */
+  double
+      measured_seconds; /* of the winner: maximum over ranks, between lower quartile and median over rounds; 0 if it was not measured */
+  int messages;         /* messages this rank sends per exchange, through whatever channel */
+  int rounds;           /* D */
+  MPI_Count bytes;      /* bytes this rank sends per exchange */
+  MPI_Count scratch_bytes; /* memory this request holds for packing and for blocks on their way */
 } tonari_request_info;
 TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_info* info);
 
@@ -298,25 +340,44 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
  *   tonari_algorithm       auto, mpich-order, linear-shift or hierarchical-sets (TONARI_INPLACE_ALGORITHM)
  *   tonari_channel         auto, shared (between ranks of a node), or p2p-packed (TONARI_CHANNEL); others are taken as the nearest of these
  *   tonari_timeout, tonari_progress  as above; a rank that died is noticed where swaps go through shared memory, else it is the MPI's matter */
-TONARI_API int tonari_alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
-TONARI_API int tonari_alltoallv_inplace_init(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm, MPI_Info info,
+TONARI_API int tonari_alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+                                            MPI_Info info, tonari_request* request);
+TONARI_API int tonari_alltoallv_inplace_init(void* buf, const int counts[], const MPI_Aint displs[],
+                                             MPI_Datatype type, MPI_Comm comm, MPI_Info info,
                                              tonari_request* request);
-TONARI_API int tonari_alltoallw_inplace_init(void* buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[], MPI_Comm comm,
+TONARI_API int tonari_alltoallw_inplace_init(void* buf, const int counts[], const MPI_Aint displs[],
+                                             const MPI_Datatype types[], MPI_Comm comm,
                                              MPI_Info info, tonari_request* request);
-TONARI_API int tonari_alltoallv_inplace_general_init(void* buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[],
-                                                     const MPI_Aint recvdispls[], MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
-TONARI_API int tonari_ialltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
-TONARI_API int tonari_ialltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm, MPI_Info info,
+TONARI_API int tonari_alltoallv_inplace_general_init(void* buf, const int sendcounts[],
+                                                     const MPI_Aint senddispls[],
+                                                     const int recvcounts[],
+                                                     const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                     MPI_Comm comm, MPI_Info info,
+                                                     tonari_request* request);
+TONARI_API int tonari_ialltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+                                        MPI_Info info, tonari_request* request);
+TONARI_API int tonari_ialltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                         MPI_Datatype type, MPI_Comm comm, MPI_Info info,
                                          tonari_request* request);
-TONARI_API int tonari_ialltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[], MPI_Comm comm, MPI_Info info,
+TONARI_API int tonari_ialltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                         const MPI_Datatype types[], MPI_Comm comm, MPI_Info info,
                                          tonari_request* request);
-TONARI_API int tonari_ialltoallv_inplace_general(void* buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[],
-                                                 const MPI_Aint recvdispls[], MPI_Datatype type, MPI_Comm comm, MPI_Info info, tonari_request* request);
-TONARI_API int tonari_alltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info);
-TONARI_API int tonari_alltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm, MPI_Info info);
-TONARI_API int tonari_alltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[], MPI_Comm comm, MPI_Info info);
-TONARI_API int tonari_alltoallv_inplace_general(void* buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[],
-                                                const MPI_Aint recvdispls[], MPI_Datatype type, MPI_Comm comm, MPI_Info info);
+TONARI_API int tonari_ialltoallv_inplace_general(void* buf, const int sendcounts[],
+                                                 const MPI_Aint senddispls[],
+                                                 const int recvcounts[],
+                                                 const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                 MPI_Comm comm, MPI_Info info,
+                                                 tonari_request* request);
+TONARI_API int tonari_alltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+                                       MPI_Info info);
+TONARI_API int tonari_alltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                        MPI_Datatype type, MPI_Comm comm, MPI_Info info);
+TONARI_API int tonari_alltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                        const MPI_Datatype types[], MPI_Comm comm, MPI_Info info);
+TONARI_API int tonari_alltoallv_inplace_general(void* buf, const int sendcounts[],
+                                                const MPI_Aint senddispls[], const int recvcounts[],
+                                                const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                MPI_Comm comm, MPI_Info info);
 
 #ifdef __cplusplus
 }

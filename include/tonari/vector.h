@@ -1,6 +1,7 @@
 /* tonari: distributed vectors for sparse linear algebra. The C interface; include <tonari/vector.hpp> from C++, and <tonari/spmv.hpp> for products with sparse matrices.
  *
- *     tonari_vector vector;                       // rank r owns x[first], ..., x[first + owned - 1] and needs x[indices[0]], x[indices[1]], ...
+ // rank r owns x[first], ..., x[first + owned - 1] and needs x[indices[0]], x[indices[1]], ...
+ *     tonari_vector vector;
  *     tonari_vector_create(comm, first, owned, needed, indices, MPI_INFO_NULL, &vector);
  *     tonari_request fill;
  *     tonari_vector_forward_init(vector, NULL, x, ghosts, MPI_INFO_NULL, &fill);
@@ -49,7 +50,8 @@ typedef struct tonari_vector_s* tonari_vector;
  * Owners learn who needs what without an all-to-all over all ranks (Hoefler, Siebert, Lumsdaine, PPoPP 2010). Ranks learn all ranks' ranges: 16 bytes per rank.
  * Errors: ARGUMENT (ranges that overlap or leave a gap; an index out of range: the sentence names rank, position and index), TOPOLOGY (an intercommunicator), MISMATCH, OVERFLOW,
  * MEMORY, MPI. */
-TONARI_API int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed, const int64_t indices[], MPI_Info info, tonari_vector* vector);
+TONARI_API int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed,
+                                    const int64_t indices[], MPI_Info info, tonari_vector* vector);
 
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *vector to null. */
 TONARI_API int tonari_vector_free(tonari_vector* vector);
@@ -57,13 +59,15 @@ TONARI_API int tonari_vector_free(tonari_vector* vector);
 /* What a value is, and how values lie in memory. Start from {0} (all defaults but type). type, components and vectors must be the same on all ranks (checked), strides
  * need not be. */
 typedef struct tonari_vector_values {
-  MPI_Datatype type;      /* of one component. Forward: any type whose bytes are contiguous. Reverse: see there */
-  int components;         /* side by side for each index; 0 means 1 */
-  int vectors;            /* exchanged at once, in the same messages; 0 means 1 */
-  int64_t owned_stride;   /* of values of `type` from one vector to the next: component c of own index i of vector v is owned[v * owned_stride + i * components + c];
+  MPI_Datatype
+      type; /* of one component. Forward: any type whose bytes are contiguous. Reverse: see there */
+  int components; /* side by side for each index; 0 means 1 */
+  int vectors;    /* exchanged at once, in the same messages; 0 means 1 */
+  int64_t
+      owned_stride; /* of values of `type` from one vector to the next: component c of own index i of vector v is owned[v * owned_stride + i * components + c];
                              0 means owned * components */
-  int64_t ghost_stride;   /* the same for ghosts; 0 means needed * components */
-  int64_t reserved[8];    /* 0 */
+  int64_t ghost_stride; /* the same for ghosts; 0 means needed * components */
+  int64_t reserved[8];  /* 0 */
 } tonari_vector_values;
 
 /* [collective] Prepares a forward exchange: afterwards ghosts[k] is the owner's value of indices[k] (with components and vectors: as above), for all k. A request like all
@@ -75,7 +79,8 @@ typedef struct tonari_vector_values {
  *  info     keys of tonari_alltoall_init (tonari_algorithm, tonari_channel, tonari_tune, ...), for each hop of the route; tonari_recv_view is not looked at.
  * Start to completion allocates nothing. With several hops, values that pass through this rank go on when it calls tonari_test or tonari_wait.
  * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW (2 GiB or more between two ranks at once), ALGORITHM, MEMORY, MPI. */
-TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values, const void* owned, void* ghosts, MPI_Info info,
+TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values,
+                                          const void* owned, void* ghosts, MPI_Info info,
                                           tonari_request* request);
 
 /* [collective] Prepares a reverse exchange: owned[i] becomes owned[i] op all ghosts, on all ranks, whose index is i.
@@ -88,23 +93,27 @@ TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vec
  * The order of additions is fixed, so results are repeatable bit by bit, whatever arrives first: a rank first combines repeats in the order of its list, an owner first
  * its own ghosts in the order of its list; then, hop by hop, what comes from other ranks in ascending order of these ranks. Different routes add in a different order.
  * Errors: as above. */
-TONARI_API int tonari_vector_reverse_init(tonari_vector vector, const tonari_vector_values* values, MPI_Op op, const void* ghosts, void* owned, MPI_Info info,
+TONARI_API int tonari_vector_reverse_init(tonari_vector vector, const tonari_vector_values* values,
+                                          MPI_Op op, const void* ghosts, void* owned, MPI_Info info,
                                           tonari_request* request);
 
 /* [collective] The same as single calls; complete when they return. The first call with a type and number of components and vectors prepares an exchange, which is kept with
  * the vector, the last 8 of them; later ones ask all ranks once whether they agree (one reduction), whatever buffers they come with. Persistent requests ask
  * nobody, and send from and receive into the program's memory where indices lie in order. Nothing is measured. Errors: as above. */
-TONARI_API int tonari_vector_forward(tonari_vector vector, const tonari_vector_values* values, const void* owned, void* ghosts);
-TONARI_API int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values, MPI_Op op, const void* ghosts, void* owned);
+TONARI_API int tonari_vector_forward(tonari_vector vector, const tonari_vector_values* values,
+                                     const void* owned, void* ghosts);
+TONARI_API int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values,
+                                     MPI_Op op, const void* ghosts, void* owned);
 
 /* What was found, for one vector of one component. Local. */
 typedef struct tonari_vector_facts {
-  int64_t ghosts;           /* different indices needed here and owned by others */
-  int sources, targets;     /* messages that this rank receives, and sends, in a forward exchange, of all hops; in a reverse one it is the other way round */
-  int stages;               /* hops, as many as there are on any rank */
-  int64_t values_sent;      /* in a forward exchange, those passed on included */
+  int64_t ghosts; /* different indices needed here and owned by others */
+  int sources,
+      targets; /* messages that this rank receives, and sends, in a forward exchange, of all hops; in a reverse one it is the other way round */
+  int stages;  /* hops, as many as there are on any rank */
+  int64_t values_sent; /* in a forward exchange, those passed on included */
   int64_t values_received;
-  char route[24];           /* as in tonari_route; what auto has chosen */
+  char route[24]; /* as in tonari_route; what auto has chosen */
   int64_t reserved[8];
 } tonari_vector_facts;
 TONARI_API int tonari_vector_get_facts(tonari_vector vector, tonari_vector_facts* facts);

@@ -20,25 +20,31 @@ struct Priced {
 bool is_interior(const Neighborhood& near, int rank) {
   const Vec here = near.grid.coordinates(rank);
   return std::all_of(near.offsets.begin(), near.offsets.end(), [&](const Vec& offset) {
-    return !near.grid.reachable(offset) || (near.grid.contains(here + offset) && near.grid.contains(here - offset));
+    return !near.grid.reachable(offset) ||
+           (near.grid.contains(here + offset) && near.grid.contains(here - offset));
   });
 }
 
 std::vector<Plan> plans_of_all(const Schedule& schedule, EmitOptions emit) {
   std::vector<Plan> plans;
-  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank) plans.push_back(schedule.plan(rank, emit));
+  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank)
+    plans.push_back(schedule.plan(rank, emit));
   return plans;
 }
 
-double total_hops(const Schedule& schedule) { return static_cast<double>(schedule.hops() + 1) * schedule.near().grid.ranks(); }
+double total_hops(const Schedule& schedule) {
+  return static_cast<double>(schedule.hops() + 1) * schedule.near().grid.ranks();
+}
 
-// Near borders ranks differ and all are run, if they are not too many; else the plan of the rank with the most to do stands for all.
+// Near borders ranks differ and all are run, if they are not too many; else the plan of the rank
+// with the most to do stands for all.
 double predict(const Question& question, const Schedule& schedule) {
   const BlockBytes bytes = [&](Slice) { return question.bytes; };
   const Neighborhood& near = *question.near;
   const int center = central_rank(near.grid);
   const bool few = static_cast<double>(near.offsets.size()) * near.grid.ranks() <= most_simulated;
-  if (few && !is_interior(near, center)) return simulate(plans_of_all(schedule, question.emit), bytes, question.machine);
+  if (few && !is_interior(near, center))
+    return simulate(plans_of_all(schedule, question.emit), bytes, question.machine);
   return simulate(std::vector{schedule.plan(center, question.emit)}, bytes, question.machine);
 }
 
@@ -50,11 +56,13 @@ std::vector<Priced> priced(const Question& question, const Algorithm& algorithm,
     found.push_back({std::move(schedule), predicted});
   }
   if (all) return found;
-  const auto best = std::min_element(found.begin(), found.end(), [](auto& a, auto& b) { return a.predicted < b.predicted; });
+  const auto best = std::min_element(found.begin(), found.end(),
+                                     [](auto& a, auto& b) { return a.predicted < b.predicted; });
   return {std::move(*best)};
 }
 
-Answer count_plan(const Question& question, const Algorithm& algorithm, const Schedule& schedule, const Plan& plan) {
+Answer count_plan(const Question& question, const Algorithm& algorithm, const Schedule& schedule,
+                  const Plan& plan) {
   Answer answer{schedule.algorithm(), schedule.variant(), algorithm.summary, ""};
   answer.rounds = schedule.rounds();
   answer.depth = plan.depth();
@@ -63,7 +71,8 @@ Answer count_plan(const Question& question, const Algorithm& algorithm, const Sc
     ++answer.messages;
     answer.volume_blocks += op.slice_count;
   }
-  answer.bytes = checked_multiply<std::uint64_t>(answer.volume_blocks, question.bytes, "bytes sent by a rank");
+  answer.bytes =
+      checked_multiply<std::uint64_t>(answer.volume_blocks, question.bytes, "bytes sent by a rank");
   answer.scratch_blocks = plan.scratch_like().size();
   return answer;
 }
@@ -73,19 +82,23 @@ Plan reference_plan(const Question& question) {
   return linear.plan(central_rank(question.near->grid), question.emit);
 }
 
-Answer answer(const Question& question, const Algorithm& algorithm, const Priced& candidate, const Plan& reference) {
+Answer answer(const Question& question, const Algorithm& algorithm, const Priced& candidate,
+              const Plan& reference) {
   const int center = central_rank(question.near->grid);
   const Plan plan = candidate.schedule.plan(center, question.emit);
-  Answer row = count_plan(question, algorithm, candidate.schedule,
-                          question.rank == center ? plan : candidate.schedule.plan(question.rank, question.emit));
+  Answer row = count_plan(
+      question, algorithm, candidate.schedule,
+      question.rank == center ? plan : candidate.schedule.plan(question.rank, question.emit));
   row.predicted = candidate.predicted;
-  if (row.algorithm != linear_algorithm.name) row.crossover_bytes = crossover_bytes(plan, reference, question.machine);
+  if (row.algorithm != linear_algorithm.name)
+    row.crossover_bytes = crossover_bytes(plan, reference, question.machine);
   return row;
 }
 
 const Algorithm& find_applicable(const Question& question, const std::string& name) {
   const Algorithm& algorithm = find_algorithm(name);
-  if (const std::string reason = algorithm.applicable(*question.near, question.collective); !reason.empty())
+  if (const std::string reason = algorithm.applicable(*question.near, question.collective);
+      !reason.empty())
     fail(Errc::algorithm, name, " cannot be used here: ", reason);
   return algorithm;
 }
@@ -127,17 +140,20 @@ Answer count(const Question& question, const std::string& name) {
   return count_plan(question, algorithm, schedule, schedule.plan(question.rank, question.emit));
 }
 
-std::vector<std::pair<std::string, std::string>> list_variants(const Question& question, const std::string& name) {
+std::vector<std::pair<std::string, std::string>> list_variants(const Question& question,
+                                                               const std::string& name) {
   if (!name.empty()) find_applicable(question, name);
   std::vector<std::pair<std::string, std::string>> names;
   for (const Algorithm& algorithm : algorithms())
-    if ((name.empty() || name == algorithm.name) && algorithm.applicable(*question.near, question.collective).empty())
+    if ((name.empty() || name == algorithm.name) &&
+        algorithm.applicable(*question.near, question.collective).empty())
       for (const Schedule& schedule : algorithm.schedules(question.near, question.collective))
         names.emplace_back(schedule.algorithm(), schedule.variant());
   return names;
 }
 
-Schedule find_schedule(const Question& question, const std::string& name, const std::string& variant) {
+Schedule find_schedule(const Question& question, const std::string& name,
+                       const std::string& variant) {
   const Algorithm& algorithm = find_applicable(question, name);
   std::string names;
   for (const Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
@@ -149,10 +165,12 @@ Schedule find_schedule(const Question& question, const std::string& name, const 
 
 Proof prove(const Question& question, const Schedule& schedule) {
   if (total_hops(schedule) > most_proved)
-    fail(Errc::argument, "the reference executor would move ", static_cast<std::uint64_t>(total_hops(schedule)), " blocks on ",
+    fail(Errc::argument, "the reference executor would move ",
+         static_cast<std::uint64_t>(total_hops(schedule)), " blocks on ",
          question.near->grid.ranks(), " ranks; give a smaller grid with --dims");
   std::vector<std::uint64_t> bytes;
-  const std::size_t blocks = question.collective == Collective::alltoall ? question.near->offsets.size() : 1;
+  const std::size_t blocks =
+      question.collective == Collective::alltoall ? question.near->offsets.size() : 1;
   for (std::size_t i = 0; i < blocks; ++i) bytes.push_back(1 + i % 5);
   const std::vector<Plan> plans = plans_of_all(schedule, question.emit);
   return prove(plans, expected_delivery(*question.near, question.collective, bytes));

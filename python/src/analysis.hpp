@@ -1,4 +1,5 @@
-// What the command line says about the algorithms on one neighborhood: counts taken from the plan itself, and predicted times.
+// What the command line says about the algorithms on one neighborhood: counts taken from the plan
+// itself, and predicted times.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,9 @@ struct Answer {
   std::size_t volume_blocks = 0;
   std::uint64_t bytes = 0;
   std::size_t scratch_blocks = 0;
-  double predicted = 0;              // seconds for the whole exchange, all ranks
-  std::int64_t crossover_bytes = 0;  // as tonari::crossover_bytes against linear; 0 for linear itself
+  double predicted = 0;  // seconds for the whole exchange, all ranks
+  // as tonari::crossover_bytes against linear; 0 for linear itself
+  std::int64_t crossover_bytes = 0;
 };
 
 // By its name; throws Errc::argument if there is none.
@@ -41,23 +43,28 @@ Collective collective_of(const std::string& op);
 // The rank in the middle of the grid: the one with the most neighbors.
 int central_rank(const Grid& grid);
 
-// algorithm: empty for all; an unknown one throws Errc::algorithm. variants: all of them, else for each algorithm the one predicted
-// fastest.
+// algorithm: empty for all; an unknown one throws Errc::algorithm. variants: all of them, else for
+// each algorithm the one predicted fastest.
 std::vector<Answer> analyze(const Question& question, const std::string& algorithm, bool variants);
 
-// In the functions below an algorithm that does not exist or is not applicable throws Errc::algorithm.
+// In the functions below an algorithm that does not exist or is not applicable throws
+// Errc::algorithm.
 
-// Only the counts (rounds, depth, messages, volume, bytes, scratch), no times: of the algorithm's first variant.
+// Only the counts (rounds, depth, messages, volume, bytes, scratch), no times: of the algorithm's
+// first variant.
 Answer count(const Question& question, const std::string& algorithm);
 
-// Algorithm and variant of every schedule that could be used: of all algorithms, or of the one named.
-std::vector<std::pair<std::string, std::string>> list_variants(const Question& question, const std::string& algorithm);
+// Algorithm and variant of every schedule that could be used: of all algorithms, or of the one
+// named.
+std::vector<std::pair<std::string, std::string>> list_variants(const Question& question,
+                                                               const std::string& algorithm);
 
 // The variant with that name.
-Schedule find_schedule(const Question& question, const std::string& algorithm, const std::string& variant);
+Schedule find_schedule(const Question& question, const std::string& algorithm,
+                       const std::string& variant);
 
-// Runs the reference executor over all ranks of the grid, with blocks of differing sizes. Errc::argument if that is too much for one
-// process.
+// Runs the reference executor over all ranks of the grid, with blocks of differing sizes.
+// Errc::argument if that is too much for one process.
 Proof prove(const Question& question, const Schedule& schedule);
 
 }  // namespace tonari

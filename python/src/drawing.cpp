@@ -18,7 +18,8 @@ std::string offset_name(const Vec& offset, int dimensions) {
 }
 
 std::string peer_name(const Grid& grid, int here, int peer) {
-  return offset_name(grid.shortest(grid.coordinates(peer) - grid.coordinates(here)), grid.dimensions());
+  return offset_name(grid.shortest(grid.coordinates(peer) - grid.coordinates(here)),
+                     grid.dimensions());
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ std::string draw(const Question& question, const Schedule& schedule, std::size_t
   const Plan plan = schedule.plan(question.rank, question.emit);
   std::size_t width = 0;
   for (const Operation& op : plan.operations())
-    if (op.kind != Kind::copy) width = std::max(width, peer_name(grid, question.rank, op.peer).size());
+    if (op.kind != Kind::copy)
+      width = std::max(width, peer_name(grid, question.rank, op.peer).size());
   PrintOptions options;
   options.bytes = [&](Slice) { return question.bytes; };
   options.most_blocks = most_blocks;

@@ -1,4 +1,5 @@
-// A rank's plan as text for the terminal: peers are named by the way to them, (+1,0,-1), not by number.
+// A rank's plan as text for the terminal: peers are named by the way to them, (+1,0,-1), not by
+// number.
 #pragma once
 
 #include <string>

@@ -10,8 +10,8 @@
 
 #include "analysis.hpp"
 #include "base/error.hpp"
-#include "planners/graphs/compare.hpp"
 #include "plan/printer.hpp"
+#include "planners/graphs/compare.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,7 +25,8 @@ std::span<const std::int32_t> span_of(const Ranks& ranks) { return {ranks.data()
 
 std::vector<std::pair<std::string, std::string>> list_algorithms() {
   std::vector<std::pair<std::string, std::string>> list;
-  for (const GraphAlgorithm& algorithm : graph_algorithms()) list.emplace_back(algorithm.name, algorithm.summary);
+  for (const GraphAlgorithm& algorithm : graph_algorithms())
+    list.emplace_back(algorithm.name, algorithm.summary);
   return list;
 }
 
@@ -38,12 +39,15 @@ Proving proving_of(const std::string& proving) {
 
 std::size_t widest_line(const std::string& text) {
   std::size_t widest = 0, begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) widest = std::max(widest, end - begin);
+  for (std::size_t end = text.find('\n'); end != std::string::npos;
+       begin = end + 1, end = text.find('\n', begin))
+    widest = std::max(widest, end - begin);
   return widest;
 }
 
 // With as many blocks named per message as fit.
-std::string draw(const GraphQuestion& question, const std::string& algorithm, const std::string& variant, int rank, std::size_t width) {
+std::string draw(const GraphQuestion& question, const std::string& algorithm,
+                 const std::string& variant, int rank, std::size_t width) {
   const Plan plan = make_plan(question, find_graph_algorithm(algorithm), variant, rank);
   PrintOptions options;
   options.bytes = [&](Slice) { return question.bytes; };
@@ -60,7 +64,9 @@ std::string draw(const GraphQuestion& question, const std::string& algorithm, co
 }
 
 void bind_answer(nb::module_& m) {
-  nb::class_<GraphAnswer>(m, "GraphAnswer", "One way of one algorithm in numbers, all ranks together; the busiest rank counts.")
+  nb::class_<GraphAnswer>(
+      m, "GraphAnswer",
+      "One way of one algorithm in numbers, all ranks together; the busiest rank counts.")
       .def_ro("algorithm", &GraphAnswer::algorithm)
       .def_ro("variant", &GraphAnswer::variant)
       .def_ro("summary", &GraphAnswer::summary)
@@ -84,12 +90,15 @@ void bind_answer(nb::module_& m) {
 void bind_graphs(nb::module_& m) {
   m.def("graph_algorithms", &list_algorithms);
   bind_answer(m);
-  nb::class_<GraphQuestion>(m, "GraphQuestion", "A directed graph, an operation, a block size and a machine.")
+  nb::class_<GraphQuestion>(m, "GraphQuestion",
+                            "A directed graph, an operation, a block size and a machine.")
       .def(
           "__init__",
-          [](GraphQuestion* self, int ranks, Ranks senders, Ranks receivers, int node_ranks, const std::string& op, std::uint64_t bytes,
-             const LogGP& machine) {
-            new (self) GraphQuestion(make_question(make_vertices(ranks, span_of(senders), span_of(receivers), node_ranks), collective_of(op), bytes, machine));
+          [](GraphQuestion* self, int ranks, Ranks senders, Ranks receivers, int node_ranks,
+             const std::string& op, std::uint64_t bytes, const LogGP& machine) {
+            new (self) GraphQuestion(make_question(
+                make_vertices(ranks, span_of(senders), span_of(receivers), node_ranks),
+                collective_of(op), bytes, machine));
           },
           "ranks"_a, "senders"_a, "receivers"_a, "node_ranks"_a, "op"_a, "bytes"_a, "machine"_a)
       .def_prop_ro("nodes", [](const GraphQuestion& q) { return q.facts.nodes; })

@@ -1,4 +1,5 @@
-// Graphs for Python: the arrays of an edge list in, rows about each algorithm and a rank's plan as text out.
+// Graphs for Python: the arrays of an edge list in, rows about each algorithm and a rank's plan as
+// text out.
 #pragma once
 
 #include <nanobind/nanobind.h>

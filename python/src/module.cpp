@@ -1,4 +1,5 @@
-// The extension module _tonari_core: thin and typed. The package tonari (python/tonari) is what people import.
+// The extension module _tonari_core: thin and typed. The package tonari (python/tonari) is what
+// people import.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -33,7 +34,8 @@ using Near = std::shared_ptr<const Neighborhood>;
 OffsetsOut to_array(const Pattern& pattern) {
   const std::size_t s = pattern.offsets.size(), d = pattern.dimensions;
   auto values = std::make_unique<std::int32_t[]>(s * d);
-  for (std::size_t i = 0; i < s; ++i) std::copy_n(pattern.offsets[i].begin(), d, values.get() + i * d);
+  for (std::size_t i = 0; i < s; ++i)
+    std::copy_n(pattern.offsets[i].begin(), d, values.get() + i * d);
   std::int32_t* data = values.release();
   const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::int32_t*>(p); });
   return OffsetsOut(data, {s, d}, owner);
@@ -45,12 +47,15 @@ Grid make_grid(const std::vector<int>& dims, const std::vector<bool>& periodic) 
   return Grid(dims, std::span<const bool>(flags.get(), periodic.size()));
 }
 
-Neighborhood make_neighborhood(OffsetsIn offsets, const std::vector<int>& dims, const std::vector<bool>& periodic) {
+Neighborhood make_neighborhood(OffsetsIn offsets, const std::vector<int>& dims,
+                               const std::vector<bool>& periodic) {
   Neighborhood near{make_grid(dims, periodic), {}};
   if (offsets.shape(1) != dims.size())
-    fail(Errc::topology, "the offsets have ", offsets.shape(1), " coordinates, the grid has ", dims.size(), " dimensions");
+    fail(Errc::topology, "the offsets have ", offsets.shape(1), " coordinates, the grid has ",
+         dims.size(), " dimensions");
   near.offsets.resize(offsets.shape(0));
-  for (std::size_t i = 0; i < offsets.shape(0); ++i) std::copy_n(offsets.data() + i * dims.size(), dims.size(), near.offsets[i].begin());
+  for (std::size_t i = 0; i < offsets.shape(0); ++i)
+    std::copy_n(offsets.data() + i * dims.size(), dims.size(), near.offsets[i].begin());
   return near;
 }
 
@@ -60,10 +65,11 @@ Storage storage_of(const std::string& storage) {
   fail(Errc::argument, "there is no storage '", storage, "'; choose separate or alternate");
 }
 
-Question question(Near near, const std::string& op, std::uint64_t bytes, const LogGP& machine, int rank, int ports,
-                  const std::string& storage) {
+Question question(Near near, const std::string& op, std::uint64_t bytes, const LogGP& machine,
+                  int rank, int ports, const std::string& storage) {
   const int ranks = near->grid.ranks();
-  if (rank >= ranks) fail(Errc::argument, "there is no rank ", rank, ": the grid has ranks 0 to ", ranks - 1);
+  if (rank >= ranks)
+    fail(Errc::argument, "there is no rank ", rank, ": the grid has ranks 0 to ", ranks - 1);
   if (ports < 0) fail(Errc::argument, "the number of ports must not be negative");
   const int whose = rank < 0 ? central_rank(near->grid) : rank;
   return {std::move(near), collective_of(op), bytes, machine, whose, {storage_of(storage), ports}};
@@ -71,12 +77,15 @@ Question question(Near near, const std::string& op, std::uint64_t bytes, const L
 
 std::vector<std::pair<std::string, std::string>> list_algorithms() {
   std::vector<std::pair<std::string, std::string>> list;
-  for (const Algorithm& algorithm : algorithms()) list.emplace_back(algorithm.name, algorithm.summary);
+  for (const Algorithm& algorithm : algorithms())
+    list.emplace_back(algorithm.name, algorithm.summary);
   return list;
 }
 
 void bind_machine(nb::module_& m) {
-  nb::class_<LogGP>(m, "LogGP", "What messages and copies cost on one machine and MPI; times in seconds, sizes in bytes.")
+  nb::class_<LogGP>(
+      m, "LogGP",
+      "What messages and copies cost on one machine and MPI; times in seconds, sizes in bytes.")
       .def(nb::init<>(), "A generic machine.")
       .def_rw("L", &LogGP::L)
       .def_rw("o", &LogGP::o)
@@ -88,12 +97,15 @@ void bind_machine(nb::module_& m) {
       .def_rw("eager", &LogGP::eager)
       .def_rw("rendezvous", &LogGP::rendezvous)
       .def(
-          "to_text", [](const LogGP& machine) { return to_text(machine); }, "The text of a machine file.");
+          "to_text", [](const LogGP& machine) { return to_text(machine); },
+          "The text of a machine file.");
   m.def("read_machine_file", &read_machine_file, "path"_a);
 }
 
 void bind_answer(nb::module_& m) {
-  nb::class_<Answer>(m, "Answer", "One algorithm's plan in numbers; counts are of what one rank sends in one exchange.")
+  nb::class_<Answer>(
+      m, "Answer",
+      "One algorithm's plan in numbers; counts are of what one rank sends in one exchange.")
       .def_ro("algorithm", &Answer::algorithm)
       .def_ro("variant", &Answer::variant)
       .def_ro("summary", &Answer::summary)
@@ -112,9 +124,10 @@ void bind_question(nb::module_& m) {
   nb::class_<Question>(m, "Question", "A neighborhood, an operation, a block size and a machine.")
       .def(
           "__init__",
-          [](Question* self, const Neighborhood& near, const std::string& op, std::uint64_t bytes, const LogGP& machine, int rank,
-             int ports, const std::string& storage) {
-            new (self) Question(question(std::make_shared<const Neighborhood>(near), op, bytes, machine, rank, ports, storage));
+          [](Question* self, const Neighborhood& near, const std::string& op, std::uint64_t bytes,
+             const LogGP& machine, int rank, int ports, const std::string& storage) {
+            new (self) Question(question(std::make_shared<const Neighborhood>(near), op, bytes,
+                                         machine, rank, ports, storage));
           },
           "near"_a, "op"_a, "bytes"_a, "machine"_a, "rank"_a, "ports"_a, "storage"_a)
       .def_ro("rank", &Question::rank)
@@ -123,7 +136,8 @@ void bind_question(nb::module_& m) {
       .def("variants", &list_variants, "algorithm"_a)
       .def(
           "draw",
-          [](const Question& q, const std::string& algorithm, const std::string& variant, std::size_t most_blocks) {
+          [](const Question& q, const std::string& algorithm, const std::string& variant,
+             std::size_t most_blocks) {
             return draw(q, find_schedule(q, algorithm, variant), most_blocks);
           },
           "algorithm"_a, "variant"_a, "most_blocks"_a)
@@ -144,12 +158,14 @@ NB_MODULE(_tonari_core, m) {
   m.doc() = "Planning for tonari: neighborhoods, plans, predictions and proofs. No MPI.";
   translate_errors();
   m.def(
-      "parse_pattern", [](const std::string& pattern) { return to_array(parse_pattern(pattern)); }, "pattern"_a);
+      "parse_pattern", [](const std::string& pattern) { return to_array(parse_pattern(pattern)); },
+      "pattern"_a);
   m.def("algorithms", &list_algorithms);
   nb::class_<Neighborhood>(m, "Neighborhood", "A list of relative offsets on a grid of ranks.")
       .def(
           "__init__",
-          [](Neighborhood* self, OffsetsIn offsets, const std::vector<int>& dims, const std::vector<bool>& periodic) {
+          [](Neighborhood* self, OffsetsIn offsets, const std::vector<int>& dims,
+             const std::vector<bool>& periodic) {
             new (self) Neighborhood(make_neighborhood(offsets, dims, periodic));
           },
           "offsets"_a, "dims"_a, "periodic"_a)

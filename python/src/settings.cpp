@@ -9,13 +9,20 @@ namespace nb = nanobind;
 namespace tonari {
 
 void bind_settings(nb::module_& m) {
-  nb::class_<Setting>(m, "Setting", "A setting of the library: an info key, an environment variable, or both.")
-      .def_prop_ro("key", [](const Setting& s) { return s.key; }, "Info key; empty if there is none.")
-      .def_prop_ro("variable", [](const Setting& s) { return s.variable; }, "Environment variable; empty if there is none.")
+  nb::class_<Setting>(m, "Setting",
+                      "A setting of the library: an info key, an environment variable, or both.")
+      .def_prop_ro(
+          "key", [](const Setting& s) { return s.key; }, "Info key; empty if there is none.")
+      .def_prop_ro(
+          "variable", [](const Setting& s) { return s.variable; },
+          "Environment variable; empty if there is none.")
       .def_prop_ro("values", [](const Setting& s) { return s.values; })
       .def_prop_ro("default", [](const Setting& s) { return s.standard; })
-      .def_prop_ro("where", [](const Setting& s) { return s.where; }, "What reads it.")
-      .def_prop_ro("alike", [](const Setting& s) { return s.alike; }, "Whether it must be the same on all ranks.")
+      .def_prop_ro(
+          "where", [](const Setting& s) { return s.where; }, "What reads it.")
+      .def_prop_ro(
+          "alike", [](const Setting& s) { return s.alike; },
+          "Whether it must be the same on all ranks.")
       .def_prop_ro("help", [](const Setting& s) { return s.help; });
   m.def(
       "settings",

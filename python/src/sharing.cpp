@@ -37,35 +37,43 @@ struct Scheme {
 struct SharingAnswer {
   std::string scheme, variant, summary;
   ScheduleMetrics metrics;
-  std::size_t messages = 0, overhead = 0;  // overhead: between ranks that have nothing for each other in the pattern
-  double predicted = 0, planning = 0;      // seconds: of an exchange, and what it took to plan it
+  // overhead: between ranks that have nothing for each other in the pattern
+  std::size_t messages = 0, overhead = 0;
+  double predicted = 0, planning = 0;  // seconds: of an exchange, and what it took to plan it
 };
 
 Scheme sharing(int phases) {
-  return {"sharing-" + std::to_string(phases), "", phases == 1 ? "message sharing, Phase I" : "message sharing, Phases I and II",
+  return {"sharing-" + std::to_string(phases), "",
+          phases == 1 ? "message sharing, Phase I" : "message sharing, Phases I and II",
           [phases](const CommunicationMatrix& m) { return combine(m, share_messages(m, phases)); }};
 }
 
 Scheme forward(int dimensions) {
-  return {"forward-" + std::to_string(dimensions), "", "store and forward, " + std::to_string(dimensions) + " dimensions",
+  return {"forward-" + std::to_string(dimensions), "",
+          "store and forward, " + std::to_string(dimensions) + " dimensions",
           [dimensions](const CommunicationMatrix& m) { return store_and_forward(m, dimensions); }};
 }
 
 // Points of its front, its default last.
 void add_balanced(std::vector<Scheme>& list) {
-  const auto add = [&](const std::string& variant, const std::string& summary, const BalanceOptions& options) {
-    list.push_back({"balanced", variant, summary, [options](const CommunicationMatrix& m) { return balanced(m, options); }});
+  const auto add = [&](const std::string& variant, const std::string& summary,
+                       const BalanceOptions& options) {
+    list.push_back({"balanced", variant, summary,
+                    [options](const CommunicationMatrix& m) { return balanced(m, options); }});
   };
-  for (const auto& [most, words] : {std::pair("1.1", 1.1), std::pair("1.25", 1.25), std::pair("1.5", 1.5)}) {
+  for (const auto& [most, words] :
+       {std::pair("1.1", 1.1), std::pair("1.25", 1.25), std::pair("1.5", 1.5)}) {
     BalanceOptions options;
     options.price = 5;
     options.words = words;
-    add(std::string("words<=") + most, std::string("2 stages, at most ") + most + " times the words", options);
+    add(std::string("words<=") + most,
+        std::string("2 stages, at most ") + most + " times the words", options);
   }
   for (int stages : {4, 3}) {
     BalanceOptions options;
     options.stages = stages;
-    add(std::to_string(stages) + " stages", std::to_string(stages) + " stages, few messages", options);
+    add(std::to_string(stages) + " stages", std::to_string(stages) + " stages, few messages",
+        options);
   }
   add("", "2 stages, few messages", {});
 }
@@ -81,40 +89,64 @@ std::vector<Scheme> schemes(int ranks) {
 }
 
 // All blocks of their average size: the simulator's blocks have one size on all ranks.
-double price(const CommunicationMatrix& matrix, const MessageSchedule& schedule, const LogGP& machine) {
+double price(const CommunicationMatrix& matrix, const MessageSchedule& schedule,
+             const LogGP& machine) {
   if (matrix.blocks() == 0) return 0;
-  const double average = word_bytes * static_cast<double>(matrix.statistics().words) / static_cast<double>(matrix.blocks());
+  const double average = word_bytes * static_cast<double>(matrix.statistics().words) /
+                         static_cast<double>(matrix.blocks());
   const auto bytes = static_cast<std::uint64_t>(std::max(average + 0.5, 1.0));
   return simulate(schedule_plans(matrix, schedule), [bytes](Slice) { return bytes; }, machine);
 }
 
-SharingAnswer answer(const CommunicationMatrix& matrix, const Scheme& scheme, const LogGP& machine) {
+SharingAnswer answer(const CommunicationMatrix& matrix, const Scheme& scheme,
+                     const LogGP& machine) {
   const auto begin = std::chrono::steady_clock::now();
   const MessageSchedule schedule = scheme.make(matrix);
-  const double planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  SharingAnswer answer{scheme.name, scheme.variant, scheme.summary, schedule.metrics(matrix), schedule.messages().size(), 0, 0, planning};
-  for (const CombinedMessage& m : schedule.messages()) answer.overhead += matrix.find(m.from, m.to) == CommunicationMatrix::none;
+  const double planning =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  SharingAnswer answer{scheme.name,
+                       scheme.variant,
+                       scheme.summary,
+                       schedule.metrics(matrix),
+                       schedule.messages().size(),
+                       0,
+                       0,
+                       planning};
+  for (const CombinedMessage& m : schedule.messages())
+    answer.overhead += matrix.find(m.from, m.to) == CommunicationMatrix::none;
   answer.predicted = price(matrix, schedule, machine);
   return answer;
 }
 
-SharingAnswer analyze(const CommunicationMatrix& matrix, const std::string& name, const std::string& variant, const LogGP& machine) {
+SharingAnswer analyze(const CommunicationMatrix& matrix, const std::string& name,
+                      const std::string& variant, const LogGP& machine) {
   const std::vector<Scheme> all = schemes(matrix.ranks());
-  const auto scheme = std::find_if(all.begin(), all.end(), [&](const Scheme& s) { return s.name == name && s.variant == variant; });
-  if (scheme == all.end()) fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ", matrix.ranks(), " ranks");
+  const auto scheme = std::find_if(all.begin(), all.end(), [&](const Scheme& s) {
+    return s.name == name && s.variant == variant;
+  });
+  if (scheme == all.end())
+    fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ",
+         matrix.ranks(), " ranks");
   return answer(matrix, *scheme, machine);
 }
 
-SharingAnswer analyze_balanced(const CommunicationMatrix& matrix, int stages, double price, double words, const LogGP& machine) {
+SharingAnswer analyze_balanced(const CommunicationMatrix& matrix, int stages, double price,
+                               double words, const LogGP& machine) {
   const BalanceOptions options{stages, price, words};
-  return answer(matrix, {"balanced", "", "", [options](const CommunicationMatrix& m) { return balanced(m, options); }}, machine);
+  return answer(matrix,
+                {"balanced", "", "",
+                 [options](const CommunicationMatrix& m) { return balanced(m, options); }},
+                machine);
 }
 
-CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn& receivers, const WordsIn& words) {
+CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn& receivers,
+                                const WordsIn& words) {
   if (senders.shape(0) != receivers.shape(0) || senders.shape(0) != words.shape(0))
-    fail(Errc::argument, "senders, receivers and words must be equally many, not ", senders.shape(0), ", ", receivers.shape(0), " and ", words.shape(0));
+    fail(Errc::argument, "senders, receivers and words must be equally many, not ",
+         senders.shape(0), ", ", receivers.shape(0), " and ", words.shape(0));
   std::vector<Flow> flows(senders.shape(0));
-  for (std::size_t k = 0; k < flows.size(); ++k) flows[k] = {senders.data()[k], receivers.data()[k], words.data()[k]};
+  for (std::size_t k = 0; k < flows.size(); ++k)
+    flows[k] = {senders.data()[k], receivers.data()[k], words.data()[k]};
   return CommunicationMatrix(ranks, flows);
 }
 
@@ -124,15 +156,20 @@ void bind_answer(nb::module_& m) {
       .def_ro("variant", &SharingAnswer::variant)
       .def_ro("summary", &SharingAnswer::summary)
       .def_ro("messages", &SharingAnswer::messages, "Of all ranks.")
-      .def_ro("overhead_messages", &SharingAnswer::overhead, "Of all ranks, between ranks that have nothing for each other in the pattern.")
-      .def_prop_ro("sent", [](const SharingAnswer& a) { return a.metrics.sent; }, "Messages, by rank.")
+      .def_ro("overhead_messages", &SharingAnswer::overhead,
+              "Of all ranks, between ranks that have nothing for each other in the pattern.")
+      .def_prop_ro(
+          "sent", [](const SharingAnswer& a) { return a.metrics.sent; }, "Messages, by rank.")
       .def_prop_ro("received", [](const SharingAnswer& a) { return a.metrics.received; })
       .def_prop_ro("avg_messages", [](const SharingAnswer& a) { return a.metrics.average_sent; })
       .def_prop_ro("max_messages", [](const SharingAnswer& a) { return a.metrics.most_sent; })
       .def_prop_ro("max_recv", [](const SharingAnswer& a) { return a.metrics.most_received; })
-      .def_prop_ro("words", [](const SharingAnswer& a) { return a.metrics.words; }, "Relative to direct sending, as are max_words and max_words_recv.")
+      .def_prop_ro(
+          "words", [](const SharingAnswer& a) { return a.metrics.words; },
+          "Relative to direct sending, as are max_words and max_words_recv.")
       .def_prop_ro("max_words", [](const SharingAnswer& a) { return a.metrics.most_words_sent; })
-      .def_prop_ro("max_words_recv", [](const SharingAnswer& a) { return a.metrics.most_words_received; })
+      .def_prop_ro("max_words_recv",
+                   [](const SharingAnswer& a) { return a.metrics.most_words_received; })
       .def_prop_ro("stages", [](const SharingAnswer& a) { return a.metrics.stages; })
       .def_prop_ro("delivered", [](const SharingAnswer& a) { return a.metrics.delivered; })
       .def_prop_ro("predicted_us", [](const SharingAnswer& a) { return a.predicted * 1e6; })
@@ -151,20 +188,29 @@ void bind_sharing(nb::module_& m) {
       },
       "ranks"_a, "Name, variant and summary of all that can be used on so many ranks.");
   bind_answer(m);
-  nb::class_<CommunicationMatrix>(m, "CommunicationMatrix", "Who sends how many words to whom; what a rank has for itself is dropped.")
+  nb::class_<CommunicationMatrix>(
+      m, "CommunicationMatrix",
+      "Who sends how many words to whom; what a rank has for itself is dropped.")
       .def(
           "__init__",
-          [](CommunicationMatrix* self, int ranks, RanksIn senders, RanksIn receivers, WordsIn words) {
+          [](CommunicationMatrix* self, int ranks, RanksIn senders, RanksIn receivers,
+             WordsIn words) {
             new (self) CommunicationMatrix(make_matrix(ranks, senders, receivers, words));
           },
           "ranks"_a, "senders"_a, "receivers"_a, "words"_a)
       .def_prop_ro("ranks", &CommunicationMatrix::ranks)
       .def_prop_ro("blocks", &CommunicationMatrix::blocks)
-      .def_prop_ro("words", [](const CommunicationMatrix& matrix) { return matrix.statistics().words; })
-      .def_prop_ro("most_words_sent", [](const CommunicationMatrix& matrix) { return matrix.statistics().most_words_sent; })
-      .def("analyze", &analyze, "scheme"_a, "variant"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "price: more words that one message less may cost; words: most of all, relative to direct. Both may be infinite.");
+      .def_prop_ro("words",
+                   [](const CommunicationMatrix& matrix) { return matrix.statistics().words; })
+      .def_prop_ro(
+          "most_words_sent",
+          [](const CommunicationMatrix& matrix) { return matrix.statistics().most_words_sent; })
+      .def("analyze", &analyze, "scheme"_a, "variant"_a, "machine"_a,
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "price: more words that one message less may cost; words: most of all, relative to "
+           "direct. Both may be infinite.");
 }
 
 }  // namespace tonari

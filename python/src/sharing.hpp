@@ -1,4 +1,5 @@
-// Irregular patterns for Python: a communication matrix in, what each planner of src/planners/patterns makes of it in numbers out.
+// Irregular patterns for Python: a communication matrix in, what each planner of
+// src/planners/patterns makes of it in numbers out.
 #pragma once
 
 #include <nanobind/nanobind.h>

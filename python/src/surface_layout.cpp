@@ -26,7 +26,8 @@ std::vector<std::string> texts(const SurfaceOrder& order) {
 std::vector<std::pair<int, int>> pairs(const SurfaceOrder& order, const std::string& neighbor) {
   const Region direction = parse_region(neighbor);
   if (static_cast<int>(neighbor.size()) != order.dims)
-    fail(Errc::argument, "the neighbor '", neighbor, "' has ", neighbor.size(), " signs, the order is of ", order.dims, " dimensions");
+    fail(Errc::argument, "the neighbor '", neighbor, "' has ", neighbor.size(),
+         " signs, the order is of ", order.dims, " dimensions");
   std::vector<std::pair<int, int>> list;
   for (const SurfaceRun& run : runs(order, direction)) list.emplace_back(run.first, run.count);
   return list;
@@ -35,19 +36,25 @@ std::vector<std::pair<int, int>> pairs(const SurfaceOrder& order, const std::str
 }  // namespace
 
 void bind_layout(nb::module_& m) {
-  nb::class_<SurfaceOrder>(m, "SurfaceOrder", "The regions of a grid's surface, in the order in which they are stored.")
+  nb::class_<SurfaceOrder>(
+      m, "SurfaceOrder", "The regions of a grid's surface, in the order in which they are stored.")
       .def_ro("dims", &SurfaceOrder::dims)
-      .def_ro("regions", &SurfaceOrder::regions, "Numbers in base 3, a digit per dimension: 0, 1 and 2 for -, 0 and +.")
+      .def_ro("regions", &SurfaceOrder::regions,
+              "Numbers in base 3, a digit per dimension: 0, 1 and 2 for -, 0 and +.")
       .def_prop_ro("texts", &texts)
       .def_prop_ro("messages", &messages)
       .def_prop_ro("basic", [](const SurfaceOrder& order) { return basic_messages(order.dims); })
       .def_prop_ro("neighbors", [](const SurfaceOrder& order) { return neighbors(order.dims); })
       .def_prop_ro("bound", [](const SurfaceOrder& order) { return least_messages(order.dims); })
-      .def("runs", &pairs, "neighbor"_a, "The messages to a neighbor, written like +0-: (first, count), places in the order.");
+      .def("runs", &pairs, "neighbor"_a,
+           "The messages to a neighbor, written like +0-: (first, count), places in the order.");
   m.def("surface_order", &surface_order, "dims"_a);
   m.def(
-      "search_surface_order", [](int dims, double seconds) { return search_surface_order(dims, std::chrono::duration<double>(seconds)); }, "dims"_a,
-      "seconds"_a, nb::call_guard<nb::gil_scoped_release>());
+      "search_surface_order",
+      [](int dims, double seconds) {
+        return search_surface_order(dims, std::chrono::duration<double>(seconds));
+      },
+      "dims"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace tonari

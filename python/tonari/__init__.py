@@ -1,9 +1,9 @@
 """tonari: sparse collective communication that is planned once and started often.
 
-    >>> import tonari
-    >>> near = tonari.neighborhood("moore:3:1")
-    >>> [(row.algorithm, row.rounds) for row in near.exchange(bytes=64).plans()]
-    >>> print(near.exchange(bytes=64).draw("torus"))
+>>> import tonari
+>>> near = tonari.neighborhood("moore:3:1")
+>>> [(row.algorithm, row.rounds) for row in near.exchange(bytes=64).plans()]
+>>> print(near.exchange(bytes=64).draw("torus"))
 """
 
 from tonari.errors import Error

@@ -53,7 +53,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _tonari(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Sparse collective communication: plan it, measure it.
 

@@ -36,8 +36,12 @@ def volume_allgather(offsets: np.ndarray) -> int:
 
     A block on its way three hops ahead is delivered at one and two on the way; the paper's trie counts 1 + 2 + 3 hops there.
     """
-    ahead = sum(int(np.maximum.reduceat(np.maximum(c, 0), starts).sum()) for c, starts in _trie(offsets))
-    back = sum(int(np.maximum.reduceat(np.maximum(-c, 0), starts).sum()) for c, starts in _trie(offsets))
+    ahead = sum(
+        int(np.maximum.reduceat(np.maximum(c, 0), starts).sum()) for c, starts in _trie(offsets)
+    )
+    back = sum(
+        int(np.maximum.reduceat(np.maximum(-c, 0), starts).sum()) for c, starts in _trie(offsets)
+    )
     return ahead + back
 
 
@@ -55,8 +59,13 @@ def closed_forms(offsets: np.ndarray, op: str) -> dict[str, ClosedForm]:
     trie_edges = sum(int(np.count_nonzero(c)) for c, _ in _trie(offsets))
     return {
         "linear": ClosedForm(len(distinct), len(distinct) if allgather else len(moving)),
-        "torus": ClosedForm(steps_on_torus(offsets), volume_allgather(offsets) if allgather else volume_alltoall(offsets)),
-        "torus-direct": ClosedForm(coordinates, trie_edges if allgather else int(np.count_nonzero(offsets))),
+        "torus": ClosedForm(
+            steps_on_torus(offsets),
+            volume_allgather(offsets) if allgather else volume_alltoall(offsets),
+        ),
+        "torus-direct": ClosedForm(
+            coordinates, trie_edges if allgather else int(np.count_nonzero(offsets))
+        ),
     }
 
 
@@ -67,7 +76,9 @@ def _trie(offsets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """
     if len(offsets) == 0:
         return []
-    order = sorted(range(offsets.shape[1]), key=lambda j: len(np.unique(offsets[offsets[:, j] != 0, j])))
+    order = sorted(
+        range(offsets.shape[1]), key=lambda j: len(np.unique(offsets[offsets[:, j] != 0, j]))
+    )
     node = np.zeros(len(offsets), dtype=np.int64)  # of each offset, at this level
     levels = []
     for j in order:

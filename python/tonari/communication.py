@@ -35,7 +35,11 @@ def read_matrix(path: str, *, counts: bool = False, signed: bool = False) -> Mat
     """
     text = unpacked(path)
     kind = Path(path.removesuffix(".gz")).suffix.lower()
-    found = metis(path, text) if kind in (".graph", ".metis") else matrix_market(path, text, real=True, counts=counts, signed=signed)
+    found = (
+        metis(path, text)
+        if kind in (".graph", ".metis")
+        else matrix_market(path, text, real=True, counts=counts, signed=signed)
+    )
     rows, columns = found.shape
     if rows != columns:
         raise Error(f"{path} is a matrix of {rows:,} x {columns:,}; expected a square one", FILE)
@@ -49,13 +53,20 @@ def read_communication(path: str, parts: int | None = None) -> Communication:
     matrix = read_matrix(path, counts=True)
     ranks = matrix.shape[0]
     if parts not in (None, ranks):
-        raise Error(f"{path} is a communication matrix of {ranks:,} ranks; --parts {parts} does not go with it", ARGUMENT)
+        raise Error(
+            f"{path} is a communication matrix of {ranks:,} ranks; --parts {parts} does not go with it",
+            ARGUMENT,
+        )
     away = matrix.rows != matrix.columns
     words = np.ones(len(matrix.rows)) if matrix.values is None else matrix.values
-    return _communication(ranks, matrix.rows[away], matrix.columns[away], words[away], "communication matrix", path)
+    return _communication(
+        ranks, matrix.rows[away], matrix.columns[away], words[away], "communication matrix", path
+    )
 
 
-def read_product(path: str, parts: int | None = None, partition_file: str | None = None) -> Communication:
+def read_product(
+    path: str, parts: int | None = None, partition_file: str | None = None
+) -> Communication:
     """A matrix, its columns dealt out by the file, or by a partitioner into so many parts."""
     matrix = read_matrix(path)
     size = matrix.shape[1]
@@ -68,20 +79,30 @@ def read_product(path: str, parts: int | None = None, partition_file: str | None
         owners = make_partition(matrix, parts)
         how = "dealt out by Mt-KaHyPar"
     else:
-        raise Error("say how many ranks there are: --parts P, or a partition with --partition FILE, or --communication if the file has an entry per pair of ranks", ARGUMENT)
+        raise Error(
+            "say how many ranks there are: --parts P, or a partition with --partition FILE, or --communication if the file has an entry per pair of ranks",
+            ARGUMENT,
+        )
     ranks = parts or int(owners.max()) + 1
     if ranks > size:
-        raise Error(f"{partition_file} names {ranks:,} parts; {path} has {size:,} columns, which are too few", FILE)
+        raise Error(
+            f"{partition_file} names {ranks:,} parts; {path} has {size:,} columns, which are too few",
+            FILE,
+        )
     senders, receivers, words = column_parallel(matrix, owners)
     about = f"matrix of {size:,} rows, {len(matrix.rows):,} nonzeros, {how}"
     return _communication(ranks, senders, receivers, words, about, path)
 
 
-def column_parallel(matrix: Matrix, owners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def column_parallel(
+    matrix: Matrix, owners: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """y = A x, column j and the entries j of x and y on rank owners[j]. A rank adds up what its columns give to y_i; one word then goes to the
     owner of y_i. Senders, receivers and words."""
     ranks = int(owners.max()) + 1
-    partial = np.unique(matrix.rows * ranks + owners[matrix.columns])  # row i and a rank that has something for y_i
+    partial = np.unique(
+        matrix.rows * ranks + owners[matrix.columns]
+    )  # row i and a rank that has something for y_i
     receivers, senders = owners[partial // ranks], partial % ranks
     away = senders != receivers
     pairs, words = np.unique(senders[away] * ranks + receivers[away], return_counts=True)
@@ -95,7 +116,11 @@ def row_parallel(matrix: Matrix, owners: np.ndarray) -> tuple[np.ndarray, np.nda
     return senders, receivers, words
 
 
-def _communication(ranks: int, senders: np.ndarray, receivers: np.ndarray, words: np.ndarray, about: str, path: str) -> Communication:
+def _communication(
+    ranks: int, senders: np.ndarray, receivers: np.ndarray, words: np.ndarray, about: str, path: str
+) -> Communication:
     if ranks > MOST_RANKS:
         raise Error(f"{path} would need {ranks:,} ranks; {MOST_RANKS:,} are the most", TOPOLOGY)
-    return Communication(ranks, senders.astype(np.int32), receivers.astype(np.int32), words.astype(np.uint64), about)
+    return Communication(
+        ranks, senders.astype(np.int32), receivers.astype(np.int32), words.astype(np.uint64), about
+    )

@@ -49,40 +49,63 @@ class GraphReport:
     colors: int | None  # of the edges, if coloring is among the rows
 
 
-def make_question(graph: Graph, op: str, *, bytes: int, machine: str | None, node_ranks: int) -> Any:
+def make_question(
+    graph: Graph, op: str, *, bytes: int, machine: str | None, node_ranks: int
+) -> Any:
     """An exchange on the graph; for the arguments see tonari.Neighborhood.exchange. node_ranks: so many consecutive ranks share a node."""
     check_range("bytes", bytes, 2**63 - 1)
     check_range("--node-ranks", node_ranks, MOST_RANKS)
     c = core()
     model = c.read_machine_file(machine) if machine else c.LogGP()
-    return c.GraphQuestion(graph.ranks, graph.senders, graph.receivers, node_ranks, op, bytes, model)
+    return c.GraphQuestion(
+        graph.ranks, graph.senders, graph.receivers, node_ranks, op, bytes, model
+    )
 
 
 def algorithms_for(algorithm: str) -> Iterator[str]:
     """All algorithms for graphs, or the one named; raises with the list if there is none of that name."""
     names = [name for name, _ in core().graph_algorithms()]
     if algorithm and algorithm not in names:
-        raise Error(f"there is no algorithm '{algorithm}' for graphs; choose one of {', '.join(names)}", ALGORITHM)
+        raise Error(
+            f"there is no algorithm '{algorithm}' for graphs; choose one of {', '.join(names)}",
+            ALGORITHM,
+        )
     return (name for name in names if algorithm in ("", name))
 
 
-def make_report(graph: Graph, question: Any, op: str, bytes: int, answers: list[Any], algorithm: str, variants: bool) -> GraphReport:
+def make_report(
+    graph: Graph,
+    question: Any,
+    op: str,
+    bytes: int,
+    answers: list[Any],
+    algorithm: str,
+    variants: bool,
+) -> GraphReport:
     """answers: of question.analyze, all algorithms after each other; algorithm: the one asked for, or empty."""
     refused = [row for row in answers if row.reason]
     if algorithm and refused:
         raise Error(f"{algorithm} cannot be used here: {refused[0].reason}", ALGORITHM)
     rows = [row for row in answers if not row.reason]
     if not variants:
-        rows = [min((r for r in rows if r.algorithm == name), key=lambda r: r.predicted_us) for name in dict.fromkeys(r.algorithm for r in rows)]
+        rows = [
+            min((r for r in rows if r.algorithm == name), key=lambda r: r.predicted_us)
+            for name in dict.fromkeys(r.algorithm for r in rows)
+        ]
     chosen = min(rows, key=lambda row: row.predicted_us)
     # In one of coloring's variants the colors are the stages; in another they only order the messages.
-    colors = max((row.stages for row in answers if row.algorithm == "coloring" and not row.reason), default=None)
+    colors = max(
+        (row.stages for row in answers if row.algorithm == "coloring" and not row.reason),
+        default=None,
+    )
     return GraphReport(graph, find_facts(graph), question, op, bytes, rows, refused, chosen, colors)
 
 
 def check_rank(graph: Graph, rank: int | None) -> None:
     if rank is not None and rank >= graph.ranks:
-        raise Error(f"there is no rank {rank}: the graph has ranks 0 to {graph.ranks - 1}", ARGUMENT)
+        raise Error(
+            f"there is no rank {rank}: the graph has ranks 0 to {graph.ranks - 1}", ARGUMENT
+        )
 
 
 def find_facts(graph: Graph) -> Facts:
@@ -113,7 +136,10 @@ def proof_of(row: Any) -> str:
 
 def reason_of(report: GraphReport) -> str:
     """Why the chosen one, in a sentence."""
-    chosen, others = report.chosen, [row for row in report.rows if row.algorithm != report.chosen.algorithm]
+    chosen, others = (
+        report.chosen,
+        [row for row in report.rows if row.algorithm != report.chosen.algorithm],
+    )
     if not others:
         return f"{chosen.algorithm} is the only one to choose from"
     if not report.facts.edges:
@@ -131,7 +157,10 @@ def reason_of(report: GraphReport) -> str:
 
 def _difference(row: Any, linear: Any) -> str:
     """What the row has less of than linear does; all else being equal, its order is better."""
-    for name, what in (("max_messages", "the busiest sender has"), ("max_recv", "the busiest receiver has")):
+    for name, what in (
+        ("max_messages", "the busiest sender has"),
+        ("max_recv", "the busiest receiver has"),
+    ):
         here, there = getattr(row, name), getattr(linear, name)
         if here < there:
             return f"{what} {here:,} messages instead of {there:,}"

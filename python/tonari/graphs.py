@@ -51,7 +51,9 @@ def read_graph(path: str, ranks: int | None = None) -> Graph:
     else:
         found = _from_edges(edge_list(path, text), ranks, path)
     if len(found.senders) > MOST_EDGES:
-        raise Error(f"{path} has {len(found.senders):,} edges; {MOST_EDGES:,} are the most", TOPOLOGY)
+        raise Error(
+            f"{path} has {len(found.senders):,} edges; {MOST_EDGES:,} are the most", TOPOLOGY
+        )
     return found
 
 
@@ -63,16 +65,22 @@ def _from_edges(table: np.ndarray, ranks: int | None, path: str) -> Graph:
     weights = table[:, 2].astype(np.float64) if table.shape[1] == 3 else None
     about = "edge list"
     if ranks and ranks < size:
-        senders, receivers, weights = _merged(_owners(senders, size, ranks), _owners(receivers, size, ranks), weights)
+        senders, receivers, weights = _merged(
+            _owners(senders, size, ranks), _owners(receivers, size, ranks), weights
+        )
         about = f"edge list of {size:,} vertices, dealt out in blocks"
     return _graph(ranks or size, senders, receivers, weights, about, path)
 
 
-def _merged(senders: np.ndarray, receivers: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _merged(
+    senders: np.ndarray, receivers: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Edges between different ranks, one per pair, weights added."""
     away = senders != receivers
     size = int(max(senders.max(initial=0), receivers.max(initial=0))) + 1
-    keys, pair = np.unique(senders[away].astype(np.int64) * size + receivers[away], return_inverse=True)
+    keys, pair = np.unique(
+        senders[away].astype(np.int64) * size + receivers[away], return_inverse=True
+    )
     total = None if weights is None else np.bincount(pair, weights[away], len(keys))
     return keys // size, keys % size, total
 
@@ -84,10 +92,15 @@ def _from_matrix(matrix: Matrix, ranks: int | None, path: str, about: str) -> Gr
         raise Error(f"{path} has {rows:,} rows, fewer than the {ranks:,} of --ranks", TOPOLOGY)
     if ranks is None or ranks == rows == columns:
         if rows != columns:
-            raise Error(f"{path} is {rows:,} x {columns:,}: to say who sends to whom a matrix must be square; --ranks deals out its rows", TOPOLOGY)
+            raise Error(
+                f"{path} is {rows:,} x {columns:,}: to say who sends to whom a matrix must be square; --ranks deals out its rows",
+                TOPOLOGY,
+            )
         return _graph(rows, matrix.rows, matrix.columns, matrix.values, about, path)
     owners = _owners(matrix.rows, rows, ranks)
-    needed = distinct(owners * np.int64(columns) + matrix.columns)  # (rank, column): each entry of x travels to a rank once
+    needed = distinct(
+        owners * np.int64(columns) + matrix.columns
+    )  # (rank, column): each entry of x travels to a rank once
     words = np.full(len(needed), float(WORD))
     edges = _merged(_owners(needed % columns, columns, ranks), needed // columns, words)
     return _graph(ranks, *edges, f"{about}, {rows:,} x {columns:,} by rows, y = A x", path)
@@ -103,12 +116,24 @@ def _owners(indices: np.ndarray, size: int, ranks: int) -> np.ndarray:
     """Which rank has each index: contiguous blocks, the first size % ranks of them longer by one."""
     short, longer = divmod(size, ranks)
     border = longer * (short + 1)
-    return np.where(indices < border, indices // (short + 1), longer + (indices - border) // max(short, 1))
+    return np.where(
+        indices < border, indices // (short + 1), longer + (indices - border) // max(short, 1)
+    )
 
 
-def _graph(ranks: int, senders: np.ndarray, receivers: np.ndarray, weights: np.ndarray | None, about: str, path: str) -> Graph:
+def _graph(
+    ranks: int,
+    senders: np.ndarray,
+    receivers: np.ndarray,
+    weights: np.ndarray | None,
+    about: str,
+    path: str,
+) -> Graph:
     if ranks < 1:
         raise Error(f"{path} has no ranks", FILE)
     if ranks > MOST_RANKS:
-        raise Error(f"{path} has {ranks:,} ranks; {MOST_RANKS:,} are the most: --ranks deals them out", TOPOLOGY)
+        raise Error(
+            f"{path} has {ranks:,} ranks; {MOST_RANKS:,} are the most: --ranks deals them out",
+            TOPOLOGY,
+        )
     return Graph(ranks, senders.astype(np.int32), receivers.astype(np.int32), weights, about)

@@ -25,7 +25,10 @@ def dims_without_wrap(offsets: np.ndarray) -> tuple[int, ...]:
         dims = tuple(factor * r + 1 for r in reach)
         if prod(dims) <= MOST_RANKS:
             return dims
-    raise Error("the offsets reach too far for a torus on which no two of them meet: give the grid with --dims", TOPOLOGY)
+    raise Error(
+        "the offsets reach too far for a torus on which no two of them meet: give the grid with --dims",
+        TOPOLOGY,
+    )
 
 
 def dims_for_proof(offsets: np.ndarray, most_hops: float = 1e6) -> tuple[int, ...]:

@@ -48,7 +48,14 @@ def equal_blocks(size: int, parts: int) -> np.ndarray:
     return np.arange(size) * parts // size
 
 
-def owners_of(matrix: Matrix, path: str, parts: int | None, *, partition_file: str | None = None, blocks: bool = False) -> tuple[np.ndarray, int]:
+def owners_of(
+    matrix: Matrix,
+    path: str,
+    parts: int | None,
+    *,
+    partition_file: str | None = None,
+    blocks: bool = False,
+) -> tuple[np.ndarray, int]:
     """The part of each row, and how many there are: from a file, in equal blocks, or by the partitioner so that few x_j travel in a product by rows."""
     size = matrix.shape[0]
     if parts is not None and parts > size:
@@ -57,11 +64,19 @@ def owners_of(matrix: Matrix, path: str, parts: int | None, *, partition_file: s
         owners = partition(partition_file, unpacked(partition_file), size, parts)
         parts = parts or int(owners.max()) + 1
         if parts > size:
-            raise Error(f"{partition_file} names {parts:,} parts; {path} has {size:,} rows, which are too few", FILE)
+            raise Error(
+                f"{partition_file} names {parts:,} parts; {path} has {size:,} rows, which are too few",
+                FILE,
+            )
         return owners, parts
     if parts is None:
-        raise Error("say how many ranks there are: --parts P, or a partition with --partition FILE", ARGUMENT)
-    return (equal_blocks(size, parts) if blocks else make_partition(matrix.transposed(), parts)), parts
+        raise Error(
+            "say how many ranks there are: --parts P, or a partition with --partition FILE",
+            ARGUMENT,
+        )
+    return (
+        equal_blocks(size, parts) if blocks else make_partition(matrix.transposed(), parts)
+    ), parts
 
 
 def permuted(matrix: Matrix, owners: np.ndarray, parts: int) -> Partitioned:
@@ -93,10 +108,15 @@ def laplacian(matrix: Matrix, path: str) -> Matrix:
     away = matrix.rows != matrix.columns
     rows, columns = matrix.rows[away], matrix.columns[away]
     if not np.array_equal(np.sort(rows * size + columns), np.sort(columns * size + rows)):
-        raise Error(f"{path} has entries without one on the other side of the diagonal; --laplacian needs a matrix whose places are symmetric", FILE)
+        raise Error(
+            f"{path} has entries without one on the other side of the diagonal; --laplacian needs a matrix whose places are symmetric",
+            FILE,
+        )
     everyone = np.arange(size)
     values = np.concatenate([np.full(len(rows), -1.0), np.bincount(rows, minlength=size) + 1.0])
-    return Matrix(matrix.shape, np.concatenate([rows, everyone]), np.concatenate([columns, everyone]), values)
+    return Matrix(
+        matrix.shape, np.concatenate([rows, everyone]), np.concatenate([columns, everyone]), values
+    )
 
 
 def read_for_products(path: str, *, with_laplacian: bool = False) -> Matrix:
@@ -121,7 +141,10 @@ def write(partitioned: Partitioned, folder: Path) -> None:
             for name in sorted(NAMES, key="ranges".__eq__):
                 (Path(place) / f"{name}.npy").replace(folder / f"{name}.npy")
     except OSError as error:
-        raise Error(f"cannot write the files of the matrix into {folder}: {(error.strerror or str(error)).lower()}", FILE) from None
+        raise Error(
+            f"cannot write the files of the matrix into {folder}: {(error.strerror or str(error)).lower()}",
+            FILE,
+        ) from None
 
 
 def read(folder: Path) -> Partitioned:
@@ -132,10 +155,15 @@ def read(folder: Path) -> Partitioned:
         try:
             found[name] = np.load(path)
         except (OSError, EOFError, ValueError) as error:
-            raise Error(f"{path} cannot be read ({error}); `tonari partition` makes such files", FILE) from None
+            raise Error(
+                f"{path} cannot be read ({error}); `tonari partition` makes such files", FILE
+            ) from None
         dtype = np.float64 if name == "values" else np.int64
         if found[name].dtype != dtype or found[name].ndim != 1:
-            raise Error(f"{path} should hold a list of {dtype.__name__}, not {found[name].dtype} of {found[name].ndim} dimensions", FILE)
+            raise Error(
+                f"{path} should hold a list of {dtype.__name__}, not {found[name].dtype} of {found[name].ndim} dimensions",
+                FILE,
+            )
     partitioned = Partitioned(**found)
     _check(partitioned, folder)
     return partitioned
@@ -145,11 +173,28 @@ def _check(p: Partitioned, folder: Path) -> None:
     size = p.size
 
     def rising(begins: np.ndarray, last: int) -> bool:
-        return len(begins) > 1 and begins[0] == 0 and begins[-1] == last and bool((np.diff(begins) >= 0).all())
+        return (
+            len(begins) > 1
+            and begins[0] == 0
+            and begins[-1] == last
+            and bool((np.diff(begins) >= 0).all())
+        )
 
-    if len(p.row_begin) != size + 1 or not rising(p.row_begin, len(p.columns)) or len(p.columns) != len(p.values):
-        raise Error(f"the files in {folder} do not go together: row_begin.npy should rise from 0 to the length of columns.npy and values.npy", FILE)
+    if (
+        len(p.row_begin) != size + 1
+        or not rising(p.row_begin, len(p.columns))
+        or len(p.columns) != len(p.values)
+    ):
+        raise Error(
+            f"the files in {folder} do not go together: row_begin.npy should rise from 0 to the length of columns.npy and values.npy",
+            FILE,
+        )
     if not rising(p.ranges, size):
-        raise Error(f"{folder / 'ranges.npy'} should rise from 0 to the {size:,} rows of the matrix", FILE)
+        raise Error(
+            f"{folder / 'ranges.npy'} should rise from 0 to the {size:,} rows of the matrix", FILE
+        )
     if len(p.columns) and not 0 <= p.columns.min() <= p.columns.max() < size:
-        raise Error(f"{folder / 'columns.npy'} names columns that a matrix of {size:,} rows does not have", FILE)
+        raise Error(
+            f"{folder / 'columns.npy'} names columns that a matrix of {size:,} rows does not have",
+            FILE,
+        )

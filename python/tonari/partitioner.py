@@ -27,20 +27,34 @@ def make_partition(matrix: Matrix, parts: int) -> np.ndarray:
     try:
         mtkahypar.set_seed(SEED)
         machine = mtkahypar.initialize(THREADS, print_warnings=False)
-        context = machine.context_from_preset(mtkahypar.PresetType.LARGE_K if parts > MANY else mtkahypar.PresetType.DETERMINISTIC)
+        context = machine.context_from_preset(
+            mtkahypar.PresetType.LARGE_K if parts > MANY else mtkahypar.PresetType.DETERMINISTIC
+        )
         context.set_partitioning_parameters(parts, IMBALANCE, mtkahypar.Objective.KM1)
         context.logging = False
-        graph = machine.create_hypergraph(context, size, len(nets), nets, weights.tolist(), [1] * len(nets))
+        graph = machine.create_hypergraph(
+            context, size, len(nets), nets, weights.tolist(), [1] * len(nets)
+        )
         return np.array(graph.partition(context).get_partition(), np.int64)
-    except (ValueError, RuntimeError, mtkahypar.UnsupportedOperationError, mtkahypar.SystemError) as error:
-        raise Error(f"Mt-KaHyPar cannot make {parts} parts of {size} columns ({error}); a partition can be given with --partition FILE", INTERNAL) from None
+    except (
+        ValueError,
+        RuntimeError,
+        mtkahypar.UnsupportedOperationError,
+        mtkahypar.SystemError,
+    ) as error:
+        raise Error(
+            f"Mt-KaHyPar cannot make {parts} parts of {size} columns ({error}); a partition can be given with --partition FILE",
+            INTERNAL,
+        ) from None
 
 
 def _nets(matrix: Matrix) -> list[list[int]]:
     """Nets of a single column are left out: nothing is ever sent for them."""
     size = matrix.shape[1]
     everyone = np.arange(size)
-    pins = np.unique(np.concatenate([matrix.rows * size + matrix.columns, everyone * size + everyone]))
+    pins = np.unique(
+        np.concatenate([matrix.rows * size + matrix.columns, everyone * size + everyone])
+    )
     ends = np.searchsorted(pins, (everyone + 1) * size)
     return [net.tolist() for net in np.split(pins % size, ends[:-1]) if len(net) > 1]
 
@@ -49,5 +63,8 @@ def _mtkahypar() -> Any:
     try:
         import mtkahypar
     except ImportError:
-        raise Error("the partitioner Mt-KaHyPar is not installed: run `pip install mtkahypar`, or give a partition with --partition FILE", INTERNAL) from None
+        raise Error(
+            "the partitioner Mt-KaHyPar is not installed: run `pip install mtkahypar`, or give a partition with --partition FILE",
+            INTERNAL,
+        ) from None
     return mtkahypar

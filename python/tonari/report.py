@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tonari.closed_forms import ClosedForm, closed_forms, steps_on_torus, volume_allgather, volume_alltoall
+from tonari.closed_forms import (
+    ClosedForm,
+    closed_forms,
+    steps_on_torus,
+    volume_allgather,
+    volume_alltoall,
+)
 from tonari.errors import ALGORITHM, INTERNAL, Error
 from tonari.grids import radii
 from tonari.neighborhood import Exchange, Neighborhood
@@ -31,13 +37,17 @@ class Report:
     rows: list[Any]  # applicable algorithms
     refused: list[Any]  # the others, each with its reason
     chosen: Any  # the row that is drawn: the one asked for, or the one predicted fastest
-    forms: dict[str, ClosedForm] = field(default_factory=dict)  # per algorithm; empty where the grid is too small for them
+    forms: dict[str, ClosedForm] = field(
+        default_factory=dict
+    )  # per algorithm; empty where the grid is too small for them
     section3: list[Comparison] = field(default_factory=list)
     proved: list[str] = field(default_factory=list)  # algorithms and variants whose plans passed
     proved_on: Neighborhood | None = None
 
 
-def make_report(near: Neighborhood, exchange: Exchange, op: str, algorithm: str, variants: bool) -> Report:
+def make_report(
+    near: Neighborhood, exchange: Exchange, op: str, algorithm: str, variants: bool
+) -> Report:
     """Analyzes all algorithms and checks their plans against the closed forms; algorithm: the one asked for, or empty."""
     answers = exchange.plans(variants=variants)
     rows = [row for row in answers if not row.reason]
@@ -45,7 +55,9 @@ def make_report(near: Neighborhood, exchange: Exchange, op: str, algorithm: str,
     report = Report(near, exchange, op, rows, [row for row in answers if row.reason], chosen)
     if _is_large(near, exchange):
         report.forms = closed_forms(near.offsets, op)
-        report.section3 = _section3(near, exchange) if "torus" in {row.algorithm for row in rows} else []
+        report.section3 = (
+            _section3(near, exchange) if "torus" in {row.algorithm for row in rows} else []
+        )
     _check(report)
     return report
 
@@ -61,7 +73,9 @@ def _asked(exchange: Exchange, answers: list[Any], algorithm: str) -> list[Any]:
 
 def _is_large(near: Neighborhood, exchange: Exchange) -> bool:
     """Where the closed forms hold: no two offsets meet, and the rank has all its neighbors."""
-    for p, wraps, r, here in zip(near.dims, near.periodic, radii(near.offsets), exchange.position, strict=True):
+    for p, wraps, r, here in zip(
+        near.dims, near.periodic, radii(near.offsets), exchange.position, strict=True
+    ):
         if (p < 2 * r + 1) if wraps else (here < r or here + r >= p):
             return False
     return True
@@ -72,15 +86,23 @@ def _section3(near: Neighborhood, exchange: Exchange) -> list[Comparison]:
     allgather = near.exchange("allgather", rank=exchange.rank).counts("torus")
     return [
         Comparison("D", "rounds", steps_on_torus(near.offsets), alltoall.messages),
-        Comparison("V", "blocks, all-to-all", volume_alltoall(near.offsets), alltoall.volume_blocks),
-        Comparison("W", "blocks, allgather", volume_allgather(near.offsets), allgather.volume_blocks),
+        Comparison(
+            "V", "blocks, all-to-all", volume_alltoall(near.offsets), alltoall.volume_blocks
+        ),
+        Comparison(
+            "W", "blocks, allgather", volume_allgather(near.offsets), allgather.volume_blocks
+        ),
     ]
 
 
 def _check(report: Report) -> None:
     for row in report.rows:
         form = form_of(report, row)
-        if form and (row.rounds, row.messages, row.volume_blocks) != (form.rounds, form.rounds, form.volume):
+        if form and (row.rounds, row.messages, row.volume_blocks) != (
+            form.rounds,
+            form.rounds,
+            form.volume,
+        ):
             raise Error(
                 f"{row.algorithm} sends {row.messages} messages with {row.volume_blocks} blocks, but the offsets ask for"
                 f" {form.rounds} and {form.volume}: please report this",
@@ -88,7 +110,10 @@ def _check(report: Report) -> None:
             )
     for c in report.section3:
         if c.formula != c.planned:
-            raise Error(f"{c.symbol} is {c.formula} by its formula, but {c.planned} in the plan: please report this", INTERNAL)
+            raise Error(
+                f"{c.symbol} is {c.formula} by its formula, but {c.planned} in the plan: please report this",
+                INTERNAL,
+            )
 
 
 def form_of(report: Report, row: Any) -> ClosedForm | None:

@@ -26,11 +26,15 @@ class Setting:
 
     def short(self) -> str:
         """As in a narrow table."""
-        return "/".join(f"{part:g}" for part in (self.stages, self.price, self.words) if part != inf)
+        return "/".join(
+            f"{part:g}" for part in (self.stages, self.price, self.words) if part != inf
+        )
 
 
 # From few words to few messages. More stages take longer to plan: 7 of them about 15 times as long as 2, up to 50 times.
-SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [Setting(stages, price) for stages in range(2, 9) for price in (2.0, 5.0, 10.0, 20.0, inf)]
+SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [
+    Setting(stages, price) for stages in range(2, 9) for price in (2.0, 5.0, 10.0, 20.0, inf)
+]
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,14 @@ def compare(schemes: Sequence[Any], settings: Sequence[tuple[Setting, Any]]) -> 
         found.append(
             Comparison(
                 scheme,
-                min(at_most_words, key=lambda one: (one[1].max_messages, one[1].words), default=None),
-                min(at_most_messages, key=lambda one: (one[1].words, one[1].max_messages), default=None),
+                min(
+                    at_most_words, key=lambda one: (one[1].max_messages, one[1].words), default=None
+                ),
+                min(
+                    at_most_messages,
+                    key=lambda one: (one[1].words, one[1].max_messages),
+                    default=None,
+                ),
             )
         )
     return found

@@ -18,7 +18,13 @@ def draw(answers: list[Any], title: str, file: Path) -> None:
     for axis, what in zip(axes, ("sent", "received")):
         for answer in shown(answers):
             counts = sorted(getattr(answer, what), reverse=True)
-            axis.step(range(len(counts)), counts, where="mid", linewidth=2.2 if answer.scheme == "direct" else 1.4, label=answer.scheme)
+            axis.step(
+                range(len(counts)),
+                counts,
+                where="mid",
+                linewidth=2.2 if answer.scheme == "direct" else 1.4,
+                label=answer.scheme,
+            )
         axis.set(title=f"messages {what}", xlabel="ranks, the busiest first", ylim=(0, None))
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("messages of a rank")

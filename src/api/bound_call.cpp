@@ -10,7 +10,8 @@
 namespace tonari {
 namespace {
 
-// Marks datatypes. The attribute goes with the type: not to duplicates, and not to whatever gets its handle once it is freed.
+// Marks datatypes. The attribute goes with the type: not to duplicates, and not to whatever gets
+// its handle once it is freed.
 int mark_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -29,7 +30,8 @@ void* mark_of(MPI_Datatype type) {
 
 bool predefined(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_UNDEFINED;
-  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner),
+            "MPI_Type_get_envelope");
   return combiner == MPI_COMBINER_NAMED;
 }
 
@@ -46,28 +48,37 @@ BoundCall::NamedType BoundCall::named(MPI_Datatype type) {
   return {type, mark};
 }
 
-bool BoundCall::NamedType::is(MPI_Datatype other) const { return other == type && (!mark || mark_of(other) == mark); }
+bool BoundCall::NamedType::is(MPI_Datatype other) const {
+  return other == type && (!mark || mark_of(other) == mark);
+}
 
 BoundCall::Side::Side(const Given& given, std::size_t blocks) : given_(given) {
   if (given.form == Form::regular || given.form == Form::v) types_.push_back(named(given.type));
   if (given.form == Form::regular || blocks == 0) return;
   counts_.assign(given.counts, given.counts + blocks);
   displacements_.assign(given.displacements, given.displacements + blocks);
-  if (given.form == Form::w) std::transform(given.types, given.types + blocks, std::back_inserter(types_), named);
+  if (given.form == Form::w)
+    std::transform(given.types, given.types + blocks, std::back_inserter(types_), named);
 }
 
 bool BoundCall::Side::same(const Given& given) const {
   if (given.buffer != given_.buffer || given.count != given_.count) return false;
   if (!counts_.empty() && (!given.counts || !given.displacements)) return false;
-  if (!std::equal(counts_.begin(), counts_.end(), given.counts) || !std::equal(displacements_.begin(), displacements_.end(), given.displacements)) return false;
+  if (!std::equal(counts_.begin(), counts_.end(), given.counts) ||
+      !std::equal(displacements_.begin(), displacements_.end(), given.displacements))
+    return false;
   if (given.form != Form::w) return types_.front().is(given.type);
   for (std::size_t i = 0; i < types_.size(); ++i)
     if (!given.types || !types_[i].is(given.types[i])) return false;
   return true;
 }
 
-BoundCall::BoundCall(const Call& call, const Place& place, Binding binding, std::shared_ptr<Prepared> prepared)
-    : send_(call.send, call.blocks_sent(place)), recv_(call.recv, call.blocks_received(place)), binding_(std::move(binding)), prepared_(std::move(prepared)) {}
+BoundCall::BoundCall(const Call& call, const Place& place, Binding binding,
+                     std::shared_ptr<Prepared> prepared)
+    : send_(call.send, call.blocks_sent(place)),
+      recv_(call.recv, call.blocks_received(place)),
+      binding_(std::move(binding)),
+      prepared_(std::move(prepared)) {}
 
 std::optional<Error> BoundCall::difference(const Call& call, const Place& place) const {
   if (same_names(call)) return std::nullopt;
@@ -76,7 +87,8 @@ std::optional<Error> BoundCall::difference(const Call& call, const Place& place)
     Binding binding = bind(arguments);
     leave_out_missing(place.vertex, arguments, binding);
     if (same_blocks(binding, binding_)) return;
-    fail(Errc::promise, "rank ", place.vertex.rank, " gives ", call.name(), " other buffers, counts or types than its first call on this neighborhood did; ",
+    fail(Errc::promise, "rank ", place.vertex.rank, " gives ", call.name(),
+         " other buffers, counts or types than its first call on this neighborhood did; ",
          "cdag_static_buffers promises the same for all, and those of the first call were used");
   });
 }

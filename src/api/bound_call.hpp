@@ -1,4 +1,5 @@
-// A call that is promised to come again with the same buffers, counts and types (cdag_static_buffers).
+// A call that is promised to come again with the same buffers, counts and types
+// (cdag_static_buffers).
 #pragma once
 
 #include <memory>
@@ -16,18 +17,21 @@ class BoundCall {
  public:
   BoundCall() = default;
   // binding: of the call. Throws Errc::mpi.
-  BoundCall(const Call& call, const Place& place, Binding binding, std::shared_ptr<Prepared> prepared);
+  BoundCall(const Call& call, const Place& place, Binding binding,
+            std::shared_ptr<Prepared> prepared);
 
   explicit operator bool() const { return prepared_ != nullptr; }
   Prepared& prepared() const { return *prepared_; }
   const std::shared_ptr<Prepared>& shared() const { return prepared_; }
 
-  // What breaks the promise; nothing if the call is the one that was bound. Not collective. Allocates nothing if arrays hold the same numbers and the
-  // same datatypes; others are read and compared byte by byte.
+  // What breaks the promise; nothing if the call is the one that was bound. Not collective.
+  // Allocates nothing if arrays hold the same numbers and the same datatypes; others are read and
+  // compared byte by byte.
   std::optional<Error> difference(const Call& call, const Place& place) const;
 
  private:
-  // A datatype as the program names it. The mark tells it from a later type that got the handle of a freed one.
+  // A datatype as the program names it. The mark tells it from a later type that got the handle of
+  // a freed one.
   struct NamedType {
     MPI_Datatype type;
     void* mark;  // null: predefined

@@ -16,11 +16,15 @@ struct Given {
   const MPI_Aint* displacements = nullptr;  // v: in extents of the type, w: in bytes
   const MPI_Datatype* types = nullptr;      // w
 };
-inline Given regular(const void* buffer, int count, MPI_Datatype type) { return {Form::regular, buffer, count, type}; }
-inline Given v_form(const void* buffer, const int counts[], const MPI_Aint displacements[], MPI_Datatype type) {
+inline Given regular(const void* buffer, int count, MPI_Datatype type) {
+  return {Form::regular, buffer, count, type};
+}
+inline Given v_form(const void* buffer, const int counts[], const MPI_Aint displacements[],
+                    MPI_Datatype type) {
   return {Form::v, buffer, 0, type, counts, displacements};
 }
-inline Given w_form(const void* buffer, const int counts[], const MPI_Aint displacements[], const MPI_Datatype types[]) {
+inline Given w_form(const void* buffer, const int counts[], const MPI_Aint displacements[],
+                    const MPI_Datatype types[]) {
   return {Form::w, buffer, 0, MPI_DATATYPE_NULL, counts, displacements, types};
 }
 
@@ -31,19 +35,26 @@ struct Call {
   Given send, recv;
 
   Form form() const { return recv.form; }  // an allgather has one block to send, in all forms
-  std::size_t operation() const { return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form()); }
+  std::size_t operation() const {
+    return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form());
+  }
   const char* name() const;  // alltoall, ..., allgatherw
-  std::size_t blocks_sent(const Place& place) const { return collective == Collective::allgather ? 1 : as_given(place).targets.size(); }
+  std::size_t blocks_sent(const Place& place) const {
+    return collective == Collective::allgather ? 1 : as_given(place).targets.size();
+  }
   std::size_t blocks_received(const Place& place) const { return as_given(place).sources.size(); }
 
-  // In normal form, blocks in the order of place.vertex. Throws Errc::argument, Errc::overflow, Errc::mpi.
+  // In normal form, blocks in the order of place.vertex. Throws Errc::argument, Errc::overflow,
+  // Errc::mpi.
   Arguments read(const Place& place) const;
 };
 
-// The blocks of one side, as many as `blocks`. name: "send" or "receive", or what else the sentence of an error should call it. Throws as Call::read.
+// The blocks of one side, as many as `blocks`. name: "send" or "receive", or what else the sentence
+// of an error should call it. Throws as Call::read.
 std::vector<TypedBlock> read_blocks(const char* name, std::size_t blocks, const Given& given);
 
-// Blocks that no edge leads to or from become empty: nobody may look at the memory that a program gives for them. binding: of the arguments.
+// Blocks that no edge leads to or from become empty: nobody may look at the memory that a program
+// gives for them. binding: of the arguments.
 void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding);
 
 }  // namespace tonari

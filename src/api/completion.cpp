@@ -11,9 +11,16 @@ namespace {
 
 // number: in a list of requests, for the sentence; -1: there is only one.
 void check_startable(const tonari_request_s& request, int number = -1) {
-  const auto which = [&] { return number < 0 ? std::string("the request") : text("request ", number); };
-  if (request.once) fail(Errc::argument, which(), " comes from a one-shot call and cannot be started again; make one with tonari_..._init for that");
-  if (request.active || request.prepared->running) fail(Errc::active, which(), " is already started; complete it with tonari_wait or tonari_test first");
+  const auto which = [&] {
+    return number < 0 ? std::string("the request") : text("request ", number);
+  };
+  if (request.once)
+    fail(Errc::argument, which(),
+         " comes from a one-shot call and cannot be started again; make one with tonari_..._init "
+         "for that");
+  if (request.active || request.prepared->running)
+    fail(Errc::active, which(),
+         " is already started; complete it with tonari_wait or tonari_test first");
 }
 
 void start(tonari_request request) {
@@ -59,12 +66,15 @@ void check_free(tonari_request_s& request) {
   request.prepared->give_up({Errc::peer, "it was freed while active, after another had failed"});
 }
 
-bool proceeds_by_itself(tonari_request request) { return request && request->active && request->prepared->exchange->proceeds_by_itself(); }
+bool proceeds_by_itself(tonari_request request) {
+  return request && request->active && request->prepared->exchange->proceeds_by_itself();
+}
 
 // Whether all are complete but for those that proceed by themselves.
 bool test_all(int n, const tonari_request* requests, Waiter& waiter) {
   bool all = true;
-  for (int k = 0; k < n; ++k) all = (proceeds_by_itself(requests[k]) || test(requests[k], waiter)) && all;
+  for (int k = 0; k < n; ++k)
+    all = (proceeds_by_itself(requests[k]) || test(requests[k], waiter)) && all;
   return all;
 }
 
@@ -117,9 +127,13 @@ extern "C" int tonari_wait(tonari_request request) {
 extern "C" int tonari_startall(int n, const tonari_request requests[]) {
   return guarded([&] {
     check_list(n, requests);
-    for (int k = 0; k < n; ++k) {  // all or none; but two exchanges of one copy of mapped ghosts are told apart only when the first has been started
-      if (requests[k]) check_startable(*requests[k], k), requests[k]->prepared->exchange->check_start();
-      if (requests[k] && std::find(requests, requests + k, requests[k]) != requests + k) fail(Errc::active, "request ", k, " is in the list twice");
+    // all or none; but two exchanges of one copy of mapped ghosts are told apart only when the
+    // first has been started
+    for (int k = 0; k < n; ++k) {
+      if (requests[k])
+        check_startable(*requests[k], k), requests[k]->prepared->exchange->check_start();
+      if (requests[k] && std::find(requests, requests + k, requests[k]) != requests + k)
+        fail(Errc::active, "request ", k, " is in the list twice");
     }
     for_all(n, requests, [&] {
       for (int k = 0; k < n; ++k)
@@ -143,13 +157,18 @@ extern "C" int tonari_request_free(tonari_request* request) {
   });
 }
 
-extern "C" int tonari_request_recv_view(tonari_request request, int block, const void** address, MPI_Count* bytes) {
+extern "C" int tonari_request_recv_view(tonari_request request, int block, const void** address,
+                                        MPI_Count* bytes) {
   return guarded([&] {
-    if (!request || !address) fail(Errc::argument, request ? "the place for the address is null" : "the request is null");
+    if (!request || !address)
+      fail(Errc::argument, request ? "the place for the address is null" : "the request is null");
     const Prepared& p = *request->prepared;
     if (block < 0 || static_cast<std::size_t>(block) >= p.arrivals.size())
-      fail(Errc::argument, "receive block ", block, " does not exist; there are ", p.arrivals.size());
-    if (!p.complete) fail(Errc::active, "no exchange of the request is complete; views show what the last one brought");
+      fail(Errc::argument, "receive block ", block, " does not exist; there are ",
+           p.arrivals.size());
+    if (!p.complete)
+      fail(Errc::active,
+           "no exchange of the request is complete; views show what the last one brought");
     const Arrival& arrival = p.arrivals[static_cast<std::size_t>(block)];
     const std::byte* const view = p.exchange->view(arrival.number);
     *address = view ? view : arrival.address;
@@ -157,13 +176,27 @@ extern "C" int tonari_request_recv_view(tonari_request request, int block, const
   });
 }
 
-extern "C" const char* tonari_request_describe(tonari_request request) { return request ? request->prepared->description.c_str() : nullptr; }
+extern "C" const char* tonari_request_describe(tonari_request request) {
+  return request ? request->prepared->description.c_str() : nullptr;
+}
 
 extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {
   return guarded([&] {
-    if (!request || !info) fail(Errc::argument, request ? "the place for the information is null" : "the request is null");
+    if (!request || !info)
+      fail(Errc::argument,
+           request ? "the place for the information is null" : "the request is null");
     const Prepared& p = *request->prepared;
-    *info = {p.algorithm.c_str(), p.variant.c_str(), p.channel.c_str(), p.channel_detail.c_str(), p.reason.c_str(), p.predicted, p.init, p.measured,
-             p.exchange->messages(), p.rounds, static_cast<MPI_Count>(p.exchange->bytes()), static_cast<MPI_Count>(p.exchange->scratch_bytes())};
+    *info = {p.algorithm.c_str(),
+             p.variant.c_str(),
+             p.channel.c_str(),
+             p.channel_detail.c_str(),
+             p.reason.c_str(),
+             p.predicted,
+             p.init,
+             p.measured,
+             p.exchange->messages(),
+             p.rounds,
+             static_cast<MPI_Count>(p.exchange->bytes()),
+             static_cast<MPI_Count>(p.exchange->scratch_bytes())};
   });
 }

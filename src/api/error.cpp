@@ -36,10 +36,11 @@ int record_current_exception() noexcept {
 extern "C" const char* tonari_last_error(void) { return tonari::last_sentence; }
 
 extern "C" const char* tonari_error_string(int code) {
-  static const char* const words[] = {"success",           "wrong argument",  "wrong topology", "ranks disagree",     "overflow",       "overlapping buffers",
-                                      "request is active", "wrong algorithm", "out of memory",  "an MPI call failed", "internal error", "unreadable file",
-                                      "broken promise",
-                                      "a rank has ended or left"};
+  static const char* const words[] = {
+      "success",        "wrong argument",          "wrong topology",    "ranks disagree",
+      "overflow",       "overlapping buffers",     "request is active", "wrong algorithm",
+      "out of memory",  "an MPI call failed",      "internal error",    "unreadable file",
+      "broken promise", "a rank has ended or left"};
   constexpr int count = sizeof words / sizeof *words;
   return code >= 0 && code < count ? words[code] : "unknown error code";
 }

@@ -47,22 +47,26 @@ struct Read {
   }
   Layout whole() const {
     Layout all;
-    if (block.contiguous()) all.add(0, block.bytes);
+    if (block.contiguous())
+      all.add(0, block.bytes);
     else
-      for (std::uint64_t k = 0; k < count; ++k) all.add(*block.element, block.extent * static_cast<std::ptrdiff_t>(k));
+      for (std::uint64_t k = 0; k < count; ++k)
+        all.add(*block.element, block.extent * static_cast<std::ptrdiff_t>(k));
     return all;
   }
 };
 
 // Elements of one piece each become one contiguous block, or one element of many pieces.
-Read read_block(const void* buffer, const TypedBlock& typed, const Shape& shape, std::size_t number) {
+Read read_block(const void* buffer, const TypedBlock& typed, const Shape& shape,
+                std::size_t number) {
   Read read{{}, static_cast<std::uint64_t>(typed.count), number};
   const Layout& element = *shape.element;
   if (element.bytes() == 0 || typed.count == 0) return read;
   check_place(buffer, typed.displacement, span_of(element, typed.count, shape.extent));
   read.block.bytes = element.bytes() * static_cast<Bytes>(typed.count);
   // Through integers: the buffer may be MPI_BOTTOM.
-  auto address = reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(typed.displacement);
+  auto address =
+      reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(typed.displacement);
   read.block.element = shape.element;
   read.block.extent = shape.extent;
   if (element.contiguous()) {
@@ -72,7 +76,8 @@ Read read_block(const void* buffer, const TypedBlock& typed, const Shape& shape,
       read.block.element = nullptr;
     } else if (shape.extent != 0) {
       auto pieces = std::make_shared<Layout>();
-      pieces->add(Run{piece.offset, piece.length, shape.extent, static_cast<std::size_t>(typed.count)});
+      pieces->add(
+          Run{piece.offset, piece.length, shape.extent, static_cast<std::size_t>(typed.count)});
       read.block.element = std::move(pieces);
       read.count = 1;
     }
@@ -85,13 +90,16 @@ void check_addresses(const std::vector<Read>& blocks) {
   constexpr std::uintptr_t first_page = 4096;
   for (const Read& read : blocks)
     if (read.block.bytes > 0 && read.span().first < first_page)
-      fail(Errc::argument, "block ", read.number, " has ", read.block.bytes, " bytes, but buf is null");
+      fail(Errc::argument, "block ", read.number, " has ", read.block.bytes,
+           " bytes, but buf is null");
 }
 
 void check_elements(const std::vector<Read>& blocks, int rank) {
   for (const Read& read : blocks)
-    if (!read.block.contiguous() && read.block.bytes > 0 && elements_overlap(*read.block.element, read.block.extent, read.count))
-      fail(Errc::buffers, "on rank ", rank, " the datatype of block ", read.number, " has elements that overlap each other");
+    if (!read.block.contiguous() && read.block.bytes > 0 &&
+        elements_overlap(*read.block.element, read.block.extent, read.count))
+      fail(Errc::buffers, "on rank ", rank, " the datatype of block ", read.number,
+           " has elements that overlap each other");
 }
 
 // Blocks whose spans hang together may still share no byte (columns of one array).
@@ -100,10 +108,13 @@ void check_interleaving(std::span<const Read* const> blocks, int rank) {
   std::vector<Layout> whole;
   for (const Read* read : blocks) whole.push_back(read->whole());
   std::vector<Placed> placed;
-  for (std::size_t k = 0; k < blocks.size(); ++k) placed.push_back({blocks[k]->base(), &whole[k], static_cast<std::uint32_t>(blocks[k]->number), true});
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    placed.push_back(
+        {blocks[k]->base(), &whole[k], static_cast<std::uint32_t>(blocks[k]->number), true});
   Overlap overlap;
   if (!find_overlap(placed, overlap)) return;
-  const auto [first, second] = std::minmax(placed[overlap.first].block, placed[overlap.second].block);
+  const auto [first, second] =
+      std::minmax(placed[overlap.first].block, placed[overlap.second].block);
   fail(Errc::buffers, "on rank ", rank, " blocks ", first, " and ", second,
        " overlap; in place each block is sent and received, and must share no byte with another");
 }
@@ -115,7 +126,8 @@ void check_overlaps(const std::vector<Read>& blocks, int rank) {
   std::ranges::sort(order, {}, [](const Read* read) { return read->span(); });
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     std::uintptr_t high = order[begin]->span().second;
-    for (end = begin + 1; end < order.size() && order[end]->span().first < high; ++end) high = std::max(high, order[end]->span().second);
+    for (end = begin + 1; end < order.size() && order[end]->span().first < high; ++end)
+      high = std::max(high, order[end]->span().second);
     check_interleaving(std::span(order).subspan(begin, end - begin), rank);
   }
 }
@@ -123,14 +135,16 @@ void check_overlaps(const std::vector<Read>& blocks, int rank) {
 }  // namespace
 
 void check_buffer(const Given& given) {
-  if (given.buffer == MPI_IN_PLACE) fail(Errc::argument, "buf is MPI_IN_PLACE; give the buffer itself");
+  if (given.buffer == MPI_IN_PLACE)
+    fail(Errc::argument, "buf is MPI_IN_PLACE; give the buffer itself");
 }
 
 void check_displacements(const char* side, const Given& given, std::size_t ranks) {
   if (!given.displacements) return;  // missing where they are needed: said when they are read
   for (std::size_t j = 0; j < ranks; ++j)
     if (given.displacements[j] < 0)
-      fail(Errc::argument, side, "displacement ", j, " is ", given.displacements[j], "; in place they are counted from buf and must not be negative");
+      fail(Errc::argument, side, "displacement ", j, " is ", given.displacements[j],
+           "; in place they are counted from buf and must not be negative");
 }
 
 // Only elements that are near enough to reach each other matter, and all places are alike.
@@ -138,10 +152,13 @@ bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_
   if (count < 2) return overlaps_itself(element);
   if (extent == 0) return true;
   const auto [low, high] = element.span();
-  const std::uint64_t length = static_cast<std::uint64_t>(high - low), step = extent < 0 ? -static_cast<std::uint64_t>(extent) : static_cast<std::uint64_t>(extent);
+  const std::uint64_t length = static_cast<std::uint64_t>(high - low),
+                      step = extent < 0 ? -static_cast<std::uint64_t>(extent)
+                                        : static_cast<std::uint64_t>(extent);
   const std::uint64_t reach = length / step + (length % step != 0);
   Layout near;
-  for (std::uint64_t k = 0; k < std::min(count, reach); ++k) near.add(element, extent * static_cast<std::ptrdiff_t>(k));
+  for (std::uint64_t k = 0; k < std::min(count, reach); ++k)
+    near.add(element, extent * static_cast<std::ptrdiff_t>(k));
   return overlaps_itself(near);
 }
 
@@ -151,7 +168,8 @@ std::vector<SwapBlock> read_swap_blocks(const Given& given, std::size_t ranks, i
   check_displacements("", given, ranks);
   Shapes shapes;
   std::vector<Read> blocks;
-  for (const TypedBlock& typed : read_blocks("block", ranks, given)) blocks.push_back(read_block(given.buffer, typed, shapes.of(typed.type), blocks.size()));
+  for (const TypedBlock& typed : read_blocks("block", ranks, given))
+    blocks.push_back(read_block(given.buffer, typed, shapes.of(typed.type), blocks.size()));
   check_addresses(blocks);
   check_elements(blocks, rank);
   check_overlaps(blocks, rank);

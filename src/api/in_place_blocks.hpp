@@ -11,8 +11,10 @@
 
 namespace tonari {
 
-// Block j for rank j, on rank `rank` of as many as `ranks`. Throws Errc::argument (null, negative), Errc::buffers (blocks, or elements of one, share a byte),
-// Errc::overflow, Errc::mpi. What is kept takes memory for one element of each type; only blocks whose spans interleave are looked at element by element.
+// Block j for rank j, on rank `rank` of as many as `ranks`. Throws Errc::argument (null, negative),
+// Errc::buffers (blocks, or elements of one, share a byte), Errc::overflow, Errc::mpi. What is kept
+// takes memory for one element of each type; only blocks whose spans interleave are looked at
+// element by element.
 std::vector<SwapBlock> read_swap_blocks(const Given& given, std::size_t ranks, int rank);
 
 // ---- of both kinds of exchanges in place
@@ -20,7 +22,8 @@ std::vector<SwapBlock> read_swap_blocks(const Given& given, std::size_t ranks, i
 void check_buffer(const Given& given);
 void check_displacements(const char* side, const Given& given, std::size_t ranks);
 
-// Whether some of `count` elements, each extent bytes after the last (all of them fit: span_of), share a byte, or one has a byte twice.
+// Whether some of `count` elements, each extent bytes after the last (all of them fit: span_of),
+// share a byte, or one has a byte twice.
 bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_t count);
 
 }  // namespace tonari

@@ -1,4 +1,5 @@
-// The interface of paper 000, Listings 1 to 3: a neighborhood as an attribute of a communicator, and thin calls of tonari.h.
+// The interface of paper 000, Listings 1 to 3: a neighborhood as an attribute of a communicator,
+// and thin calls of tonari.h.
 #include <tonari/iso.h>
 
 #include <atomic>
@@ -13,8 +14,8 @@ using namespace tonari;
 
 namespace {
 
-// What isocomm and its duplicates share. Attribute callbacks run on all ranks, because MPI_Comm_dup and MPI_Comm_free are collective, so the last
-// one goes on all ranks in the same MPI_Comm_free.
+// What isocomm and its duplicates share. Attribute callbacks run on all ranks, because MPI_Comm_dup
+// and MPI_Comm_free are collective, so the last one goes on all ranks in the same MPI_Comm_free.
 struct Attached {
   tonari_neighborhood near;
   std::atomic<int> communicators;
@@ -78,14 +79,16 @@ template <class Init>
 int init_on(MPI_Comm isocomm, Init init) {
   const Attached* attached = attached_to(isocomm);
   if (!attached) {
-    return raise(isocomm, record("the communicator has no isomorphic neighborhood; pass the one that Iso_neighborhood_create returned in isocomm",
+    return raise(isocomm, record("the communicator has no isomorphic neighborhood; pass the one "
+                                 "that Iso_neighborhood_create returned in isocomm",
                                  Errc::topology));
   }
   return raise(isocomm, init(attached->near));
 }
 
 int require(const Iso_request* request) {
-  return request ? TONARI_SUCCESS : record("the address of the Iso_request is null; pass &request", Errc::argument);
+  return request ? TONARI_SUCCESS
+                 : record("the address of the Iso_request is null; pass &request", Errc::argument);
 }
 
 MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
@@ -100,10 +103,13 @@ MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
 
 }  // namespace
 
-int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[], MPI_Comm* isocomm) {
+int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[],
+                            MPI_Comm* isocomm) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  // A negative number where isocomm is null, so that the other ranks fail, too, and do not wait for this one.
-  int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates, MPI_INFO_NULL, &near);
+  // A negative number where isocomm is null, so that the other ranks fail, too, and do not wait for
+  // this one.
+  int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates,
+                                             MPI_INFO_NULL, &near);
   if (!isocomm) code = record("the place for isocomm is null", Errc::argument);
   if (code != TONARI_SUCCESS) return raise(cartcomm, code);
   code = guarded([&] { *isocomm = with_attribute(cartcomm, near); });
@@ -111,45 +117,59 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[]
   return raise(cartcomm, code);
 }
 
-int Iso_neighbor_alltoall_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                               MPI_Comm isocomm, Iso_request* request) {
+int Iso_neighbor_alltoall_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm,
+                               Iso_request* request) {
   return init_on(isocomm, [&](tonari_neighborhood near) {
-    return tonari_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near, MPI_INFO_NULL, request);
+    return tonari_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
+                                MPI_INFO_NULL, request);
   });
 }
 
-int Iso_neighbor_allgather_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                MPI_Comm isocomm, Iso_request* request) {
+int Iso_neighbor_allgather_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm,
+                                Iso_request* request) {
   return init_on(isocomm, [&](tonari_neighborhood near) {
-    return tonari_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near, MPI_INFO_NULL, request);
+    return tonari_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
+                                 MPI_INFO_NULL, request);
   });
 }
 
-int Iso_neighbor_alltoallv_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
-                                MPI_Aint recvdispls[], MPI_Datatype recvtype, MPI_Comm isocomm, Iso_request* request) {
+int Iso_neighbor_alltoallv_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
+                                MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
+                                MPI_Aint recvdispls[], MPI_Datatype recvtype, MPI_Comm isocomm,
+                                Iso_request* request) {
   return init_on(isocomm, [&](tonari_neighborhood near) {
-    return tonari_alltoallv_init(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, near, MPI_INFO_NULL, request);
+    return tonari_alltoallv_init(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts,
+                                 recvdispls, recvtype, near, MPI_INFO_NULL, request);
   });
 }
 
-int Iso_neighbor_allgatherv_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
-                                 MPI_Datatype recvtypes, MPI_Comm isocomm, Iso_request* request) {
+int Iso_neighbor_allgatherv_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtypes,
+                                 MPI_Comm isocomm, Iso_request* request) {
   return init_on(isocomm, [&](tonari_neighborhood near) {
-    return tonari_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtypes, near, MPI_INFO_NULL, request);
+    return tonari_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
+                                  recvtypes, near, MPI_INFO_NULL, request);
   });
 }
 
-int Iso_neighbor_alltoallw_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[], MPI_Datatype sendtypes[], void* recvbuf, int recvcounts[],
-                                MPI_Aint recvdispls[], MPI_Datatype recvtypes[], MPI_Comm isocomm, Iso_request* request) {
+int Iso_neighbor_alltoallw_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
+                                MPI_Datatype sendtypes[], void* recvbuf, int recvcounts[],
+                                MPI_Aint recvdispls[], MPI_Datatype recvtypes[], MPI_Comm isocomm,
+                                Iso_request* request) {
   return init_on(isocomm, [&](tonari_neighborhood near) {
-    return tonari_alltoallw_init(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, near, MPI_INFO_NULL, request);
+    return tonari_alltoallw_init(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts,
+                                 recvdispls, recvtypes, near, MPI_INFO_NULL, request);
   });
 }
 
-int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
-                                 MPI_Datatype recvtypes[], MPI_Comm isocomm, Iso_request* request) {
+int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtypes[],
+                                 MPI_Comm isocomm, Iso_request* request) {
   return init_on(isocomm, [&](tonari_neighborhood near) {
-    return tonari_allgatherw_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtypes, near, MPI_INFO_NULL, request);
+    return tonari_allgatherw_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
+                                  recvtypes, near, MPI_INFO_NULL, request);
   });
 }
 

@@ -17,25 +17,32 @@ namespace {
 Grid require_grid(MPI_Comm cart) {
   int kind = MPI_UNDEFINED, d = 0;
   check_mpi(MPI_Topo_test(cart, &kind), "MPI_Topo_test");
-  if (kind != MPI_CART) fail(Errc::topology, "the communicator has no Cartesian topology; make one with MPI_Cart_create");
+  if (kind != MPI_CART)
+    fail(Errc::topology,
+         "the communicator has no Cartesian topology; make one with MPI_Cart_create");
   std::optional<Grid> grid = read_grid(cart);
   if (grid) return *std::move(grid);
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
-  fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; tonari takes 1 to ", max_dimensions);
+  fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; tonari takes 1 to ",
+       max_dimensions);
 }
 
 std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
   if (s < 0) fail(Errc::argument, "the number of neighbors is ", s, "; it must not be negative");
-  if (s > 0 && !offsets) fail(Errc::argument, "the list of offsets is null, but there are ", s, " neighbors");
+  if (s > 0 && !offsets)
+    fail(Errc::argument, "the list of offsets is null, but there are ", s, " neighbors");
   std::vector<Vec> list(s);
-  for (int i = 0; i < s; ++i) std::copy_n(offsets + static_cast<std::ptrdiff_t>(i) * d, d, list[i].begin());
+  for (int i = 0; i < s; ++i)
+    std::copy_n(offsets + static_cast<std::ptrdiff_t>(i) * d, d, list[i].begin());
   for (const Vec& offset : list)
     for (int c : offset)
-      if (c > 1000000000 || c < -1000000000) fail(Errc::overflow, "the offset ", c, " is out of range; offsets go up to 1,000,000,000");
+      if (c > 1000000000 || c < -1000000000)
+        fail(Errc::overflow, "the offset ", c, " is out of range; offsets go up to 1,000,000,000");
   return list;
 }
 
-// Collective, after the lists were found to differ: rank 0's list goes round, and the lowest rank that has another one says where.
+// Collective, after the lists were found to differ: rank 0's list goes round, and the lowest rank
+// that has another one says where.
 void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   const int d = near.grid.dimensions();
   int s = static_cast<int>(near.offsets.size());
@@ -53,16 +60,20 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   };
   together(comm, [&] {
     if (static_cast<int>(near.offsets.size()) != s)
-      fail(Errc::mismatch, "rank ", rank, " gave ", near.offsets.size(), " offsets, rank 0 gave ", s, "; all ranks must give the same list in the same order");
+      fail(Errc::mismatch, "rank ", rank, " gave ", near.offsets.size(), " offsets, rank 0 gave ",
+           s, "; all ranks must give the same list in the same order");
     for (int i = 0; i < s; ++i)
-      if (!std::equal(near.offsets[i].begin(), near.offsets[i].end(), &first[static_cast<std::size_t>(i) * max_dimensions]))
-        fail(Errc::mismatch, "offset ", i, " is ", shown(near.offsets[i].data()), " on rank ", rank, ", but ",
-             shown(&first[static_cast<std::size_t>(i) * max_dimensions]), " on rank 0; all ranks must give the same list in the same order");
+      if (!std::equal(near.offsets[i].begin(), near.offsets[i].end(),
+                      &first[static_cast<std::size_t>(i) * max_dimensions]))
+        fail(Errc::mismatch, "offset ", i, " is ", shown(near.offsets[i].data()), " on rank ", rank,
+             ", but ", shown(&first[static_cast<std::size_t>(i) * max_dimensions]),
+             " on rank 0; all ranks must give the same list in the same order");
   });
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
-tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info, bool has_place) {
+tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info,
+                           bool has_place) {
   require_one_group(cart);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
   std::shared_ptr<const Neighborhood> near;
@@ -135,7 +146,8 @@ std::optional<Grid> grid_below(MPI_Comm comm) {
 
 using namespace tonari;
 
-extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], MPI_Info info, tonari_neighborhood* near) {
+extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[],
+                                               MPI_Info info, tonari_neighborhood* near) {
   return guarded([&] {
     if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
     const tonari_neighborhood made = create(cart, s, offsets, info, near != nullptr);
@@ -143,15 +155,18 @@ extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int o
   });
 }
 
-extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int* sourceweights, int outdegree,
-                                                   const int destinations[], const int* destweights, MPI_Info info, tonari_neighborhood* near) {
+extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
+                                                   const int* sourceweights, int outdegree,
+                                                   const int destinations[], const int* destweights,
+                                                   MPI_Info info, tonari_neighborhood* near) {
   return guarded([&] {
     if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
     const tonari_neighborhood made = create_graph(comm, info, near != nullptr, [&] {
       TopologyLists lists;
       lists.sources = read_ranks(comm, indegree, sources, "source");
       lists.targets = read_ranks(comm, outdegree, destinations, "destination");
-      lists.weighted = read_weights(indegree, sourceweights, lists.source_weights) && read_weights(outdegree, destweights, lists.target_weights);
+      lists.weighted = read_weights(indegree, sourceweights, lists.source_weights) &&
+                       read_weights(outdegree, destweights, lists.target_weights);
       lists.grid = grid_below(comm);
       return lists;
     });
@@ -159,15 +174,18 @@ extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, 
   });
 }
 
-extern "C" int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info, tonari_neighborhood* near) {
+extern "C" int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info,
+                                                    tonari_neighborhood* near) {
   return guarded([&] {
     if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-    const tonari_neighborhood made = create_graph(comm, info, near != nullptr, [&] { return read_topology(comm); });
+    const tonari_neighborhood made =
+        create_graph(comm, info, near != nullptr, [&] { return read_topology(comm); });
     *near = made;
   });
 }
 
-extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegree, int* outdegree) {
+extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegree,
+                                           int* outdegree) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the neighborhood is null");
     const Vertex& lists = as_given(near->context->place());
@@ -179,7 +197,8 @@ extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegr
 extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
   return guarded([&] {
     if (!near) fail(Errc::argument, "the address of the neighborhood is null");
-    const std::shared_ptr<SharedComm> shared = *near && mpi_usable() ? (*near)->context->share() : nullptr;
+    const std::shared_ptr<SharedComm> shared =
+        *near && mpi_usable() ? (*near)->context->share() : nullptr;
     delete *near;
     *near = TONARI_NEIGHBORHOOD_NULL;
     if (shared) shared->trim_windows();
@@ -188,7 +207,8 @@ extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
 
 extern "C" int tonari_neighborhood_count(tonari_neighborhood near, int* s) {
   return guarded([&] {
-    if (!near || !s) fail(Errc::argument, near ? "the place for the count is null" : "the neighborhood is null");
+    if (!near || !s)
+      fail(Errc::argument, near ? "the place for the count is null" : "the neighborhood is null");
     *s = static_cast<int>(as_given(near->context->place()).targets.size());
   });
 }

@@ -10,8 +10,10 @@ Prepared::Prepared() { make_room_in_flight(); }
 // Without the MPI an exchange stays as it is: its MPI objects are gone already or, in a child made
 // by fork(), the rank's, as is what it would tell the other ends, and its thread is not there.
 Prepared::~Prepared() {
-  if (!mpi_usable()) (void)exchange.release();
-  else if (exchange) discharge(*exchange);
+  if (!mpi_usable())
+    (void)exchange.release();
+  else if (exchange)
+    discharge(*exchange);
 }
 
 template <typename Work>

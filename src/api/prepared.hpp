@@ -28,18 +28,20 @@ struct Prepared {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  // What requests and one-shot calls do with it. An exchange that failed stays so: every further test and wait throws the same again, the other ranks are told
-  // that this one will not go on, and it can only be destroyed.
+  // What requests and one-shot calls do with it. An exchange that failed stays so: every further
+  // test and wait throws the same again, the other ranks are told that this one will not go on, and
+  // it can only be destroyed.
   void start();
-  bool test(Waiter& waiter);  // whether it is complete; the waiter then drives on what else is in flight
-  void wait();                // others in flight are driven on, too
+  // whether it is complete; the waiter then drives on what else is in flight
+  bool test(Waiter& waiter);
+  void wait();                     // others in flight are driven on, too
   void give_up(const Error& why);  // as if it had failed so; it was started and is not complete
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
-  bool running = false;         // stays true if it fails
-  bool complete = false;        // the last exchange that was started is
-  std::optional<Error> broken;  // what it failed with
+  bool running = false;           // stays true if it fails
+  bool complete = false;          // the last exchange that was started is
+  std::optional<Error> broken;    // what it failed with
   std::vector<Arrival> arrivals;  // by the program's numbers
   std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, init = 0, measured = 0;

@@ -19,16 +19,21 @@ std::vector<Block> blocks_of(const std::vector<Bytes>& sizes) {
   return blocks;
 }
 
-std::vector<Bytes> in_order(const std::vector<int>& weights, const std::vector<std::int32_t>& numbers) {
+std::vector<Bytes> in_order(const std::vector<int>& weights,
+                            const std::vector<std::int32_t>& numbers) {
   std::vector<Bytes> sizes;
-  for (std::int32_t number : numbers) sizes.push_back(number < 0 ? 0 : static_cast<Bytes>(weights[number]));
+  for (std::int32_t number : numbers)
+    sizes.push_back(number < 0 ? 0 : static_cast<Bytes>(weights[number]));
   return sizes;
 }
 
 // From the program's order to that of place.vertex.
 BlockSizes in_our_order(const Place& place, const TopologyLists& lists) {
-  if (place.given) return {in_order(lists.target_weights, place.send_blocks), in_order(lists.source_weights, place.recv_blocks)};
-  return {{lists.target_weights.begin(), lists.target_weights.end()}, {lists.source_weights.begin(), lists.source_weights.end()}};
+  if (place.given)
+    return {in_order(lists.target_weights, place.send_blocks),
+            in_order(lists.source_weights, place.recv_blocks)};
+  return {{lists.target_weights.begin(), lists.target_weights.end()},
+          {lists.source_weights.begin(), lists.source_weights.end()}};
 }
 
 // The sizes of the edges that leave this rank and end somewhere.
@@ -40,11 +45,13 @@ std::vector<Bytes> leaving(const Context& context, const BlockSizes& edges) {
 }
 
 void compare_ends(Context& context, const TopologyLists& lists) {
-  const BlockSizes weights{{lists.target_weights.begin(), lists.target_weights.end()}, {lists.source_weights.begin(), lists.source_weights.end()}};
+  const BlockSizes weights{{lists.target_weights.begin(), lists.target_weights.end()},
+                           {lists.source_weights.begin(), lists.source_weights.end()}};
   const Vertex& vertex = as_given(context.place());
   World& world = context.shared().world();
   world.together([&] {
-    const std::optional<Error> error = compare_sizes(world, std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
+    const std::optional<Error> error =
+        compare_sizes(world, std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
     if (error) fail(error->code(), key, ": by its weights ", error->what());
   });
 }
@@ -65,17 +72,28 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
   if (collective == Collective::allgather) {
     const std::vector<Bytes> sizes = leaving(context, exact.edges);
     binding.send = blocks_of({sizes.empty() ? 0 : sizes.front()});
-    if (!everywhere(context, std::ranges::adjacent_find(sizes, std::ranges::not_equal_to()) == sizes.end())) return;
+    if (!everywhere(context,
+                    std::ranges::adjacent_find(sizes, std::ranges::not_equal_to()) == sizes.end()))
+      return;
   }
   known.possible = true;
-  known.sizes.bytes = context.place().neighbors == 0 ? std::vector<Bytes>{0} : common_sizes(context, collective, binding);
+  known.sizes.bytes = context.place().neighbors == 0 ? std::vector<Bytes>{0}
+                                                     : common_sizes(context, collective, binding);
   known.sizes.average = average_size(context, known.sizes.bytes, binding);
   binding.uniform = known.sizes.bytes;
   for (bool contiguous : {true, false}) {  // it is not known yet how blocks lie
-    const Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, known.sizes, contiguous,
-                          context.shares_memory(), context.reads_memory(), context.several_nodes()};
+    const Problem problem{context.repertoire(),
+                          context.place().fingerprint,
+                          context.place().neighbors,
+                          collective,
+                          known.sizes,
+                          contiguous,
+                          context.shares_memory(),
+                          context.reads_memory(),
+                          context.several_nodes()};
     std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
-    if (!chosen.front().scheme) context.graph_for_request();  // later calls find it, where requests share one
+    // later calls find it, where requests share one
+    if (!chosen.front().scheme) context.graph_for_request();
     learn_passing(context, chosen, problem, context.settings(), binding);
   }
 }
@@ -84,13 +102,15 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
 
 void check_weights(const TopologyLists& lists, int rank) {
   if (!lists.weighted)
-    fail(Errc::argument, key, " promises that weights are the bytes of every edge, but rank ", rank, " gives no weights; make the neighborhood with ",
-         "tonari_neighborhood_create_adjacent and weights, or from a distributed graph that has them");
+    fail(Errc::argument, key, " promises that weights are the bytes of every edge, but rank ", rank,
+         " gives no weights; make the neighborhood with ",
+         "tonari_neighborhood_create_adjacent and weights, or from a distributed graph that has "
+         "them");
   const auto check = [&](const std::vector<int>& weights, const char* what) {
     for (std::size_t i = 0; i < weights.size(); ++i)
       if (weights[i] < 0)
-        fail(Errc::argument, "the weight of ", what, " ", i, " of rank ", rank, " is ", weights[i], "; with ", key,
-             " weights are bytes and must not be negative");
+        fail(Errc::argument, "the weight of ", what, " ", i, " of rank ", rank, " is ", weights[i],
+             "; with ", key, " weights are bytes and must not be negative");
   };
   check(lists.target_weights, "destination");
   check(lists.source_weights, "source");
@@ -105,7 +125,8 @@ void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
       try {
         together(context.comm(), [&] { plan_ahead(near, collective); });
       } catch (const Error& error) {
-        if (error.code() != Errc::algorithm) throw;  // the one asked for may not be for this collective; all ranks find out
+        // the one asked for may not be for this collective; all ranks find out
+        if (error.code() != Errc::algorithm) throw;
       }
     }
   });
@@ -116,13 +137,17 @@ void check_exact_sizes(Context& context, Collective collective, const Binding& b
   const BlockSizes& promised = context.exact_sizes()->edges;
   const auto check = [&](Buffer side, std::size_t i, Bytes actual, Bytes expected) {
     if (actual == expected) return;
-    fail(Errc::promise, side == Buffer::send ? "send" : "receive", " block ", given_number(place, side, i), " of rank ", context.rank(), " has ", actual,
-         " bytes, but ", key, " promises ", expected, " for its edge");
+    fail(Errc::promise, side == Buffer::send ? "send" : "receive", " block ",
+         given_number(place, side, i), " of rank ", context.rank(), " has ", actual, " bytes, but ",
+         key, " promises ", expected, " for its edge");
   };
   for (std::size_t i = 0; i < promised.send.size(); ++i)
-    if (place.vertex.targets[i] >= 0) check(Buffer::send, i, binding.send[collective == Collective::alltoall ? i : 0].bytes, promised.send[i]);
+    if (place.vertex.targets[i] >= 0)
+      check(Buffer::send, i, binding.send[collective == Collective::alltoall ? i : 0].bytes,
+            promised.send[i]);
   for (std::size_t j = 0; j < promised.recv.size(); ++j)
-    if (place.vertex.sources[j] >= 0) check(Buffer::recv, j, binding.recv[j].bytes, promised.recv[j]);
+    if (place.vertex.sources[j] >= 0)
+      check(Buffer::recv, j, binding.recv[j].bytes, promised.recv[j]);
 }
 
 }  // namespace tonari

@@ -1,4 +1,5 @@
-// What a program promises with the info key cdag_exact_byte_communications (paper 002, §II-B), and what is prepared at once for it.
+// What a program promises with the info key cdag_exact_byte_communications (paper 002, §II-B), and
+// what is prepared at once for it.
 #pragma once
 
 #include "api/handles.hpp"
@@ -9,11 +10,13 @@ namespace tonari {
 // Throws Errc::argument if weights are missing or negative. Local.
 void check_weights(const TopologyLists& lists, int rank);
 
-// Collective. Compares the weights at both ends of every edge, plans both collectives with these sizes and chooses for one-shot calls: what then is left to
-// requests is to bind buffers. near: without promised sizes so far; lists: with weights.
+// Collective. Compares the weights at both ends of every edge, plans both collectives with these
+// sizes and chooses for one-shot calls: what then is left to requests is to bind buffers. near:
+// without promised sizes so far; lists: with weights.
 void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists);
 
-// Throws Errc::promise, naming rank, block and both sizes, if this rank's blocks are not as long as promised. Local.
+// Throws Errc::promise, naming rank, block and both sizes, if this rank's blocks are not as long as
+// promised. Local.
 void check_exact_sizes(Context& context, Collective collective, const Binding& binding);
 
 }  // namespace tonari

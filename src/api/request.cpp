@@ -14,11 +14,14 @@
 namespace tonari {
 namespace {
 
-std::string block_name(const Placed& block) { return text(block.written ? "receive block " : "send block ", block.block); }
+std::string block_name(const Placed& block) {
+  return text(block.written ? "receive block " : "send block ", block.block);
+}
 
 // By the program's numbers. An allgather has one block to send.
 std::size_t number(const Place& place, Collective collective, Buffer side, std::size_t i) {
-  return side == Buffer::send && collective == Collective::allgather ? 0 : given_number(place, side, i);
+  return side == Buffer::send && collective == Collective::allgather ? 0
+                                                                     : given_number(place, side, i);
 }
 
 void check_overlaps(const Place& place, Collective collective, const Binding& binding) {
@@ -31,14 +34,16 @@ void check_overlaps(const Place& place, Collective collective, const Binding& bi
       Layout& bytes = whole[placed.size()];
       if (!b.layout) bytes.add(0, b.bytes);
       const auto named = static_cast<std::uint32_t>(number(place, collective, side, i));
-      placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes, named, side == Buffer::recv});
+      placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes,
+                        named, side == Buffer::recv});
     }
   };
   add(binding.send, Buffer::send);
   add(binding.recv, Buffer::recv);
   Overlap overlap;
   if (!find_overlap(placed, overlap)) return;
-  fail(Errc::buffers, "on rank ", place.vertex.rank, " ", block_name(placed[overlap.first]), " and ", block_name(placed[overlap.second]),
+  fail(Errc::buffers, "on rank ", place.vertex.rank, " ", block_name(placed[overlap.first]),
+       " and ", block_name(placed[overlap.second]),
        " overlap; a receive block must share no byte with another block");
 }
 
@@ -53,8 +58,10 @@ struct Side {
   std::pair<std::ptrdiff_t, std::ptrdiff_t> span(std::size_t i) const {
     const Block& b = blocks[i];
     if (b.layout) return b.layout->span();
-    const auto origin = reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(typed[i].displacement);
-    const auto first = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b.address) - origin);
+    const auto origin = reinterpret_cast<std::uintptr_t>(address) +
+                        static_cast<std::uintptr_t>(typed[i].displacement);
+    const auto first =
+        static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b.address) - origin);
     return {first, first + static_cast<std::ptrdiff_t>(b.bytes)};
   }
 };
@@ -68,9 +75,11 @@ void check_addresses(const Place& place, Collective collective, const Side& side
     if (b.bytes == 0) continue;
     const auto span = side.span(i);
     check_place(side.address, side.typed[i].displacement, span);
-    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) + static_cast<std::uintptr_t>(b.layout ? span.first : 0);
+    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) +
+                                 static_cast<std::uintptr_t>(b.layout ? span.first : 0);
     if (first < first_page)
-      fail(Errc::argument, name, " block ", number(place, collective, side.buffer, i), " has ", b.bytes, " bytes, but the ", name, " buffer is null");
+      fail(Errc::argument, name, " block ", number(place, collective, side.buffer, i), " has ",
+           b.bytes, " bytes, but the ", name, " buffer is null");
   }
 }
 
@@ -95,16 +104,23 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   mine.binding = bind(mine.arguments);
   mine.sizes = SizePrint(place, call.collective, mine.binding);
   leave_out_missing(place.vertex, mine.arguments, mine.binding);
-  check_addresses(place, call.collective, {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
-  check_addresses(place, call.collective, {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
+  check_addresses(place, call.collective,
+                  {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
+  check_addresses(place, call.collective,
+                  {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
   if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
-  if (use == Use::once) mine.matches = near.shelf.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
-  if (std::ranges::find(mine.matches, true) == mine.matches.end()) check_overlaps(place, call.collective, mine.binding);  // those were checked
+  if (use == Use::once)
+    mine.matches =
+        near.shelf.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
+  // those were checked
+  if (std::ranges::find(mine.matches, true) == mine.matches.end())
+    check_overlaps(place, call.collective, mine.binding);
 }
 
 bool spread(const Binding& binding) {
   const auto has_layout = [](const Block& block) { return block.layout != nullptr; };
-  return std::ranges::any_of(binding.send, has_layout) || std::ranges::any_of(binding.recv, has_layout);
+  return std::ranges::any_of(binding.send, has_layout) ||
+         std::ranges::any_of(binding.recv, has_layout);
 }
 
 // What ranks agree on before they prepare anything.
@@ -115,8 +131,10 @@ struct Agreed {
   bool contiguous = false;
 };
 
-// One agreement about everything: errors, what the program calls, sizes, and what can be used again. A rank that has agreed needs no memory to use it again.
-Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info, bool has_place, Mine& mine) {
+// One agreement about everything: errors, what the program calls, sizes, and what can be used
+// again. A rank that has agreed needs no memory to use it again.
+Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
+                     bool has_place, Mine& mine) {
   Context& context = *near.context;
   std::vector<std::uint64_t> said;
   const std::optional<Error> error = caught([&] {
@@ -126,30 +144,51 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
   const auto [one_size, by_number] = mine.sizes.ballots();
   constexpr std::size_t first_place = 8;
   std::array<Ballot, first_place + Shelf::places> ballots{
-      static_cast<std::uint64_t>(call.collective), mine.settings.fingerprint(), static_cast<std::uint64_t>(use), one_size, by_number,
-      spread(mine.binding), static_cast<std::uint64_t>(call.form()), static_cast<std::uint64_t>(mine.arguments.form)};
+      static_cast<std::uint64_t>(call.collective),
+      mine.settings.fingerprint(),
+      static_cast<std::uint64_t>(use),
+      one_size,
+      by_number,
+      spread(mine.binding),
+      static_cast<std::uint64_t>(call.form()),
+      static_cast<std::uint64_t>(mine.arguments.form)};
   std::ranges::copy(mine.matches, ballots.begin() + first_place);
   const std::vector<bool> same = agree(context.comm(), error, ballots, &said);
-  if (!same[0]) fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
+  if (!same[0])
+    fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
   if (!same[1]) fail_on_different_settings(context.comm(), info);
-  if (!same[2]) fail(Errc::mismatch, "some ranks make a persistent request where others make a one-shot call");
+  if (!same[2])
+    fail(Errc::mismatch, "some ranks make a persistent request where others make a one-shot call");
   if (!same[6] && mine.settings.static_buffers)
-    fail(Errc::mismatch, "ranks call different forms (regular, v, w) of the operation; with cdag_static_buffers it must be one form on all ranks");
-  if (!same[7]) mine.arguments.form = Form::w;  // it can express the others: MPI's own collective must be the same one on all ranks
-  Agreed agreed{std::nullopt, {same[3], same[4]}, {said[3], said[4]}, same[5] && !spread(mine.binding)};
+    fail(Errc::mismatch,
+         "ranks call different forms (regular, v, w) of the operation; with cdag_static_buffers it "
+         "must be one form on all ranks");
+  // it can express the others: MPI's own collective must be the same one on all ranks
+  if (!same[7]) mine.arguments.form = Form::w;
+  Agreed agreed{
+      std::nullopt, {same[3], same[4]}, {said[3], said[4]}, same[5] && !spread(mine.binding)};
   for (std::size_t k = 0; k < Shelf::places && !agreed.shelved; ++k)
     if (mine.matches[k] && same[first_place + k]) agreed.shelved = k;
   return agreed;
 }
 
-Problem problem_of(Context& context, Collective collective, const Agreed& agreed, const Mine& mine) {
-  Problem problem{context.repertoire(), context.place().fingerprint, context.place().neighbors, collective, {}, agreed.contiguous,
-                  context.shares_memory(), context.reads_memory(), context.several_nodes()};
+Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
+                   const Mine& mine) {
+  Problem problem{context.repertoire(),
+                  context.place().fingerprint,
+                  context.place().neighbors,
+                  collective,
+                  {},
+                  agreed.contiguous,
+                  context.shares_memory(),
+                  context.reads_memory(),
+                  context.several_nodes()};
   if (ExactSizes* exact = context.exact_sizes()) {
     problem.sizes = exact->of(collective).sizes;
     return problem;
   }
-  problem.sizes.bytes = agree_on_sizes(context, collective, mine.binding, mine.sizes.common(agreed.same_sizes, agreed.said_sizes));
+  problem.sizes.bytes = agree_on_sizes(context, collective, mine.binding,
+                                       mine.sizes.common(agreed.same_sizes, agreed.said_sizes));
   problem.sizes.average = average_size(context, problem.sizes.bytes, mine.binding);
   return problem;
 }
@@ -162,16 +201,21 @@ void describe(Prepared& request, const Choice& choice, const Problem& problem) {
   request.reason = choice.reason;
   request.predicted = choice.candidate.predicted;
   request.measured = choice.measured;
-  request.rounds = static_cast<int>(choice.candidate.scheme ? choice.candidate.scheme->rounds() : problem.neighbors);
+  request.rounds = static_cast<int>(choice.candidate.scheme ? choice.candidate.scheme->rounds()
+                                                            : problem.neighbors);
   const std::string ways = request.exchange->ways();
-  request.description = text(name(problem.collective), " with ", problem.neighbors, " neighbors, ", std::setprecision(6), problem.sizes.average,
-                             " bytes per block", problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : "", "\n", "chosen: ", choice.candidate.label(),
-                             " (", choice.reason, ")\n", "sends: ", request.exchange->messages(), " messages", ways.empty() ? "" : text(" (", ways, ")"),
-                             ", ", request.exchange->bytes(), " bytes; holds ",
-                             request.exchange->scratch_bytes(), " bytes\n", choice.details);
+  request.description =
+      text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
+           std::setprecision(6), problem.sizes.average, " bytes per block",
+           problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : "", "\n",
+           "chosen: ", choice.candidate.label(), " (", choice.reason, ")\n",
+           "sends: ", request.exchange->messages(), " messages",
+           ways.empty() ? "" : text(" (", ways, ")"), ", ", request.exchange->bytes(),
+           " bytes; holds ", request.exchange->scratch_bytes(), " bytes\n", choice.details);
 }
 
-// Memory that cannot be shared, or a window that cannot be made, is no error: the messages go by MPI.
+// Memory that cannot be shared, or a window that cannot be made, is no error: the messages go by
+// MPI.
 void note_refusal(Choice& choice, const std::string& refusal) {
   if (refusal.empty()) return;
   const std::string wanted = choice.candidate.channel.name();
@@ -182,14 +226,18 @@ void note_refusal(Choice& choice, const std::string& refusal) {
 std::vector<Arrival> arrivals(const Place& place, const Binding& binding) {
   std::vector<Arrival> all(as_given(place).sources.size());
   for (std::size_t i = 0; i < binding.recv.size(); ++i)
-    if (const std::size_t number = given_number(place, Buffer::recv, i); number < all.size()) all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
+    if (const std::size_t number = given_number(place, Buffer::recv, i); number < all.size())
+      all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
   return all;
 }
 
 // Where there is no communicator left for MPI's own collective, but nobody asked for just that.
-void replace_native(Choice& choice, const std::string& refusal, const Problem& problem, const Settings& settings) {
-  if (settings.algorithm == "native") fail(Errc::mpi, "algorithm 'native' cannot be used: ", refusal);
-  choice = {fixed_rule(problem, settings), "fixed rule", text("native is not used: ", refusal, "\n", choice.details), 0};
+void replace_native(Choice& choice, const std::string& refusal, const Problem& problem,
+                    const Settings& settings) {
+  if (settings.algorithm == "native")
+    fail(Errc::mpi, "algorithm 'native' cannot be used: ", refusal);
+  choice = {fixed_rule(problem, settings), "fixed rule",
+            text("native is not used: ", refusal, "\n", choice.details), 0};
 }
 
 // Collective: what passes through, tags, and the channel.
@@ -208,7 +256,8 @@ struct Made {
   BoundCall bound;  // by what was promised
 };
 
-Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice, const Problem& problem, Mine& mine) {
+Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice,
+          const Problem& problem, Mine& mine) {
   Context& context = *near.context;
   Wiring wiring = wire_choice(context, choice, problem, mine);
   if (!choice.candidate.scheme && !wiring.refusal.empty()) {
@@ -217,33 +266,42 @@ Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice, co
   }
   note_refusal(choice, wiring.refusal);
   if (choice.candidate.channel.shares() && !context.shares_memory())
-    choice.details = "no two ranks share a node: nothing goes through shared memory\n" + choice.details;
+    choice.details =
+        "no two ranks share a node: nothing goes through shared memory\n" + choice.details;
   Made made{std::make_shared<Prepared>(), choice.candidate.tags(), {}};
   Prepared& prepared = *made.prepared;
   prepared.context = near.context;
   prepared.spare = std::make_unique<tonari_request_s>();
-  prepared.exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding, context.first_tag(), std::move(wiring));
-  if (mine.settings.progress_thread) prepared.exchange = std::make_unique<DrivenExchange>(std::move(prepared.exchange), context.progress_thread());
+  prepared.exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding,
+                            context.first_tag(), std::move(wiring));
+  if (mine.settings.progress_thread)
+    prepared.exchange =
+        std::make_unique<DrivenExchange>(std::move(prepared.exchange), context.progress_thread());
   describe(prepared, choice, problem);
   prepared.arrivals = arrivals(context.place(), mine.binding);
-  if (mine.settings.static_buffers && !near.bound[call.operation()]) made.bound = BoundCall(call, context.place(), std::move(mine.binding), made.prepared);
+  if (mine.settings.static_buffers && !near.bound[call.operation()])
+    made.bound = BoundCall(call, context.place(), std::move(mine.binding), made.prepared);
   return made;
 }
 
-// Who uses it again: all calls of the operation, if they were promised to be this one; else calls with the same arguments. On all ranks or on none: it decides
-// who asks the others.
+// Who uses it again: all calls of the operation, if they were promised to be this one; else calls
+// with the same arguments. On all ranks or on none: it decides who asks the others.
 void keep(tonari_neighborhood_s& near, const Call& call, Use use, Mine& mine, Made& made) {
   near.context->take_tags(made.tags);
-  if (made.bound) near.bound[call.operation()] = std::move(made.bound);
+  if (made.bound)
+    near.bound[call.operation()] = std::move(made.bound);
   else if (use == Use::once && !mine.settings.static_buffers)
-    near.shelf.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)}, made.prepared);
+    near.shelf.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)},
+                   made.prepared);
 }
 
 }  // namespace
 
-const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem, const Settings& settings) {
+const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem,
+                                const Settings& settings) {
   const std::string key = text(problem_key(problem, settings), "|", settings.fingerprint());
-  if (const auto known = near->choices.find(key); known != near->choices.end()) return known->second;
+  if (const auto known = near->choices.find(key); known != near->choices.end())
+    return known->second;
   std::map<std::string, Choice> fresh;
   fresh.emplace(key, choose_unmeasured(*near->context, problem, settings));
   stay_together(near->context->comm());
@@ -251,7 +309,8 @@ const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem
   return near->choices.find(key)->second;
 }
 
-std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use, MPI_Info info, bool has_place) {
+std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
+                                  MPI_Info info, bool has_place) {
   const double start = MPI_Wtime();
   Mine mine;
   const Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
@@ -261,7 +320,8 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
     mine.binding.uniform = problem.sizes.bytes;
     const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)
-                                           : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
+                                           : choose(*near->context, problem, mine.settings,
+                                                    mine.arguments, mine.binding);
     made = make(*near, call, choice, problem, mine);
   });
   keep(*near, call, use, mine, made);

@@ -31,19 +31,24 @@ void set_algorithm(Settings& settings, const std::string& word) {
   settings.algorithm = name;
   settings.variant = word.substr(std::min(slash + 1, word.size()));
   std::vector<std::string> names{"auto", "native", "irecv"};
-  if (slash + 1 == word.size()) fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; give a variant after the slash, or leave it out");
+  if (slash + 1 == word.size())
+    fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word,
+         "'; give a variant after the slash, or leave it out");
   if (slash < word.size() && std::find(names.begin(), names.end(), name) != names.end())
-    fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "', but '", name, "' has no variants");
+    fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "', but '", name,
+         "' has no variants");
   const auto add = [&](const auto& table) {
     for (const auto& algorithm : table)
-      if (std::find(names.begin(), names.end(), algorithm.name) == names.end()) names.emplace_back(algorithm.name);
+      if (std::find(names.begin(), names.end(), algorithm.name) == names.end())
+        names.emplace_back(algorithm.name);
   };
   add(algorithms());
   add(graph_algorithms());
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-  fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ", list, ", and may go on with a slash and a variant");
+  fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ",
+       list, ", and may go on with a slash and a variant");
 }
 
 bool wants_thread(const std::string& word) {
@@ -51,14 +56,17 @@ bool wants_thread(const std::string& word) {
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
   if (word == "thread" && provided < MPI_THREAD_MULTIPLE)
     fail(Errc::argument,
-         "tonari_progress (TONARI_PROGRESS) is 'thread', which needs MPI_THREAD_MULTIPLE; ask MPI_Init_thread for it, or leave progress to calls");
+         "tonari_progress (TONARI_PROGRESS) is 'thread', which needs MPI_THREAD_MULTIPLE; ask "
+         "MPI_Init_thread for it, or leave progress to calls");
   return word == "thread";
 }
 
 // In the order of the table; empty where nothing is said.
 std::vector<std::string> all_values(MPI_Info info) {
   std::vector<std::string> values;
-  for (const Setting& row : all_settings()) values.push_back(in_environment(row).value_or(*row.key ? value_of(info, row.key).value_or("") : ""));
+  for (const Setting& row : all_settings())
+    values.push_back(
+        in_environment(row).value_or(*row.key ? value_of(info, row.key).value_or("") : ""));
   return values;
 }
 
@@ -68,7 +76,9 @@ std::string joined(const std::vector<std::string>& values) {
   return all;
 }
 
-std::string quoted(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
+std::string quoted(const std::string& value) {
+  return value.empty() ? "not set" : "'" + value + "'";
+}
 
 }  // namespace
 
@@ -76,7 +86,8 @@ std::optional<std::string> lookup(MPI_Info info, SettingId id) {
   const Setting& row = setting(id);
   std::optional<std::string> value = in_environment(row);
   if (!value && *row.key) value = value_of(info, row.key);
-  if (value && (row.kind == ValueKind::one_of || row.kind == ValueKind::promise)) check_choice(row, *value);
+  if (value && (row.kind == ValueKind::one_of || row.kind == ValueKind::promise))
+    check_choice(row, *value);
   return value;
 }
 
@@ -98,11 +109,14 @@ void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
       std::string theirs;
       std::getline(first, theirs);
       if (all_settings()[k].alike && theirs != mine[k])
-        fail(Errc::mismatch, "ranks gave different info keys or environment variables: ", name_of(all_settings()[k]), " is ", quoted(theirs), " on rank 0 and ",
-             quoted(mine[k]), " on rank ", rank_in(comm), "; it must be the same on all ranks");
+        fail(Errc::mismatch, "ranks gave different info keys or environment variables: ",
+             name_of(all_settings()[k]), " is ", quoted(theirs), " on rank 0 and ", quoted(mine[k]),
+             " on rank ", rank_in(comm), "; it must be the same on all ranks");
     }
   });
-  fail(Errc::mismatch, "ranks gave different info keys or environment variables (TONARI_...); they must be the same on all ranks");
+  fail(Errc::mismatch,
+       "ranks gave different info keys or environment variables (TONARI_...); they must be the "
+       "same on all ranks");
 }
 
 Settings read_settings(MPI_Info info, Settings settings) {
@@ -111,10 +125,12 @@ Settings read_settings(MPI_Info info, Settings settings) {
   if (const auto value = lookup(info, algorithm)) set_algorithm(settings, *value);
   if (const auto value = lookup(info, channel)) settings.channel = *value;
   if (const auto value = lookup(info, tune)) settings.tune = parse_tune(*value);
-  if (const auto value = lookup(info, ports)) settings.ports = static_cast<int>(read_count(setting(ports), *value, INT_MAX));
+  if (const auto value = lookup(info, ports))
+    settings.ports = static_cast<int>(read_count(setting(ports), *value, INT_MAX));
   if (const auto value = lookup(info, progress)) settings.progress_thread = wants_thread(*value);
   if (const auto value = lookup(info, recv_view)) settings.recv_view = *value == "yes";
-  if (const auto value = lookup(info, timeout)) settings.timeout = read_seconds(setting(timeout), *value);
+  if (const auto value = lookup(info, timeout))
+    settings.timeout = read_seconds(setting(timeout), *value);
   return settings;
 }
 
@@ -129,7 +145,8 @@ Settings read_neighborhood_settings(MPI_Info info) {
 
 namespace {
 
-// What names a way to ranks of other nodes, or derived datatypes, is taken as the nearest of what there is.
+// What names a way to ranks of other nodes, or derived datatypes, is taken as the nearest of what
+// there is.
 std::string nearest_channel(const std::string& name) {
   if (name == "auto") return name;
   return name.starts_with("shared") ? "shared" : "p2p-packed";
@@ -144,14 +161,20 @@ InPlaceSettings read_in_place_settings(MPI_Info info) {
   if (const auto value = lookup(info, inplace_algorithm)) settings.order = swap_order_named(*value);
   settings.order_by_key = value_of(info, setting(inplace_algorithm).key).value_or("auto") != "auto";
   if (const auto value = lookup(info, channel)) settings.channel = nearest_channel(*value);
-  if (const auto value = lookup(info, inplace_memory)) settings.memory = read_count(setting(inplace_memory), *value);
-  if (const auto value = lookup(info, timeout)) settings.timeout = read_seconds(setting(timeout), *value);
+  if (const auto value = lookup(info, inplace_memory))
+    settings.memory = read_count(setting(inplace_memory), *value);
+  if (const auto value = lookup(info, timeout))
+    settings.timeout = read_seconds(setting(timeout), *value);
   if (const auto value = lookup(info, progress)) settings.progress_thread = wants_thread(*value);
   return settings;
 }
 
 std::uint64_t InPlaceSettings::fingerprint() const {
-  return Hash().word(order ? static_cast<std::uint64_t>(*order) + 1 : 0).bytes(channel).word(progress_thread).value();
+  return Hash()
+      .word(order ? static_cast<std::uint64_t>(*order) + 1 : 0)
+      .bytes(channel)
+      .word(progress_thread)
+      .value();
 }
 
 }  // namespace tonari

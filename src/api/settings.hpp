@@ -1,4 +1,5 @@
-// Settings of a neighborhood or a request: info keys over inherited ones, environment variables over both.
+// Settings of a neighborhood or a request: info keys over inherited ones, environment variables
+// over both.
 #pragma once
 
 #include <mpi.h>
@@ -12,14 +13,15 @@
 
 namespace tonari {
 
-// What the environment says, else what the info says, else nothing; checked if the row lists its values.
+// What the environment says, else what the info says, else nothing; checked if the row lists its
+// values.
 std::optional<std::string> lookup(MPI_Info info, SettingId id);
 
 // Throws Errc::argument for a key that begins as ours do but does not exist.
 void check_keys(MPI_Info info);
 
-// Collective, where ranks were found to have different settings: throws Errc::mismatch on all ranks, with a setting, two ranks
-// and their values.
+// Collective, where ranks were found to have different settings: throws Errc::mismatch on all
+// ranks, with a setting, two ranks and their values.
 [[noreturn]] void fail_on_different_settings(MPI_Comm comm, MPI_Info info);
 
 // Throws Errc::argument or Errc::algorithm with the key that is wrong.

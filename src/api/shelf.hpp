@@ -11,11 +11,12 @@ namespace tonari {
 
 struct Prepared;
 
-// Equal bytes at equal addresses in equal order. Datatypes are told apart by their layouts, not by their handles: those may have been freed and given to
-// other types since.
+// Equal bytes at equal addresses in equal order. Datatypes are told apart by their layouts, not by
+// their handles: those may have been freed and given to other types since.
 bool same_blocks(const Binding& a, const Binding& b);
 
-// Changes only where all ranks change it alike, so the same entries lie in the same places everywhere.
+// Changes only where all ranks change it alike, so the same entries lie in the same places
+// everywhere.
 class Shelf {
  public:
   static constexpr std::size_t places = 8;
@@ -27,7 +28,8 @@ class Shelf {
   };
 
   // Of each place, whether what lies there was prepared for this and is not in use on this rank.
-  std::array<bool, places> idle_matches(Collective collective, std::uint64_t settings, const Binding& binding) const;
+  std::array<bool, places> idle_matches(Collective collective, std::uint64_t settings,
+                                        const Binding& binding) const;
   // All ranks take from the same place.
   std::shared_ptr<Prepared> take(std::size_t place);
   // In the place of what was not taken for longest. Who still uses that keeps it.

@@ -23,18 +23,22 @@ const Block& sent(Collective collective, const Binding& binding, std::size_t i) 
 }
 
 // Every block's size travels to its receiver, by the linear plan on blocks of eight bytes.
-std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collective, const Binding& binding) {
+std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collective,
+                                          const Binding& binding) {
   const std::vector<Bytes> mine = sizes(binding.send);
   std::vector<std::uint64_t> theirs(binding.recv.size(), 0);
   Arguments arguments{collective, Form::regular, mine.data(), theirs.data(), {}, {}};
-  for (std::size_t k = 0; k < mine.size(); ++k) arguments.send.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
-  for (std::size_t k = 0; k < theirs.size(); ++k) arguments.recv.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
+  for (std::size_t k = 0; k < mine.size(); ++k)
+    arguments.send.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
+  for (std::size_t k = 0; k < theirs.size(); ++k)
+    arguments.recv.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
   std::string reason;
   const SchemePtr linear = context.repertoire().schemes("linear", collective, 8, reason).front();
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(linear->tags());
   together(context.comm(), [&] {
-    exchange = build(context, {linear, {}, 0}, {}, arguments, bind(arguments), context.first_tag(), {});
+    exchange =
+        build(context, {linear, {}, 0}, {}, arguments, bind(arguments), context.first_tag(), {});
   });
   exchange->start();
   exchange->wait();
@@ -48,8 +52,10 @@ void check_ends(Context& context, Collective collective, const Binding& binding)
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       const int source = context.vertex().sources[i];
       if (source >= 0 && theirs[i] != binding.recv[i].bytes)
-        fail(Errc::mismatch, "block ", given_number(context.place(), Buffer::recv, i), " from rank ", source, " to rank ", context.rank(), " has ", theirs[i],
-             " bytes at the sender and ", binding.recv[i].bytes, " at the receiver; both must be the same");
+        fail(Errc::mismatch, "block ", given_number(context.place(), Buffer::recv, i),
+             " from rank ", source, " to rank ", context.rank(), " has ", theirs[i],
+             " bytes at the sender and ", binding.recv[i].bytes,
+             " at the receiver; both must be the same");
     }
   });
 }
@@ -60,12 +66,14 @@ class Bounds {
   explicit Bounds(std::size_t count) : count_(count), words_(2 * count, 0) {}
   void add(std::size_t i, Bytes bytes) {
     words_[i] = std::max<std::uint64_t>(words_[i], bytes);
-    words_[count_ + i] = std::max<std::uint64_t>(words_[count_ + i], largest_ballot - bytes);  // for the minimum
+    // for the minimum
+    words_[count_ + i] = std::max<std::uint64_t>(words_[count_ + i], largest_ballot - bytes);
   }
   void reduce(MPI_Comm comm) {
     const int count = checked_cast<int>(words_.size(), "number of blocks");
     stay_together(comm);
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm),
+              "MPI_Allreduce");
   }
   // The sizes; empty if some size is not the same everywhere. A block that no rank has is empty.
   std::vector<Bytes> common() const {
@@ -81,22 +89,27 @@ class Bounds {
 
 // Calls visit(number of a block, its size) for all blocks sent or received along edges that exist.
 template <class Visit>
-void for_blocks(const Vertex& vertex, Collective collective, const Binding& binding, const Visit& visit) {
+void for_blocks(const Vertex& vertex, Collective collective, const Binding& binding,
+                const Visit& visit) {
   for (std::size_t i = 0; i < vertex.targets.size(); ++i)
     if (vertex.targets[i] >= 0) visit(i, sent(collective, binding, i).bytes);
   for (std::size_t j = 0; j < vertex.sources.size(); ++j)
     if (vertex.sources[j] >= 0) visit(j, binding.recv[j].bytes);
 }
 
-// Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at as one.
-bool by_number(const Place& place, Collective collective) { return place.near && collective == Collective::alltoall; }
+// Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at
+// as one.
+bool by_number(const Place& place, Collective collective) {
+  return place.near && collective == Collective::alltoall;
+}
 
 }  // namespace
 
 std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding) {
   const bool each = by_number(context.place(), collective);
   Bounds bounds(each ? binding.recv.size() : 1);
-  for_blocks(context.vertex(), collective, binding, [&](std::size_t i, Bytes bytes) { bounds.add(each ? i : 0, bytes); });
+  for_blocks(context.vertex(), collective, binding,
+             [&](std::size_t i, Bytes bytes) { bounds.add(each ? i : 0, bytes); });
   bounds.reduce(context.comm());
   return bounds.common();
 }
@@ -108,29 +121,35 @@ constexpr std::uint64_t different = largest_ballot;  // no size of a block
 // The size of all blocks of this rank; a rank without edges goes with any.
 Ballot one_size(const Vertex& vertex, Collective collective, const Binding& binding) {
   std::optional<std::uint64_t> size;
-  for_blocks(vertex, collective, binding, [&](std::size_t, Bytes bytes) { size = size.value_or(bytes) == bytes ? bytes : different; });
+  for_blocks(vertex, collective, binding, [&](std::size_t, Bytes bytes) {
+    size = size.value_or(bytes) == bytes ? bytes : different;
+  });
   return {size.value_or(0), !size};
 }
 
 }  // namespace
 
-SizePrint::SizePrint(const Place& place, Collective collective, const Binding& binding) : one_size_(one_size(place.vertex, collective, binding)) {
+SizePrint::SizePrint(const Place& place, Collective collective, const Binding& binding)
+    : one_size_(one_size(place.vertex, collective, binding)) {
   if (!place.near) return;
   if (by_number(place, collective)) entries_ = place.near->offsets.size();
   bool ends_match = true;
-  for (std::size_t i = 0; i < binding.recv.size(); ++i) ends_match = ends_match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
+  for (std::size_t i = 0; i < binding.recv.size(); ++i)
+    ends_match = ends_match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
   if (ends_match) listed_ = sizes(binding.send);
   Hash hash;
   for (Bytes bytes : listed_) hash.word(bytes);
   by_number_ = hash.word(ends_match).value();
 }
 
-std::vector<Bytes> SizePrint::common(std::array<bool, count> same, std::array<std::uint64_t, count> said) const {
+std::vector<Bytes> SizePrint::common(std::array<bool, count> same,
+                                     std::array<std::uint64_t, count> said) const {
   if (same[0] && said[0] != different) return std::vector<Bytes>(entries_, said[0]);
   return same[1] ? listed_ : std::vector<Bytes>{};
 }
 
-std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding, std::vector<Bytes> found) {
+std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
+                                  std::vector<Bytes> found) {
   if (context.place().neighbors == 0) return {0};  // no block, so none of unknown size
   if (!found.empty()) return found;
   check_ends(context, collective, binding);
@@ -139,10 +158,13 @@ std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const
 
 double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding) {
   std::vector<Bytes> bytes = common.empty() ? sizes(binding.send) : common;
-  double average = bytes.empty() ? 0 : std::accumulate(bytes.begin(), bytes.end(), 0.0) / static_cast<double>(bytes.size());
+  double average = bytes.empty() ? 0
+                                 : std::accumulate(bytes.begin(), bytes.end(), 0.0) /
+                                       static_cast<double>(bytes.size());
   if (!common.empty()) return average;
   stay_together(context.comm());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &average, 1, MPI_DOUBLE, MPI_MAX, context.comm()), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &average, 1, MPI_DOUBLE, MPI_MAX, context.comm()),
+            "MPI_Allreduce");
   return average;
 }
 

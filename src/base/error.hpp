@@ -15,24 +15,26 @@ namespace tonari {
 // The values are part of the C ABI (TONARI_ERR_* in tonari.h); append only.
 enum class Errc : int {
   success = 0,
-  argument = 1,      // a null handle or pointer, a negative count
-  topology = 2,      // no Cartesian topology, wrong number of dimensions
-  mismatch = 3,      // ranks disagree: offsets, sizes, algorithm
-  overflow = 4,      // a size or a displacement does not fit
-  buffers = 5,       // send and receive buffers overlap
-  active = 6,        // started twice, freed or changed while active
-  algorithm = 7,     // unknown, or not applicable here
+  argument = 1,   // a null handle or pointer, a negative count
+  topology = 2,   // no Cartesian topology, wrong number of dimensions
+  mismatch = 3,   // ranks disagree: offsets, sizes, algorithm
+  overflow = 4,   // a size or a displacement does not fit
+  buffers = 5,    // send and receive buffers overlap
+  active = 6,     // started twice, freed or changed while active
+  algorithm = 7,  // unknown, or not applicable here
   memory = 8,
-  mpi = 9,           // an MPI call failed
+  mpi = 9,  // an MPI call failed
   internal = 10,
-  file = 11,         // a file cannot be read, or says nonsense
-  promise = 12,      // what an info key promised does not hold
-  peer = 13,         // another rank has ended, or has freed its part of what this one waits for
+  file = 11,     // a file cannot be read, or says nonsense
+  promise = 12,  // what an info key promised does not hold
+  peer = 13,     // another rank has ended, or has freed its part of what this one waits for
 };
 
-inline constexpr const char* out_of_memory = "out of memory; use smaller blocks or fewer requests at a time";
+inline constexpr const char* out_of_memory =
+    "out of memory; use smaller blocks or fewer requests at a time";
 
-// Made, copied and thrown also where no memory is left: then the sentence may be missing, but not the code.
+// Made, copied and thrown also where no memory is left: then the sentence may be missing, but not
+// the code.
 class Error : public std::exception {
  public:
   Error(Errc code, std::string_view sentence) noexcept : code_(code) {
@@ -44,7 +46,9 @@ class Error : public std::exception {
   Errc code() const { return code_; }
   const char* what() const noexcept override {
     if (sentence_) return sentence_->c_str();
-    return code_ == Errc::memory ? out_of_memory : "no memory is left for the sentence that says why; use smaller blocks or fewer requests at a time";
+    return code_ == Errc::memory ? out_of_memory
+                                 : "no memory is left for the sentence that says why; use smaller "
+                                   "blocks or fewer requests at a time";
   }
 
   // All ranks throw it, so none of them has to tell the others.

@@ -1,4 +1,5 @@
-// A 64-bit hash that is the same on every rank and every run (unlike std::hash): FNV-1a over words, with a final mix.
+// A 64-bit hash that is the same on every rank and every run (unlike std::hash): FNV-1a over words,
+// with a final mix.
 #pragma once
 
 #include <bit>

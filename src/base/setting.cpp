@@ -17,36 +17,56 @@ constexpr const char* exchanges = "neighborhoods, requests";
 constexpr const char* all_exchanges = "neighborhoods, requests, grids, vectors, in place";
 
 constexpr Setting table[] = {
-    {"tonari_algorithm", "TONARI_ALGORITHM", word, "auto, native, irecv or an algorithm, perhaps with a variant (balanced/both ends)",
-     "auto", "neighborhoods, requests, grids, vectors", true, "how blocks travel",
-     Errc::algorithm},
-    {"tonari_channel", "TONARI_CHANNEL", one_of, "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided", "auto", all_exchanges, true,
+    {"tonari_algorithm", "TONARI_ALGORITHM", word,
+     "auto, native, irecv or an algorithm, perhaps with a variant (balanced/both ends)", "auto",
+     "neighborhoods, requests, grids, vectors", true, "how blocks travel", Errc::algorithm},
+    {"tonari_channel", "TONARI_CHANNEL", one_of,
+     "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided", "auto", all_exchanges, true,
      "what moves the bytes of a message"},
-    {"tonari_tune", "TONARI_TUNE", one_of, "auto, off, model, measure", "auto", "neighborhoods, requests, grids, vectors", true,
-     "how to choose: auto measures a pattern once and remembers, off is a fixed rule, model asks the cost model, measure measures again and longer"},
-    {"", "TONARI_TUNE_SECONDS", seconds, "a positive number of seconds", "0.4, for measure 2", exchanges, false, "time that one init may spend on measuring"},
-    {"tonari_ports", "TONARI_PORTS", count, "a number of messages, 0 for no limit", "0", "neighborhoods, requests, grids, vectors", true,
+    {"tonari_tune", "TONARI_TUNE", one_of, "auto, off, model, measure", "auto",
+     "neighborhoods, requests, grids, vectors", true,
+     "how to choose: auto measures a pattern once and remembers, off is a fixed rule, model asks "
+     "the cost model, measure measures again and longer"},
+    {"", "TONARI_TUNE_SECONDS", seconds, "a positive number of seconds", "0.4, for measure 2",
+     exchanges, false, "time that one init may spend on measuring"},
+    {"tonari_ports", "TONARI_PORTS", count, "a number of messages, 0 for no limit", "0",
+     "neighborhoods, requests, grids, vectors", true,
      "messages of a rank that are on their way at a time, in each direction"},
     {"tonari_progress", "TONARI_PROGRESS", one_of, "calls, thread", "calls", all_exchanges, true,
      "where exchanges proceed: in test and wait, or by a thread, which needs MPI_THREAD_MULTIPLE"},
-    {"tonari_recv_view", "", one_of, "no, yes", "no", exchanges, true, "whether blocks may stay where they arrive (tonari_request_recv_view)"},
-    {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10", all_exchanges, false,
+    {"tonari_recv_view", "", one_of, "no, yes", "no", exchanges, true,
+     "whether blocks may stay where they arrive (tonari_request_recv_view)"},
+    {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10",
+     all_exchanges, false,
      "after which a rank that waits in shared memory looks whether the others still live"},
-    {"cdag_strict_communication", "", promise, "true or false", "false", "neighborhoods", true, "promise: ranks send to their neighbors only"},
-    {"cdag_exact_byte_communications", "", promise, "true or false", "false", "neighborhoods", true, "promise: weights are the bytes of every edge"},
-    {"cdag_static_buffers", "", promise, "true or false", "false", "neighborhoods", true, "promise: an operation is always called with the same arguments"},
-    {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", one_of, "auto, mpich-order, linear-shift, hierarchical-sets", "auto", "in place", true,
+    {"cdag_strict_communication", "", promise, "true or false", "false", "neighborhoods", true,
+     "promise: ranks send to their neighbors only"},
+    {"cdag_exact_byte_communications", "", promise, "true or false", "false", "neighborhoods", true,
+     "promise: weights are the bytes of every edge"},
+    {"cdag_static_buffers", "", promise, "true or false", "false", "neighborhoods", true,
+     "promise: an operation is always called with the same arguments"},
+    {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", one_of,
+     "auto, mpich-order, linear-shift, hierarchical-sets", "auto", "in place", true,
      "in which order ranks swap blocks", Errc::algorithm},
-    {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", count, "a number of bytes, such as 1048576", "1048576", "in place", false,
-     "bytes that a rank may use for blocks on their way"},
-    {"tonari_halo", "TONARI_HALO", word, "auto or, by storage, pack, datatypes, shift, plan, basic, layout, memmap, zero-byte", "auto", "grids", true,
-     "how grids exchange their ghosts; which ways there are depends on the storage", Errc::algorithm},
-    {"tonari_halo_neighbors", "TONARI_HALO_NEIGHBORS", one_of, "all, faces", "all", "grids", true, "faces: ghosts along one dimension only"},
-    {"tonari_route", "TONARI_ROUTE", word, "direct, node, auto or topology:N with N dimensions, as in topology:2", "direct", "vectors", true, "which way values take to those who need them"},
-    {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4", "as MPI_COMM_TYPE_SHARED tells", "neighborhoods, grids, vectors, in place", true,
-     "emulated nodes, for tests: 4 means four consecutive ranks each, 1,3,4 the first nodes and one with the rest"},
-    {"", "TONARI_SHM_DIR", word, "a directory in memory (tmpfs)", "", "shared memory", false, "where shared memory lies, which otherwise has no name"},
-    {"", "TONARI_CACHE_DIR", word, "a directory", "$XDG_CACHE_HOME/tonari, else ~/.cache/tonari", "measuring", false, "where measurements are remembered"},
+    {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", count, "a number of bytes, such as 1048576",
+     "1048576", "in place", false, "bytes that a rank may use for blocks on their way"},
+    {"tonari_halo", "TONARI_HALO", word,
+     "auto or, by storage, pack, datatypes, shift, plan, basic, layout, memmap, zero-byte", "auto",
+     "grids", true, "how grids exchange their ghosts; which ways there are depends on the storage",
+     Errc::algorithm},
+    {"tonari_halo_neighbors", "TONARI_HALO_NEIGHBORS", one_of, "all, faces", "all", "grids", true,
+     "faces: ghosts along one dimension only"},
+    {"tonari_route", "TONARI_ROUTE", word,
+     "direct, node, auto or topology:N with N dimensions, as in topology:2", "direct", "vectors",
+     true, "which way values take to those who need them"},
+    {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4",
+     "as MPI_COMM_TYPE_SHARED tells", "neighborhoods, grids, vectors, in place", true,
+     "emulated nodes, for tests: 4 means four consecutive ranks each, 1,3,4 the first nodes and "
+     "one with the rest"},
+    {"", "TONARI_SHM_DIR", word, "a directory in memory (tmpfs)", "", "shared memory", false,
+     "where shared memory lies, which otherwise has no name"},
+    {"", "TONARI_CACHE_DIR", word, "a directory", "$XDG_CACHE_HOME/tonari, else ~/.cache/tonari",
+     "measuring", false, "where measurements are remembered"},
 };
 
 // Read by the command line and its programs.
@@ -54,7 +74,8 @@ constexpr const char* other_variables[] = {"TONARI_BUILD"};
 
 std::vector<std::string> split(std::string_view list) {
   std::vector<std::string> words;
-  for (std::size_t comma; (comma = list.find(", ")) != list.npos; list.remove_prefix(comma + 2)) words.emplace_back(list.substr(0, comma));
+  for (std::size_t comma; (comma = list.find(", ")) != list.npos; list.remove_prefix(comma + 2))
+    words.emplace_back(list.substr(0, comma));
   words.emplace_back(list);
   return words;
 }
@@ -62,12 +83,14 @@ std::vector<std::string> split(std::string_view list) {
 // "calls or thread", "auto, off, model or measure"
 std::string any_of(const std::vector<std::string>& words) {
   std::string list = words.front();
-  for (std::size_t k = 1; k < words.size(); ++k) list += (k + 1 < words.size() ? ", " : " or ") + words[k];
+  for (std::size_t k = 1; k < words.size(); ++k)
+    list += (k + 1 < words.size() ? ", " : " or ") + words[k];
   return list;
 }
 
 [[noreturn]] void refuse(const Setting& row, const std::string& word) {
-  fail(row.wrong, name_of(row), " is '", word, "'; it must be ", row.kind == one_of ? any_of(choices(row)) : row.values);
+  fail(row.wrong, name_of(row), " is '", word, "'; it must be ",
+       row.kind == one_of ? any_of(choices(row)) : row.values);
 }
 
 // Letters to add, drop or replace (Levenshtein 1966).
@@ -87,12 +110,15 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 // The nearest name, if there is one that somebody may have meant.
 std::string nearest(const std::string& name, std::span<const std::string> known) {
-  const auto found = std::ranges::min_element(known, {}, [&](const std::string& other) { return distance(name, other); });
+  const auto found = std::ranges::min_element(
+      known, {}, [&](const std::string& other) { return distance(name, other); });
   const std::size_t own = name.size() - name.find('_') - 1;  // letters behind the prefix
   return distance(name, *found) <= std::max<std::size_t>(own / 4, 1) ? *found : "";
 }
 
-bool exists(const std::string& name, std::span<const std::string> known) { return std::ranges::find(known, name) != known.end(); }
+bool exists(const std::string& name, std::span<const std::string> known) {
+  return std::ranges::find(known, name) != known.end();
+}
 
 }  // namespace
 
@@ -113,7 +139,8 @@ std::optional<std::string> in_environment(const Setting& row) {
 std::vector<std::string> choices(const Setting& row) { return split(row.values); }
 
 void check_choice(const Setting& row, const std::string& word) {
-  const std::vector<std::string> all = row.kind == promise ? std::vector<std::string>{"true", "false"} : choices(row);
+  const std::vector<std::string> all =
+      row.kind == promise ? std::vector<std::string>{"true", "false"} : choices(row);
   if (std::ranges::find(all, word) == all.end()) refuse(row, word);
 }
 
@@ -138,7 +165,9 @@ std::optional<std::string> unknown_key(const std::string& key) {
     if (*row.key) known.emplace_back(row.key);
   if (exists(key, known)) return std::nullopt;
   const std::string meant = nearest(key, known);
-  return text("there is no info key ", key, meant.empty() ? "; `tonari settings` lists those that there are" : "; did you mean " + meant + "?");
+  return text("there is no info key ", key,
+              meant.empty() ? "; `tonari settings` lists those that there are"
+                            : "; did you mean " + meant + "?");
 }
 
 std::optional<std::string> unknown_variable(const std::string& variable) {
@@ -155,7 +184,9 @@ std::vector<std::string> unknown_variables() {
   std::vector<std::string> sentences;
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view definition(*entry);
-    if (const auto sentence = unknown_variable(std::string(definition.substr(0, definition.find('='))))) sentences.push_back(*sentence);
+    if (const auto sentence =
+            unknown_variable(std::string(definition.substr(0, definition.find('=')))))
+      sentences.push_back(*sentence);
   }
   return sentences;
 }

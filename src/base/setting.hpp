@@ -1,5 +1,5 @@
-// The settings of the library, one row each. What reads them, what complains about them and what documents them takes it
-// from here.
+// The settings of the library, one row each. What reads them, what complains about them and what
+// documents them takes it from here.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,20 @@
 
 namespace tonari {
 
-// What a value is, for reading it. Of words, algorithms and routes the readers know more than the row.
+// What a value is, for reading it. Of words, algorithms and routes the readers know more than the
+// row.
 enum class ValueKind : std::uint8_t { one_of, word, count, seconds, promise };
 
 struct Setting {
   const char* key;       // of an MPI_Info; empty: there is none
   const char* variable;  // of the environment, which wins over the key; empty: there is none
   ValueKind kind;
-  const char* values;    // one_of: all of them, separated by commas; else what goes on after "it must be"
-  const char* standard;  // without the setting
-  const char* where;     // it is read
-  bool alike;            // must be the same on all ranks
-  const char* help;      // one line
+  // one_of: all of them, separated by commas; else what goes on after "it must be"
+  const char* values;
+  const char* standard;         // without the setting
+  const char* where;            // it is read
+  bool alike;                   // must be the same on all ranks
+  const char* help;             // one line
   Errc wrong = Errc::argument;  // what another value is
 };
 
@@ -63,14 +65,17 @@ std::optional<std::string> in_environment(const Setting& row);
 // All values of a row of kind one_of.
 std::vector<std::string> choices(const Setting& row);
 
-// These throw with the name, the word and what it must be. Of kinds one_of and promise; count; seconds.
+// These throw with the name, the word and what it must be. Of kinds one_of and promise; count;
+// seconds.
 void check_choice(const Setting& row, const std::string& word);
-std::uint64_t read_count(const Setting& row, const std::string& word, std::uint64_t most = UINT64_MAX);
+std::uint64_t read_count(const Setting& row, const std::string& word,
+                         std::uint64_t most = UINT64_MAX);
 double read_seconds(const Setting& row, const std::string& word);
 
 // What is wrong with a key that begins as ours do; nothing if it exists.
 std::optional<std::string> unknown_key(const std::string& key);
-// The same of a variable that looks like a misspelled one of ours; others (TONARI_ROOT, say) are somebody else's.
+// The same of a variable that looks like a misspelled one of ours; others (TONARI_ROOT, say) are
+// somebody else's.
 std::optional<std::string> unknown_variable(const std::string& variable);
 // The sentences about all such variables of this process.
 std::vector<std::string> unknown_variables();

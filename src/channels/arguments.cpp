@@ -16,7 +16,8 @@ class Binder {
     Shape& shape = shapes_.try_emplace({typed.type, typed.count}).first->second;
     if (!shape.known) shape = read(typed);
     // Through integers: the buffer may be MPI_BOTTOM.
-    const auto address = reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(typed.displacement) +
+    const auto address = reinterpret_cast<std::uintptr_t>(buffer) +
+                         static_cast<std::uintptr_t>(typed.displacement) +
                          static_cast<std::uintptr_t>(shape.first);
     return {reinterpret_cast<std::byte*>(address), shape.layout, shape.bytes};
   }
@@ -31,7 +32,9 @@ class Binder {
 
   Shape read(const TypedBlock& typed) {
     auto layout = std::make_shared<const Layout>(flatten(typed.count, typed.type));
-    if (layout->contiguous()) return {true, layout->runs().empty() ? 0 : layout->runs()[0].offset, nullptr, layout->bytes()};
+    if (layout->contiguous())
+      return {true, layout->runs().empty() ? 0 : layout->runs()[0].offset, nullptr,
+              layout->bytes()};
     binding_.layouts.push_back(layout);
     return {true, 0, layout.get(), layout->bytes()};
   }
@@ -47,13 +50,17 @@ Binding bind(const Arguments& arguments) {
   Binder binder(binding);
   binding.send.reserve(arguments.send.size());
   binding.recv.reserve(arguments.recv.size());
-  for (const TypedBlock& typed : arguments.send) binding.send.push_back(binder.block(arguments.sendbuf, typed));
-  for (const TypedBlock& typed : arguments.recv) binding.recv.push_back(binder.block(arguments.recvbuf, typed));
+  for (const TypedBlock& typed : arguments.send)
+    binding.send.push_back(binder.block(arguments.sendbuf, typed));
+  for (const TypedBlock& typed : arguments.recv)
+    binding.recv.push_back(binder.block(arguments.recvbuf, typed));
   return binding;
 }
 
-void check_place(const void* buffer, MPI_Aint displacement, std::pair<std::ptrdiff_t, std::ptrdiff_t> span) {
-  const auto base = checked_add<std::ptrdiff_t>(reinterpret_cast<std::ptrdiff_t>(buffer), displacement, "address of a block");
+void check_place(const void* buffer, MPI_Aint displacement,
+                 std::pair<std::ptrdiff_t, std::ptrdiff_t> span) {
+  const auto base = checked_add<std::ptrdiff_t>(reinterpret_cast<std::ptrdiff_t>(buffer),
+                                                displacement, "address of a block");
   checked_add(base, span.first, "address of the first byte of a block");
   checked_add(base, span.second, "address of the last byte of a block");
 }

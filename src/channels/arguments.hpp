@@ -34,7 +34,8 @@ struct Arguments {
 
 // A block as bytes: contiguous (layout null) or spread out.
 struct Block {
-  std::byte* address = nullptr;    // of the first byte if contiguous, else what the layout is relative to
+  // of the first byte if contiguous, else what the layout is relative to
+  std::byte* address = nullptr;
   const Layout* layout = nullptr;  // owned by the binding
   Bytes bytes = 0;
 };
@@ -42,13 +43,15 @@ struct Block {
 // Where a plan's blocks lie on this rank, and how long they are.
 struct Binding {
   std::vector<Block> send, recv;
-  // Sizes of the blocks that pass through. passing: of each scratch block of the plan to be bound. If empty: scratch block k has the size
-  // uniform[scratch_like[k]], since block i has the same size on all ranks that have it (allgather: one entry).
+  // Sizes of the blocks that pass through. passing: of each scratch block of the plan to be bound.
+  // If empty: scratch block k has the size uniform[scratch_like[k]], since block i has the same
+  // size on all ranks that have it (allgather: one entry).
   std::vector<Bytes> uniform, passing;
   std::vector<std::shared_ptr<const Layout>> layouts;
 
   Bytes bytes(Slice s, std::span<const std::uint32_t> scratch_like) const {
-    if (s.buffer == Buffer::scratch) return passing.empty() ? uniform[scratch_like[s.block]] : passing[s.block];
+    if (s.buffer == Buffer::scratch)
+      return passing.empty() ? uniform[scratch_like[s.block]] : passing[s.block];
     return s.buffer == Buffer::send ? send[s.block].bytes : recv[s.block].bytes;
   }
 };
@@ -56,8 +59,10 @@ struct Binding {
 // Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform and passing are left empty.
 Binding bind(const Arguments& arguments);
 
-// Throws Errc::overflow if a block whose bytes lie from span.first to span.second, counted from the displacement, is beyond all addresses.
-void check_place(const void* buffer, MPI_Aint displacement, std::pair<std::ptrdiff_t, std::ptrdiff_t> span);
+// Throws Errc::overflow if a block whose bytes lie from span.first to span.second, counted from the
+// displacement, is beyond all addresses.
+void check_place(const void* buffer, MPI_Aint displacement,
+                 std::pair<std::ptrdiff_t, std::ptrdiff_t> span);
 
 // The same arguments on other buffers.
 Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf);

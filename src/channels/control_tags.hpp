@@ -1,6 +1,7 @@
-// Tags of the messages that ranks send each other while something is made. They share one communicator with the
-// exchanges, whose tags begin behind them. Messages of different kinds have different tags: a rank that is ahead may
-// send the first message of the next step while another still probes for messages of the last one.
+// Tags of the messages that ranks send each other while something is made. They share one
+// communicator with the exchanges, whose tags begin behind them. Messages of different kinds have
+// different tags: a rank that is ahead may send the first message of the next step while another
+// still probes for messages of the last one.
 #pragma once
 
 namespace tonari {

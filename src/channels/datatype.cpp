@@ -26,7 +26,8 @@ Extent extent_of(MPI_Datatype type) {
 MPI_Count size_of(MPI_Datatype type) {
   MPI_Count size = 0;
   check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-  if (size == MPI_UNDEFINED) fail(Errc::overflow, "an element of a datatype has more bytes than MPI can count");
+  if (size == MPI_UNDEFINED)
+    fail(Errc::overflow, "an element of a datatype has more bytes than MPI can count");
   return size;
 }
 
@@ -38,7 +39,8 @@ Layout bytes(MPI_Count length) {
 
 // ---- sizes and distances that fit
 
-constexpr Bytes most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;  // ranks can compare such sizes, and add two of them
+// ranks can compare such sizes, and add two of them
+constexpr Bytes most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;
 
 // From low up to high.
 struct Reach {
@@ -46,8 +48,10 @@ struct Reach {
 };
 
 // Of count copies, the first displaced by offset, the next ones stride bytes further on each.
-Reach repeated(const Reach& one, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
-  const std::ptrdiff_t all = checked_multiply<std::ptrdiff_t>(stride, count - 1, "span of a datatype");
+Reach repeated(const Reach& one, std::ptrdiff_t offset, std::ptrdiff_t count,
+               std::ptrdiff_t stride) {
+  const std::ptrdiff_t all =
+      checked_multiply<std::ptrdiff_t>(stride, count - 1, "span of a datatype");
   const std::ptrdiff_t last = checked_add(offset, all, "displacement in a datatype");
   return {checked_add(one.low, std::min(offset, last), "first byte of a datatype"),
           checked_add(one.high, std::max(offset, last), "last byte of a datatype")};
@@ -59,7 +63,8 @@ Reach together(const Reach& a, const Reach& b) {
   return both;
 }
 
-// With its bytes and with its bounds, between which a type may have none, and beyond which it may have some.
+// With its bytes and with its bounds, between which a type may have none, and beyond which it may
+// have some.
 Reach reach_of(const Layout& bytes, const Extent& bounds) {
   const std::ptrdiff_t end = checked_add(bounds.low, bounds.length, "upper bound of a datatype");
   const Reach marked{std::min(bounds.low, end), std::max(bounds.low, end)};
@@ -70,8 +75,10 @@ Reach reach_of(const Layout& bytes, const Extent& bounds) {
 
 void check_bytes(Bytes before, Bytes element, std::ptrdiff_t count) {
   constexpr const char* what = "bytes of a datatype";
-  const Bytes all = checked_add(before, checked_multiply<Bytes>(element, static_cast<Bytes>(count), what), what);
-  if (all > most_bytes) fail(Errc::overflow, what, ": ", all, " does not fit; the most is ", most_bytes);
+  const Bytes all =
+      checked_add(before, checked_multiply<Bytes>(element, static_cast<Bytes>(count), what), what);
+  if (all > most_bytes)
+    fail(Errc::overflow, what, ": ", all, " does not fit; the most is ", most_bytes);
 }
 
 // ---- copies
@@ -79,17 +86,22 @@ void check_bytes(Bytes before, Bytes element, std::ptrdiff_t count) {
 // Whether copies at this distance continue the run at its stride.
 bool continues(const Run& run, std::ptrdiff_t distance) {
   std::ptrdiff_t next = 0;
-  return !__builtin_mul_overflow(run.stride, static_cast<std::ptrdiff_t>(run.count), &next) && next == distance;
+  return !__builtin_mul_overflow(run.stride, static_cast<std::ptrdiff_t>(run.count), &next) &&
+         next == distance;
 }
 
-// Appends count copies of element, the first displaced by offset, the next ones stride bytes further on each. All of it fits.
-void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
+// Appends count copies of element, the first displaced by offset, the next ones stride bytes
+// further on each. All of it fits.
+void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset,
+                  std::ptrdiff_t count, std::ptrdiff_t stride) {
   if (element.bytes() == 0) return;
   if (element.runs().size() == 1) {
     const Run& run = element.runs()[0];
-    if (run.count == 1) return layout.add({offset + run.offset, run.length, stride, static_cast<std::size_t>(count)});
+    if (run.count == 1)
+      return layout.add({offset + run.offset, run.length, stride, static_cast<std::size_t>(count)});
     if (continues(run, stride))
-      return layout.add({offset + run.offset, run.length, run.stride, run.count * static_cast<std::size_t>(count)});
+      return layout.add({offset + run.offset, run.length, run.stride,
+                         run.count * static_cast<std::size_t>(count)});
   }
   for (std::ptrdiff_t i = 0; i < count; ++i) layout.add(element, offset + i * stride);
 }
@@ -98,9 +110,11 @@ void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset, 
 class Body {
  public:
   Body() = default;
-  Body(Layout bytes, const Extent& bounds) : bytes_(std::move(bytes)), reach_(reach_of(bytes_, bounds)), empty_(false) {}
+  Body(Layout bytes, const Extent& bounds)
+      : bytes_(std::move(bytes)), reach_(reach_of(bytes_, bounds)), empty_(false) {}
 
-  // Where something does not fit, MPI's own numbers wrap around, too: no extent of a type that was put together here is wrong.
+  // Where something does not fit, MPI's own numbers wrap around, too: no extent of a type that was
+  // put together here is wrong.
   void add(const Body& part, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
     if (count <= 0 || part.empty_) return;
     const Reach copies = repeated(part.reach_, offset, count, stride);
@@ -128,7 +142,8 @@ class Part {
   OwnedType owner_;
 };
 
-// How a type was made. Whether counts are int, MPI_Aint or MPI_Count, the arguments come in the same order (but see subarray).
+// How a type was made. Whether counts are int, MPI_Aint or MPI_Count, the arguments come in the
+// same order (but see subarray).
 struct Recipe {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<std::ptrdiff_t> arguments;
@@ -137,11 +152,14 @@ struct Recipe {
   bool large = false;      // made with counts of type MPI_Count
 };
 
-// Not for the combiners of predefined types without a name (Fortran 90's, value and index), which must not be freed.
+// Not for the combiners of predefined types without a name (Fortran 90's, value and index), which
+// must not be freed.
 bool is_derived(int combiner) {
-  static constexpr int derived[] = {MPI_COMBINER_DUP,     MPI_COMBINER_CONTIGUOUS,     MPI_COMBINER_VECTOR,         MPI_COMBINER_HVECTOR,
-                                    MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED,       MPI_COMBINER_INDEXED_BLOCK,  MPI_COMBINER_HINDEXED_BLOCK,
-                                    MPI_COMBINER_STRUCT,  MPI_COMBINER_SUBARRAY,       MPI_COMBINER_DARRAY,         MPI_COMBINER_RESIZED};
+  static constexpr int derived[] = {
+      MPI_COMBINER_DUP,           MPI_COMBINER_CONTIGUOUS,     MPI_COMBINER_VECTOR,
+      MPI_COMBINER_HVECTOR,       MPI_COMBINER_INDEXED,        MPI_COMBINER_HINDEXED,
+      MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_HINDEXED_BLOCK, MPI_COMBINER_STRUCT,
+      MPI_COMBINER_SUBARRAY,      MPI_COMBINER_DARRAY,         MPI_COMBINER_RESIZED};
   return std::find(std::begin(derived), std::end(derived), combiner) != std::end(derived);
 }
 
@@ -153,12 +171,17 @@ struct Envelope {
 
 Envelope envelope_of(MPI_Datatype type) {
   Envelope e;
-  check_mpi(MPI_Type_get_envelope_c(type, &e.integers, &e.addresses, &e.large, &e.types, &e.combiner), "MPI_Type_get_envelope_c");
+  check_mpi(
+      MPI_Type_get_envelope_c(type, &e.integers, &e.addresses, &e.large, &e.types, &e.combiner),
+      "MPI_Type_get_envelope_c");
   return e;
 }
 
-void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses, MPI_Count* large, MPI_Datatype* types) {
-  check_mpi(MPI_Type_get_contents_c(type, e.integers, e.addresses, e.large, e.types, integers, addresses, large, types), "MPI_Type_get_contents_c");
+void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses,
+                  MPI_Count* large, MPI_Datatype* types) {
+  check_mpi(MPI_Type_get_contents_c(type, e.integers, e.addresses, e.large, e.types, integers,
+                                    addresses, large, types),
+            "MPI_Type_get_contents_c");
 }
 #else
 struct Envelope {
@@ -168,12 +191,16 @@ struct Envelope {
 
 Envelope envelope_of(MPI_Datatype type) {
   Envelope e;
-  check_mpi(MPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner), "MPI_Type_get_envelope");
+  check_mpi(MPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner),
+            "MPI_Type_get_envelope");
   return e;
 }
 
-void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses, MPI_Count*, MPI_Datatype* types) {
-  check_mpi(MPI_Type_get_contents(type, e.integers, e.addresses, e.types, integers, addresses, types), "MPI_Type_get_contents");
+void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses,
+                  MPI_Count*, MPI_Datatype* types) {
+  check_mpi(
+      MPI_Type_get_contents(type, e.integers, e.addresses, e.types, integers, addresses, types),
+      "MPI_Type_get_contents");
 }
 #endif
 
@@ -190,7 +217,8 @@ Recipe recipe_of(MPI_Datatype type) {
   std::vector<MPI_Datatype> types(e.types);
   recipe.parts.reserve(types.size());  // they are ours from the next line on
   get_contents(type, e, integers.data(), addresses.data(), large.data(), types.data());
-  for (MPI_Datatype part : types) recipe.parts.emplace_back(part, is_derived(envelope_of(part).combiner));
+  for (MPI_Datatype part : types)
+    recipe.parts.emplace_back(part, is_derived(envelope_of(part).combiner));
   recipe.arguments.assign(integers.begin(), integers.end());
   recipe.arguments.insert(recipe.arguments.end(), addresses.begin(), addresses.end());
   recipe.arguments.insert(recipe.arguments.end(), large.begin(), large.end());
@@ -208,12 +236,16 @@ class Blocks {
 
   std::ptrdiff_t extent() const { return extent_; }
   std::ptrdiff_t in_bytes(std::ptrdiff_t distance, Unit unit) const {
-    return unit == Unit::byte ? distance : checked_multiply(distance, extent_, "displacement in a datatype");
+    return unit == Unit::byte ? distance
+                              : checked_multiply(distance, extent_, "displacement in a datatype");
   }
-  void add(Body& body, std::ptrdiff_t offset, std::ptrdiff_t length) const { body.add(element_, offset, length, extent_); }
+  void add(Body& body, std::ptrdiff_t offset, std::ptrdiff_t length) const {
+    body.add(element_, offset, length, extent_);
+  }
 
  private:
-  Blocks(MPI_Datatype type, const Extent& bounds) : element_(element_of(type), bounds), extent_(bounds.length) {}
+  Blocks(MPI_Datatype type, const Extent& bounds)
+      : element_(element_of(type), bounds), extent_(bounds.length) {}
 
   Body element_;
   std::ptrdiff_t extent_;
@@ -249,7 +281,8 @@ Body indexed(Arguments a, const Blocks& blocks, Unit unit) {
 Body indexed_block(Arguments a, const Blocks& blocks, Unit unit) {
   Body body;
   if (a[1] == 0) return body;
-  for (std::ptrdiff_t displacement : a.subspan(2)) blocks.add(body, blocks.in_bytes(displacement, unit), a[1]);
+  for (std::ptrdiff_t displacement : a.subspan(2))
+    blocks.add(body, blocks.in_bytes(displacement, unit), a[1]);
   return body;
 }
 
@@ -263,9 +296,11 @@ Body structure(Arguments a, std::span<const Part> parts) {
   return body;
 }
 
-// A slab of an array is the same lines again along the next slower dimension; slabs are made from the fastest dimension on.
+// A slab of an array is the same lines again along the next slower dimension; slabs are made from
+// the fastest dimension on.
 //
-// in_dimension(slab, line, i, stride) appends the lines of dimension i, which are stride bytes apart.
+// in_dimension(slab, line, i, stride) appends the lines of dimension i, which are stride bytes
+// apart.
 template <class InDimension>
 Body array(Arguments sizes, bool last_is_fastest, const Blocks& blocks, InDimension in_dimension) {
   const std::size_t d = sizes.size();
@@ -283,39 +318,51 @@ Body array(Arguments sizes, bool last_is_fastest, const Blocks& blocks, InDimens
   return line;
 }
 
-// dimensions, sizes, subsizes, starts, order; of a type with large counts: dimensions, order, sizes, subsizes, starts
+// dimensions, sizes, subsizes, starts, order; of a type with large counts: dimensions, order,
+// sizes, subsizes, starts
 Body subarray(Arguments a, const Blocks& blocks, bool large) {
   const std::size_t d = a[0];
   const std::ptrdiff_t order = a[large ? 1 : 1 + 3 * d];
   const Arguments shape = a.subspan(large ? 2 : 1);
-  const Arguments sizes = shape.first(d), subsizes = shape.subspan(d, d), starts = shape.subspan(2 * d, d);
-  return array(sizes, order == MPI_ORDER_C, blocks, [&](Body& slab, const Body& line, std::size_t i, std::ptrdiff_t stride) {
-    slab.add(line, starts[i] * stride, subsizes[i], stride);
-  });
+  const Arguments sizes = shape.first(d), subsizes = shape.subspan(d, d),
+                  starts = shape.subspan(2 * d, d);
+  return array(sizes, order == MPI_ORDER_C, blocks,
+               [&](Body& slab, const Body& line, std::size_t i, std::ptrdiff_t stride) {
+                 slab.add(line, starts[i] * stride, subsizes[i], stride);
+               });
 }
 
-// How many neighboring lines of a distributed dimension go to one rank, before it is the next one's turn: no more than there are.
-std::ptrdiff_t lines_per_turn(std::ptrdiff_t distribution, std::ptrdiff_t argument, std::ptrdiff_t size, std::ptrdiff_t ranks) {
+// How many neighboring lines of a distributed dimension go to one rank, before it is the next one's
+// turn: no more than there are.
+std::ptrdiff_t lines_per_turn(std::ptrdiff_t distribution, std::ptrdiff_t argument,
+                              std::ptrdiff_t size, std::ptrdiff_t ranks) {
   if (distribution == MPI_DISTRIBUTE_NONE) return size;
   if (argument != MPI_DISTRIBUTE_DFLT_DARG) return std::min(argument, size);
   return distribution == MPI_DISTRIBUTE_BLOCK ? (size - 1) / ranks + 1 : 1;
 }
 
-// ranks, rank, dimensions, sizes, distributions, their arguments, grid of ranks, order; with large counts the sizes come last
+// ranks, rank, dimensions, sizes, distributions, their arguments, grid of ranks, order; with large
+// counts the sizes come last
 Body distributed_array(Arguments a, const Blocks& blocks, bool large) {
   const std::size_t d = a[2];
   const Arguments rest = a.subspan(large ? 3 : 3 + d);
-  const Arguments distributions = rest.first(d), arguments = rest.subspan(d, d), grid = rest.subspan(2 * d, d);
+  const Arguments distributions = rest.first(d), arguments = rest.subspan(d, d),
+                  grid = rest.subspan(2 * d, d);
   const std::ptrdiff_t order = rest[3 * d];
   const Arguments sizes = large ? rest.subspan(3 * d + 1, d) : a.subspan(3, d);
   std::vector<std::ptrdiff_t> coordinates(d);  // the grid is in C order always
-  for (std::ptrdiff_t rank = a[1], i = static_cast<std::ptrdiff_t>(d) - 1; i >= 0; rank /= grid[i], --i) coordinates[i] = rank % grid[i];
-  return array(sizes, order == MPI_ORDER_C, blocks, [&](Body& slab, const Body& line, std::size_t i, std::ptrdiff_t stride) {
-    const std::ptrdiff_t turn = lines_per_turn(distributions[i], arguments[i], sizes[i], grid[i]);
-    const std::ptrdiff_t round = checked_multiply(grid[i], turn, "lines of an array");
-    for (std::ptrdiff_t left = sizes[i] - coordinates[i] * turn; left > 0; left -= round)
-      slab.add(line, (sizes[i] - left) * stride, std::min(turn, left), stride);
-  });
+  for (std::ptrdiff_t rank = a[1], i = static_cast<std::ptrdiff_t>(d) - 1; i >= 0;
+       rank /= grid[i], --i)
+    coordinates[i] = rank % grid[i];
+  return array(sizes, order == MPI_ORDER_C, blocks,
+               [&](Body& slab, const Body& line, std::size_t i, std::ptrdiff_t stride) {
+                 const std::ptrdiff_t turn =
+                     lines_per_turn(distributions[i], arguments[i], sizes[i], grid[i]);
+                 const std::ptrdiff_t round = checked_multiply(grid[i], turn, "lines of an array");
+                 for (std::ptrdiff_t left = sizes[i] - coordinates[i] * turn; left > 0;
+                      left -= round)
+                   slab.add(line, (sizes[i] - left) * stride, std::min(turn, left), stride);
+               });
 }
 
 // A type without parts.
@@ -332,27 +379,42 @@ Layout element_of(MPI_Datatype type) {
   const auto part = [&] { return recipe.parts[0].get(); };
   const auto blocks = [&] { return Blocks(part()); };
   switch (recipe.combiner) {
-    case MPI_COMBINER_NAMED: return basic(type);
+    case MPI_COMBINER_NAMED:
+      return basic(type);
     case MPI_COMBINER_DUP:
-    case MPI_COMBINER_RESIZED: return element_of(part());
-    case MPI_COMBINER_CONTIGUOUS: return contiguous(a, blocks()).take();
-    case MPI_COMBINER_VECTOR: return vector(a, blocks(), Unit::extent).take();
-    case MPI_COMBINER_HVECTOR: return vector(a, blocks(), Unit::byte).take();
-    case MPI_COMBINER_INDEXED: return indexed(a, blocks(), Unit::extent).take();
-    case MPI_COMBINER_HINDEXED: return indexed(a, blocks(), Unit::byte).take();
-    case MPI_COMBINER_INDEXED_BLOCK: return indexed_block(a, blocks(), Unit::extent).take();
-    case MPI_COMBINER_HINDEXED_BLOCK: return indexed_block(a, blocks(), Unit::byte).take();
-    case MPI_COMBINER_STRUCT: return structure(a, recipe.parts).take();
-    case MPI_COMBINER_SUBARRAY: return subarray(a, blocks(), recipe.large).take();
-    case MPI_COMBINER_DARRAY: return distributed_array(a, blocks(), recipe.large).take();
-    default: return recipe.has_parts ? flatten_by_packing(type) : basic(type);  // combiners that not every MPI has; Fortran 90's kinds
+    case MPI_COMBINER_RESIZED:
+      return element_of(part());
+    case MPI_COMBINER_CONTIGUOUS:
+      return contiguous(a, blocks()).take();
+    case MPI_COMBINER_VECTOR:
+      return vector(a, blocks(), Unit::extent).take();
+    case MPI_COMBINER_HVECTOR:
+      return vector(a, blocks(), Unit::byte).take();
+    case MPI_COMBINER_INDEXED:
+      return indexed(a, blocks(), Unit::extent).take();
+    case MPI_COMBINER_HINDEXED:
+      return indexed(a, blocks(), Unit::byte).take();
+    case MPI_COMBINER_INDEXED_BLOCK:
+      return indexed_block(a, blocks(), Unit::extent).take();
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return indexed_block(a, blocks(), Unit::byte).take();
+    case MPI_COMBINER_STRUCT:
+      return structure(a, recipe.parts).take();
+    case MPI_COMBINER_SUBARRAY:
+      return subarray(a, blocks(), recipe.large).take();
+    case MPI_COMBINER_DARRAY:
+      return distributed_array(a, blocks(), recipe.large).take();
+    // combiners that not every MPI has; Fortran 90's kinds
+    default:
+      return recipe.has_parts ? flatten_by_packing(type) : basic(type);
   }
 }
 
 // One element of a type in memory, for MPI to pack.
 class Packer {
  public:
-  explicit Packer(MPI_Datatype type) : packed_(checked_cast<int>(size_of(type), "bytes of an element of a datatype")) {
+  explicit Packer(MPI_Datatype type)
+      : packed_(checked_cast<int>(size_of(type), "bytes of an element of a datatype")) {
     check_mpi(MPI_Type_get_true_extent(type, &low_, &length_), "MPI_Type_get_true_extent");
     if (packed_.empty()) low_ = length_ = 0;
     memory_.resize(length_);
@@ -370,10 +432,14 @@ class Packer {
     const int size = static_cast<int>(packed_.size());
     if (size == 0) return packed_;
     std::fill(packed_.begin(), packed_.end(), 0);
-    const auto* buffer = reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(memory_.data()) - static_cast<std::uintptr_t>(low_));
+    const auto* buffer = reinterpret_cast<const void*>(
+        reinterpret_cast<std::uintptr_t>(memory_.data()) - static_cast<std::uintptr_t>(low_));
     int position = 0;
-    check_mpi(MPI_Pack(buffer, 1, type_, packed_.data(), size, &position, MPI_COMM_SELF), "MPI_Pack");
-    if (position != size) fail(Errc::internal, "MPI packs ", size, " bytes into ", position, "; please report this as a bug");
+    check_mpi(MPI_Pack(buffer, 1, type_, packed_.data(), size, &position, MPI_COMM_SELF),
+              "MPI_Pack");
+    if (position != size)
+      fail(Errc::internal, "MPI packs ", size, " bytes into ", position,
+           "; please report this as a bug");
     return packed_;
   }
 
@@ -386,15 +452,18 @@ class Packer {
 
 }  // namespace
 
-// If every byte of the memory holds one digit (base 256) of its own position, the packed bytes list that digit of the positions.
+// If every byte of the memory holds one digit (base 256) of its own position, the packed bytes list
+// that digit of the positions.
 Layout flatten_by_packing(MPI_Datatype type) {
   Packer packer(type);
   const std::span<unsigned char> memory = packer.memory();
   std::vector<std::ptrdiff_t> offsets(packer.size(), packer.low());
   for (int shift = 0; shift < 64 && memory.size() >> shift > 0; shift += 8) {
-    for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i >> shift);
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      memory[i] = static_cast<unsigned char>(i >> shift);
     const auto digits = packer.pack();
-    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += static_cast<std::ptrdiff_t>(digits[k]) << shift;
+    for (std::size_t k = 0; k < offsets.size(); ++k)
+      offsets[k] += static_cast<std::ptrdiff_t>(digits[k]) << shift;
   }
   // MPICH 4.0 skips the padding inside of a long double, which continues the bytes before.
   std::fill(memory.begin(), memory.end(), 1);
@@ -417,7 +486,8 @@ Layout flatten(MPI_Count count, MPI_Datatype type) {
   return layout;
 }
 
-std::pair<std::ptrdiff_t, std::ptrdiff_t> span_of(const Layout& element, MPI_Count count, std::ptrdiff_t extent) {
+std::pair<std::ptrdiff_t, std::ptrdiff_t> span_of(const Layout& element, MPI_Count count,
+                                                  std::ptrdiff_t extent) {
   check_bytes(0, element.bytes(), count);
   if (element.bytes() == 0) return {0, 0};
   const auto [low, high] = element.span();

@@ -1,8 +1,10 @@
-// One message of a plan over a channel that is not MPI point to point: shared memory, one-sided. The engine packs and unpacks (the moves are made by the
-// compiler, from where the edge says that its messages lie); the edge knows when that may happen and lets the other side know.
+// One message of a plan over a channel that is not MPI point to point: shared memory, one-sided.
+// The engine packs and unpacks (the moves are made by the compiler, from where the edge says that
+// its messages lie); the edge knows when that may happen and lets the other side know.
 //
-// A message travels in one or more parts, one after the other. Messages of successive exchanges alternate between two places (parity), so that a sender needs
-// not wait for the receiver's start. None of these functions blocks, allocates or calls a collective.
+// A message travels in one or more parts, one after the other. Messages of successive exchanges
+// alternate between two places (parity), so that a sender needs not wait for the receiver's start.
+// None of these functions blocks, allocates or calls a collective.
 #pragma once
 
 #include <array>
@@ -24,37 +26,47 @@ struct EdgeMessage {
 
 // Where a part of a message lies while it is packed or unpacked.
 struct Landing {
-  Bytes begin = 0, end = 0;                 // its bytes of the message
-  std::array<std::byte*, 2> at{};           // where `begin` lies, for either parity; null: the edge moves the bytes itself
-  std::byte* tail = nullptr;                // the last tail_bytes of the part lie here instead (a word that is stored last)
+  Bytes begin = 0, end = 0;  // its bytes of the message
+  // where `begin` lies, for either parity; null: the edge moves the bytes itself
+  std::array<std::byte*, 2> at{};
+  // the last tail_bytes of the part lie here instead (a word that is stored last)
+  std::byte* tail = nullptr;
   Bytes tail_bytes = 0;
 };
 
 class OutEdge {
  public:
   virtual ~OutEdge() = default;
-  virtual const std::vector<Landing>& landings() const = 0;  // at least one; do not change while the edge lives
-  // Where the bytes of the message lie, if its only landing has no address. Once, before the first exchange.
+  // at least one; do not change while the edge lives
+  virtual const std::vector<Landing>& landings() const = 0;
+  // Where the bytes of the message lie, if its only landing has no address. Once, before the first
+  // exchange.
   virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 
   virtual bool may_write(std::size_t part, int parity) = 0;  // the place is free
   virtual void written(std::size_t part, int parity) = 0;    // the part is packed: let it go
-  virtual bool sent(int parity) = 0;                         // the message no longer needs anything here; asked after the last part was written
-  virtual bool sent_together() const { return false; }       // sent is dear, and serves all edges at once: better asked when all are written
-  virtual void leave() {}                                    // this end will not go on
-  virtual void check() const {}                              // throws Errc::peer if the receiver has ended or left: it will take nothing more
+  // the message no longer needs anything here; asked after the last part was written
+  virtual bool sent(int parity) = 0;
+  // sent is dear, and serves all edges at once: better asked when all are written
+  virtual bool sent_together() const { return false; }
+  virtual void leave() {}  // this end will not go on
+  // throws Errc::peer if the receiver has ended or left: it will take nothing more
+  virtual void check() const {}
 };
 
 class InEdge {
  public:
   virtual ~InEdge() = default;
   virtual const std::vector<Landing>& landings() const = 0;
-  virtual void bound(std::span<const Piece> pieces) { (void)pieces; }  // where the bytes are to go, as in OutEdge
+  // where the bytes are to go, as in OutEdge
+  virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 
-  virtual bool arrived(std::size_t part, int parity) = 0;    // and can be unpacked; asked in the order of parts
-  virtual void taken(std::size_t part, int parity) = 0;      // unpacked: the place is free again
-  virtual void leave() {}                                    // as in OutEdge
-  virtual void check() const {}                              // throws Errc::peer if the sender has ended or left: nothing more will come
+  // and can be unpacked; asked in the order of parts
+  virtual bool arrived(std::size_t part, int parity) = 0;
+  virtual void taken(std::size_t part, int parity) = 0;  // unpacked: the place is free again
+  virtual void leave() {}                                // as in OutEdge
+  // throws Errc::peer if the sender has ended or left: nothing more will come
+  virtual void check() const {}
 };
 
 }  // namespace tonari

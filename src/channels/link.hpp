@@ -13,8 +13,8 @@ class Link {
   virtual ~Link() = default;
   virtual void progress() {}                       // lets the channel proceed while this rank waits
   virtual void give_up() {}                        // this rank will not go on: tells the other ends
-  virtual std::string name() const = 0;  // of the channel
-  virtual std::size_t messages() const = 0;  // sent per exchange
+  virtual std::string name() const = 0;            // of the channel
+  virtual std::size_t messages() const = 0;        // sent per exchange
   virtual std::size_t bytes() const { return 0; }  // of shared memory held
 };
 

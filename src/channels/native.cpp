@@ -15,7 +15,8 @@ namespace {
 // The same ranks in the same order without a topology, where a graph would inherit it.
 MPI_Comm without_topology(MPI_Comm comm) {
   MPI_Comm plain = MPI_COMM_NULL;
-  if (TONARI_QUIRK_GRAPH_KEEPS_TOPOLOGY) check_mpi(MPI_Comm_split(comm, 0, 0, &plain), "MPI_Comm_split");
+  if (TONARI_QUIRK_GRAPH_KEEPS_TOPOLOGY)
+    check_mpi(MPI_Comm_split(comm, 0, 0, &plain), "MPI_Comm_split");
   return plain;
 }
 
@@ -32,8 +33,9 @@ GraphLists::GraphLists(const Vertex& vertex) : sources(vertex.sources), targets(
 void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph) {
   const OwnedComm plain(without_topology(comm));
   if (plain.get() != MPI_COMM_NULL) comm = plain.get();
-  check_mpi(MPI_Dist_graph_create_adjacent(comm, lists.in, lists.sources.data(), MPI_UNWEIGHTED, lists.out, lists.targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                           0, graph.place()),
+  check_mpi(MPI_Dist_graph_create_adjacent(comm, lists.in, lists.sources.data(), MPI_UNWEIGHTED,
+                                           lists.out, lists.targets.data(), MPI_UNWEIGHTED,
+                                           MPI_INFO_NULL, 0, graph.place()),
             "MPI_Dist_graph_create_adjacent");
 }
 
@@ -63,7 +65,8 @@ bool all_have_all(const Neighborhood& near) {
   return true;
 }
 
-// Whether -C is in the list as often as C: then every rank sends as many blocks as it receives, also on a mesh.
+// Whether -C is in the list as often as C: then every rank sends as many blocks as it receives,
+// also on a mesh.
 bool symmetric(const Neighborhood& near) {
   std::vector<Vec> forth = near.offsets, back;
   for (const Vec& offset : forth) back.push_back(Vec{} - offset);
@@ -82,7 +85,8 @@ bool repeats(const Neighborhood& near) {
 // The regular collective: called by all ranks or by none.
 bool can_be_regular(const Arguments& arguments, const NativeShape& shape) {
   if (arguments.form != Form::regular || !shape.complete) return false;
-  return !(TONARI_QUIRK_MPICH_4_NEIGHBORS && arguments.collective == Collective::alltoall && shape.repeats);
+  return !(TONARI_QUIRK_MPICH_4_NEIGHBORS && arguments.collective == Collective::alltoall &&
+           shape.repeats);
 }
 
 }  // namespace
@@ -92,9 +96,12 @@ NativeShape native_shape(const Neighborhood& near) {
   return {complete, repeats(near), complete || symmetric(near)};
 }
 
-bool native_is_right(const NativeShape& shape) { return shape.in_order && (!TONARI_QUIRK_MPICH_4_NEIGHBORS || shape.balanced); }
+bool native_is_right(const NativeShape& shape) {
+  return shape.in_order && (!TONARI_QUIRK_MPICH_4_NEIGHBORS || shape.balanced);
+}
 
-NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape)
+NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& vertex,
+                                 const NativeShape& shape)
     : collective(arguments.collective), sendbuf(arguments.sendbuf), recvbuf(arguments.recvbuf) {
   TypeDuplicates duplicate(owned_);
   for (std::size_t i = 0; i < vertex.targets.size(); ++i) {
@@ -112,17 +119,21 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
   }
   regular = can_be_regular(arguments, shape);
   if (regular) {
-    // A side without blocks takes what the other one has: MPIs compare the two sizes, also where nothing is sent or nothing received.
+    // A side without blocks takes what the other one has: MPIs compare the two sizes, also where
+    // nothing is sent or nothing received.
     const TypedBlock none{0, 0, MPI_BYTE};
     recv_block = recv_types.empty() ? none : TypedBlock{0, arguments.recv[0].count, recv_types[0]};
-    send_block = send_types.empty() ? recv_block : TypedBlock{0, arguments.send[0].count, send_types[0]};
+    send_block =
+        send_types.empty() ? recv_block : TypedBlock{0, arguments.send[0].count, send_types[0]};
     if (recv_types.empty()) recv_block = send_block;
   }
-  // Addresses of empty lists must still be valid, and some MPIs want buffers where there are counts.
+  // Addresses of empty lists must still be valid, and some MPIs want buffers where there are
+  // counts.
   static char nothing;
   if (!sendbuf && send_types.empty()) sendbuf = &nothing;
   if (!recvbuf && recv_types.empty()) recvbuf = &nothing;
-  send_counts.push_back(0), recv_counts.push_back(0), send_displacements.push_back(0), recv_displacements.push_back(0);
+  send_counts.push_back(0), recv_counts.push_back(0), send_displacements.push_back(0),
+      recv_displacements.push_back(0);
   send_types.push_back(MPI_BYTE), recv_types.push_back(MPI_BYTE);
 }
 
@@ -132,16 +143,20 @@ MPI_Request native_init(const NativeArguments& a, MPI_Comm graph) {
   MPI_Request request = MPI_REQUEST_NULL;
 #if TONARI_PERSISTENT_COLLECTIVES
   if (!a.regular)
-    check_mpi(TONARI_NEIGHBOR_ALLTOALLW_INIT(a.sendbuf, a.send_counts.data(), a.send_displacements.data(), a.send_types.data(), a.recvbuf,
-                                             a.recv_counts.data(), a.recv_displacements.data(), a.recv_types.data(), graph, MPI_INFO_NULL, &request),
+    check_mpi(TONARI_NEIGHBOR_ALLTOALLW_INIT(
+                  a.sendbuf, a.send_counts.data(), a.send_displacements.data(), a.send_types.data(),
+                  a.recvbuf, a.recv_counts.data(), a.recv_displacements.data(), a.recv_types.data(),
+                  graph, MPI_INFO_NULL, &request),
               "MPI_Neighbor_alltoallw_init");
   else if (a.collective == Collective::alltoall)
-    check_mpi(TONARI_NEIGHBOR_ALLTOALL_INIT(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph,
+    check_mpi(TONARI_NEIGHBOR_ALLTOALL_INIT(a.sendbuf, a.send_block.count, a.send_block.type,
+                                            a.recvbuf, a.recv_block.count, a.recv_block.type, graph,
                                             MPI_INFO_NULL, &request),
               "MPI_Neighbor_alltoall_init");
   else
-    check_mpi(TONARI_NEIGHBOR_ALLGATHER_INIT(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph,
-                                             MPI_INFO_NULL, &request),
+    check_mpi(TONARI_NEIGHBOR_ALLGATHER_INIT(a.sendbuf, a.send_block.count, a.send_block.type,
+                                             a.recvbuf, a.recv_block.count, a.recv_block.type,
+                                             graph, MPI_INFO_NULL, &request),
               "MPI_Neighbor_allgather_init");
 #else
   (void)a, (void)graph;
@@ -152,14 +167,18 @@ MPI_Request native_init(const NativeArguments& a, MPI_Comm graph) {
 MPI_Request native_start(const NativeArguments& a, MPI_Comm graph) {
   MPI_Request request;
   if (!a.regular)
-    check_mpi(MPI_Ineighbor_alltoallw(a.sendbuf, a.send_counts.data(), a.send_displacements.data(), a.send_types.data(), a.recvbuf, a.recv_counts.data(),
-                                      a.recv_displacements.data(), a.recv_types.data(), graph, &request),
-              "MPI_Ineighbor_alltoallw");
+    check_mpi(
+        MPI_Ineighbor_alltoallw(a.sendbuf, a.send_counts.data(), a.send_displacements.data(),
+                                a.send_types.data(), a.recvbuf, a.recv_counts.data(),
+                                a.recv_displacements.data(), a.recv_types.data(), graph, &request),
+        "MPI_Ineighbor_alltoallw");
   else if (a.collective == Collective::alltoall)
-    check_mpi(MPI_Ineighbor_alltoall(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph, &request),
+    check_mpi(MPI_Ineighbor_alltoall(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf,
+                                     a.recv_block.count, a.recv_block.type, graph, &request),
               "MPI_Ineighbor_alltoall");
   else
-    check_mpi(MPI_Ineighbor_allgather(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count, a.recv_block.type, graph, &request),
+    check_mpi(MPI_Ineighbor_allgather(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf,
+                                      a.recv_block.count, a.recv_block.type, graph, &request),
               "MPI_Ineighbor_allgather");
   return request;
 }

@@ -1,6 +1,7 @@
 // MPI's own neighborhood collective as an exchange: a candidate like any other.
 //
-// Its completion must not depend on the order in which ranks wait, so it is the persistent form where the MPI has it and else the non-blocking one.
+// Its completion must not depend on the order in which ranks wait, so it is the persistent form
+// where the MPI has it and else the non-blocking one.
 #pragma once
 
 #include <mpi.h>
@@ -17,10 +18,11 @@ namespace tonari {
 
 // What matters of a neighborhood to MPI's own collectives; the same on all ranks.
 struct NativeShape {
-  bool complete = true;   // all neighbors of all ranks exist
-  bool repeats = false;   // some rank sends several blocks to one
-  bool balanced = true;   // every rank sends as many blocks as it receives
-  bool in_order = true;   // of several blocks between two ranks the k-th that is sent is the k-th that is received
+  bool complete = true;  // all neighbors of all ranks exist
+  bool repeats = false;  // some rank sends several blocks to one
+  bool balanced = true;  // every rank sends as many blocks as it receives
+  // of several blocks between two ranks the k-th that is sent is the k-th that is received
+  bool in_order = true;
 };
 NativeShape native_shape(const Neighborhood& near);  // pure
 
@@ -31,14 +33,18 @@ struct GraphLists {
   int in = 0, out = 0;
 };
 
-// Makes `graph` a communicator with the neighborhood as a distributed graph. Collective; needs no memory but MPI's.
+// Makes `graph` a communicator with the neighborhood as a distributed graph. Collective; needs no
+// memory but MPI's.
 void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph);
 
-// The arguments as MPI wants them on that communicator: neighbors that do not exist are left out there, so their blocks are too.
+// The arguments as MPI wants them on that communicator: neighbors that do not exist are left out
+// there, so their blocks are too.
 struct NativeArguments {
   NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape);
 
-  bool regular;  // equal blocks one after the other in list order, and all neighbors exist on all ranks: the regular collective can be called
+  // equal blocks one after the other in list order, and all neighbors exist on all ranks: the
+  // regular collective can be called
+  bool regular;
   Collective collective;
   const void* sendbuf;
   void* recvbuf;
@@ -50,7 +56,8 @@ struct NativeArguments {
   std::vector<OwnedType> owned_;
 };
 
-// Whether this MPI's own collective delivers the right blocks on such a neighborhood. Pure; the same on all ranks.
+// Whether this MPI's own collective delivers the right blocks on such a neighborhood. Pure; the
+// same on all ranks.
 bool native_is_right(const NativeShape& shape);
 // Whether this MPI has persistent neighborhood collectives.
 bool has_persistent_neighborhood_collectives();

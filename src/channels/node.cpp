@@ -19,14 +19,17 @@ struct Card {
 
 bool can_read(const Card& card) {
   std::uint64_t seen = 0;
-  const Piece to{reinterpret_cast<std::uintptr_t>(&seen), sizeof seen}, from{card.address, sizeof card.word};
+  const Piece to{reinterpret_cast<std::uintptr_t>(&seen), sizeof seen},
+      from{card.address, sizeof card.word};
   return read_process(card.process, {&to, 1}, {&from, 1}) == 0 && seen == card.word;
 }
 
-// Ranks of the whole job on this node, as launchers tell: ranks outside of the communicator need cores, too. 0: they do not say.
+// Ranks of the whole job on this node, as launchers tell: ranks outside of the communicator need
+// cores, too. 0: they do not say.
 int ranks_of_job_here() {
   int ranks = 0;
-  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})  // Open MPI; MPICH's and Intel's mpiexec
+  // Open MPI; MPICH's and Intel's mpiexec
+  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
     if (const char* value = std::getenv(variable)) ranks = std::max(ranks, std::atoi(value));
   return ranks;
 }
@@ -47,11 +50,16 @@ Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& rea
   int me = 0, size = 0;
   MPI_Comm_rank(members, &me);
   MPI_Comm_size(members, &size);
-  word_ = std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(this_process()) * 0x9E37'79B9'7F4A'7C15);  // what only this process has there
-  const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(word_.get()), *word_, allowed_cpus()};
+  // what only this process has there
+  word_ = std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(this_process()) *
+                                          0x9E37'79B9'7F4A'7C15);
+  const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(word_.get()), *word_,
+                  allowed_cpus()};
   std::vector<Card> cards(static_cast<std::size_t>(size));
   ready();
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, members), "MPI_Allgather");
+  check_mpi(
+      MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, members),
+      "MPI_Allgather");
   Cpus cpus{};
   for (const Card& card : cards) {
     ranks_.push_back(static_cast<std::int32_t>(card.rank));
@@ -59,14 +67,17 @@ Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& rea
     watches_.push_back(card.process == this_process() ? nullptr : shared_watch(card.process));
     for (std::size_t k = 0; k < cpus.size(); ++k) cpus[k] |= card.cpus[k];
   }
-  const bool bound = std::ranges::any_of(cards, [&](const Card& card) { return card.cpus != mine.cpus; });
+  const bool bound =
+      std::ranges::any_of(cards, [&](const Card& card) { return card.cpus != mine.cpus; });
   crowded_ = is_crowded(bound ? size : std::max(size, ranks_of_job_here()), cpus);
-  reads_ = can_read(cards[static_cast<std::size_t>(me + 1) % cards.size()]);  // permissions are the same for all processes of one user
+  // permissions are the same for all processes of one user
+  reads_ = can_read(cards[static_cast<std::size_t>(me + 1) % cards.size()]);
 }
 
 std::size_t Node::index(std::int32_t rank) const {
   const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
-  return found != ranks_.end() && *found == rank ? static_cast<std::size_t>(found - ranks_.begin()) : ranks_.size();
+  return found != ranks_.end() && *found == rank ? static_cast<std::size_t>(found - ranks_.begin())
+                                                 : ranks_.size();
 }
 
 }  // namespace tonari

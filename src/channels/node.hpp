@@ -14,24 +14,26 @@ namespace tonari {
 
 class Node {
  public:
-  // Collective over `members`, whose ranks share memory, in the order of their numbers; rank: of this process in the communicator that ranks() counts in.
-  // ready: called when this rank has all memory that it needs until it has met the others, who would wait for it.
+  // Collective over `members`, whose ranks share memory, in the order of their numbers; rank: of
+  // this process in the communicator that ranks() counts in. ready: called when this rank has all
+  // memory that it needs until it has met the others, who would wait for it.
   Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready = [] {});
 
   const std::vector<std::int32_t>& ranks() const { return ranks_; }  // ascending
-  std::size_t index(std::int32_t rank) const;      // in ranks(); ranks().size() if it is elsewhere
+  std::size_t index(std::int32_t rank) const;  // in ranks(); ranks().size() if it is elsewhere
   bool here(std::int32_t rank) const { return index(rank) < ranks_.size(); }
   std::int64_t process(std::size_t k) const { return processes_[k]; }
   bool ended(std::size_t k) const { return watches_[k] && watches_[k]->ended(); }
 
-  bool crowded() const { return crowded_; }        // more ranks than processors, those of the whole job counted
-  bool reads_memory() const { return reads_; }     // this rank its neighbor's, by process_vm_readv
+  // more ranks than processors, those of the whole job counted
+  bool crowded() const { return crowded_; }
+  bool reads_memory() const { return reads_; }  // this rank its neighbor's, by process_vm_readv
 
  private:
   std::vector<std::int32_t> ranks_;
   std::vector<std::int64_t> processes_;
   std::vector<std::shared_ptr<const Watch>> watches_;  // null: of this process
-  std::unique_ptr<std::uint64_t> word_;  // for others to try to read
+  std::unique_ptr<std::uint64_t> word_;                // for others to try to read
   bool crowded_ = false, reads_ = false;
 };
 

@@ -21,7 +21,8 @@ namespace {
 using Message = OneSided::Message;
 using Ranks = std::vector<int>;
 
-// Messages between ranks that make an exchange: all are known, with their memory, before the first is sent.
+// Messages between ranks that make an exchange: all are known, with their memory, before the first
+// is sent.
 class Letters {
  public:
   explicit Letters(MPI_Comm comm) : comm_(comm) {}
@@ -38,10 +39,14 @@ class Letters {
     requests_.reserve(sends_.size() + receives_.size());
     fail_together(comm_, std::nullopt);
     for (const auto& [words, bytes, peer, tag] : receives_)
-      check_mpi(MPI_Irecv(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Irecv");
+      check_mpi(MPI_Irecv(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()),
+                "MPI_Irecv");
     for (const auto& [words, bytes, peer, tag] : sends_)
-      check_mpi(MPI_Isend(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()), "MPI_Isend");
-    check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      check_mpi(MPI_Isend(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()),
+                "MPI_Isend");
+    check_mpi(
+        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
   }
 
  private:
@@ -61,32 +66,46 @@ class Letters {
   std::vector<MPI_Request> requests_;
 };
 
-// Messages to or from every rank that has any, by tag: the same order at both ends. Empty ones do not travel.
+// Messages to or from every rank that has any, by tag: the same order at both ends. Empty ones do
+// not travel.
 std::map<int, std::vector<std::size_t>> by_peer(std::span<const Message> messages) {
   std::map<int, std::vector<std::size_t>> peers;
   for (std::size_t k = 0; k < messages.size(); ++k)
     if (messages[k].bytes > 0) peers[messages[k].peer].push_back(k);
-  for (auto& [peer, own] : peers) std::sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) { return messages[a].tag < messages[b].tag; });
+  for (auto& [peer, own] : peers)
+    std::sort(own.begin(), own.end(),
+              [&](std::size_t a, std::size_t b) { return messages[a].tag < messages[b].tag; });
   return peers;
 }
 
 // Whether a message that is sent is packed into memory of the channel's own.
-bool staged(const Message& m, const OneSided::Options& options) { return m.bytes > 0 && m.bytes <= std::max(options.staged_bytes, options.short_bytes); }
+bool staged(const Message& m, const OneSided::Options& options) {
+  return m.bytes > 0 && m.bytes <= std::max(options.staged_bytes, options.short_bytes);
+}
 
-// Where short messages are packed, and where the shortest ones are fetched to that cannot be looked at.
-std::size_t staging_bytes(std::span<const Message> out, std::span<const Message> in, const OneSided::Options& options) {
+// Where short messages are packed, and where the shortest ones are fetched to that cannot be looked
+// at.
+std::size_t staging_bytes(std::span<const Message> out, std::span<const Message> in,
+                          const OneSided::Options& options) {
   std::size_t bytes = 0;
   for (const Message& m : out)
-    if (staged(m, options)) bytes += static_cast<std::size_t>(MessagePlace(m.bytes, options.short_bytes).stride());
+    if (staged(m, options))
+      bytes += static_cast<std::size_t>(MessagePlace(m.bytes, options.short_bytes).stride());
   for (const Message& m : in)
-    if (const MessagePlace place(m.bytes, options.short_bytes); place.twice) bytes += 2 * static_cast<std::size_t>(place.stride());
+    if (const MessagePlace place(m.bytes, options.short_bytes); place.twice)
+      bytes += 2 * static_cast<std::size_t>(place.stride());
   return bytes;
 }
 
 class WindowMessages final : public OneSided {
  public:
-  WindowMessages(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options)
-      : comm_(windows.comm()), options_(options), out_messages_(out.begin(), out.end()), in_messages_(in.begin(), in.end()), targets_(by_peer(out)),
+  WindowMessages(Windows& windows, std::span<const Message> out, std::span<const Message> in,
+                 const Options& options)
+      : comm_(windows.comm()),
+        options_(options),
+        out_messages_(out.begin(), out.end()),
+        in_messages_(in.begin(), in.end()),
+        targets_(by_peer(out)),
         sources_(by_peer(in)) {
     MPI_Comm_rank(comm_, &rank_);
     options_.degree = std::max(options_.degree, 1);
@@ -101,9 +120,11 @@ class WindowMessages final : public OneSided {
     learn_slots();
     make_edges();
   }
-  // What was written must be there before the window is somebody else's: also where ranks that only receive spoke last.
+  // What was written must be there before the window is somebody else's: also where ranks that only
+  // receive spoke last.
   ~WindowMessages() override {
-    if (words_ && mpi_usable() && words_->window() != MPI_WIN_NULL) MPI_Win_flush_all(words_->window());
+    if (words_ && mpi_usable() && words_->window() != MPI_WIN_NULL)
+      MPI_Win_flush_all(words_->window());
   }
   WindowMessages(const WindowMessages&) = delete;
   WindowMessages& operator=(const WindowMessages&) = delete;
@@ -118,7 +139,8 @@ class WindowMessages final : public OneSided {
     for (const auto& [sender, node] : nodes_) node->progress();
     words_->flush();
     int found = 0;
-    check_mpi(MPI_Iprobe(rank_, 0, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");  // finds nothing, but makes MPI look
+    // finds nothing, but makes MPI look
+    check_mpi(MPI_Iprobe(rank_, 0, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
 
  private:
@@ -130,7 +152,8 @@ class WindowMessages final : public OneSided {
     MPI_Aint in_parent = 0;  // ours, there
   };
 
-  // Who reports to whom, for every sender of ours and for ourselves as a sender. Senders tell their targets.
+  // Who reports to whom, for every sender of ours and for ourselves as a sender. Senders tell their
+  // targets.
   void learn_families() {
     Letters letters(comm_);
     const Ranks targets = ranks_of(targets_);
@@ -139,7 +162,8 @@ class WindowMessages final : public OneSided {
     const auto head = shape.children_of_sender();
     root_.children = tree ? Ranks(head.begin(), head.end()) : shape.order();
     tree_slots_ = root_.children.size();
-    if (targets_.contains(rank_)) root_.children.push_back(rank_);  // the last slot: only our messages to ourselves wait for it
+    // the last slot: only our messages to ourselves wait for it
+    if (targets_.contains(rank_)) root_.children.push_back(rank_);
 
     for (const auto& [sender, own] : sources_) families_[sender].parent = sender;
     if (!tree) return;
@@ -160,11 +184,13 @@ class WindowMessages final : public OneSided {
     letters.exchange();
     for (const auto& [sender, ranks] : heard) {
       families_[sender].parent = ranks[0];
-      std::copy_if(ranks.begin() + 1, ranks.end(), std::back_inserter(families_[sender].children), [](int rank) { return rank != MPI_PROC_NULL; });
+      std::copy_if(ranks.begin() + 1, ranks.end(), std::back_inserter(families_[sender].children),
+                   [](int rank) { return rank != MPI_PROC_NULL; });
     }
   }
 
-  // The window: places of incoming messages, then slots of those that report to us. Returns the bytes needed.
+  // The window: places of incoming messages, then slots of those that report to us. Returns the
+  // bytes needed.
   std::size_t lay_out() {
     MPI_Aint next = 0;
     for (const Message& m : in_messages_) {
@@ -181,8 +207,9 @@ class WindowMessages final : public OneSided {
     return static_cast<std::size_t>(next);
   }
 
-  // Makes sure that there is room for all before anything is taken: windows, and where messages are packed or, if they are
-  // short and cannot be looked at, fetched to. Returns the bytes of the window.
+  // Makes sure that there is room for all before anything is taken: windows, and where messages are
+  // packed or, if they are short and cannot be looked at, fetched to. Returns the bytes of the
+  // window.
   std::size_t allocate() {
     const Bytes mine = needed(out_messages_, in_messages_, options_);
     const std::size_t bytes = lay_out();
@@ -192,19 +219,23 @@ class WindowMessages final : public OneSided {
     return bytes;
   }
 
-  // Systems give out more memory than they have: who does not ask first may be killed when it is touched.
+  // Systems give out more memory than they have: who does not ask first may be killed when it is
+  // touched.
   void check_room(Bytes mine) const {
     int ranks = 0;
     MPI_Comm_size(comm_, &ranks);
     std::vector<Bytes> all(static_cast<std::size_t>(ranks));
     fail_together(comm_, std::nullopt);
-    check_mpi(MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm_), "MPI_Allgather");
+    check_mpi(MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm_),
+              "MPI_Allgather");
     Bytes left = options_.free;
     for (std::int32_t rank : options_.node) {
       const Bytes its = all[static_cast<std::size_t>(rank)];
       if (its > left)
-        fail(Errc::mpi, "one-sided messages of the ranks of this node (", mine, " bytes of this rank) need more memory than the ", options_.free,
-             " bytes that are left; use another channel, smaller blocks or fewer ranks on this node");
+        fail(Errc::mpi, "one-sided messages of the ranks of this node (", mine,
+             " bytes of this rank) need more memory than the ", options_.free,
+             " bytes that are left; use another channel, smaller blocks or fewer ranks on this "
+             "node");
       left -= its;
     }
   }
@@ -215,16 +246,20 @@ class WindowMessages final : public OneSided {
     std::vector<std::vector<MPI_Aint>> told, heard;
     for (const auto& [sender, own] : sources_) {
       auto& letter = told.emplace_back();
-      for (std::size_t k : own) letter.insert(letter.end(), {in_places_[k].first, static_cast<MPI_Aint>(in_places_[k].bytes)});
+      for (std::size_t k : own)
+        letter.insert(letter.end(),
+                      {in_places_[k].first, static_cast<MPI_Aint>(in_places_[k].bytes)});
       letters.send(letter, sender, window_place);
     }
-    for (const auto& [target, own] : targets_) letters.recv(heard.emplace_back(2 * own.size()), target, window_place);
+    for (const auto& [target, own] : targets_)
+      letters.recv(heard.emplace_back(2 * own.size()), target, window_place);
     letters.exchange();
     std::string reason;
     out_places_.resize(out_messages_.size());
     auto letter = heard.begin();
     for (const auto& [target, own] : targets_) {
-      for (std::size_t k = 0; k < own.size(); ++k) reason += read_place(own[k], (*letter)[2 * k], (*letter)[2 * k + 1]);
+      for (std::size_t k = 0; k < own.size(); ++k)
+        reason += read_place(own[k], (*letter)[2 * k], (*letter)[2 * k + 1]);
       ++letter;
     }
     if (!reason.empty()) fail(Errc::mpi, reason);
@@ -235,10 +270,12 @@ class WindowMessages final : public OneSided {
     out_places_[k] = MessagePlace(m.bytes, options_.short_bytes);
     out_places_[k].first = first;
     if (static_cast<Bytes>(bytes) == m.bytes) return "";
-    return text("a message to rank ", m.peer, " has ", m.bytes, " bytes here and ", bytes, " there. ");
+    return text("a message to rank ", m.peer, " has ", m.bytes, " bytes here and ", bytes,
+                " there. ");
   }
 
-  // Parents tell their children where to report. Two ranks may be parent and child for several senders: letters between them come in the order of the senders.
+  // Parents tell their children where to report. Two ranks may be parent and child for several
+  // senders: letters between them come in the order of the senders.
   void learn_slots() {
     Letters letters(comm_);
     std::vector<std::vector<MPI_Aint>> told, heard(families_.size(), std::vector<MPI_Aint>(1));
@@ -248,12 +285,14 @@ class WindowMessages final : public OneSided {
         letters.send(told.back(), family.children[k], window_slot);
       }
     };
-    std::map<int, std::vector<const Family*>> in_order{{rank_, {&root_}}};  // we are a sender, and may be a receiver of our own without children
+    // we are a sender, and may be a receiver of our own without children
+    std::map<int, std::vector<const Family*>> in_order{{rank_, {&root_}}};
     for (const auto& [sender, family] : families_) in_order[sender].push_back(&family);
     for (const auto& [sender, families] : in_order)
       for (const Family* family : families) tell(*family);
     auto letter = heard.begin();
-    for (const auto& [sender, family] : families_) letters.recv(*letter++, family.parent, window_slot);
+    for (const auto& [sender, family] : families_)
+      letters.recv(*letter++, family.parent, window_slot);
     letters.exchange();
     letter = heard.begin();
     for (auto& [sender, family] : families_) family.in_parent = (*letter++)[0];
@@ -263,17 +302,20 @@ class WindowMessages final : public OneSided {
     std::byte* next = staging_.data();
     for (const auto& [sender, own] : sources_) {
       const Family& f = families_[sender];
-      nodes_[sender] = std::make_unique<RtrNode>(*words_, RtrNode::Links{sender, f.parent, f.in_parent, f.slots, f.children, own.size()});
+      nodes_[sender] = std::make_unique<RtrNode>(
+          *words_, RtrNode::Links{sender, f.parent, f.in_parent, f.slots, f.children, own.size()});
     }
     for (std::size_t k = 0; k < out_messages_.size(); ++k) {
       const auto [rtr, slots] = ready_words(out_messages_[k].peer);
       const bool packs = staged(out_messages_[k], options_);
-      outs_.push_back(std::make_unique<OneSidedOut>(*words_, out_messages_[k].peer, out_places_[k], packs ? next : nullptr, rtr, slots));
+      outs_.push_back(std::make_unique<OneSidedOut>(*words_, out_messages_[k].peer, out_places_[k],
+                                                    packs ? next : nullptr, rtr, slots));
       if (packs) next += out_places_[k].stride();
     }
     for (std::size_t k = 0; k < in_messages_.size(); ++k) {
       const auto node = nodes_.find(in_messages_[k].peer);
-      ins_.push_back(std::make_unique<OneSidedIn>(*words_, in_places_[k], next, node == nodes_.end() ? nullptr : node->second.get()));
+      ins_.push_back(std::make_unique<OneSidedIn>(
+          *words_, in_places_[k], next, node == nodes_.end() ? nullptr : node->second.get()));
       if (in_places_[k].twice) next += 2 * in_places_[k].stride();
     }
   }
@@ -281,7 +323,8 @@ class WindowMessages final : public OneSided {
   // The slots whose words say that a target is ready: of the whole tree, or its own.
   std::pair<MPI_Aint, std::size_t> ready_words(int target) const {
     if (options_.ready == Ready::tree && target != rank_) return {root_.slots, tree_slots_};
-    const auto at = std::find(root_.children.begin(), root_.children.end(), target) - root_.children.begin();
+    const auto at =
+        std::find(root_.children.begin(), root_.children.end(), target) - root_.children.begin();
     return {root_.slots + static_cast<MPI_Aint>(at) * Slot::bytes, 1};
   }
 
@@ -311,19 +354,24 @@ class WindowMessages final : public OneSided {
 
 }  // namespace
 
-Bytes OneSided::needed(std::span<const Message> out, std::span<const Message> in, const Options& options) {
+Bytes OneSided::needed(std::span<const Message> out, std::span<const Message> in,
+                       const Options& options) {
   constexpr Bytes most = std::numeric_limits<MPI_Aint>::max() / 4;
   constexpr const char* what = "bytes for one-sided messages";
   Bytes bytes = staging_bytes(out, in, options);
   for (const Message& m : in) {
-    if (m.bytes > most) fail(Errc::overflow, "a message of ", m.bytes, " bytes is too long for a window");
-    if (m.bytes > 0) bytes = checked_add(bytes, 2 * static_cast<Bytes>(MessagePlace(m.bytes, options.short_bytes).stride()), what);
+    if (m.bytes > most)
+      fail(Errc::overflow, "a message of ", m.bytes, " bytes is too long for a window");
+    if (m.bytes > 0)
+      bytes = checked_add(
+          bytes, 2 * static_cast<Bytes>(MessagePlace(m.bytes, options.short_bytes).stride()), what);
   }
   if (bytes > most) fail(Errc::overflow, what, ": ", bytes, " are too many for a window");
   return bytes;
 }
 
-std::unique_ptr<OneSided> OneSided::make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options) {
+std::unique_ptr<OneSided> OneSided::make(Windows& windows, std::span<const Message> out,
+                                         std::span<const Message> in, const Options& options) {
   std::unique_ptr<WindowMessages> made;
   const std::optional<Error> error = caught([&] {
     made = std::make_unique<WindowMessages>(windows, out, in, options);

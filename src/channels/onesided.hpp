@@ -1,18 +1,23 @@
-// The one-sided channel: messages of a plan written straight into windows of their receivers, with protocols that use that the pattern never changes (Hoefler
-// and Schneider 2012, II-C and III-B). Where a message goes is agreed once, when the request is made; an exchange matches nothing.
+// The one-sided channel: messages of a plan written straight into windows of their receivers, with
+// protocols that use that the pattern never changes (Hoefler and Schneider 2012, II-C and III-B).
+// Where a message goes is agreed once, when the request is made; an exchange matches nothing.
 //
-// Ready to receive (RTR, II-C1 and II-C2). Every message has two places in its receiver's window, for odd and even exchanges. A sender may write when the
-// receiver has taken what was there; it learns so from a word in its own window, which the receiver writes (per_edge), or the receivers' tree (rtr_tree.hpp).
+// Ready to receive (RTR, II-C1 and II-C2). Every message has two places in its receiver's window,
+// for odd and even exchanges. A sender may write when the receiver has taken what was there; it
+// learns so from a word in its own window, which the receiver writes (per_edge), or the receivers'
+// tree (rtr_tree.hpp).
 //
-// Ready to exit (RTE, II-C3). The canary of the paper, a last word that changes when the message has come, needs memory that is written in order, or at least
-// word by word. MPI promises neither: of what a process reads while it is being written, any byte may be new and any other old. So
+// Ready to exit (RTE, II-C3). The canary of the paper, a last word that changes when the message
+// has come, needs memory that is written in order, or at least word by word. MPI promises neither:
+// of what a process reads while it is being written, any byte may be new and any other old. So
 //   * a short message travels twice, plain and as its complement under a key:   [ x ... | x ^ key ... ]
 //     The key is all ones and all zeros in turn, so the two halves that lie there do not match under the new key, in any byte. If some byte is new and its
 //     partner still old, and they match, then the partner's new value is the old one: it does not matter which we saw. So as soon as all bytes match, all are
 //     new. One operation carries data and completion, nothing needs to be put back, and no message collides with a canary.
 //   * a longer one is written, flushed, and announced by a flag, the number of the message, for which the receiver waits. A number that is waited for is seen
 //     only when all its bytes are there, too.
-// Under MPI_WIN_UNIFIED the receiver looks by loads; elsewhere words are replaced and fetched by MPI's atomic operations, and nothing is stored in windows.
+// Under MPI_WIN_UNIFIED the receiver looks by loads; elsewhere words are replaced and fetched by
+// MPI's atomic operations, and nothing is stored in windows.
 #pragma once
 
 #include <mpi.h>
@@ -33,33 +38,41 @@ class OneSided : public Link {
   enum class Ready : std::uint8_t { per_edge, tree };
   struct Options {  // the same on all ranks
     Ready ready = Ready::per_edge;
-    int degree = 2;          // of the trees: about L/o
-    bool separate = false;   // as on a window of the separate memory model, whatever MPI says
-    Bytes short_bytes = 256; // up to so many bytes a message travels twice: cheaper than a flush
-    Bytes staged_bytes = 16 * 1024;  // up to so many it is packed into memory of the channel's own; longer ones are put from where they lie (OutEdge::bound)
-    // So many bytes may the ranks of this node, which share its memory, take together. node: these ranks, of the windows' communicator.
+    int degree = 2;           // of the trees: about L/o
+    bool separate = false;    // as on a window of the separate memory model, whatever MPI says
+    Bytes short_bytes = 256;  // up to so many bytes a message travels twice: cheaper than a flush
+    // up to so many it is packed into memory of the channel's own; longer ones are put from where
+    // they lie (OutEdge::bound)
+    Bytes staged_bytes = 16 * 1024;
+    // So many bytes may the ranks of this node, which share its memory, take together. node: these
+    // ranks, of the windows' communicator.
     std::uint64_t free = std::numeric_limits<std::uint64_t>::max();
     std::span<const std::int32_t> node = {};
   };
 
-  // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error on all ranks, among others (Errc::mpi) if MPI cannot make a
-  // window, or if some node has no memory for what its ranks need.
-  static std::unique_ptr<OneSided> make(Windows& windows, std::span<const Message> out, std::span<const Message> in, const Options& options);
+  // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error
+  // on all ranks, among others (Errc::mpi) if MPI cannot make a window, or if some node has no
+  // memory for what its ranks need.
+  static std::unique_ptr<OneSided> make(Windows& windows, std::span<const Message> out,
+                                        std::span<const Message> in, const Options& options);
   // Local: an exchange must not be running here.
   ~OneSided() override = default;
 
   std::string name() const override { return "onesided"; }
 
-  // Bytes that a rank with these messages takes, but for the words by which receivers say that they are ready: two places for each message that comes in.
-  // Throws Errc::overflow.
-  static Bytes needed(std::span<const Message> out, std::span<const Message> in, const Options& options);
+  // Bytes that a rank with these messages takes, but for the words by which receivers say that they
+  // are ready: two places for each message that comes in. Throws Errc::overflow.
+  static Bytes needed(std::span<const Message> out, std::span<const Message> in,
+                      const Options& options);
 
-  // Of the messages in the order given. One part each, none if the message is empty. They live as long as this does.
-  // OutEdge::sent completes what was written on all edges by one flush: best asked after everything that could be written was.
+  // Of the messages in the order given. One part each, none if the message is empty. They live as
+  // long as this does. OutEdge::sent completes what was written on all edges by one flush: best
+  // asked after everything that could be written was.
   virtual OutEdge& out(std::size_t k) = 0;
   virtual InEdge& in(std::size_t k) = 0;
 
-  // To be called while waiting: lets MPI proceed, and passes on that others are ready, which some of our senders may wait for.
+  // To be called while waiting: lets MPI proceed, and passes on that others are ready, which some
+  // of our senders may wait for.
   void progress() override = 0;
 
   virtual bool unified() const = 0;  // looks by loads

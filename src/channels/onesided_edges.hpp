@@ -1,4 +1,5 @@
-// The two ends of a one-sided message, and what a receiver says to a sender (onesided.hpp has the protocol). Exchanges of one parity are numbered from 1 on.
+// The two ends of a one-sided message, and what a receiver says to a sender (onesided.hpp has the
+// protocol). Exchanges of one parity are numbered from 1 on.
 #pragma once
 
 #include <array>
@@ -13,23 +14,26 @@ namespace tonari {
 // The key of a short message that travels twice.
 inline Word64 complement_key(Word64 number) { return number % 2 == 1 ? ~Word64{0} : 0; }
 
-// What one rank says to another: a word of the other's window for either parity, which holds the number of the last exchange.
+// What one rank says to another: a word of the other's window for either parity, which holds the
+// number of the last exchange.
 class Slot {
  public:
   static constexpr MPI_Aint bytes = 2 * sizeof(Word64);
-  static MPI_Aint at(MPI_Aint slot, int parity) { return slot + parity * static_cast<MPI_Aint>(sizeof(Word64)); }
+  static MPI_Aint at(MPI_Aint slot, int parity) {
+    return slot + parity * static_cast<MPI_Aint>(sizeof(Word64));
+  }
 };
 
-// A receiver of all messages of one sender: knows when it is ready for the next ones, and tells the sender, or its parent in the sender's tree once its
-// children have told the same.
+// A receiver of all messages of one sender: knows when it is ready for the next ones, and tells the
+// sender, or its parent in the sender's tree once its children have told the same.
 class RtrNode {
  public:
   struct Links {
     int sender = 0, parent = 0;
-    MPI_Aint in_parent = 0;           // our slot in the parent's window
-    MPI_Aint children = 0;            // the first of their slots in our window
+    MPI_Aint in_parent = 0;  // our slot in the parent's window
+    MPI_Aint children = 0;   // the first of their slots in our window
     std::vector<int> child_ranks = {};
-    std::size_t messages = 0;         // of one exchange
+    std::size_t messages = 0;  // of one exchange
   };
   RtrNode(RemoteWords& words, Links links) : words_(words), links_(std::move(links)) {}
 
@@ -47,7 +51,9 @@ class RtrNode {
  private:
   void tell(int parity) {
     for (std::size_t k = 0; k < links_.child_ranks.size(); ++k)
-      if (words_.look(Slot::at(links_.children + static_cast<MPI_Aint>(k) * Slot::bytes, parity)) != ready_[parity]) return;
+      if (words_.look(Slot::at(links_.children + static_cast<MPI_Aint>(k) * Slot::bytes, parity)) !=
+          ready_[parity])
+        return;
     if (put_at_[parity] == words_.flushes() + 1) words_.flush();  // the word may not have left yet
     words_.sync();
     told_[parity] = ready_[parity];
@@ -70,29 +76,37 @@ struct MessagePlace {
   MessagePlace(Bytes size, Bytes short_bytes) : bytes(size), twice(size <= short_bytes) {}
   std::size_t words() const { return static_cast<std::size_t>((bytes + 7) / 8); }
   MPI_Aint length() const { return static_cast<MPI_Aint>(words() * sizeof(Word64)); }
-  MPI_Aint stride() const { return static_cast<MPI_Aint>(round_up(static_cast<std::size_t>(twice ? 2 * length() : length() + 8))); }
+  MPI_Aint stride() const {
+    return static_cast<MPI_Aint>(
+        round_up(static_cast<std::size_t>(twice ? 2 * length() : length() + 8)));
+  }
   MPI_Aint at(int parity) const { return first + parity * stride(); }
   MPI_Aint flag(int parity) const { return at(parity) + length(); }  // or the complement
 };
 
 class OneSidedOut final : public OutEdge {
  public:
-  // staging: place.stride() bytes, or null: the message is put from where it lies. An exchange ends when what it wrote has left (sent), so the next one, of the
-  // other parity, may use the same memory. The receivers' words to wait for are those of `slots` slots from `rtr` on.
-  OneSidedOut(RemoteWords& words, int peer, const MessagePlace& there, std::byte* staging, MPI_Aint rtr, std::size_t slots)
+  // staging: place.stride() bytes, or null: the message is put from where it lies. An exchange ends
+  // when what it wrote has left (sent), so the next one, of the other parity, may use the same
+  // memory. The receivers' words to wait for are those of `slots` slots from `rtr` on.
+  OneSidedOut(RemoteWords& words, int peer, const MessagePlace& there, std::byte* staging,
+              MPI_Aint rtr, std::size_t slots)
       : words_(words), peer_(peer), there_(there), staging_(staging), rtr_(rtr), slots_(slots) {
     if (there.bytes == 0) return;
     landings_.push_back({0, there.bytes, {staging, staging}});
     if (staging) pieces_.push_back({reinterpret_cast<std::uintptr_t>(staging), there.bytes});
   }
   const std::vector<Landing>& landings() const override { return landings_; }
-  void bound(std::span<const Piece> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
+  void bound(std::span<const Piece> pieces) override {
+    pieces_.assign(pieces.begin(), pieces.end());
+  }
 
-  // Other receivers in the tree may have this exchange's message already, and have said so. Half a word is none of the two numbers: those of three exchanges in
-  // a row differ in the last byte.
+  // Other receivers in the tree may have this exchange's message already, and have said so. Half a
+  // word is none of the two numbers: those of three exchanges in a row differ in the last byte.
   bool may_write(std::size_t, int parity) override {
     for (std::size_t k = 0; k < slots_; ++k) {
-      const Word64 taken = words_.look(Slot::at(rtr_ + static_cast<MPI_Aint>(k) * Slot::bytes, parity));
+      const Word64 taken =
+          words_.look(Slot::at(rtr_ + static_cast<MPI_Aint>(k) * Slot::bytes, parity));
       if (taken != written_[parity] && taken != written_[parity] + 1) return false;
     }
     return true;
@@ -102,7 +116,8 @@ class OneSidedOut final : public OutEdge {
     ++written_[parity];
     if (there_.twice) {
       Word64* const plain = reinterpret_cast<Word64*>(staging_);
-      for (std::size_t k = 0; k < there_.words(); ++k) plain[there_.words() + k] = plain[k] ^ complement_key(written_[parity]);
+      for (std::size_t k = 0; k < there_.words(); ++k)
+        plain[there_.words() + k] = plain[k] ^ complement_key(written_[parity]);
       words_.put_words(plain, 2 * there_.words(), peer_, there_.at(parity));
     } else {
       put_pieces(parity);
@@ -134,13 +149,15 @@ class OneSidedOut final : public OutEdge {
   MPI_Aint rtr_;
   std::size_t slots_;
   std::vector<Landing> landings_;
-  std::array<Word64, 2> written_{}, put_at_{};  // put_at_: the flush that completes what was written
+  // put_at_: the flush that completes what was written
+  std::array<Word64, 2> written_{}, put_at_{};
 };
 
 class OneSidedIn final : public InEdge {
  public:
   // fetched: 2 * here.stride() bytes, used if the window cannot be looked at by loads.
-  OneSidedIn(RemoteWords& words, const MessagePlace& here, std::byte* fetched, RtrNode* node) : words_(words), here_(here), node_(node) {
+  OneSidedIn(RemoteWords& words, const MessagePlace& here, std::byte* fetched, RtrNode* node)
+      : words_(words), here_(here), node_(node) {
     if (here.bytes == 0) return;
     std::byte* const base = here.twice && !words.unified() ? fetched : words.here(here.first);
     landings_.push_back({0, here.bytes, {base, base + here.stride()}});
@@ -148,7 +165,8 @@ class OneSidedIn final : public InEdge {
   const std::vector<Landing>& landings() const override { return landings_; }
 
   bool arrived(std::size_t, int parity) override {
-    if (!(here_.twice ? matches(parity) : words_.look(here_.flag(parity)) == taken_[parity] + 1)) return false;
+    if (!(here_.twice ? matches(parity) : words_.look(here_.flag(parity)) == taken_[parity] + 1))
+      return false;
     words_.sync();
     return true;
   }
@@ -163,7 +181,9 @@ class OneSidedIn final : public InEdge {
     const std::size_t words = here_.words();
     const Word64 key = complement_key(taken_[parity] + 1);
     if (words_.unified()) {
-      const auto load = [&](std::size_t k) { return words_.load(here_.at(parity) + static_cast<MPI_Aint>(k * sizeof(Word64))); };
+      const auto load = [&](std::size_t k) {
+        return words_.load(here_.at(parity) + static_cast<MPI_Aint>(k * sizeof(Word64)));
+      };
       for (std::size_t k = words; k-- > 0;)
         if ((load(k) ^ load(words + k)) != key) return false;
       return true;

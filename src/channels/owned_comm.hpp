@@ -25,8 +25,9 @@ class OwnedComm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Collective: makes `copy` a duplicate that returns its errors. What MPI refuses is thrown (Errc::mpi) and does not reach the
-// communicator's error handler, which by default ends the job. Needs no memory but MPI's.
+// Collective: makes `copy` a duplicate that returns its errors. What MPI refuses is thrown
+// (Errc::mpi) and does not reach the communicator's error handler, which by default ends the job.
+// Needs no memory but MPI's.
 void duplicate(MPI_Comm comm, OwnedComm& copy);
 
 }  // namespace tonari

@@ -9,12 +9,14 @@ void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, 
   if (to.layout || from.layout) {
     Layout whole;
     whole.add(0, from.bytes);
-    make_moves(moves, to.address, to.layout ? *to.layout : whole, from.address, from.layout ? *from.layout : whole);
+    make_moves(moves, to.address, to.layout ? *to.layout : whole, from.address,
+               from.layout ? *from.layout : whole);
     return;
   }
   if (moves.size() > first) {
     Move& last = moves.back();
-    if (last.count == 1 && last.to + last.length == to.address && last.from + last.length == from.address) {
+    if (last.count == 1 && last.to + last.length == to.address &&
+        last.from + last.length == from.address) {
       last.length += from.bytes;
       return;
     }
@@ -24,7 +26,8 @@ void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, 
 
 void require_messages(const Plan& plan) {
   for (const Operation& op : plan.operations())
-    if (op.kind == Kind::exchange) fail(Errc::internal, "a plan with exchanges is to be run as messages");
+    if (op.kind == Kind::exchange)
+      fail(Errc::internal, "a plan with exchanges is to be run as messages");
 }
 
 namespace {
@@ -34,8 +37,10 @@ bool extend(Move& last, const Move& next) {
   if (last.length != next.length || next.count != 1) return false;
   const auto steps = static_cast<std::ptrdiff_t>(last.count);
   const std::ptrdiff_t to = next.to - last.to, from = next.from - last.from;
-  if (last.count == 1) last.to_stride = to, last.from_stride = from;
-  else if (to != steps * last.to_stride || from != steps * last.from_stride) return false;
+  if (last.count == 1)
+    last.to_stride = to, last.from_stride = from;
+  else if (to != steps * last.to_stride || from != steps * last.from_stride)
+    return false;
   ++last.count;
   return true;
 }

@@ -1,8 +1,10 @@
-// A plan bound to buffers: for every operation the messages to transfer by MPI point to point, the copies before they are started and the copies after they are
-// complete; or, where the message has an edge (channels/edge.hpp), the copies between the blocks and the edge's landings.
+// A plan bound to buffers: for every operation the messages to transfer by MPI point to point, the
+// copies before they are started and the copies after they are complete; or, where the message has
+// an edge (channels/edge.hpp), the copies between the blocks and the edge's landings.
 //
-// Two compilers make it: packed gathers a message's blocks into one piece of memory and scatters it on arrival; typed describes the blocks by
-// a derived datatype and leaves them where they are (zero copy; Traff et al. 2016, section 3.3).
+// Two compilers make it: packed gathers a message's blocks into one piece of memory and scatters it
+// on arrival; typed describes the blocks by a derived datatype and leaves them where they are (zero
+// copy; Traff et al. 2016, section 3.3).
 #pragma once
 
 #include <mpi.h>
@@ -37,38 +39,46 @@ struct Range {
 
 struct P2pProgram {
   using Moves = std::array<Range, 2>;  // in moves, for exchanges of either parity
-  struct Step {  // of one operation of the plan
+  struct Step {                        // of one operation of the plan
     Range transfers;
-    Moves before, after;      // to be done before its transfers start; after they are complete
-    Range parts;              // of a message with an edge: the moves of each landing
-    Range pieces;             // of a message whose edge moves the bytes itself: where they lie
-    bool passes_on = false;   // blocks are passed on straight from the landing: it is given back at the end of the exchange
-    bool viewed = false;      // blocks are read in the landing: it is given back at the next start
+    Moves before, after;  // to be done before its transfers start; after they are complete
+    Range parts;          // of a message with an edge: the moves of each landing
+    Range pieces;         // of a message whose edge moves the bytes itself: where they lie
+    // blocks are passed on straight from the landing: it is given back at the end of the exchange
+    bool passes_on = false;
+    bool viewed = false;  // blocks are read in the landing: it is given back at the next start
   };
   std::vector<Step> steps;
   std::vector<Moves> parts;
   std::vector<Piece> pieces;
   std::vector<Transfer> transfers;
   std::vector<Move> moves;
-  std::vector<std::array<std::byte*, 2>> views;  // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
+  // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
+  std::vector<std::array<std::byte*, 2>> views;
   std::vector<OwnedType> types;
-  Memory memory;             // packed messages, blocks on their way
+  Memory memory;  // packed messages, blocks on their way
   Bytes bytes_sent = 0;
   Bytes bytes_unpacked = 0;  // copied after arrival
 };
 
-// Appends the copies of one block to another of equal size; joins with the last of the moves from `first` on where that is continued.
+// Appends the copies of one block to another of equal size; joins with the last of the moves from
+// `first` on where that is continued.
 void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, const Block& from);
 // Throws Errc::internal if the plan swaps in place.
 void require_messages(const Plan& plan);
-// Ends the list that began at `first`: pieces of equal length at constant distances become one move.
+// Ends the list that began at `first`: pieces of equal length at constant distances become one
+// move.
 Range close_moves(std::vector<Move>& moves, std::size_t first);
 
 struct Packing {
-  std::size_t segment = 0;  // MPI messages are cut into pieces of at most so many bytes (0: only where MPI's int counts demand it)
-  // Of every operation's edge; null or empty: the message goes by MPI. Landings outlive the call only as addresses.
+  // MPI messages are cut into pieces of at most so many bytes (0: only where MPI's int counts
+  // demand it)
+  std::size_t segment = 0;
+  // Of every operation's edge; null or empty: the message goes by MPI. Landings outlive the call
+  // only as addresses.
   std::vector<const std::vector<Landing>*> landings = {};
-  bool views = false;  // contiguous receive blocks stay in the landing they arrive in, if that holds the whole message
+  // contiguous receive blocks stay in the landing they arrive in, if that holds the whole message
+  bool views = false;
 };
 // Of plans without exchanges (else Errc::internal).
 P2pProgram compile_packed(const Plan& plan, const Binding& binding, const Packing& packing);

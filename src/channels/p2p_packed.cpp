@@ -1,7 +1,9 @@
-// The packed channel: one piece of memory per message. A block that is only passed on is never unpacked: it is gathered into the
-// next message straight from the message it came in. A message that is one contiguous piece of a user's buffer is not copied at all.
+// The packed channel: one piece of memory per message. A block that is only passed on is never
+// unpacked: it is gathered into the next message straight from the message it came in. A message
+// that is one contiguous piece of a user's buffer is not copied at all.
 //
-// Messages with an edge lie where the edge says. That may be another place in every other exchange (parity), so moves are made for both.
+// Messages with an edge lie where the edge says. That may be another place in every other exchange
+// (parity), so moves are made for both.
 #include <algorithm>
 
 #include "channels/p2p.hpp"
@@ -17,12 +19,17 @@ enum class Lies : std::uint8_t { in_user_memory, in_pieces, in_memory, in_landin
 class Packer {
  public:
   Packer(const Plan& plan, const Binding& binding, const Packing& packing)
-      : plan_(plan), binding_(binding), packing_(packing),
-        segment_(packing.segment == 0 ? most_per_transfer : std::min(packing.segment, most_per_transfer)), scratch_(plan.scratch_like().size()) {
+      : plan_(plan),
+        binding_(binding),
+        packing_(packing),
+        segment_(packing.segment == 0 ? most_per_transfer
+                                      : std::min(packing.segment, most_per_transfer)),
+        scratch_(plan.scratch_like().size()) {
     for (OpId op = 0; op < plan.size(); ++op) {
       first_.push_back(offsets_.size());
       offsets_.push_back(0);
-      for (Slice s : plan.slices(op)) offsets_.push_back(checked_add(offsets_.back(), bytes(s), "bytes of a message"));
+      for (Slice s : plan.slices(op))
+        offsets_.push_back(checked_add(offsets_.back(), bytes(s), "bytes of a message"));
     }
   }
 
@@ -47,19 +54,24 @@ class Packer {
     std::size_t offset = 0;  // in the program's memory
   };
   struct Scratch {
-    std::array<std::byte*, 2> landed{};  // in the landing it arrives in; null: in the program's memory
+    // in the landing it arrives in; null: in the program's memory
+    std::array<std::byte*, 2> landed{};
     std::size_t offset = 0;
   };
 
   Bytes bytes(Slice s) const { return binding_.bytes(s, plan_.scratch_like()); }
-  Bytes offset(OpId op, std::size_t k) const { return offsets_[first_[op] + k]; }  // of slice k in its message
+  // of slice k in its message
+  Bytes offset(OpId op, std::size_t k) const { return offsets_[first_[op] + k]; }
   Bytes message_bytes(OpId op) const { return offset(op, plan_[op].slice_count); }
-  const std::vector<Landing>* landings(OpId op) const { return packing_.landings.empty() ? nullptr : packing_.landings[op]; }
+  const std::vector<Landing>* landings(OpId op) const {
+    return packing_.landings.empty() ? nullptr : packing_.landings[op];
+  }
   bool alternates() const { return !packing_.landings.empty(); }
 
   std::size_t reserve(Bytes size) {
     const std::size_t at = memory_needed_;
-    memory_needed_ = checked_add<std::size_t>(memory_needed_, round_up(size), "memory for messages");
+    memory_needed_ =
+        checked_add<std::size_t>(memory_needed_, round_up(size), "memory for messages");
     return at;
   }
   Block block(Slice s, int parity) const {
@@ -67,7 +79,8 @@ class Packer {
     if (is_viewed(s)) return {p_.views[s.block][parity], nullptr, bytes(s)};
     if (s.buffer == Buffer::recv) return binding_.recv[s.block];
     const Scratch& scratch = scratch_[s.block];
-    return {scratch.landed[parity] ? scratch.landed[parity] : p_.memory.data() + scratch.offset, nullptr, bytes(s)};
+    return {scratch.landed[parity] ? scratch.landed[parity] : p_.memory.data() + scratch.offset,
+            nullptr, bytes(s)};
   }
 
   // ---- where messages and blocks on their way lie
@@ -92,19 +105,24 @@ class Packer {
       place.offset = reserve(message_bytes(op));
       if (plan_[op].kind == Kind::recv)
         for (std::size_t k = 0; k < plan_[op].slice_count; ++k)
-          if (const Slice s = plan_.slices(op)[k]; s.buffer == Buffer::scratch) scratch_[s.block].offset = place.offset + offset(op, k);
+          if (const Slice s = plan_.slices(op)[k]; s.buffer == Buffer::scratch)
+            scratch_[s.block].offset = place.offset + offset(op, k);
     }
   }
 
-  // Straight from the landing if that holds the whole message; parts of large ones make room for the next, so their blocks are copied.
+  // Straight from the landing if that holds the whole message; parts of large ones make room for
+  // the next, so their blocks are copied.
   void scratch_from_landing(OpId op, const std::vector<Landing>& edge) {
     for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
       const Slice s = plan_.slices(op)[k];
       if (s.buffer != Buffer::scratch) continue;
       Scratch& scratch = scratch_[s.block];
-      if (edge.size() > 1) scratch.offset = reserve(bytes(s));
+      if (edge.size() > 1)
+        scratch.offset = reserve(bytes(s));
       else
-        for (int parity : {0, 1}) scratch.landed[parity] = edge[0].at[parity] + offset(op, k), p_.steps[op].passes_on = true;
+        for (int parity : {0, 1})
+          scratch.landed[parity] = edge[0].at[parity] + offset(op, k),
+          p_.steps[op].passes_on = true;
     }
   }
 
@@ -117,8 +135,12 @@ class Packer {
       p_.steps[op].viewed = true;
     }
   }
-  bool is_viewed(Slice s) const { return s.buffer == Buffer::recv && !p_.views.empty() && p_.views[s.block][0]; }
-  bool in_landing(Slice s) const { return s.buffer == Buffer::scratch ? scratch_[s.block].landed[0] != nullptr : is_viewed(s); }
+  bool is_viewed(Slice s) const {
+    return s.buffer == Buffer::recv && !p_.views.empty() && p_.views[s.block][0];
+  }
+  bool in_landing(Slice s) const {
+    return s.buffer == Buffer::scratch ? scratch_[s.block].landed[0] != nullptr : is_viewed(s);
+  }
 
   // Whether a message can be described by a few addresses that are the same in every exchange.
   bool piecewise(OpId op) const {
@@ -153,7 +175,8 @@ class Packer {
     if (plan_[op].kind == Kind::send) p_.bytes_sent += size;
     if (!landings(op)) return transfer(op, size);
     const auto begin = static_cast<std::uint32_t>(p_.pieces.size());
-    if (places_[op].lies == Lies::in_memory) p_.pieces.push_back(piece(p_.memory.data() + places_[op].offset, size));
+    if (places_[op].lies == Lies::in_memory)
+      p_.pieces.push_back(piece(p_.memory.data() + places_[op].offset, size));
     if (places_[op].lies == Lies::in_pieces)
       for (Slice s : plan_.slices(op)) add_piece(begin, block(s, 0));
     p_.steps[op].pieces = {begin, static_cast<std::uint32_t>(p_.pieces.size())};
@@ -161,21 +184,28 @@ class Packer {
 
   void transfer(OpId op, Bytes size) {
     const Operation& o = plan_[op];
-    std::byte* const data = places_[op].lies == Lies::in_user_memory ? places_[op].in_user_memory : p_.memory.data() + places_[op].offset;
+    std::byte* const data = places_[op].lies == Lies::in_user_memory
+                                ? places_[op].in_user_memory
+                                : p_.memory.data() + places_[op].offset;
     const auto begin = static_cast<std::uint32_t>(p_.transfers.size());
     for (Bytes at = 0; at < size; at += segment_)
-      p_.transfers.push_back({data + at, static_cast<int>(std::min<Bytes>(segment_, size - at)), MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
+      p_.transfers.push_back({data + at, static_cast<int>(std::min<Bytes>(segment_, size - at)),
+                              MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
     p_.steps[op].transfers = {begin, static_cast<std::uint32_t>(p_.transfers.size())};
   }
 
-  static Piece piece(const std::byte* at, Bytes size) { return {reinterpret_cast<std::uintptr_t>(at), size}; }
+  static Piece piece(const std::byte* at, Bytes size) {
+    return {reinterpret_cast<std::uintptr_t>(at), size};
+  }
 
   void add_piece(std::uint32_t first, const Block& b) {
     if (b.bytes == 0) return;
     const Piece next = piece(b.address, b.bytes);
     Piece* const last = p_.pieces.size() > first ? &p_.pieces.back() : nullptr;
-    if (last && last->address + last->bytes == next.address) last->bytes += next.bytes;
-    else p_.pieces.push_back(next);
+    if (last && last->address + last->bytes == next.address)
+      last->bytes += next.bytes;
+    else
+      p_.pieces.push_back(next);
   }
 
   // ---- copies
@@ -183,10 +213,13 @@ class Packer {
   void copies(OpId op) {
     P2pProgram::Step& step = p_.steps[op];
     const Place& place = places_[op];
-    if (plan_[op].kind == Kind::copy) step.before = for_both([&](int parity) { copy(op, parity); });
-    else if (place.lies == Lies::in_landing) parts(op);
+    if (plan_[op].kind == Kind::copy)
+      step.before = for_both([&](int parity) { copy(op, parity); });
+    else if (place.lies == Lies::in_landing)
+      parts(op);
     else if (place.lies == Lies::in_memory) {
-      const Landing whole{0, message_bytes(op), {p_.memory.data() + place.offset, p_.memory.data() + place.offset}};
+      const Landing whole{
+          0, message_bytes(op), {p_.memory.data() + place.offset, p_.memory.data() + place.offset}};
       auto& moves = plan_[op].kind == Kind::send ? step.before : step.after;
       moves = for_both([&](int parity) { part(op, whole, parity); });
     }
@@ -194,7 +227,8 @@ class Packer {
 
   void parts(OpId op) {
     const auto begin = static_cast<std::uint32_t>(p_.parts.size());
-    for (const Landing& landing : *landings(op)) p_.parts.push_back(for_both([&](int parity) { part(op, landing, parity); }));
+    for (const Landing& landing : *landings(op))
+      p_.parts.push_back(for_both([&](int parity) { part(op, landing, parity); }));
     p_.steps[op].parts = {begin, static_cast<std::uint32_t>(p_.parts.size())};
   }
 
@@ -211,11 +245,14 @@ class Packer {
     return moves;
   }
   bool same(Range a, Range b) const {
-    const auto at = [&](std::uint32_t k) { return p_.moves.begin() + static_cast<std::ptrdiff_t>(k); };
+    const auto at = [&](std::uint32_t k) {
+      return p_.moves.begin() + static_cast<std::ptrdiff_t>(k);
+    };
     return std::equal(at(a.begin), at(a.end), at(b.begin), at(b.end));
   }
 
-  // Between the blocks and the bytes of a message that lie in one landing; the last of these may lie apart.
+  // Between the blocks and the bytes of a message that lie in one landing; the last of these may
+  // lie apart.
   void part(OpId op, const Landing& landing, int parity) {
     const Bytes tail = landing.end - landing.tail_bytes;
     between(op, landing.begin, tail, landing.at[parity], parity);
@@ -229,11 +266,16 @@ class Packer {
       const Bytes first = std::max(begin, offset(op, k)), last = std::min(end, offset(op, k + 1));
       if (first >= last || (!out && is_viewed(s))) continue;
       const Block there{at + (first - begin), nullptr, last - first};
-      if (!out && s.buffer == Buffer::scratch && there.address == block(s, parity).address + (first - offset(op, k))) continue;  // it stays here
+      // it stays here
+      if (!out && s.buffer == Buffer::scratch &&
+          there.address == block(s, parity).address + (first - offset(op, k)))
+        continue;
       Layout cut;
       const Block here = cut_out(block(s, parity), first - offset(op, k), last - first, cut);
-      if (out) append_moves(p_.moves, first_move_, there, here);
-      else append_moves(p_.moves, first_move_, here, there);
+      if (out)
+        append_moves(p_.moves, first_move_, there, here);
+      else
+        append_moves(p_.moves, first_move_, here, there);
       if (!out && parity == 0) p_.bytes_unpacked += here.bytes;
     }
   }
@@ -247,16 +289,18 @@ class Packer {
 
   void copy(OpId op, int parity) {
     const auto from = plan_.copy_sources(plan_[op]), to = plan_.copy_targets(plan_[op]);
-    for (std::size_t k = 0; k < from.size(); ++k) append_moves(p_.moves, first_move_, block(to[k], parity), block(from[k], parity));
+    for (std::size_t k = 0; k < from.size(); ++k)
+      append_moves(p_.moves, first_move_, block(to[k], parity), block(from[k], parity));
   }
 
   const Plan& plan_;
   const Binding& binding_;
   const Packing& packing_;
   std::size_t segment_;
-  std::vector<Bytes> offsets_;       // of slices in their message, and its length; of one operation after the other
-  std::vector<std::size_t> first_;   // of each operation's offsets
-  std::vector<Place> places_;   // of operations
+  // of slices in their message, and its length; of one operation after the other
+  std::vector<Bytes> offsets_;
+  std::vector<std::size_t> first_;  // of each operation's offsets
+  std::vector<Place> places_;       // of operations
   std::vector<Scratch> scratch_;
   P2pProgram p_;
   std::size_t memory_needed_ = 0, first_move_ = 0;

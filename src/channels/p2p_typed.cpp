@@ -1,5 +1,6 @@
-// The typed channel (zero copy; paper 000, section 3.3): each message is one derived datatype over the blocks where they lie, in the send, the
-// receive or the scratch buffer, made once at init. Blocks that follow each other in memory become one piece.
+// The typed channel (zero copy; paper 000, section 3.3): each message is one derived datatype over
+// the blocks where they lie, in the send, the receive or the scratch buffer, made once at init.
+// Blocks that follow each other in memory become one piece.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -36,20 +37,24 @@ struct Pieces {
     types.push_back(type);
   }
   bool plain() const {
-    return std::all_of(types.begin(), types.end(), [](MPI_Datatype type) { return type == MPI_BYTE; });
+    return std::all_of(types.begin(), types.end(),
+                       [](MPI_Datatype type) { return type == MPI_BYTE; });
   }
 };
 
 class Typer {
  public:
-  Typer(const Plan& plan, const Binding& binding, const Arguments& arguments) : plan_(plan), binding_(binding), arguments_(arguments) {}
+  Typer(const Plan& plan, const Binding& binding, const Arguments& arguments)
+      : plan_(plan), binding_(binding), arguments_(arguments) {}
 
   P2pProgram program() {
     p_.steps.resize(plan_.size());
     place_scratch();
     for (OpId op = 0; op < plan_.size(); ++op)
-      if (plan_[op].kind == Kind::copy) copy(op);
-      else message(op);
+      if (plan_[op].kind == Kind::copy)
+        copy(op);
+      else
+        message(op);
     return std::move(p_);
   }
 
@@ -62,7 +67,8 @@ class Typer {
     std::vector<std::size_t> offsets(count);
     for (std::uint32_t k = 0; k < count; ++k) {
       offsets[k] = size;
-      size = checked_add<std::size_t>(size, round_up(bytes({Buffer::scratch, k}), 16), "memory for blocks on their way");
+      size = checked_add<std::size_t>(size, round_up(bytes({Buffer::scratch, k}), 16),
+                                      "memory for blocks on their way");
     }
     p_.memory = Memory(size);
     for (std::size_t offset : offsets) scratch_.push_back(p_.memory.data() + offset);
@@ -81,10 +87,13 @@ class Typer {
     if (!TONARI_QUIRK_BYTES_ONLY) return add_as_described(pieces, s);
     for (const Run& run : b.layout->runs()) {
       const std::byte* const first = b.address + run.offset;
-      if (run.count == 1) pieces.add_bytes(first, run.length);
-      else if (std::max(run.length, run.count) <= most_per_piece) pieces.add_typed(reinterpret_cast<MPI_Aint>(first), 1, strided(run));
+      if (run.count == 1)
+        pieces.add_bytes(first, run.length);
+      else if (std::max(run.length, run.count) <= most_per_piece)
+        pieces.add_typed(reinterpret_cast<MPI_Aint>(first), 1, strided(run));
       else
-        for (std::size_t k = 0; k < run.count; ++k) pieces.add_bytes(first + static_cast<std::ptrdiff_t>(k) * run.stride, run.length);
+        for (std::size_t k = 0; k < run.count; ++k)
+          pieces.add_bytes(first + static_cast<std::ptrdiff_t>(k) * run.stride, run.length);
     }
   }
 
@@ -92,14 +101,18 @@ class Typer {
     const bool sent = s.buffer == Buffer::send;
     const TypedBlock& typed = (sent ? arguments_.send : arguments_.recv)[s.block];
     const void* buffer = sent ? arguments_.sendbuf : arguments_.recvbuf;
-    pieces.add_typed(reinterpret_cast<MPI_Aint>(buffer) + typed.displacement, typed.count, typed.type);
+    pieces.add_typed(reinterpret_cast<MPI_Aint>(buffer) + typed.displacement, typed.count,
+                     typed.type);
   }
 
   MPI_Datatype strided(const Run& run) {
-    MPI_Datatype& type = strided_.try_emplace({run.length, run.count, run.stride}, MPI_DATATYPE_NULL).first->second;
+    MPI_Datatype& type =
+        strided_.try_emplace({run.length, run.count, run.stride}, MPI_DATATYPE_NULL).first->second;
     if (type != MPI_DATATYPE_NULL) return type;
     OwnedType& made = p_.types.emplace_back();
-    check_mpi(MPI_Type_create_hvector(static_cast<int>(run.count), static_cast<int>(run.length), run.stride, MPI_BYTE, made.place()), "MPI_Type_create_hvector");
+    check_mpi(MPI_Type_create_hvector(static_cast<int>(run.count), static_cast<int>(run.length),
+                                      run.stride, MPI_BYTE, made.place()),
+              "MPI_Type_create_hvector");
     return type = made.get();
   }
 
@@ -112,9 +125,11 @@ class Typer {
     const auto begin = static_cast<std::uint32_t>(p_.transfers.size());
     const Operation& o = plan_[op];
     if (pieces.counts.size() == 1 && pieces.plain())
-      p_.transfers.push_back({reinterpret_cast<void*>(pieces.addresses[0]), pieces.counts[0], MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
+      p_.transfers.push_back({reinterpret_cast<void*>(pieces.addresses[0]), pieces.counts[0],
+                              MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
     else if (!pieces.counts.empty())
-      p_.transfers.push_back({MPI_BOTTOM, 1, describe(pieces), o.peer, o.tag, o.kind == Kind::send});
+      p_.transfers.push_back(
+          {MPI_BOTTOM, 1, describe(pieces), o.peer, o.tag, o.kind == Kind::send});
     p_.steps[op].transfers = {begin, static_cast<std::uint32_t>(p_.transfers.size())};
   }
 
@@ -122,9 +137,13 @@ class Typer {
     MPI_Datatype* const type = p_.types.emplace_back().place();
     const int count = checked_cast<int>(pieces.counts.size(), "pieces in a message");
     if (pieces.plain())
-      check_mpi(MPI_Type_create_hindexed(count, pieces.counts.data(), pieces.addresses.data(), MPI_BYTE, type), "MPI_Type_create_hindexed");
+      check_mpi(MPI_Type_create_hindexed(count, pieces.counts.data(), pieces.addresses.data(),
+                                         MPI_BYTE, type),
+                "MPI_Type_create_hindexed");
     else
-      check_mpi(MPI_Type_create_struct(count, pieces.counts.data(), pieces.addresses.data(), pieces.types.data(), type), "MPI_Type_create_struct");
+      check_mpi(MPI_Type_create_struct(count, pieces.counts.data(), pieces.addresses.data(),
+                                       pieces.types.data(), type),
+                "MPI_Type_create_struct");
     check_mpi(MPI_Type_commit(type), "MPI_Type_commit");
     return *type;
   }
@@ -132,7 +151,8 @@ class Typer {
   void copy(OpId op) {
     const std::size_t begin = p_.moves.size();
     const auto from = plan_.copy_sources(plan_[op]), to = plan_.copy_targets(plan_[op]);
-    for (std::size_t k = 0; k < from.size(); ++k) append_moves(p_.moves, begin, block(to[k]), block(from[k]));
+    for (std::size_t k = 0; k < from.size(); ++k)
+      append_moves(p_.moves, begin, block(to[k]), block(from[k]));
     p_.steps[op].before.fill(close_moves(p_.moves, begin));
   }
 

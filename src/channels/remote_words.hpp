@@ -1,4 +1,5 @@
-// How one-sided messages reach a window and are looked at there, on both memory models of MPI (MPI 4.0, 12.4): one object per user of a window.
+// How one-sided messages reach a window and are looked at there, on both memory models of MPI (MPI
+// 4.0, 12.4): one object per user of a window.
 #pragma once
 
 #include <mpi.h>
@@ -19,18 +20,24 @@ using Word64 = std::uint64_t;
 
 class RemoteWords {
  public:
-  RemoteWords(std::shared_ptr<Window> window, int rank, bool separate) : window_(std::move(window)), rank_(rank), unified_(window_->unified && !separate) {}
+  RemoteWords(std::shared_ptr<Window> window, int rank, bool separate)
+      : window_(std::move(window)), rank_(rank), unified_(window_->unified && !separate) {}
 
   bool unified() const { return unified_; }
   MPI_Win window() const { return window_->win; }
   std::size_t bytes() const { return window_->bytes; }
   std::byte* here(MPI_Aint at) const { return window_->base + at; }
 
-  // Into the window of peer. What is written from must not change until the next flush; when words arrive is seen by look, bytes need a flush and a word.
+  // Into the window of peer. What is written from must not change until the next flush; when words
+  // arrive is seen by look, bytes need a flush and a word.
   void put_words(const Word64* from, std::size_t count, int peer, MPI_Aint at) {
     const int n = static_cast<int>(count);
-    if (unified_) check_mpi(MPI_Put(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, window_->win), "MPI_Put");
-    else check_mpi(MPI_Accumulate(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, MPI_REPLACE, window_->win), "MPI_Accumulate");
+    if (unified_)
+      check_mpi(MPI_Put(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, window_->win), "MPI_Put");
+    else
+      check_mpi(MPI_Accumulate(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, MPI_REPLACE,
+                               window_->win),
+                "MPI_Accumulate");
     unflushed_ = true;
   }
   void put_bytes(const std::byte* from, Bytes bytes, int peer, MPI_Aint at) {
@@ -44,7 +51,9 @@ class RemoteWords {
   }
 
   // A word that is put as soon as the bytes put so far are there: by the next flush.
-  void announce(const Word64* word, int peer, MPI_Aint at) { announcements_.push_back({word, peer, at}); }
+  void announce(const Word64* word, int peer, MPI_Aint at) {
+    announcements_.push_back({word, peer, at});
+  }
   void reserve(std::size_t announcements) { announcements_.reserve(announcements); }
 
   // Everything that was put is there. One wait for all bytes, one for all words.
@@ -72,13 +81,18 @@ class RemoteWords {
   void fetch(Word64* to, std::size_t count, MPI_Aint at) const {
     const int n = static_cast<int>(count);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Rget_accumulate(to, 0, MPI_UINT64_T, to, n, MPI_UINT64_T, rank_, at, n, MPI_UINT64_T, MPI_NO_OP, window_->win, &request),
+    check_mpi(MPI_Rget_accumulate(to, 0, MPI_UINT64_T, to, n, MPI_UINT64_T, rank_, at, n,
+                                  MPI_UINT64_T, MPI_NO_OP, window_->win, &request),
               "MPI_Rget_accumulate");
     check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
   }
-  Word64 load(MPI_Aint at) const { return std::atomic_ref<Word64>(*reinterpret_cast<Word64*>(here(at))).load(std::memory_order_relaxed); }
+  Word64 load(MPI_Aint at) const {
+    return std::atomic_ref<Word64>(*reinterpret_cast<Word64*>(here(at)))
+        .load(std::memory_order_relaxed);
+  }
 
-  // What was flushed to our window before the word that we saw can be read; what we read before can be overwritten by those whom we tell afterwards.
+  // What was flushed to our window before the word that we saw can be read; what we read before can
+  // be overwritten by those whom we tell afterwards.
   void sync() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     check_mpi(MPI_Win_sync(window_->win), "MPI_Win_sync");

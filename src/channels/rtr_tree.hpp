@@ -1,5 +1,6 @@
-// The shape of the trees over which a sender learns that all its receivers are ready (Hoefler and Schneider 2012, II-C2): a receiver whose children are ready
-// says so to its parent, so that the sender hears of `degree` ranks instead of all.
+// The shape of the trees over which a sender learns that all its receivers are ready (Hoefler and
+// Schneider 2012, II-C2): a receiver whose children are ready says so to its parent, so that the
+// sender hears of `degree` ranks instead of all.
 //
 //              sender                 degree 2; the numbers are places in order(). Filled level by level, so all but the last level are full
 //            0        1               and no path is longer than it must be.
@@ -15,10 +16,12 @@ namespace tonari {
 
 class RtrTree {
  public:
-  // targets: ranks in any order, repeated ones count once. The sender itself needs no tree and is left out. degree: at least 1.
+  // targets: ranks in any order, repeated ones count once. The sender itself needs no tree and is
+  // left out. degree: at least 1.
   RtrTree(int sender, std::span<const int> targets, int degree);
 
-  // The receivers: ascending from the sender on and around, so that neighboring senders give the inner places to different ranks.
+  // The receivers: ascending from the sender on and around, so that neighboring senders give the
+  // inner places to different ranks.
   const std::vector<int>& order() const { return order_; }
   // The rank that the receiver in this place reports to.
   int parent(std::size_t place) const;

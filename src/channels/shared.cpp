@@ -22,8 +22,12 @@ Protocol protocol_for(Bytes bytes, const SharedLimits& limits) {
   return bytes <= limits.whole ? Protocol::mark : Protocol::pipelined;
 }
 
-void set(std::uint64_t& flag) { std::atomic_ref<std::uint64_t>(flag).store(1, std::memory_order_release); }
-bool is_set(std::uint64_t& flag) { return std::atomic_ref<std::uint64_t>(flag).load(std::memory_order_acquire) != 0; }
+void set(std::uint64_t& flag) {
+  std::atomic_ref<std::uint64_t>(flag).store(1, std::memory_order_release);
+}
+bool is_set(std::uint64_t& flag) {
+  return std::atomic_ref<std::uint64_t>(flag).load(std::memory_order_acquire) != 0;
+}
 
 // A lane with its cells, as either end sees it.
 struct Track {
@@ -32,16 +36,20 @@ struct Track {
   }
   // Parts go round the cells; whole messages alternate between two.
   const Cell& cell(std::size_t part, int parity) const {
-    return cells[(protocol == Protocol::pipelined ? part : static_cast<std::size_t>(parity)) % count];
+    return cells[(protocol == Protocol::pipelined ? part : static_cast<std::size_t>(parity)) %
+                 count];
   }
   std::vector<Landing> landings() const {
     if (lane->protocol == Protocol::single_copy) return {{0, lane->bytes}};
-    if (lane->protocol != Protocol::pipelined) return {{0, lane->bytes, {cell(0, 0).payload(), cell(0, 1).payload()}}};
+    if (lane->protocol != Protocol::pipelined)
+      return {{0, lane->bytes, {cell(0, 0).payload(), cell(0, 1).payload()}}};
     std::vector<Landing> parts;
-    const std::uint64_t listed = ring ? std::min<std::uint64_t>(lane->parts(), count) : lane->parts();
+    const std::uint64_t listed =
+        ring ? std::min<std::uint64_t>(lane->parts(), count) : lane->parts();
     for (std::uint64_t part = 0; part < listed; ++part) {
       std::byte* const at = cell(part, 0).payload();
-      parts.push_back({part * lane->payload, std::min(lane->bytes, (part + 1) * lane->payload), {at, at}});
+      parts.push_back(
+          {part * lane->payload, std::min(lane->bytes, (part + 1) * lane->payload), {at, at}});
     }
     return parts;
   }
@@ -55,8 +63,11 @@ struct Track {
 
 void check_end(const Node& node, std::size_t index, bool left, const char* needed_for) {
   const std::int32_t rank = node.ranks()[index];
-  if (node.ended(index)) fail(Errc::peer, "rank ", rank, " (process ", node.process(index), ") has ended, ", needed_for);
-  if (left) fail(Errc::peer, "rank ", rank, " has freed its request, ", needed_for, "; complete an exchange on all ranks before freeing it on one");
+  if (node.ended(index))
+    fail(Errc::peer, "rank ", rank, " (process ", node.process(index), ") has ended, ", needed_for);
+  if (left)
+    fail(Errc::peer, "rank ", rank, " has freed its request, ", needed_for,
+         "; complete an exchange on all ranks before freeing it on one");
 }
 
 class SharedOut final : public OutEdge {
@@ -73,18 +84,27 @@ class SharedOut final : public OutEdge {
   const std::vector<Landing>& landings() const override { return landings_; }
   void bound(std::span<const Piece> pieces) override {
     PieceList list{pieces.size(), {}};
-    if (pieces.size() > most_pieces) fail(Errc::internal, "a single copy of ", pieces.size(), " pieces");
+    if (pieces.size() > most_pieces)
+      fail(Errc::internal, "a single copy of ", pieces.size(), " pieces");
     std::copy(pieces.begin(), pieces.end(), list.pieces);
-    std::memcpy(track_.cells[0].payload(), &list, sizeof list);  // seen by the receiver once the cell is published
+    // seen by the receiver once the cell is published
+    std::memcpy(track_.cells[0].payload(), &list, sizeof list);
   }
   bool may_write(std::size_t part, int parity) override { return track_.cell(part, parity).free(); }
   void written(std::size_t part, int parity) override {
     if (track_.protocol == Protocol::single_copy) order_program_stores();  // others were copied
-    if (track_.protocol == Protocol::canary) track_.cell(part, parity).publish(tail_);
-    else track_.cell(part, parity).publish();
+    if (track_.protocol == Protocol::canary)
+      track_.cell(part, parity).publish(tail_);
+    else
+      track_.cell(part, parity).publish();
   }
-  bool sent(int parity) override { return track_.protocol != Protocol::single_copy || track_.cell(0, parity).free(); }
-  void check() const override { check_end(node_, index_, is_set(track_.lane->receiver_left), "which has not taken what was sent to it"); }
+  bool sent(int parity) override {
+    return track_.protocol != Protocol::single_copy || track_.cell(0, parity).free();
+  }
+  void check() const override {
+    check_end(node_, index_, is_set(track_.lane->receiver_left),
+              "which has not taken what was sent to it");
+  }
 
  private:
   const Node& node_;
@@ -102,7 +122,9 @@ class SharedIn final : public InEdge {
   void leave() override { set(track_.lane->receiver_left); }
 
   const std::vector<Landing>& landings() const override { return landings_; }
-  void bound(std::span<const Piece> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
+  void bound(std::span<const Piece> pieces) override {
+    pieces_.assign(pieces.begin(), pieces.end());
+  }
   bool arrived(std::size_t part, int parity) override {
     const Cell& cell = track_.cell(part, parity);
     if (!cell.full()) return false;
@@ -110,18 +132,22 @@ class SharedIn final : public InEdge {
     return true;
   }
   void taken(std::size_t part, int parity) override { track_.cell(part, parity).release(); }
-  void check() const override { check_end(node_, index_, is_set(track_.lane->sender_left), "from which a message is awaited"); }
+  void check() const override {
+    check_end(node_, index_, is_set(track_.lane->sender_left), "from which a message is awaited");
+  }
 
  private:
   void fetch(const Cell& cell) const {
     const auto& list = *reinterpret_cast<const PieceList*>(cell.payload());
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(list.count, most_pieces));
     const int error = read_process(node_.process(index_), pieces_, {list.pieces, count});
-    // A sender that gave up may have freed what was read, or never have had it mapped; one that completed cannot have left while its cell is full.
+    // A sender that gave up may have freed what was read, or never have had it mapped; one that
+    // completed cannot have left while its cell is full.
     if (is_set(track_.lane->sender_left)) check();
     if (error == 0) return;
     if (node_.ended(index_)) check();
-    fail(Errc::memory, "the memory of rank ", node_.ranks()[index_], " can no longer be read (", std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
+    fail(Errc::memory, "the memory of rank ", node_.ranks()[index_], " can no longer be read (",
+         std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
   }
 
   const Node& node_;
@@ -133,14 +159,24 @@ class SharedIn final : public InEdge {
 
 }  // namespace
 
-SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<EdgeMessage> in, std::vector<EdgeMessage> out,
+SharedLink::SharedLink(std::shared_ptr<const Node> node, std::int32_t rank,
+                       std::vector<EdgeMessage> in, std::vector<EdgeMessage> out,
                        const SharedLimits& limits)
-    : node_(std::move(node)), rank_(rank), ring_(limits.ring), incoming_(std::move(in)), outgoing_(std::move(out)), theirs_(node_->ranks().size()) {
+    : node_(std::move(node)),
+      rank_(rank),
+      ring_(limits.ring),
+      incoming_(std::move(in)),
+      outgoing_(std::move(out)),
+      theirs_(node_->ranks().size()) {
   std::vector<Expected> expected;
-  for (const EdgeMessage& m : incoming_) expected.push_back({m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk, limits.cells});
+  for (const EdgeMessage& m : incoming_)
+    expected.push_back(
+        {m.peer, m.tag, m.bytes, protocol_for(m.bytes, limits), limits.chunk, limits.cells});
   if (expected.empty()) return;
   inbox_ = Inbox::make(expected);
-  for (std::size_t k = 0; k < expected.size(); ++k) in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_, inbox_.lanes()[k], ring_));
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    in_.push_back(std::make_unique<SharedIn>(*node_, node_->index(expected[k].from), inbox_,
+                                             inbox_.lanes()[k], ring_));
 }
 
 void SharedLink::give_up() {
@@ -153,7 +189,9 @@ bool SharedLink::attach(const std::map<std::int32_t, SegmentName>& names) {
     const std::size_t index = node_->index(m.peer);
     const SegmentName& name = names.at(m.peer);
     if (name.bytes == 0) return false;
-    if (!theirs_[index]) theirs_[index] = Inbox::attach(name, ring_ ? Segment::Pages::when_touched : Segment::Pages::now);
+    if (!theirs_[index])
+      theirs_[index] =
+          Inbox::attach(name, ring_ ? Segment::Pages::when_touched : Segment::Pages::now);
     Lane& lane = theirs_[index].find(rank_, m.tag, m.bytes);
     if (ring_) theirs_[index].bring(lane);
     out_.push_back(std::make_unique<SharedOut>(*node_, index, theirs_[index], lane, ring_));

@@ -1,5 +1,6 @@
-// The shared channel: messages between ranks of one node, written by the sender straight into the receiver's memory (memory/inbox.hpp). No locks, no matching, and
-// between start and completion no system call and no MPI call, single copies apart.
+// The shared channel: messages between ranks of one node, written by the sender straight into the
+// receiver's memory (memory/inbox.hpp). No locks, no matching, and between start and completion no
+// system call and no MPI call, single copies apart.
 #pragma once
 
 #include <map>
@@ -13,23 +14,33 @@
 namespace tonari {
 
 struct SharedLimits {
-  Bytes canary = 512;              // messages up to here: data and completion in one write
-  Bytes whole = 1024 * 1024;       // up to here they have two places of their own; longer ones travel in parts, which takes longer but less memory
-  Bytes chunk = 128 * 1024;        // bytes of a part
+  Bytes canary = 512;  // messages up to here: data and completion in one write
+  // up to here they have two places of their own; longer ones travel in parts, which takes longer
+  // but less memory
+  Bytes whole = 1024 * 1024;
+  Bytes chunk = 128 * 1024;                    // bytes of a part
   std::uint32_t cells = Lane::pipeline_cells;  // for parts, of each message
-  Bytes single_copy = 0;           // from here on messages are read where they lie instead (Node::reads_memory); 0: none
-  bool ring = false;               // landings of parts tell the cells of the first round only; later parts go round them. Others' cells are not touched early
-  bool views = false;              // receive blocks are read where they arrive: neither parts nor single copies
+  // from here on messages are read where they lie instead (Node::reads_memory); 0: none
+  Bytes single_copy = 0;
+  // landings of parts tell the cells of the first round only; later parts go round them. Others'
+  // cells are not touched early
+  bool ring = false;
+  // receive blocks are read where they arrive: neither parts nor single copies
+  bool views = false;
 };
 
-// Made in three steps, so that ranks can agree in between: the constructor, attach, close_door. None of them is collective.
+// Made in three steps, so that ranks can agree in between: the constructor, attach, close_door.
+// None of them is collective.
 class SharedLink final : public Link {
  public:
-  // Makes the inbox. rank: this rank's number. in, out: messages from and to ranks of the node. Throws Errc::memory.
-  SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<EdgeMessage> in, std::vector<EdgeMessage> out, const SharedLimits& limits);
+  // Makes the inbox. rank: this rank's number. in, out: messages from and to ranks of the node.
+  // Throws Errc::memory.
+  SharedLink(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<EdgeMessage> in,
+             std::vector<EdgeMessage> out, const SharedLimits& limits);
 
   SegmentName segment() const { return inbox_ ? inbox_.name() : SegmentName{}; }
-  // names: of all receivers; an empty one if it made no inbox: then the result is false. Throws Errc::memory, Errc::mismatch.
+  // names: of all receivers; an empty one if it made no inbox: then the result is false. Throws
+  // Errc::memory, Errc::mismatch.
   bool attach(const std::map<std::int32_t, SegmentName>& names);
   void close_door() { inbox_.close_door(); }  // all have attached
 

@@ -7,7 +7,9 @@
 namespace tonari {
 
 ChunkPool::ChunkPool(std::size_t chunk, std::size_t count)
-    : chunk_(chunk), count_(count), memory_(std::make_unique_for_overwrite<std::byte[]>(chunk * count)) {
+    : chunk_(chunk),
+      count_(count),
+      memory_(std::make_unique_for_overwrite<std::byte[]>(chunk * count)) {
   free_.reserve(count);
   for (std::size_t k = count; k > 0; --k) give(memory_.get() + (k - 1) * chunk);
 }
@@ -16,11 +18,18 @@ namespace {
 
 class P2pSwap final : public Swap {
  public:
-  P2pSwap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm, int tag)
-      : block_(block), pool_(std::move(pool)), comm_(std::move(comm)), tag_(tag), out_(block_.walk()), in_(block_.walk()),
+  P2pSwap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted,
+          std::shared_ptr<const OwnedComm> comm, int tag)
+      : block_(block),
+        pool_(std::move(pool)),
+        comm_(std::move(comm)),
+        tag_(tag),
+        out_(block_.walk()),
+        in_(block_.walk()),
         staged_(!block.contiguous() && pool_->chunk() > 1) {
     const Bytes parts = (block.bytes + pool_->chunk() - 1) / pool_->chunk();
-    flights_.resize(std::min<std::size_t>(granted / (staged_ ? 2 : 1), static_cast<std::size_t>(parts)));
+    flights_.resize(
+        std::min<std::size_t>(granted / (staged_ ? 2 : 1), static_cast<std::size_t>(parts)));
   }
   ~P2pSwap() override {
     if (posted_ != retired_) abandon();
@@ -34,8 +43,11 @@ class P2pSwap final : public Swap {
 
   State advance() override {
     const std::uint64_t before = posted_ + retired_;
-    for (std::size_t round = 0; round < flights_.size() && posted_ != retired_ && landed(oldest()); ++round) retire(oldest());
-    while (at_ < block_.bytes && posted_ - retired_ < flights_.size()) post(flights_[posted_ % flights_.size()]);
+    for (std::size_t round = 0; round < flights_.size() && posted_ != retired_ && landed(oldest());
+         ++round)
+      retire(oldest());
+    while (at_ < block_.bytes && posted_ - retired_ < flights_.size())
+      post(flights_[posted_ % flights_.size()]);
     if (at_ == block_.bytes && posted_ == retired_) return State::complete;
     return posted_ + retired_ != before ? State::went_on : State::idle;
   }
@@ -59,9 +71,13 @@ class P2pSwap final : public Swap {
     flight.bytes = n;
     std::byte* const into = staged_ ? flight.in : out_.straight(n);
     out_.gather(flight.out, n);
-    check_mpi(MPI_Irecv(into, count, MPI_BYTE, block_.peer, tag_, comm_->get(), &flight.requests[0]), "MPI_Irecv");
+    check_mpi(
+        MPI_Irecv(into, count, MPI_BYTE, block_.peer, tag_, comm_->get(), &flight.requests[0]),
+        "MPI_Irecv");
     ++posted_;
-    check_mpi(MPI_Isend(flight.out, count, MPI_BYTE, block_.peer, tag_, comm_->get(), &flight.requests[1]), "MPI_Isend");
+    check_mpi(MPI_Isend(flight.out, count, MPI_BYTE, block_.peer, tag_, comm_->get(),
+                        &flight.requests[1]),
+              "MPI_Isend");
     at_ += n;
   }
 
@@ -80,12 +96,14 @@ class P2pSwap final : public Swap {
     ++retired_;
   }
 
-  // After a failure: nothing may be received any more. Sends cannot be taken back, so what they still read is never given back.
+  // After a failure: nothing may be received any more. Sends cannot be taken back, so what they
+  // still read is never given back.
   void abandon() {
     bool still_sends = false;
     for (; retired_ != posted_; ++retired_) {
       auto& [receive, send] = oldest().requests;
-      if (receive != MPI_REQUEST_NULL && MPI_Cancel(&receive) == MPI_SUCCESS) MPI_Wait(&receive, MPI_STATUS_IGNORE);
+      if (receive != MPI_REQUEST_NULL && MPI_Cancel(&receive) == MPI_SUCCESS)
+        MPI_Wait(&receive, MPI_STATUS_IGNORE);
       int done = 1;
       if (send != MPI_REQUEST_NULL) MPI_Test(&send, &done, MPI_STATUS_IGNORE);
       if (!done) still_sends = true;
@@ -106,7 +124,9 @@ class P2pSwap final : public Swap {
 
 }  // namespace
 
-std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm, int tag) {
+std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool,
+                                    std::size_t granted, std::shared_ptr<const OwnedComm> comm,
+                                    int tag) {
   return std::make_unique<P2pSwap>(block, std::move(pool), granted, std::move(comm), tag);
 }
 

@@ -1,5 +1,7 @@
-// Swaps by MPI point to point: a window of chunks on their way, each with a copy of what goes out in temporary memory, so that what comes in can be received
-// straight into its place (Hofmann and Ruenger 2013, section 3.4, applied to chunks instead of whole blocks). Data that is spread out needs a second chunk.
+// Swaps by MPI point to point: a window of chunks on their way, each with a copy of what goes out
+// in temporary memory, so that what comes in can be received straight into its place (Hofmann and
+// Ruenger 2013, section 3.4, applied to chunks instead of whole blocks). Data that is spread out
+// needs a second chunk.
 #pragma once
 
 #include <mpi.h>
@@ -33,8 +35,11 @@ class ChunkPool {
   std::vector<std::byte*> free_;
 };
 
-// granted: chunks of the pool that it may hold at any time; at least 1, or 2 if the block is spread out and a chunk has more than one byte.
-// tag: the same at both ends, unique among what the pair has under way.
-std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool, std::size_t granted, std::shared_ptr<const OwnedComm> comm, int tag);
+// granted: chunks of the pool that it may hold at any time; at least 1, or 2 if the block is spread
+// out and a chunk has more than one byte. tag: the same at both ends, unique among what the pair
+// has under way.
+std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool,
+                                    std::size_t granted, std::shared_ptr<const OwnedComm> comm,
+                                    int tag);
 
 }  // namespace tonari

@@ -8,20 +8,28 @@ namespace {
 class SharedSwap final : public Swap {
  public:
   SharedSwap(const SwapBlock& block, std::shared_ptr<SharedLink> link, OutEdge& out, InEdge& in)
-      : block_(block), bytes_(block.bytes), link_(std::move(link)), out_edge_(out), in_edge_(in), out_(block_.walk()), in_(block_.walk()) {}
+      : block_(block),
+        bytes_(block.bytes),
+        link_(std::move(link)),
+        out_edge_(out),
+        in_edge_(in),
+        out_(block_.walk()),
+        in_(block_.walk()) {}
 
   void start() override {
     out_.restart(), in_.restart();
     sent_ = received_ = {};
   }
 
-  // In turn, so that what is copied out is still in the cache when something else is copied in there. Once round the ring: other swaps wait, too.
+  // In turn, so that what is copied out is still in the cache when something else is copied in
+  // there. Once round the ring: other swaps wait, too.
   State advance() override {
     bool went_on = false, goes_on = true;
     for (std::size_t k = 0; goes_on && k < out_edge_.landings().size(); ++k) {
       goes_on = false;
       if (sent_.at < bytes_ && out_edge_.may_write(sent_.part, 0)) send(), goes_on = true;
-      if (received_.at < bytes_ && may_overwrite() && in_edge_.arrived(received_.part, 0)) receive(), goes_on = true;
+      if (received_.at < bytes_ && may_overwrite() && in_edge_.arrived(received_.part, 0))
+        receive(), goes_on = true;
       went_on |= goes_on;
     }
     if (received_.at == bytes_) return State::complete;
@@ -41,11 +49,17 @@ class SharedSwap final : public Swap {
   };
 
   // The cells go round: the landings are those of the first round.
-  std::size_t size(const std::vector<Landing>& ring, const Progress& here) const { return std::min<Bytes>(bytes_ - here.at, ring[0].end); }
-  static std::byte* cell(const std::vector<Landing>& ring, const Progress& here) { return ring[here.part % ring.size()].at[0]; }
+  std::size_t size(const std::vector<Landing>& ring, const Progress& here) const {
+    return std::min<Bytes>(bytes_ - here.at, ring[0].end);
+  }
+  static std::byte* cell(const std::vector<Landing>& ring, const Progress& here) {
+    return ring[here.part % ring.size()].at[0];
+  }
 
   // What is there has been copied out.
-  bool may_overwrite() const { return received_.at + size(in_edge_.landings(), received_) <= sent_.at; }
+  bool may_overwrite() const {
+    return received_.at + size(in_edge_.landings(), received_) <= sent_.at;
+  }
 
   void send() {
     const std::size_t n = size(out_edge_.landings(), sent_);
@@ -72,7 +86,8 @@ class SharedSwap final : public Swap {
 
 }  // namespace
 
-std::unique_ptr<Swap> make_shared_swap(const SwapBlock& block, std::shared_ptr<SharedLink> link, OutEdge& out, InEdge& in) {
+std::unique_ptr<Swap> make_shared_swap(const SwapBlock& block, std::shared_ptr<SharedLink> link,
+                                       OutEdge& out, InEdge& in) {
   return std::make_unique<SharedSwap>(block, std::move(link), out, in);
 }
 

@@ -1,4 +1,5 @@
-// Swaps through shared memory: two streams of chunks between the segments of two ranks of a node (channels/shared.hpp). Their cells are all the temporary memory.
+// Swaps through shared memory: two streams of chunks between the segments of two ranks of a node
+// (channels/shared.hpp). Their cells are all the temporary memory.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 namespace tonari {
 
 // out, in: of a link with SharedLimits::ring, for messages of block.bytes. link: holds them.
-std::unique_ptr<Swap> make_shared_swap(const SwapBlock& block, std::shared_ptr<SharedLink> link, OutEdge& out, InEdge& in);
+std::unique_ptr<Swap> make_shared_swap(const SwapBlock& block, std::shared_ptr<SharedLink> link,
+                                       OutEdge& out, InEdge& in);
 
 }  // namespace tonari

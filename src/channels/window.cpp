@@ -19,7 +19,8 @@ namespace {
 // A window is made a little larger than asked for, for its next user, of about the same size.
 constexpr std::size_t most_spare = 64 * 1024;
 
-// All windows of this process, oldest first. Never destroyed: MPI_Finalize may come after the destructors of static objects.
+// All windows of this process, oldest first. Never destroyed: MPI_Finalize may come after the
+// destructors of static objects.
 struct Registry {
   std::mutex mutex;
   std::vector<std::shared_ptr<Window>> windows;
@@ -40,7 +41,8 @@ void free_window(Window& window) {
   window.comm.reset();
 }
 
-// MPI calls it at the start of MPI_Finalize. A window is freed when all its ranks come to it, so all take them in one order.
+// MPI calls it at the start of MPI_Finalize. A window is freed when all its ranks come to it, so
+// all take them in one order.
 int free_all_windows(MPI_Comm, int, void*, void*) {
   std::vector<std::shared_ptr<Window>> windows;
   {
@@ -58,7 +60,8 @@ void enrol(const std::shared_ptr<Window>& window) {
   all.windows.push_back(window);
   if (all.hooked) return;
   int key = MPI_KEYVAL_INVALID;
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all_windows, &key, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all_windows, &key, nullptr),
+            "MPI_Comm_create_keyval");
   check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
   all.hooked = true;
 }
@@ -76,7 +79,8 @@ void leave(const std::shared_ptr<Window>& window) {
 
 // Not zero, and most probably no other process's.
 std::uint64_t process_number() {
-  static const std::uint64_t number = std::uint64_t{std::random_device()()} << 32 | std::random_device()() | 1;
+  static const std::uint64_t number =
+      std::uint64_t{std::random_device()()} << 32 | std::random_device()() | 1;
   return number;
 }
 
@@ -88,7 +92,9 @@ std::array<std::uint64_t, 2> agree_on_order(MPI_Comm comm) {
 }
 
 void allocate(Window& window, MPI_Comm comm) {
-  check_mpi(MPI_Win_allocate(static_cast<MPI_Aint>(window.bytes), 1, MPI_INFO_NULL, comm, &window.base, &window.win), "MPI_Win_allocate");
+  check_mpi(MPI_Win_allocate(static_cast<MPI_Aint>(window.bytes), 1, MPI_INFO_NULL, comm,
+                             &window.base, &window.win),
+            "MPI_Win_allocate");
   check_mpi(MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
 }
 
@@ -103,9 +109,13 @@ void open_window(Window& window) {
   const MPI_Comm comm = window.comm->get();
   std::optional<Error> error = caught([&] { allocate(window, comm); });
   if (error)
-    error = caught([&] { fail(Errc::mpi, "no window of ", window.bytes, " bytes for one-sided messages: ", error->what(), "; use another channel"); });
+    error = caught([&] {
+      fail(Errc::mpi, "no window of ", window.bytes,
+           " bytes for one-sided messages: ", error->what(), "; use another channel");
+    });
   fail_together(comm, error);
-  // Where one rank reads through MPI, those that write to it must write by atomic operations: one model for all.
+  // Where one rank reads through MPI, those that write to it must write by atomic operations: one
+  // model for all.
   int unified = is_unified(window.win);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &unified, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   window.unified = unified != 0;
@@ -125,12 +135,13 @@ void fail_together(MPI_Comm comm, const std::optional<Error>& error) {
   char says[512] = {};
   if (error) std::string_view(error->what()).copy(says, sizeof says - 1);
   check_mpi(MPI_Bcast(says, sizeof says, MPI_CHAR, size - lowest, comm), "MPI_Bcast");
-  const std::optional<Error> said = caught([&] { fail(Errc::mpi, "rank ", size - lowest, ": ", says); });
+  const std::optional<Error> said =
+      caught([&] { fail(Errc::mpi, "rank ", size - lowest, ": ", says); });
   throw Error(Errc::mpi, said->what()).now_on_all_ranks();
 }
 
-// One bit for each of the 64 windows from the first on: nobody uses it, and all have the memory that they need. Everything that was ever written into such a
-// window has arrived.
+// One bit for each of the 64 windows from the first on: nobody uses it, and all have the memory
+// that they need. Everything that was ever written into such a window has arrived.
 std::uint64_t Windows::common(std::size_t first, std::size_t bytes) const {
   std::uint64_t bits = 0;
   for (std::size_t k = first; k < std::min(first + 64, all_.size()); ++k) {
@@ -146,7 +157,8 @@ std::shared_ptr<Window> Windows::take(std::size_t bytes) {
   std::shared_ptr<Window> window;
   fail_together(comm(), std::nullopt);
   for (std::size_t first = 0; first < all_.size() && !window; first += 64)
-    if (const std::uint64_t bits = common(first, bytes)) window = all_[first + static_cast<std::size_t>(std::countr_zero(bits))];
+    if (const std::uint64_t bits = common(first, bytes))
+      window = all_[first + static_cast<std::size_t>(std::countr_zero(bits))];
   if (!window) window = make(bytes);
   std::memset(window->base, 0, window->bytes);
   check_mpi(MPI_Win_sync(window->win), "MPI_Win_sync");
@@ -173,8 +185,10 @@ void Windows::trim() {
   for (std::size_t first = 0, end = all_.size(); first < end; first += 64) {
     const std::uint64_t bits = common(first, 0);
     for (std::size_t k = first; k < std::min(first + 64, end); ++k)
-      if (bits >> (k - first) & 1) leave(all_[k]), free_window(*all_[k]);
-      else all_[kept++] = all_[k];
+      if (bits >> (k - first) & 1)
+        leave(all_[k]), free_window(*all_[k]);
+      else
+        all_[kept++] = all_[k];
   }
   all_.resize(kept);
 }

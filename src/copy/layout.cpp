@@ -5,22 +5,29 @@
 namespace tonari {
 namespace {
 
-// One form for every set of bytes in order: a single piece has stride 0, adjacent pieces are one piece.
+// One form for every set of bytes in order: a single piece has stride 0, adjacent pieces are one
+// piece.
 Run normal(Run run) {
-  if (run.count > 1 && run.stride == static_cast<std::ptrdiff_t>(run.length)) return {run.offset, run.length * run.count, 0, 1};
+  if (run.count > 1 && run.stride == static_cast<std::ptrdiff_t>(run.length))
+    return {run.offset, run.length * run.count, 0, 1};
   if (run.count == 1) run.stride = 0;
   return run;
 }
 
-std::ptrdiff_t last_piece(const Run& run) { return run.offset + run.stride * static_cast<std::ptrdiff_t>(run.count - 1); }
+std::ptrdiff_t last_piece(const Run& run) {
+  return run.offset + run.stride * static_cast<std::ptrdiff_t>(run.count - 1);
+}
 
-bool touches(const Run& run, std::ptrdiff_t next) { return last_piece(run) + static_cast<std::ptrdiff_t>(run.length) == next; }
+bool touches(const Run& run, std::ptrdiff_t next) {
+  return last_piece(run) + static_cast<std::ptrdiff_t>(run.length) == next;
+}
 
 // Appends pieces of the same length that continue at the stride; a single piece has any stride.
 bool extend(Run& run, const Run& next) {
   if (run.length != next.length) return false;
   const std::ptrdiff_t step = next.offset - last_piece(run);
-  if ((run.count > 1 && run.stride != step) || (next.count > 1 && next.stride != step)) return false;
+  if ((run.count > 1 && run.stride != step) || (next.count > 1 && next.stride != step))
+    return false;
   run.stride = step;
   run.count += next.count;
   return true;
@@ -38,10 +45,14 @@ void Layout::add(const Run& run) {
     return;
   }
 
-  // A piece grows at its end. If it is the last of several, it no longer has their length and leaves them.
+  // A piece grows at its end. If it is the last of several, it no longer has their length and
+  // leaves them.
   Run grown{last_piece(runs_.back()), runs_.back().length + next.length, 0, 1};
-  if (runs_.back().count == 1) runs_.pop_back();
-  else runs_.back() = normal({runs_.back().offset, runs_.back().length, runs_.back().stride, runs_.back().count - 1});
+  if (runs_.back().count == 1)
+    runs_.pop_back();
+  else
+    runs_.back() = normal(
+        {runs_.back().offset, runs_.back().length, runs_.back().stride, runs_.back().count - 1});
   if (runs_.empty() || !extend(runs_.back(), grown)) runs_.push_back(grown);
 }
 
@@ -62,10 +73,13 @@ Layout Layout::part(std::uint64_t first, std::uint64_t bytes) const {
       continue;
     }
     // The rest of a piece that was begun, whole pieces, the beginning of one.
-    std::uint64_t piece = first / run.length, skip = first % run.length, left = std::min(bytes, all - first);
+    std::uint64_t piece = first / run.length, skip = first % run.length,
+                  left = std::min(bytes, all - first);
     bytes -= left;
     first = 0;
-    const auto at = [&](std::uint64_t k) { return run.offset + static_cast<std::ptrdiff_t>(k) * run.stride; };
+    const auto at = [&](std::uint64_t k) {
+      return run.offset + static_cast<std::ptrdiff_t>(k) * run.stride;
+    };
     if (skip > 0) {
       const std::uint64_t rest = std::min<std::uint64_t>(left, run.length - skip);
       found.add(at(piece++) + static_cast<std::ptrdiff_t>(skip), rest);
@@ -86,7 +100,8 @@ std::pair<std::ptrdiff_t, std::ptrdiff_t> Layout::span() const {
   std::ptrdiff_t low = runs_[0].offset, high = low;
   for (const Run& run : runs_) {
     low = std::min({low, run.offset, last_piece(run)});
-    high = std::max(high, std::max(run.offset, last_piece(run)) + static_cast<std::ptrdiff_t>(run.length));
+    high = std::max(
+        high, std::max(run.offset, last_piece(run)) + static_cast<std::ptrdiff_t>(run.length));
   }
   return {low, high};
 }

@@ -19,13 +19,15 @@ struct Interval {
 bool by_address(const Interval& a, const Interval& b) { return a.low < b.low; }
 
 void sort_by_address(std::span<Interval> intervals) {
-  if (!std::is_sorted(intervals.begin(), intervals.end(), by_address)) std::sort(intervals.begin(), intervals.end(), by_address);
+  if (!std::is_sorted(intervals.begin(), intervals.end(), by_address))
+    std::sort(intervals.begin(), intervals.end(), by_address);
 }
 
 Interval span_of(const Run& run, Address base, std::uint32_t owner) {
   const Address first = base + static_cast<Address>(run.offset);
   const Address last = first + static_cast<Address>(run.stride) * (run.count - 1);
-  return run.stride < 0 ? Interval{last, first + run.length, &run, owner} : Interval{first, last + run.length, &run, owner};
+  return run.stride < 0 ? Interval{last, first + run.length, &run, owner}
+                        : Interval{first, last + run.length, &run, owner};
 }
 
 // The two different blocks that reach furthest among the intervals seen so far.
@@ -81,20 +83,24 @@ bool sweep(std::span<const Interval> pieces, std::span<const Placed> blocks, Ove
 bool may_conflict(std::span<const Interval> cluster, std::span<const Placed> blocks) {
   const auto other_block = [&](const Interval& i) { return i.owner != cluster[0].owner; };
   const auto writes = [&](const Interval& i) { return blocks[i.owner].written; };
-  return std::any_of(cluster.begin(), cluster.end(), other_block) && std::any_of(cluster.begin(), cluster.end(), writes);
+  return std::any_of(cluster.begin(), cluster.end(), other_block) &&
+         std::any_of(cluster.begin(), cluster.end(), writes);
 }
 
 void add_pieces(std::vector<Interval>& pieces, const Interval& interval, Address base) {
   const Run& r = *interval.run;
   Address at = base + static_cast<Address>(r.offset);
   const std::size_t count = r.stride == 0 ? 1 : r.count;
-  for (std::size_t i = 0; i < count; ++i, at += static_cast<Address>(r.stride)) pieces.push_back({at, at + r.length, &r, interval.owner});
+  for (std::size_t i = 0; i < count; ++i, at += static_cast<Address>(r.stride))
+    pieces.push_back({at, at + r.length, &r, interval.owner});
 }
 
-// Runs whose spans hang together may still share no byte (columns of one array): look at their pieces.
+// Runs whose spans hang together may still share no byte (columns of one array): look at their
+// pieces.
 class Exact {
  public:
-  Exact(std::span<const Placed> blocks, std::size_t most_pieces) : blocks_(blocks), left_(most_pieces) {}
+  Exact(std::span<const Placed> blocks, std::size_t most_pieces)
+      : blocks_(blocks), left_(most_pieces) {}
 
   bool overlaps(std::span<const Interval> cluster, Overlap& overlap) {
     if (cluster.size() < 2 || !may_conflict(cluster, blocks_)) return false;
@@ -120,7 +126,8 @@ std::vector<Interval> run_spans(std::span<const Placed> blocks) {
   std::vector<Interval> spans;
   spans.reserve(runs);
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    for (const Run& run : blocks[i].layout->runs()) spans.push_back(span_of(run, blocks[i].base, static_cast<std::uint32_t>(i)));
+    for (const Run& run : blocks[i].layout->runs())
+      spans.push_back(span_of(run, blocks[i].base, static_cast<std::uint32_t>(i)));
   sort_by_address(spans);
   return spans;
 }
@@ -132,7 +139,8 @@ bool find_overlap(std::span<const Placed> blocks, Overlap& overlap, std::size_t 
   Exact exact(blocks, most_pieces);
   for (std::size_t begin = 0, end = 0; begin < spans.size(); begin = end) {
     Address high = spans[begin].high;
-    for (end = begin + 1; end < spans.size() && spans[end].low < high; ++end) high = std::max(high, spans[end].high);
+    for (end = begin + 1; end < spans.size() && spans[end].low < high; ++end)
+      high = std::max(high, spans[end].high);
     if (exact.overlaps(std::span(spans).subspan(begin, end - begin), overlap)) return true;
   }
   return false;
@@ -148,7 +156,8 @@ bool overlaps_itself(const Layout& layout, std::size_t most_pieces) {
   sort_by_address(spans);
   for (std::size_t begin = 0, end = 0; begin < spans.size(); begin = end) {
     Address high = spans[begin].high;
-    for (end = begin + 1; end < spans.size() && spans[end].low < high; ++end) high = std::max(high, spans[end].high);
+    for (end = begin + 1; end < spans.size() && spans[end].low < high; ++end)
+      high = std::max(high, spans[end].high);
     pieces.clear();
     for (std::size_t k = begin; end - begin > 1 && k < end; ++k) {
       if (spans[k].run->count > most_pieces) return false;

@@ -7,13 +7,16 @@ namespace {
 
 // Through integers: the base may be null (MPI_BOTTOM).
 std::byte* moved(std::byte* base, std::ptrdiff_t offset) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset));
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) +
+                                      static_cast<std::uintptr_t>(offset));
 }
 
 // `count` pieces here against contiguous bytes there.
-void copy(std::byte* here, std::ptrdiff_t stride, std::byte* there, std::size_t length, std::size_t count, bool out) {
+void copy(std::byte* here, std::ptrdiff_t stride, std::byte* there, std::size_t length,
+          std::size_t count, bool out) {
   const auto step = static_cast<std::ptrdiff_t>(length);
-  const Move move = out ? Move{there, here, length, count, step, stride} : Move{here, there, length, count, stride, step};
+  const Move move = out ? Move{there, here, length, count, step, stride}
+                        : Move{here, there, length, count, stride, step};
   run_moves({&move, 1});
 }
 
@@ -21,7 +24,8 @@ void copy(std::byte* here, std::ptrdiff_t stride, std::byte* there, std::size_t 
 
 std::byte* Walk::here(const Run& run) const {
   const auto number = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
-  return moved(base_, extent_ * number(element_) + run.offset + run.stride * number(piece_) + number(byte_));
+  return moved(
+      base_, extent_ * number(element_) + run.offset + run.stride * number(piece_) + number(byte_));
 }
 
 std::byte* Walk::straight(std::size_t n) const {

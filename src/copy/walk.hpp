@@ -1,5 +1,6 @@
-// A walk through the bytes of some data, in traveling order, a chunk at a time: gathers them into contiguous memory, or scatters them from there. Holds a place
-// and nothing else, so that data of any size and shape can be moved in chunks without a list of moves for each.
+// A walk through the bytes of some data, in traveling order, a chunk at a time: gathers them into
+// contiguous memory, or scatters them from there. Holds a place and nothing else, so that data of
+// any size and shape can be moved in chunks without a list of moves for each.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,10 @@ namespace tonari {
 class Walk {
  public:
   Walk() = default;
-  // Elements of one layout, each `extent` bytes further on. base: what the first one is relative to. The layout must outlive the walk.
-  explicit Walk(std::byte* base, const Layout& element, std::ptrdiff_t extent = 0) : base_(base), layout_(&element), extent_(extent) {}
+  // Elements of one layout, each `extent` bytes further on. base: what the first one is relative
+  // to. The layout must outlive the walk.
+  explicit Walk(std::byte* base, const Layout& element, std::ptrdiff_t extent = 0)
+      : base_(base), layout_(&element), extent_(extent) {}
   // Contiguous bytes.
   explicit Walk(std::byte* first) : base_(first) {}
 
@@ -23,7 +26,10 @@ class Walk {
 
   // The next n bytes (so many must be left). Allocate nothing.
   void gather(std::byte* to, std::size_t n) { move(to, n, true); }
-  void scatter(const std::byte* from, std::size_t n) { move(const_cast<std::byte*>(from), n, false); }  // only read from
+  // only read from
+  void scatter(const std::byte* from, std::size_t n) {
+    move(const_cast<std::byte*>(from), n, false);
+  }
   void skip(std::size_t n) { move(nullptr, n, false); }
 
  private:

@@ -4,8 +4,9 @@
 //
 //   ready op ──queue──▶ processor (o, copies) ──sends──▶ interface (g, G) ──L──▶ processor of the receiver (o, copies)
 //
-// The processor takes what is ready in the order in which it became ready, as the engine does; ties go by kind of event and number of operation, so
-// that equal input gives equal times and ranks that do alike see alike times.
+// The processor takes what is ready in the order in which it became ready, as the engine does; ties
+// go by kind of event and number of operation, so that equal input gives equal times and ranks that
+// do alike see alike times.
 #include "cost/simulator.hpp"
 
 #include <algorithm>
@@ -23,18 +24,21 @@ namespace {
 constexpr std::uint32_t none = ~0u;
 
 double units(std::uint64_t bytes) { return static_cast<double>(bytes); }
-double gaps(std::uint64_t bytes, const LogGP& m) { return bytes > 0 ? units(bytes - 1) * m.G : 0; }  // LogGP: (k-1) G
+// LogGP: (k-1) G
+double gaps(std::uint64_t bytes, const LogGP& m) { return bytes > 0 ? units(bytes - 1) * m.G : 0; }
 
 // A message on the wire: whole, or cut into equal segments and a shorter last one.
 struct Cut {
-  Cut(std::uint64_t bytes, std::size_t segment) : piece(segment > 0 ? std::min<std::uint64_t>(segment, bytes) : bytes) {
+  Cut(std::uint64_t bytes, std::size_t segment)
+      : piece(segment > 0 ? std::min<std::uint64_t>(segment, bytes) : bytes) {
     count = bytes > 0 ? (bytes + piece - 1) / piece : 0;
     last = bytes > 0 ? bytes - (count - 1) * piece : 0;
   }
   std::uint64_t piece, count, last;
 };
 
-// Contiguous pieces among slices: a block continues the one before if it follows it in the same buffer.
+// Contiguous pieces among slices: a block continues the one before if it follows it in the same
+// buffer.
 struct Pieces {
   std::uint64_t count = 0, bytes = 0;
   bool scratch = false;
@@ -62,7 +66,9 @@ Pieces pieces(std::span<const Slice> slices, const BlockBytes& bytes, bool passi
   return found;
 }
 
-double copying(const Pieces& p, const LogGP& m) { return units(p.count) * m.copy_block + units(p.bytes) * m.copy_byte; }
+double copying(const Pieces& p, const LogGP& m) {
+  return units(p.count) * m.copy_block + units(p.bytes) * m.copy_byte;
+}
 
 // Blocks that stay at home: a piece is contiguous on both sides.
 double own_copies(const Plan& plan, const Operation& op, const BlockBytes& bytes, const LogGP& m) {
@@ -75,17 +81,20 @@ double own_copies(const Plan& plan, const Operation& op, const BlockBytes& bytes
   return p.bytes > 0 ? copying(p, m) : 0;
 }
 
-// What the processor does besides o. all: the message's pieces. Received blocks that are only passed on are not unpacked: they leave from the
-// message in which they came.
-double handling(const Plan& plan, const Operation& op, const Pieces& all, const BlockBytes& bytes, const LogGP& m, const ChannelCost& channel) {
+// What the processor does besides o. all: the message's pieces. Received blocks that are only
+// passed on are not unpacked: they leave from the message in which they came.
+double handling(const Plan& plan, const Operation& op, const Pieces& all, const BlockBytes& bytes,
+                const LogGP& m, const ChannelCost& channel) {
   if (channel.typed) return all.count > 1 ? units(all.count) * m.typed_block : 0;
   if (channel.direct && all.count == 1 && !all.scratch) return 0;
-  return copying(op.kind == Kind::recv && all.scratch ? pieces(plan.slices(op), bytes, false) : all, m);
+  return copying(op.kind == Kind::recv && all.scratch ? pieces(plan.slices(op), bytes, false) : all,
+                 m);
 }
 
 class Simulation {
  public:
-  Simulation(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine, const ChannelCost& channel)
+  Simulation(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
+             const ChannelCost& channel)
       : plans_(plans), machine_(machine), channel_(channel) {
     std::uint32_t total = 0;
     for (const Plan& plan : plans) {
@@ -109,28 +118,36 @@ class Simulation {
       handle(event);
       release();
     }
-    if (completed_ != tasks_.size()) fail(Errc::internal, "the plans never finish: ", tasks_.size() - completed_, " operations wait for each other");
+    if (completed_ != tasks_.size())
+      fail(Errc::internal, "the plans never finish: ", tasks_.size() - completed_,
+           " operations wait for each other");
     return end_;
   }
 
  private:
-  enum class What : std::uint8_t { arrived, left, granted, processor };  // the order of events of one time: the processor chooses last
+  // the order of events of one time: the processor chooses last
+  enum class What : std::uint8_t { arrived, left, granted, processor };
   struct Event {
     double time;
     What what;
     std::uint32_t id;  // task; of `processor` events the rank
-    friend bool operator>(const Event& a, const Event& b) { return std::tie(a.time, a.what, a.id) > std::tie(b.time, b.what, b.id); }
+    friend bool operator>(const Event& a, const Event& b) {
+      return std::tie(a.time, a.what, a.id) > std::tie(b.time, b.what, b.id);
+    }
   };
-  struct Task {  // an operation of some rank
-    double busy;           // seconds of the processor
-    std::uint64_t bytes;   // of the message
+  struct Task {           // an operation of some rank
+    double busy;          // seconds of the processor
+    std::uint64_t bytes;  // of the message
     std::uint32_t rank, waiting;
     std::uint32_t partner = none;  // the other end of the message
     Kind kind;
-    bool posted = false;   // a receive that may take its message; a send of a long one that waits for that; an exchange that waits for its partner
+    // a receive that may take its message; a send of a long one that waits for that; an exchange
+    // that waits for its partner
+    bool posted = false;
     bool arrived = false;
-    std::uint8_t parts = 1;      // not done yet: of an exchange its send and its receive
-    double receiving = 0;        // of an exchange: seconds of the processor for its receive, which comes second
+    std::uint8_t parts = 1;  // not done yet: of an exchange its send and its receive
+    // of an exchange: seconds of the processor for its receive, which comes second
+    double receiving = 0;
   };
   struct Processor {
     std::uint32_t head, tail;  // in queue_: every task of a rank enters once, an exchange twice
@@ -150,22 +167,28 @@ class Simulation {
       t.bytes = all.bytes;
       t.busy = units(cut(t).count) * machine_.o;
       if (op.kind == Kind::exchange) t.parts = 2, t.receiving = t.busy;
-      t.busy += op.kind == Kind::exchange ? copying(all, machine_) : handling(plan, op, all, bytes, machine_, channel_);
+      t.busy += op.kind == Kind::exchange ? copying(all, machine_)
+                                          : handling(plan, op, all, bytes, machine_, channel_);
     }
     return t;
   }
 
   Cut cut(const Task& t) const { return {t.bytes, channel_.segment}; }
   bool rendezvous(const Task& t) const { return cut(t).piece > machine_.eager; }
-  const Operation& operation(std::uint32_t id) const { return plans_[tasks_[id].rank][id - begin_[tasks_[id].rank]]; }
+  const Operation& operation(std::uint32_t id) const {
+    return plans_[tasks_[id].rank][id - begin_[tasks_[id].rank]];
+  }
 
-  // Pairs sends with receives. Of several messages with one key the first send meets the first receive, as MPI has it.
+  // Pairs sends with receives. Of several messages with one key the first send meets the first
+  // receive, as MPI has it.
   void match() {
     struct End {
       std::uint64_t pair;
       std::int32_t tag;
       std::uint32_t id;
-      bool operator<(const End& other) const { return std::tie(pair, tag, id) < std::tie(other.pair, other.tag, other.id); }
+      bool operator<(const End& other) const {
+        return std::tie(pair, tag, id) < std::tie(other.pair, other.tag, other.id);
+      }
     };
     const bool alone = plans_.size() == 1;
     std::vector<End> ends[2];
@@ -179,7 +202,10 @@ class Simulation {
       }
       for (const bool out : {false, true})
         if (op.kind == Kind::exchange || out == (op.kind == Kind::send))
-          ends[out].push_back({alone ? 0 : out ? here << 32 | peer : peer << 32 | here, op.tag, id});
+          ends[out].push_back({alone ? 0
+                               : out ? here << 32 | peer
+                                     : peer << 32 | here,
+                               op.tag, id});
     }
     for (auto& list : ends)
       if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
@@ -197,9 +223,11 @@ class Simulation {
         break;
       }
     }
-    if (!alone && (in != ends[0].end() || out != ends[1].end())) fail(Errc::internal, "a message of the plans has no other end");
+    if (!alone && (in != ends[0].end() || out != ends[1].end()))
+      fail(Errc::internal, "a message of the plans has no other end");
     for (const Task& t : tasks_)
-      if (t.partner != none && (t.kind == Kind::exchange) != (tasks_[t.partner].kind == Kind::exchange))
+      if (t.partner != none &&
+          (t.kind == Kind::exchange) != (tasks_[t.partner].kind == Kind::exchange))
         fail(Errc::internal, "an exchange of the plans meets a message");
   }
 
@@ -207,7 +235,8 @@ class Simulation {
   void start() {
     for (bool copies : {false, true})
       for (std::uint32_t id = 0; id < tasks_.size(); ++id)
-        if (tasks_[id].waiting == 0 && (tasks_[id].kind == Kind::copy) == copies) ready_.push_back(id);
+        if (tasks_[id].waiting == 0 && (tasks_[id].kind == Kind::copy) == copies)
+          ready_.push_back(id);
     release();
   }
 
@@ -217,9 +246,15 @@ class Simulation {
         tasks_[event.id].arrived = true;
         if (tasks_[event.id].posted || tasks_[event.id].kind == Kind::exchange) enqueue(event.id);
         break;
-      case What::left: part_done(event.id); break;
-      case What::granted: events_.push({transmit(event.id, 0), What::left, event.id}); break;
-      case What::processor: next(event.id); break;
+      case What::left:
+        part_done(event.id);
+        break;
+      case What::granted:
+        events_.push({transmit(event.id, 0), What::left, event.id});
+        break;
+      case What::processor:
+        next(event.id);
+        break;
     }
   }
 
@@ -254,7 +289,8 @@ class Simulation {
     if (t.kind == Kind::send) transmit(id, machine_.o);
     part_done(id);
   }
-  // The first turn of an exchange: its bytes are on their way, or will be once the partner is asked; what arrives is another turn.
+  // The first turn of an exchange: its bytes are on their way, or will be once the partner is
+  // asked; what arrives is another turn.
   void sent(std::uint32_t id) {
     Task& t = tasks_[id];
     t.posted = false;
@@ -263,17 +299,21 @@ class Simulation {
     transmit(id, machine_.o);
     part_done(id);
   }
-  void grant(std::uint32_t send) { events_.push({now_ + machine_.rendezvous, What::granted, send}); }
+  void grant(std::uint32_t send) {
+    events_.push({now_ + machine_.rendezvous, What::granted, send});
+  }
 
-  // The interface sends a message whose last segment it gets now and the ones before `apart` seconds after each other. Returns when the last byte
-  // has left. The receiver's processor takes up segments as they come: it begins when it can go on without a break until the last one is
+  // The interface sends a message whose last segment it gets now and the ones before `apart`
+  // seconds after each other. Returns when the last byte has left. The receiver's processor takes
+  // up segments as they come: it begins when it can go on without a break until the last one is
   // there, but not before the first possibly arrives.
   double transmit(std::uint32_t id, double apart) {
     const Task& t = tasks_[id];
     const Cut c = cut(t);
     const double earlier = units(c.count - 1);
     double& free = processors_[t.rank].interface_free;
-    const double last = std::max(now_, std::max(free, now_ - earlier * apart) + earlier * (machine_.g + gaps(c.piece, machine_)));
+    const double last = std::max(now_, std::max(free, now_ - earlier * apart) +
+                                           earlier * (machine_.g + gaps(c.piece, machine_)));
     const double left = last + gaps(c.last, machine_);
     free = left + machine_.g;
     const double here = std::max(left + machine_.L - earlier * machine_.o, now_ + machine_.L);
@@ -298,10 +338,14 @@ class Simulation {
     for (std::size_t k = 0; k < ready_.size(); ++k) {
       const std::uint32_t id = ready_[k];
       const Task& t = tasks_[id];
-      if (t.kind == Kind::copy ? t.busy == 0 : t.bytes == 0) complete(id);
-      else if (t.kind == Kind::recv) post(id);
-      else if (t.kind == Kind::exchange) meet(id);
-      else enqueue(id);
+      if (t.kind == Kind::copy ? t.busy == 0 : t.bytes == 0)
+        complete(id);
+      else if (t.kind == Kind::recv)
+        post(id);
+      else if (t.kind == Kind::exchange)
+        meet(id);
+      else
+        enqueue(id);
     }
     ready_.clear();
   }
@@ -323,12 +367,17 @@ class Simulation {
     if (send.posted) grant(t.partner);
   }
 
-  // One plan stands for all, but this rank has no send like the one it now waits for (a border): the peer is taken to start it now.
+  // One plan stands for all, but this rank has no send like the one it now waits for (a border):
+  // the peer is taken to start it now.
   void lone(std::uint32_t id) {
     const Task& t = tasks_[id];
     const Cut c = cut(t);
-    const double wire = units(c.count - 1) * std::max(machine_.g + gaps(c.piece, machine_), machine_.o) + gaps(c.last, machine_) + machine_.L;
-    events_.push({now_ + machine_.o + wire - units(c.count - 1) * machine_.o + (rendezvous(t) ? machine_.rendezvous : 0), What::arrived, id});
+    const double wire =
+        units(c.count - 1) * std::max(machine_.g + gaps(c.piece, machine_), machine_.o) +
+        gaps(c.last, machine_) + machine_.L;
+    events_.push({now_ + machine_.o + wire - units(c.count - 1) * machine_.o +
+                      (rendezvous(t) ? machine_.rendezvous : 0),
+                  What::arrived, id});
   }
 
   std::span<const Plan> plans_;
@@ -346,8 +395,9 @@ class Simulation {
 
 // What a look at the offsets tells.
 struct Glance {
-  std::size_t moving = 0;        // offsets that are not zero
-  double pieces_per_block = 1;   // of a message of all blocks that agree in one coordinate: neighbors in the list often do
+  std::size_t moving = 0;  // offsets that are not zero
+  // of a message of all blocks that agree in one coordinate: neighbors in the list often do
+  double pieces_per_block = 1;
 };
 
 Glance glance(const Neighborhood& near) {
@@ -367,28 +417,36 @@ Glance glance(const Neighborhood& near) {
   return {moving, coordinates > 0 ? units(runs) / units(coordinates) : 1};
 }
 
-// Blocks a rank sends. The tree of a large allgather takes milliseconds to make; most such neighborhoods are boxes, in which every place that is
-// passed is a neighbor, so that each block arrives there once.
+// Blocks a rank sends. The tree of a large allgather takes milliseconds to make; most such
+// neighborhoods are boxes, in which every place that is passed is a neighbor, so that each block
+// arrives there once.
 double blocks_sent(const Schedule& schedule, std::size_t moving) {
   constexpr std::size_t largest_tree = 2000;  // neighbors
-  if (schedule.collective() == Collective::alltoall || schedule.near().offsets.size() <= largest_tree) return units(schedule.volume());
+  if (schedule.collective() == Collective::alltoall ||
+      schedule.near().offsets.size() <= largest_tree)
+    return units(schedule.volume());
   return units(std::min(schedule.hops(), moving));
 }
 
 }  // namespace
 
-double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine, ChannelCost channel) {
+double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
+                ChannelCost channel) {
   return Simulation(plans, bytes, machine, channel).run();
 }
 
-double estimate(const Schedule& schedule, double block_bytes, const LogGP& machine, ChannelCost channel) {
+double estimate(const Schedule& schedule, double block_bytes, const LogGP& machine,
+                ChannelCost channel) {
   const double rounds = units(schedule.rounds());
   if (rounds == 0) return 0;
   const auto [moving, share] = glance(schedule.near());
   const double blocks = blocks_sent(schedule, moving), message = blocks / rounds * block_bytes;
-  // A block takes `levels` hops on average: so often the rank waits for the network, each time for its share of the rounds.
-  const double levels = std::clamp(std::ceil(units(schedule.hops()) / std::max<double>(1, units(moving))), 1.0, rounds);
-  const double segments = channel.segment > 0 ? std::max(1.0, std::ceil(message / units(channel.segment))) : 1;
+  // A block takes `levels` hops on average: so often the rank waits for the network, each time for
+  // its share of the rounds.
+  const double levels = std::clamp(
+      std::ceil(units(schedule.hops()) / std::max<double>(1, units(moving))), 1.0, rounds);
+  const double segments =
+      channel.segment > 0 ? std::max(1.0, std::ceil(message / units(channel.segment))) : 1;
   const bool waits = message / segments > units(machine.eager);
   const bool combined = blocks > rounds || levels > 1;
   const double delivered = combined ? std::min(blocks, units(moving)) : 0;
@@ -397,16 +455,19 @@ double estimate(const Schedule& schedule, double block_bytes, const LogGP& machi
   if (channel.typed)
     processor += combined ? 2 * blocks * share * machine.typed_block : 0;
   else if (combined || !channel.direct)
-    processor += (blocks + delivered) * (share * machine.copy_block + block_bytes * machine.copy_byte);
+    processor +=
+        (blocks + delivered) * (share * machine.copy_block + block_bytes * machine.copy_byte);
   const double network = rounds * segments * machine.g + blocks * block_bytes * machine.G;
-  return std::max(processor, network) + levels * (machine.L + (waits ? machine.rendezvous : 0)) + std::min(processor, network) * levels / rounds;
+  return std::max(processor, network) + levels * (machine.L + (waits ? machine.rendezvous : 0)) +
+         std::min(processor, network) * levels / rounds;
 }
 
 std::int64_t crossover_bytes(const Plan& plan, const Plan& reference, const LogGP& machine) {
   return crossover_bytes({&plan, 1}, {&reference, 1}, machine);
 }
 
-std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference, const LogGP& machine) {
+std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference,
+                             const LogGP& machine) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
   const auto faster = [&](std::uint64_t block) {
     const BlockBytes bytes = [block](Slice) { return block; };

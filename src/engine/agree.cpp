@@ -8,7 +8,8 @@
 namespace tonari {
 namespace {
 
-// Collective: what the error of rank `from` says, in pieces that need no memory to be received; cut short where a rank has none for all of it.
+// Collective: what the error of rank `from` says, in pieces that need no memory to be received; cut
+// short where a rank has none for all of it.
 std::string spread_sentence(MPI_Comm comm, int from, std::string_view mine) {
   std::string all;
   int length = static_cast<int>(mine.size());
@@ -35,7 +36,8 @@ void complete_while_driving(MPI_Request& request) {
   check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
 }
 
-Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots) : comm_(comm), error_(error) {
+Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots)
+    : comm_(comm), error_(error) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
   words_[0] = error ? static_cast<std::uint64_t>(size_ - rank_) : 0;
@@ -45,7 +47,9 @@ Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots) :
     words_[2 + 2 * k] = largest_ballot - words_[1 + 2 * k];
   }
   const int count = static_cast<int>(words_.size());
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm, &request_), "MPI_Iallreduce");
+  check_mpi(
+      MPI_Iallreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm, &request_),
+      "MPI_Iallreduce");
 }
 
 bool Vote::test() {
@@ -61,12 +65,14 @@ void Vote::conclude() {
   const int failed = size_ - static_cast<int>(words_[0]);
   int code = error_ ? static_cast<int>(error_->code()) : 0;
   check_mpi(MPI_Bcast(&code, 1, MPI_INT, failed, comm_), "MPI_Bcast");
-  const std::string sentence = spread_sentence(comm_, failed, rank_ == failed ? error_->what() : "");
+  const std::string sentence =
+      spread_sentence(comm_, failed, rank_ == failed ? error_->what() : "");
   if (rank_ == failed) throw Error(*error_).now_on_all_ranks();
   throw Error(static_cast<Errc>(code), sentence).now_on_all_ranks();
 }
 
-std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots, std::vector<std::uint64_t>* values) {
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
+                        std::span<const Ballot> ballots, std::vector<std::uint64_t>* values) {
   std::vector<bool> same;
   std::optional<Error> error = local;
   if (!error && !ballots.empty())
@@ -75,7 +81,8 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::s
       if (values) values->reserve(values->size() + ballots.size());
     });
   do {
-    const std::span<const Ballot> some = ballots.first(std::min(ballots.size(), Vote::ballots_at_once));
+    const std::span<const Ballot> some =
+        ballots.first(std::min(ballots.size(), Vote::ballots_at_once));
     ballots = ballots.subspan(some.size());
     Vote vote(comm, error ? &*error : nullptr, some);
     vote.wait();
@@ -95,7 +102,8 @@ std::string broadcast(MPI_Comm comm, const std::string& text) {
   } head{static_cast<std::uint32_t>(text.size()), {}};
   text.copy(head.start, sizeof head.start);
   stay_together(comm);
-  check_mpi(MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, comm), "MPI_Bcast");  // most texts are short: one message
+  // most texts are short: one message
+  check_mpi(MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, comm), "MPI_Bcast");
   if (head.length <= sizeof head.start) return std::string(head.start, head.length);
   std::string all;
   together(comm, [&] {

@@ -1,9 +1,13 @@
-// Agreement between ranks: all succeed, or all fail with the same sentence (nothing hangs, nobody goes on alone).
+// Agreement between ranks: all succeed, or all fail with the same sentence (nothing hangs, nobody
+// goes on alone).
 //
-// What ranks do together, they do in a scope, `together`. A rank that fails anywhere in it, out of memory for instance, leaves it and enters an agreement with
-// its error. So every collective step within a scope begins with an agreement (stay_together, where there is nothing else to agree on), which the others then
-// have in common with that rank, and between that agreement and the end of the step nothing fails on one rank only: no memory is allocated there. Where such a
-// step is a scope of its own on another communicator, or one whose errors are caught and not passed on, the same holds for its beginning.
+// What ranks do together, they do in a scope, `together`. A rank that fails anywhere in it, out of
+// memory for instance, leaves it and enters an agreement with its error. So every collective step
+// within a scope begins with an agreement (stay_together, where there is nothing else to agree on),
+// which the others then have in common with that rank, and between that agreement and the end of
+// the step nothing fails on one rank only: no memory is allocated there. Where such a step is a
+// scope of its own on another communicator, or one whose errors are caught and not passed on, the
+// same holds for its beginning.
 #pragma once
 
 #include <mpi.h>
@@ -20,10 +24,12 @@
 
 namespace tonari {
 
-// The largest value that ranks can compare; of larger ones the two highest bits are lost. MPICH 4.0.2 takes the maximum of MPI_UINT64_T as if it had a sign.
+// The largest value that ranks can compare; of larger ones the two highest bits are lost. MPICH
+// 4.0.2 takes the maximum of MPI_UINT64_T as if it had a sign.
 inline constexpr std::uint64_t largest_ballot = (std::uint64_t{1} << 62) - 1;
 
-// What ranks should have the same value of. Those that abstain go with all others; if all do, it counts as different.
+// What ranks should have the same value of. Those that abstain go with all others; if all do, it
+// counts as different.
 struct Ballot {
   Ballot(std::uint64_t v = 0) : value(v) {}
   Ballot(std::uint64_t v, bool abstain) : value(v), abstains(abstain) {}
@@ -31,21 +37,27 @@ struct Ballot {
   bool abstains = false;
 };
 
-// Collective. If `local` holds an error on some rank, throws the error of the lowest such rank on all ranks.
-// Otherwise returns, for every ballot, whether it has the same value on all ranks. One MPI_Iallreduce if all is well and there are not many ballots; while it
-// lasts the exchanges in flight are driven on (engine/in_flight.hpp), so calls that begin with an agreement may be made between start and completion of
-// others. values: what the ballots say where they are the same, also for ranks that abstained. Any two agreements can meet, so that a rank that fails is heard
+// Collective. If `local` holds an error on some rank, throws the error of the lowest such rank on
+// all ranks. Otherwise returns, for every ballot, whether it has the same value on all ranks. One
+// MPI_Iallreduce if all is well and there are not many ballots; while it lasts the exchanges in
+// flight are driven on (engine/in_flight.hpp), so calls that begin with an agreement may be made
+// between start and completion of others. values: what the ballots say where they are the same,
+// also for ranks that abstained. Any two agreements can meet, so that a rank that fails is heard
 // whatever the others agree on; if all is well, all must bring equally many ballots.
-std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local, std::span<const Ballot> ballots = {},
+std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
+                        std::span<const Ballot> ballots = {},
                         std::vector<std::uint64_t>* values = nullptr);
 
-// Collective, before a collective step: throws on all ranks if one of them has failed on its way here.
+// Collective, before a collective step: throws on all ranks if one of them has failed on its way
+// here.
 inline void stay_together(MPI_Comm comm) { agree(comm, std::nullopt); }
 
-// Waits for a non-blocking collective; while it lasts the exchanges in flight are driven on, as in agree.
+// Waits for a non-blocking collective; while it lasts the exchanges in flight are driven on, as in
+// agree.
 void complete_while_driving(MPI_Request& request);
 
-// One agreement, for those that have other things to do meanwhile. It must be completed, and then concluded.
+// One agreement, for those that have other things to do meanwhile. It must be completed, and then
+// concluded.
 class Vote {
  public:
   static constexpr std::size_t ballots_at_once = 16;  // few enough to cost no more than a word
@@ -56,16 +68,20 @@ class Vote {
   Vote& operator=(const Vote&) = delete;
 
   bool test();
-  void wait();      // driving
-  void conclude();  // collective, after completion: throws the error of the lowest rank that has one
-  bool same(std::size_t ballot) const { return words_[1 + 2 * ballot] + words_[2 + 2 * ballot] == largest_ballot; }
+  void wait();  // driving
+  // collective, after completion: throws the error of the lowest rank that has one
+  void conclude();
+  bool same(std::size_t ballot) const {
+    return words_[1 + 2 * ballot] + words_[2 + 2 * ballot] == largest_ballot;
+  }
   std::uint64_t said(std::size_t ballot) const { return words_[1 + 2 * ballot]; }
 
  private:
   MPI_Comm comm_;
   const Error* error_;
   int rank_ = 0, size_ = 0;
-  // The first finds the lowest rank with an error. Of a ballot v the maximum of v and that of largest - v add up to largest only if v is the same everywhere.
+  // The first finds the lowest rank with an error. Of a ballot v the maximum of v and that of
+  // largest - v add up to largest only if v is the same everywhere.
   std::array<std::uint64_t, 1 + 2 * ballots_at_once> words_{};
   MPI_Request request_ = MPI_REQUEST_NULL;
 };

@@ -23,10 +23,12 @@ namespace {
 
 constexpr std::size_t largest = 1 << 20;
 
-// Both partners run the same sequence; only the first one's times count. All memory is there before it begins: the partner would wait for one that fails.
+// Both partners run the same sequence; only the first one's times count. All memory is there before
+// it begins: the partner would wait for one that fails.
 class Pair {
  public:
-  Pair(MPI_Comm comm, int partner, bool first) : comm_(comm), partner_(partner), first_(first), data_(largest) {
+  Pair(MPI_Comm comm, int partner, bool first)
+      : comm_(comm), partner_(partner), first_(first), data_(largest) {
     std::fill_n(data_.data(), largest, std::byte{1});
     times_.reserve(most_rounds);
   }
@@ -37,7 +39,9 @@ class Pair {
     for (int batch = 0; batch < 2; ++batch) {
       times_.clear();
       for (int k = 0; k < rounds; ++k) times_.push_back(ping(static_cast<int>(bytes)) / 2);
-      if (batch == 0) rounds = agree_on(static_cast<int>(std::clamp(seconds / (2 * undisturbed(times_) + 1e-9), 4.0, double{most_rounds})));
+      if (batch == 0)
+        rounds = agree_on(static_cast<int>(
+            std::clamp(seconds / (2 * undisturbed(times_) + 1e-9), 4.0, double{most_rounds})));
     }
     return undisturbed(times_);
   }
@@ -51,8 +55,10 @@ class Pair {
       ping(1);
       const double start = MPI_Wtime();
       for (int m = 0; m < count; ++m)
-        check_mpi(first_ ? MPI_Isend(data_.data(), 8, MPI_BYTE, partner_, measure_burst, comm_, &requests[m])
-                         : MPI_Irecv(data_.data() + 8 * m, 8, MPI_BYTE, partner_, measure_burst, comm_, &requests[m]),
+        check_mpi(first_ ? MPI_Isend(data_.data(), 8, MPI_BYTE, partner_, measure_burst, comm_,
+                                     &requests[m])
+                         : MPI_Irecv(data_.data() + 8 * m, 8, MPI_BYTE, partner_, measure_burst,
+                                     comm_, &requests[m]),
                   "a burst of messages");
       times_.push_back((MPI_Wtime() - start) / count);
       check_mpi(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
@@ -60,11 +66,14 @@ class Pair {
     return undisturbed(times_);
   }
 
-  // Largest message that is sent although the receiver has not yet asked for it. Limits are powers of two that include the MPI's header.
+  // Largest message that is sent although the receiver has not yet asked for it. Limits are powers
+  // of two that include the MPI's header.
   std::size_t eager() {
     constexpr std::size_t header = 96;
     std::size_t limit = 256;
-    for (std::size_t bytes = 512; bytes <= largest && leaves_alone(static_cast<int>(bytes - header)); bytes *= 2) limit = bytes - header;
+    for (std::size_t bytes = 512;
+         bytes <= largest && leaves_alone(static_cast<int>(bytes - header)); bytes *= 2)
+      limit = bytes - header;
     return limit;
   }
 
@@ -84,30 +93,40 @@ class Pair {
  private:
   double ping(int count, MPI_Datatype type = MPI_BYTE) {
     const double start = MPI_Wtime();
-    if (first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
-    check_mpi(MPI_Recv(data_.data(), count, type, partner_, measure_ping, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
-    if (!first_) check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
+    if (first_)
+      check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
+    check_mpi(MPI_Recv(data_.data(), count, type, partner_, measure_ping, comm_, MPI_STATUS_IGNORE),
+              "MPI_Recv");
+    if (!first_)
+      check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
     return MPI_Wtime() - start;
   }
   int agree_on(int mine) {
     int both = mine;
-    if (first_) check_mpi(MPI_Send(&both, 1, MPI_INT, partner_, measure_go, comm_), "MPI_Send");
-    else check_mpi(MPI_Recv(&both, 1, MPI_INT, partner_, measure_go, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    if (first_)
+      check_mpi(MPI_Send(&both, 1, MPI_INT, partner_, measure_go, comm_), "MPI_Send");
+    else
+      check_mpi(MPI_Recv(&both, 1, MPI_INT, partner_, measure_go, comm_, MPI_STATUS_IGNORE),
+                "MPI_Recv");
     return both;
   }
   bool leaves_alone(int bytes) {
     int left = 0;
     if (first_) {
       MPI_Request request;
-      check_mpi(MPI_Isend(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, &request), "MPI_Isend");
+      check_mpi(MPI_Isend(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, &request),
+                "MPI_Isend");
       const double start = MPI_Wtime();
-      while (!left && MPI_Wtime() - start < 300e-6) check_mpi(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
+      while (!left && MPI_Wtime() - start < 300e-6)
+        check_mpi(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
       const int result = agree_on(left);
       check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
       return result;
     }
     left = agree_on(0);
-    check_mpi(MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(
+        MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, MPI_STATUS_IGNORE),
+        "MPI_Recv");
     return left;
   }
 
@@ -126,7 +145,8 @@ void measure_copies(LogGP& machine) {
   std::fill_n(from.data(), big, std::byte{1});
   std::fill_n(to.data(), big, std::byte{2});
   std::vector<Move> many;
-  for (std::size_t k = 0; k < blocks; ++k) many.push_back({to.data() + 4096 * k, from.data() + 4096 * k, small, 1, 0, 0});
+  for (std::size_t k = 0; k < blocks; ++k)
+    many.push_back({to.data() + 4096 * k, from.data() + 4096 * k, small, 1, 0, 0});
   const Move one{to.data(), from.data(), big, 1, 0, 0};
   const auto time = [](std::span<const Move> moves) {
     std::vector<double> times;
@@ -148,15 +168,20 @@ void measure_messages(LogGP& machine, Pair& pair) {
   machine.g = machine.o;
   machine.L = std::max(1e-9, tiny - 2 * machine.o);
   machine.eager = pair.eager();
-  machine.G = std::max(1e-12, (pair.one_way(largest) - pair.one_way(largest / 4)) / (largest - largest / 4));
-  const double short_one = pair.one_way(machine.eager / 2), long_one = pair.one_way(std::min(largest, machine.eager * 2));
-  machine.rendezvous = std::max(0.0, long_one - short_one - machine.G * static_cast<double>(machine.eager) * 1.5);
+  machine.G = std::max(
+      1e-12, (pair.one_way(largest) - pair.one_way(largest / 4)) / (largest - largest / 4));
+  const double short_one = pair.one_way(machine.eager / 2),
+               long_one = pair.one_way(std::min(largest, machine.eager * 2));
+  machine.rendezvous =
+      std::max(0.0, long_one - short_one - machine.G * static_cast<double>(machine.eager) * 1.5);
   machine.typed_block = pair.typed_piece();
 }
 
 // Variables by which users and sites tune their MPI change what is fastest.
 std::uint64_t tuning_environment() {
-  static const char* const prefixes[] = {"OMPI_MCA_mpi_", "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_coll", "OMPI_MCA_mtl", "MPIR_CVAR_", "UCX_", "FI_"};
+  static const char* const prefixes[] = {"OMPI_MCA_mpi_", "OMPI_MCA_pml", "OMPI_MCA_btl",
+                                         "OMPI_MCA_coll", "OMPI_MCA_mtl", "MPIR_CVAR_",
+                                         "UCX_",          "FI_"};
   std::vector<std::string> found;
   for (char** variable = environ; *variable; ++variable)
     for (const char* prefix : prefixes)
@@ -183,7 +208,8 @@ std::string machine_key(MPI_Comm comm) {
   MPI_Comm_size(comm, &ranks);
   const Ballot here = Hash().bytes(host).value();
   const bool one_node = agree(comm, std::nullopt, std::span(&here, 1))[0];
-  std::string key = text(host, "|", ranks, " ranks|", one_node ? "one node|" : "several nodes|", std::hex, tuning_environment(), std::dec, "|", version);
+  std::string key = text(host, "|", ranks, " ranks|", one_node ? "one node|" : "several nodes|",
+                         std::hex, tuning_environment(), std::dec, "|", version);
   for (char& c : key)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   return broadcast(comm, key.substr(0, 400));
@@ -197,7 +223,8 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
   std::string result;
   if (rank == 0) measure_copies(machine);
   std::optional<Pair> pair;
-  if (size > 1 && (rank == 0 || rank == size - 1)) pair.emplace(comm, rank == 0 ? size - 1 : 0, rank == 0);
+  if (size > 1 && (rank == 0 || rank == size - 1))
+    pair.emplace(comm, rank == 0 ? size - 1 : 0, rank == 0);
   stay_together(comm);
   if (pair) measure_messages(machine, *pair);
   measure_shared(machine, comm, node, rank);
@@ -205,7 +232,8 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
   return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
 }
 
-LogGP machine_parameters(MPI_Comm comm, const std::string& key, const std::shared_ptr<const Node>& node) {
+LogGP machine_parameters(MPI_Comm comm, const std::string& key,
+                         const std::shared_ptr<const Node>& node) {
   static std::mutex mutex;
   static std::map<std::string, LogGP> known;
   const CacheFile file(cache_directory(), "machines");
@@ -214,8 +242,11 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key, const std::share
   MPI_Comm_rank(comm, &rank);
   if (rank == 0) {
     const std::lock_guard lock(mutex);
-    if (const auto found = known.find(key); found != known.end()) text = to_text(found->second);
-    else if (const auto line = file.get(key); line && line->find("shared_latency") != line->npos && loggp_from_text(*line)) text = *line;
+    if (const auto found = known.find(key); found != known.end())
+      text = to_text(found->second);
+    else if (const auto line = file.get(key);
+             line && line->find("shared_latency") != line->npos && loggp_from_text(*line))
+      text = *line;
   }
   text = broadcast(comm, text);
   const std::optional<LogGP> remembered = loggp_from_text(text);

@@ -16,12 +16,17 @@ namespace {
 
 constexpr int rounds = 400;
 
-// Two ranks that toss a word to each other through shared memory. Their memory is there before they begin.
+// Two ranks that toss a word to each other through shared memory. Their memory is there before they
+// begin.
 class Toss {
  public:
   Toss(const std::shared_ptr<const Node>& node, int rank)
-      : first_(node->index(rank) == 0), peer_(node->ranks()[first_ ? 1 : 0]), policy_{node->crowded(), 10}, names_{{peer_, {}}} {
-    if (!caught([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); })) mine_ = link_->segment();
+      : first_(node->index(rank) == 0),
+        peer_(node->ranks()[first_ ? 1 : 0]),
+        policy_{node->crowded(), 10},
+        names_{{peer_, {}}} {
+    if (!caught([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); }))
+      mine_ = link_->segment();
     times_.reserve(rounds);
   }
   // By both; whether they can.
@@ -50,7 +55,9 @@ class Toss {
   std::vector<EdgeMessage> messages() const { return {{peer_, 0, 8}}; }
   void swap(MPI_Comm comm, const void* mine, void* theirs, std::size_t bytes) const {
     const int count = static_cast<int>(bytes);
-    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, peer_, measure_shared_memory, theirs, count, MPI_BYTE, peer_, measure_shared_memory, comm, MPI_STATUS_IGNORE), "MPI_Sendrecv");
+    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, peer_, measure_shared_memory, theirs, count,
+                           MPI_BYTE, peer_, measure_shared_memory, comm, MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
   }
   template <typename Ready>
   void wait(Ready ready) const {
@@ -78,9 +85,11 @@ class Toss {
 }  // namespace
 
 // L + 2 o is what a word takes one way; writing it and finding it take a small part of that each.
-void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank) {
+void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node,
+                    int rank) {
   std::optional<Toss> toss;
-  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2) toss.emplace(node, rank);
+  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2)
+    toss.emplace(node, rank);
   stay_together(comm);
   if (!toss || !toss->connect(comm)) return;
   const double one_way = std::max(1e-9, toss->time());

@@ -7,7 +7,8 @@
 
 namespace tonari {
 
-// What in-place exchanges on a communicator of the program share, as long as one of them lives. Local.
+// What in-place exchanges on a communicator of the program share, as long as one of them lives.
+// Local.
 std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared);
 
 }  // namespace tonari

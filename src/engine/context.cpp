@@ -9,7 +9,8 @@
 
 namespace tonari {
 
-Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near, Settings settings)
+Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near,
+                 Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
   place_ = place_in(near, rank());
   repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
@@ -18,7 +19,8 @@ Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neigh
 Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
   shared_->world().together([&] {
-    settle(lists, {rank(), std::move(lists.targets), std::move(lists.sources), std::move(lists.origins), nodes_->members.node, nodes_->members.ranks});
+    settle(lists, {rank(), std::move(lists.targets), std::move(lists.sources),
+                   std::move(lists.origins), nodes_->members.node, nodes_->members.ranks});
   });
 }
 
@@ -30,15 +32,18 @@ void Context::settle(const TopologyLists& lists, Vertex vertex) {
   if (lists.grid) isomorphism = find_isomorphism(world, *lists.grid, std::span(&vertex, 1));
   if (isomorphism.empty()) {
     place_ = place_in_graph(world, std::move(vertex));
-    repertoire_ = as_promised(std::make_unique<GraphRepertoire>(world, place_.vertex, place_.facts, [this] { return machine(); }));
+    repertoire_ = as_promised(std::make_unique<GraphRepertoire>(world, place_.vertex, place_.facts,
+                                                                [this] { return machine(); }));
     return;
   }
-  auto near = std::make_shared<const Neighborhood>(Neighborhood{*lists.grid, isomorphism.front().offsets});
+  auto near =
+      std::make_shared<const Neighborhood>(Neighborhood{*lists.grid, isomorphism.front().offsets});
   place_ = place_in(near, std::move(vertex), std::move(isomorphism.front()));
   repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
 }
 
-Context::Context(std::shared_ptr<SharedComm> shared) : shared_(std::move(shared)), nodes_(shared_->nodes()) {}
+Context::Context(std::shared_ptr<SharedComm> shared)
+    : shared_(std::move(shared)), nodes_(shared_->nodes()) {}
 
 std::unique_ptr<Repertoire> Context::as_promised(std::unique_ptr<Repertoire> repertoire) {
   if (!settings_.strict_communication) return repertoire;

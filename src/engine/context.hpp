@@ -1,5 +1,6 @@
-// What the requests on one neighborhood share: the description of the neighborhood, and what was learned of the machine;
-// with others on the same communicator, the duplicate of it, tags and windows.
+// What the requests on one neighborhood share: the description of the neighborhood, and what was
+// learned of the machine; with others on the same communicator, the duplicate of it, tags and
+// windows.
 #pragma once
 
 #include <mpi.h>
@@ -21,9 +22,11 @@ namespace tonari {
 class Context {
  public:
   // Local. near and settings must be the same on all ranks.
-  Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near, Settings settings);
-  // Collective. lists: this rank's neighbors, checked here against those of the other ranks: throws the same error on all
-  // ranks if they do not mirror each other. With a grid a graph that is isomorphic is recognized.
+  Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near,
+          Settings settings);
+  // Collective. lists: this rank's neighbors, checked here against those of the other ranks: throws
+  // the same error on all ranks if they do not mirror each other. With a grid a graph that is
+  // isomorphic is recognized.
   Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings);
   // Local. For exchanges between all ranks, without a neighborhood.
   explicit Context(std::shared_ptr<SharedComm> shared);
@@ -50,13 +53,15 @@ class Context {
   int first_tag() const { return shared_->first_tag(); }
   void take_tags(std::size_t count) { shared_->take_tags(count); }
 
-  // The thread that drives exchanges of this neighborhood; it lives as long as someone holds it. Not collective.
+  // The thread that drives exchanges of this neighborhood; it lives as long as someone holds it.
+  // Not collective.
   std::shared_ptr<ProgressThread> progress_thread();
 
-  // A communicator with the neighborhood as a distributed graph, for MPI's own collectives. Collective; throws Errc::mpi
-  // on all ranks if the MPI refuses one.
-  // Trials share one, until it is dropped. So do requests where the MPI has persistent neighborhood collectives; elsewhere
-  // each has its own, because what is started on one matches in the order of the calls, which may differ between ranks.
+  // A communicator with the neighborhood as a distributed graph, for MPI's own collectives.
+  // Collective; throws Errc::mpi on all ranks if the MPI refuses one. Trials share one, until it is
+  // dropped. So do requests where the MPI has persistent neighborhood collectives; elsewhere each
+  // has its own, because what is started on one matches in the order of the calls, which may differ
+  // between ranks.
   std::shared_ptr<const OwnedComm> graph_for_trial();
   std::shared_ptr<const OwnedComm> graph_for_request();
   void drop_trial_graph() { trial_graph_.reset(); }

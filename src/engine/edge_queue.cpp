@@ -4,7 +4,8 @@
 
 namespace tonari {
 
-EdgeQueue::EdgeQueue(Edges edges, const P2pProgram& program) : edges_(std::move(edges)), program_(program) {
+EdgeQueue::EdgeQueue(Edges edges, const P2pProgram& program)
+    : edges_(std::move(edges)), program_(program) {
   if (!any()) return;
   part_.resize(program.steps.size());
   under_way_.reserve(program.steps.size());
@@ -18,8 +19,10 @@ EdgeQueue::EdgeQueue(Edges edges, const P2pProgram& program) : edges_(std::move(
       continue;
     }
     if (pieces.size() > 0) edges_.in[op]->bound(pieces);
-    if (step.viewed) viewed_.push_back(op);
-    else if (step.passes_on) passes_on_.push_back(op);
+    if (step.viewed)
+      viewed_.push_back(op);
+    else if (step.passes_on)
+      passes_on_.push_back(op);
   }
 }
 
@@ -46,8 +49,10 @@ bool EdgeQueue::poll(std::vector<OpId>& done) {
   went_on_ = false;
   std::size_t kept = 0;
   for (OpId op : under_way_) {
-    if (advance(op)) done.push_back(op);
-    else under_way_[kept++] = op;
+    if (advance(op))
+      done.push_back(op);
+    else
+      under_way_[kept++] = op;
   }
   under_way_.resize(kept);
   return went_on_;
@@ -98,7 +103,8 @@ std::size_t EdgeQueue::bytes() const {
 std::string EdgeQueue::ways() const {
   std::string all;
   for (const std::shared_ptr<Link>& link : edges_.links)
-    if (link->messages() > 0) all += text(all.empty() ? "" : ", ", link->messages(), " ", link->name());
+    if (link->messages() > 0)
+      all += text(all.empty() ? "" : ", ", link->messages(), " ", link->name());
   return all;
 }
 

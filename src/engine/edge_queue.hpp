@@ -1,4 +1,5 @@
-// The messages of a plan that travel over edges: which of them are under way, and how far they have come.
+// The messages of a plan that travel over edges: which of them are under way, and how far they have
+// come.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,9 @@ struct Edges {
 
   bool any() const { return !links.empty(); }
   bool has(OpId op) const { return any() && (out[op] || in[op]); }
-  const std::vector<Landing>& landings(OpId op) const { return out[op] ? out[op]->landings() : in[op]->landings(); }
+  const std::vector<Landing>& landings(OpId op) const {
+    return out[op] ? out[op]->landings() : in[op]->landings();
+  }
 };
 
 class EdgeQueue {
@@ -36,7 +39,8 @@ class EdgeQueue {
   void end();    // all operations are complete: gives back what was passed on
   // The operation may go on from now on; returns true if it is complete already.
   bool start(OpId op);
-  // Goes on with all that are under way; complete ones leave and are appended to `done` (which has room). Returns whether anything went on.
+  // Goes on with all that are under way; complete ones leave and are appended to `done` (which has
+  // room). Returns whether anything went on.
   bool poll(std::vector<OpId>& done);
   void progress();
   void give_up();

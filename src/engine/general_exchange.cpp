@@ -8,8 +8,9 @@
 namespace tonari {
 namespace {
 
-constexpr std::uint64_t largest_piece = 256 * 1024;  // long enough for the bandwidth, short enough that several are on their way
-constexpr std::uint64_t smallest_chunk = 64;         // below, packing does not pay
+// long enough for the bandwidth, short enough that several are on their way
+constexpr std::uint64_t largest_piece = 256 * 1024;
+constexpr std::uint64_t smallest_chunk = 64;  // below, packing does not pay
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -17,8 +18,11 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-Slots slots_of(std::uint64_t count, std::int64_t displacement, std::uint64_t size, std::size_t peer) {
-  if (displacement < 0) fail(Errc::argument, "the displacement of the block for rank ", peer, " is negative: ", displacement);
+Slots slots_of(std::uint64_t count, std::int64_t displacement, std::uint64_t size,
+               std::size_t peer) {
+  if (displacement < 0)
+    fail(Errc::argument, "the displacement of the block for rank ", peer,
+         " is negative: ", displacement);
   const char* const what = "the place of a block in bytes";
   const Slot begin = checked_multiply(static_cast<std::uint64_t>(displacement), size, what);
   return {begin, checked_add(begin, checked_multiply(count, size, what), what)};
@@ -30,15 +34,18 @@ std::uint64_t sum(const std::vector<Slots>& blocks) {
   return all;
 }
 
-// Half of the memory is for parking, half for four chunks; bytes that lie one behind the other need no chunks.
+// Half of the memory is for parking, half for four chunks; bytes that lie one behind the other need
+// no chunks.
 std::uint64_t chunk_size(const SlotMemory& slots, const Blocks& blocks, std::uint64_t memory) {
   if (slots.all_contiguous()) return 0;
-  const std::uint64_t size = std::min({memory / 8, largest_piece, std::max(sum(blocks.send), sum(blocks.recv))});
+  const std::uint64_t size =
+      std::min({memory / 8, largest_piece, std::max(sum(blocks.send), sum(blocks.recv))});
   return size < smallest_chunk ? 0 : size;
 }
 
 Rearrangement::Limits limits(const SlotMemory& slots, std::uint64_t chunk, std::uint64_t memory) {
-  return {std::max<std::uint64_t>(memory, 1) - 4 * chunk, std::max(chunk, std::min(slots.longest_piece(), largest_piece))};
+  return {std::max<std::uint64_t>(memory, 1) - 4 * chunk,
+          std::max(chunk, std::min(slots.longest_piece(), largest_piece))};
 }
 
 }  // namespace
@@ -53,10 +60,18 @@ Blocks GeneralExchange::blocks_of(const GeneralProblem& problem) {
   return blocks;
 }
 
-GeneralExchange::GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag, const GeneralProblem& problem, std::uint64_t memory, WaitPolicy wait)
-    : comm_(std::move(comm)), first_tag_(first_tag), rank_(rank_in(comm_->get())), wait_(wait), slots_(problem.base, problem.extent, *problem.element),
-      chunk_bytes_(chunk_size(slots_, blocks_of(problem), memory)), machine_(rank_, blocks_of(problem), limits(slots_, chunk_bytes_, memory)),
-      memory_(machine_.room() + 4 * chunk_bytes_), questions_(std::make_unique<std::array<Words, window>>()) {
+GeneralExchange::GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag,
+                                 const GeneralProblem& problem, std::uint64_t memory,
+                                 WaitPolicy wait)
+    : comm_(std::move(comm)),
+      first_tag_(first_tag),
+      rank_(rank_in(comm_->get())),
+      wait_(wait),
+      slots_(problem.base, problem.extent, *problem.element),
+      chunk_bytes_(chunk_size(slots_, blocks_of(problem), memory)),
+      machine_(rank_, blocks_of(problem), limits(slots_, chunk_bytes_, memory)),
+      memory_(machine_.room() + 4 * chunk_bytes_),
+      questions_(std::make_unique<std::array<Words, window>>()) {
   slots_.set_room(machine_.room_begin(), memory_.data());
   if (chunk_bytes_ > 0) chunks_ = memory_.data() + machine_.room();
   requests_.fill(MPI_REQUEST_NULL);
@@ -72,15 +87,19 @@ GeneralExchange::~GeneralExchange() {
   if (active_ > 0) abandon();
 }
 
-// After a failure: what was to be received must not be written any more. Sends cannot be taken back, so what they still read is never given back.
+// After a failure: what was to be received must not be written any more. Sends cannot be taken
+// back, so what they still read is never given back.
 void GeneralExchange::abandon() {
   bool still_sends = false;
   for (int k = 0; k < all_roles; ++k) {
     int done = 1;
-    if (requests_[k] != MPI_REQUEST_NULL) MPI_Request_get_status(requests_[k], &done, MPI_STATUS_IGNORE);
+    if (requests_[k] != MPI_REQUEST_NULL)
+      MPI_Request_get_status(requests_[k], &done, MPI_STATUS_IGNORE);
     if (done) continue;
-    if (k < answer || k >= part) still_sends = true;
-    else if (MPI_Cancel(&requests_[k]) == MPI_SUCCESS) MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+    if (k < answer || k >= part)
+      still_sends = true;
+    else if (MPI_Cancel(&requests_[k]) == MPI_SUCCESS)
+      MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
   }
   for (MPI_Request& request : requests_)
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
@@ -104,8 +123,10 @@ bool GeneralExchange::test() {
 void GeneralExchange::wait() {
   Wait waiting(wait_);
   while (!complete()) {
-    if (go_on()) waiting.reset();
-    else waiting.idle();
+    if (go_on())
+      waiting.reset();
+    else
+      waiting.idle();
   }
 }
 
@@ -118,7 +139,8 @@ bool GeneralExchange::go_on() {
 
 bool GeneralExchange::complete_some() {
   int done = 0;
-  check_mpi(MPI_Testsome(all_roles, requests_.data(), &done, completed_.data(), statuses_.data()), "MPI_Testsome");
+  check_mpi(MPI_Testsome(all_roles, requests_.data(), &done, completed_.data(), statuses_.data()),
+            "MPI_Testsome");
   if (done == MPI_UNDEFINED) return false;
   active_ -= done;
   for (int k = 0; k < done; ++k) {
@@ -136,7 +158,8 @@ bool GeneralExchange::complete_some() {
 
 int GeneralExchange::free_index(int role) const {
   for (int k = 0; k < window; ++k)
-    if (requests_[role + k] == MPI_REQUEST_NULL && (role == part || asked_[k].number == 0)) return k;
+    if (requests_[role + k] == MPI_REQUEST_NULL && (role == part || asked_[k].number == 0))
+      return k;
   return -1;
 }
 
@@ -149,7 +172,8 @@ int GeneralExchange::take_chunk(int role) {
 
 // -- as a receiver
 
-// No more at a time than can be on their way, so that a test is short even where much stays on this rank.
+// No more at a time than can be on their way, so that a test is short even where much stays on this
+// rank.
 bool GeneralExchange::ask_some() {
   bool asked = false;
   for (int k = 0; k < window && ask(); ++k) asked = true;
@@ -201,7 +225,9 @@ void GeneralExchange::send_question(int index) {
   const Rearrangement::Piece& piece = asked_[index].piece;
   Words& words = (*questions_)[index];
   words = {piece.offset, piece.to.size()};
-  check_mpi(MPI_Isend(words.data(), sizeof(Words), MPI_BYTE, piece.from, first_tag_ + 1 + parity_, comm_->get(), &requests_[question + index]), "MPI_Isend");
+  check_mpi(MPI_Isend(words.data(), sizeof(Words), MPI_BYTE, piece.from, first_tag_ + 1 + parity_,
+                      comm_->get(), &requests_[question + index]),
+            "MPI_Isend");
   ++active_;
   ++messages_;
 }
@@ -215,8 +241,11 @@ void GeneralExchange::post_receive(int sender) {
   }
   if (oldest < 0 || requests_[answer + oldest] != MPI_REQUEST_NULL) return;
   const Asked& asked = asked_[oldest];
-  std::byte* const to = asked.chunk == no_chunk ? slots_.address(asked.piece.to.begin + asked.got) : chunk(asked.chunk) + asked.got;
-  check_mpi(MPI_Irecv(to, static_cast<int>(asked.piece.to.size() - asked.got), MPI_BYTE, sender, first_tag_, comm_->get(), &requests_[answer + oldest]), "MPI_Irecv");
+  std::byte* const to = asked.chunk == no_chunk ? slots_.address(asked.piece.to.begin + asked.got)
+                                                : chunk(asked.chunk) + asked.got;
+  check_mpi(MPI_Irecv(to, static_cast<int>(asked.piece.to.size() - asked.got), MPI_BYTE, sender,
+                      first_tag_, comm_->get(), &requests_[answer + oldest]),
+            "MPI_Irecv");
   ++active_;
 }
 
@@ -249,11 +278,14 @@ bool GeneralExchange::next_question() {
   if (machine_.all_taken()) return false;
   int flag = 0;
   MPI_Status status;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, first_tag_ + 1 + parity_, comm_->get(), &flag, &status), "MPI_Iprobe");
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, first_tag_ + 1 + parity_, comm_->get(), &flag, &status),
+            "MPI_Iprobe");
   if (!flag) return false;
   Words words = {};
   answering_ = status.MPI_SOURCE;
-  check_mpi(MPI_Recv(words.data(), sizeof(Words), MPI_BYTE, answering_, first_tag_ + 1 + parity_, comm_->get(), MPI_STATUS_IGNORE), "MPI_Recv");
+  check_mpi(MPI_Recv(words.data(), sizeof(Words), MPI_BYTE, answering_, first_tag_ + 1 + parity_,
+                     comm_->get(), MPI_STATUS_IGNORE),
+            "MPI_Recv");
   places_.clear();
   next_place_ = 0;
   machine_.take(answering_, words[0], words[1], places_);
@@ -279,8 +311,11 @@ bool GeneralExchange::send_part() {
     sending.place = {place.begin, place.begin + bytes};
     from = slots_.address(place.begin);
   }
-  // Synchronous: else short parts, of which a receiver takes one after the other, would pile up in the MPI's own memory.
-  check_mpi(MPI_Issend(from, static_cast<int>(bytes), MPI_BYTE, answering_, first_tag_, comm_->get(), &requests_[part + index]), "MPI_Issend");
+  // Synchronous: else short parts, of which a receiver takes one after the other, would pile up in
+  // the MPI's own memory.
+  check_mpi(MPI_Issend(from, static_cast<int>(bytes), MPI_BYTE, answering_, first_tag_,
+                       comm_->get(), &requests_[part + index]),
+            "MPI_Issend");
   ++active_;
   ++messages_;
   place.begin += bytes;

@@ -1,12 +1,14 @@
-// The general in-place all-to-all over MPI point to point: what Rearrangement (planners/in_place/rearrangement.hpp) wants asked, sent and moved, done.
+// The general in-place all-to-all over MPI point to point: what Rearrangement
+// (planners/in_place/rearrangement.hpp) wants asked, sent and moved, done.
 //
 //      receiver                                             sender
 //      parks what is in the way
 //      asks: {offset, size} -- tag 1 or 2 --------------->  takes the next question, from whomever
 //      place  <------------------------- tag 0, in parts -  from where these bytes lie now
 //
-// Parts: bytes that lie one behind the other travel straight from there, and to there; others by way of a chunk. So both ends may cut as they like; the receiver
-// sees from the length of what came how much is still to come. It posts one receive per sender, so parts of one sender stay in order.
+// Parts: bytes that lie one behind the other travel straight from there, and to there; others by
+// way of a chunk. So both ends may cut as they like; the receiver sees from the length of what came
+// how much is still to come. It posts one receive per sender, so parts of one sender stay in order.
 #pragma once
 
 #include <mpi.h>
@@ -19,14 +21,15 @@
 #include "channels/owned_comm.hpp"
 #include "copy/moves.hpp"
 #include "engine/exchange.hpp"
-#include "planners/in_place/rearrangement.hpp"
-#include "planners/in_place/slot_memory.hpp"
 #include "memory/memory.hpp"
 #include "memory/wait.hpp"
+#include "planners/in_place/rearrangement.hpp"
+#include "planners/in_place/slot_memory.hpp"
 
 namespace tonari {
 
-// Of this rank. Displacements and counts are in elements; element k has the bytes of `element`, relative to base + k * extent; no two elements share a byte.
+// Of this rank. Displacements and counts are in elements; element k has the bytes of `element`,
+// relative to base + k * extent; no two elements share a byte.
 struct GeneralProblem {
   std::byte* base = nullptr;
   std::ptrdiff_t extent = 0;
@@ -39,9 +42,12 @@ class GeneralExchange final : public Exchange {
  public:
   static constexpr int tags = 3;  // first_tag .. first_tag + 2 of comm belong to this exchange
 
-  // Not collective; all ranks of comm make one, with tags of the same number. What a rank sends has as many bytes as the other receives. memory: bytes for blocks on
-  // their way; 0 counts as 1. No more than could be used is allocated. Throws Errc::argument, overflow, buffers (of this rank's arguments alone), std::bad_alloc.
-  GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag, const GeneralProblem& problem, std::uint64_t memory, WaitPolicy wait);
+  // Not collective; all ranks of comm make one, with tags of the same number. What a rank sends has
+  // as many bytes as the other receives. memory: bytes for blocks on their way; 0 counts as 1. No
+  // more than could be used is allocated. Throws Errc::argument, overflow, buffers (of this rank's
+  // arguments alone), std::bad_alloc.
+  GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag,
+                  const GeneralProblem& problem, std::uint64_t memory, WaitPolicy wait);
   ~GeneralExchange() override;
   GeneralExchange(const GeneralExchange&) = delete;
   GeneralExchange& operator=(const GeneralExchange&) = delete;
@@ -50,16 +56,19 @@ class GeneralExchange final : public Exchange {
   bool test() override;
   void wait() override;
   Pause pause() const override { return pause_; }
-  // Of the last exchange, questions among them; before the first one, the fewest that it takes. They depend on who is ready when.
+  // Of the last exchange, questions among them; before the first one, the fewest that it takes.
+  // They depend on who is ready when.
   int messages() const override { return messages_; }
   Bytes bytes() const override { return bytes_; }
   std::size_t scratch_bytes() const override { return memory_.bytes(); }
-  std::uint64_t bytes_parked() const { return machine_.parked_in_all(); }  // in the last exchange: what was copied inside of this rank
+  // in the last exchange: what was copied inside of this rank
+  std::uint64_t bytes_parked() const { return machine_.parked_in_all(); }
 
  private:
   static constexpr int window = 8;  // pieces asked for, and parts being sent, at a time
   static constexpr int no_chunk = -1;
-  enum Role { question = 0, answer = window, part = 2 * window, all_roles = 3 * window };  // first index into requests_
+  // first index into requests_
+  enum Role { question = 0, answer = window, part = 2 * window, all_roles = 3 * window };
 
   using Words = std::array<std::uint64_t, 2>;  // of a question: offset, size
   struct Asked {
@@ -69,7 +78,7 @@ class GeneralExchange final : public Exchange {
     int chunk = no_chunk;
   };
   struct Sending {
-    Slots place;               // free when it has been sent; empty if it lies in a chunk
+    Slots place;  // free when it has been sent; empty if it lies in a chunk
     int chunk = no_chunk;
   };
 
@@ -89,22 +98,27 @@ class GeneralExchange final : public Exchange {
   bool send_part();
   int free_index(int role) const;
   int take_chunk(int role);
-  std::byte* chunk(int index) const { return chunks_ + static_cast<std::size_t>(index) * chunk_bytes_; }
+  std::byte* chunk(int index) const {
+    return chunks_ + static_cast<std::size_t>(index) * chunk_bytes_;
+  }
 
   std::shared_ptr<const OwnedComm> comm_;
   int first_tag_, rank_;
   WaitPolicy wait_;
   SlotMemory slots_;
-  std::uint64_t chunk_bytes_;  // 0: there are none, because there is nothing to pack or no memory worth it
+  // 0: there are none, because there is nothing to pack or no memory worth it
+  std::uint64_t chunk_bytes_;
   Rearrangement machine_;
-  Memory memory_;              // room, then chunks: two to send from, two to receive in
+  Memory memory_;  // room, then chunks: two to send from, two to receive in
   std::byte* chunks_ = nullptr;
   std::array<bool, 4> chunk_used_ = {};
   Bytes bytes_ = 0;
   std::atomic<int> messages_ = 0;  // a progress thread may count while the program asks
 
-  int parity_ = 0;             // questions of the next exchange may come while this rank is still in this one: they have another tag
-  int active_ = 0;             // requests
+  // questions of the next exchange may come while this rank is still in this one: they have another
+  // tag
+  int parity_ = 0;
+  int active_ = 0;  // requests
   std::array<MPI_Request, all_roles> requests_;
   std::array<int, all_roles> completed_;
   std::array<MPI_Status, all_roles> statuses_;
@@ -112,7 +126,7 @@ class GeneralExchange final : public Exchange {
   std::array<Asked, window> asked_;
   std::array<Sending, window> sending_;
   std::uint64_t asked_in_all_ = 0;
-  int answering_ = 0;          // this rank, as long as places_ are left
+  int answering_ = 0;  // this rank, as long as places_ are left
   std::vector<Slots> places_;
   std::size_t next_place_ = 0;
   std::vector<Rearrangement::Park> parks_;

@@ -69,8 +69,10 @@ Turn driving;
 
 void count(std::ptrdiff_t more) {
   const auto step = static_cast<std::size_t>(more);
-  if (several_threads()) in_slots.fetch_add(step, std::memory_order_relaxed);
-  else in_slots.store(in_slots.load(std::memory_order_relaxed) + step, std::memory_order_relaxed);
+  if (several_threads())
+    in_slots.fetch_add(step, std::memory_order_relaxed);
+  else
+    in_slots.store(in_slots.load(std::memory_order_relaxed) + step, std::memory_order_relaxed);
 }
 
 SlotBlock& next_block(SlotBlock& block) {
@@ -106,7 +108,8 @@ Pause drive_on(FlightSlot& slot) {
   Exchange* const exchange = slot.exchange.load(std::memory_order_relaxed);
   if (!exchange || slot.error) return Pause::sleep;
   try {
-    return exchange->test() ? Pause::sleep : exchange->pause();  // its own test or wait will find it complete
+    // its own test or wait will find it complete
+    return exchange->test() ? Pause::sleep : exchange->pause();
   } catch (...) {
     slot.error = std::current_exception();
     return Pause::sleep;
@@ -124,7 +127,8 @@ Pause drive_if_free(FlightSlot& slot) {
 Pause drive_those_in_flight() {
   Pause least = Pause::sleep;
   std::size_t left = in_slots.load(std::memory_order_relaxed);
-  for (SlotBlock* block = &first_block(); block && left > 0; block = block->next.load(std::memory_order_acquire))
+  for (SlotBlock* block = &first_block(); block && left > 0;
+       block = block->next.load(std::memory_order_acquire))
     for (auto slot = block->slots.begin(); slot != block->slots.end() && left > 0; ++slot) {
       if (!slot->exchange.load(std::memory_order_relaxed)) continue;
       least = std::min(least, drive_if_free(*slot));
@@ -134,21 +138,25 @@ Pause drive_those_in_flight() {
 }
 
 bool others_in_flight(const Exchange& exchange) {
-  return in_slots.load(std::memory_order_relaxed) > static_cast<std::size_t>(exchange.slot != nullptr);
+  return in_slots.load(std::memory_order_relaxed) >
+         static_cast<std::size_t>(exchange.slot != nullptr);
 }
 
 void take_turn(Exchange& exchange) {
   if (exchange.slot) exchange.slot->turn.take();
 }
 
-// Whose exchange it is, and has the turn. At the end the exchange leaves, complete or failed, unless it stays.
+// Whose exchange it is, and has the turn. At the end the exchange leaves, complete or failed,
+// unless it stays.
 class Hold {
  public:
   explicit Hold(Exchange& exchange) : exchange_(exchange) {}
   ~Hold() {
     if (!exchange_.slot) return;
-    if (stays_) exchange_.slot->turn.let_go();
-    else leave(exchange_);
+    if (stays_)
+      exchange_.slot->turn.let_go();
+    else
+      leave(exchange_);
   }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
@@ -223,8 +231,10 @@ void Waiter::drive() {
 void Waiter::pass() {
   drive();
   const Pause pause = std::exchange(least_, Pause::sleep);
-  if (pause == Pause::none) waiting_.reset();
-  else waiting_.idle(pause == Pause::sleep);
+  if (pause == Pause::none)
+    waiting_.reset();
+  else
+    waiting_.idle(pause == Pause::sleep);
 }
 
 void Waiter::pass(Pause pause) {

@@ -11,7 +11,8 @@
 namespace tonari {
 namespace {
 
-// Where messages go that nobody will read. Static, as it is needed when there is no memory; its pages exist only once it is used.
+// Where messages go that nobody will read. Static, as it is needed when there is no memory; its
+// pages exist only once it is used.
 Word dropped[MpiWorld::most_words];
 
 }  // namespace
@@ -21,10 +22,13 @@ MpiWorld::Sends::~Sends() {
     if (request != MPI_REQUEST_NULL) MPI_Cancel(&request), MPI_Request_free(&request);
 }
 
-void MpiWorld::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest, int tag) {
+void MpiWorld::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest,
+                            int tag) {
   for (std::size_t at = 0; at < stream.size(); at += static_cast<std::size_t>(longest)) {
     const int count = static_cast<int>(std::min<std::size_t>(stream.size() - at, longest));
-    check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag, comm, &requests_.emplace_back(MPI_REQUEST_NULL)), "MPI_Issend");
+    check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag, comm,
+                         &requests_.emplace_back(MPI_REQUEST_NULL)),
+              "MPI_Issend");
   }
 }
 
@@ -40,36 +44,45 @@ bool MpiWorld::Sends::done() {
   return true;
 }
 
-MpiWorld::MpiWorld(MPI_Comm comm, int longest_message) : comm_(comm), longest_message_(longest_message) {
-  if (longest_message < 1 || longest_message > most_words) fail(Errc::internal, "messages of ", longest_message, " words");
+MpiWorld::MpiWorld(MPI_Comm comm, int longest_message)
+    : comm_(comm), longest_message_(longest_message) {
+  if (longest_message < 1 || longest_message > most_words)
+    fail(Errc::internal, "messages of ", longest_message, " words");
   int rank = 0;
   MPI_Comm_size(comm, &ranks_);
   MPI_Comm_rank(comm, &rank);
   here_ = {rank};
-  stay_together(comm_);  // an earlier world's last exchange may have had the tag of this one's first
+  // an earlier world's last exchange may have had the tag of this one's first
+  stay_together(comm_);
 }
 
 void MpiWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) {
-  if (k != 0 || to < 0 || to >= ranks_) fail(Errc::internal, "a letter for rank ", to, " of ", ranks_);
+  if (k != 0 || to < 0 || to >= ranks_)
+    fail(Errc::internal, "a letter for rank ", to, " of ", ranks_);
   Stream& stream = outgoing_[to];
   stream.push_back(static_cast<Word>(words.size()));
   stream.insert(stream.end(), words.begin(), words.end());
 }
 
-// The agreement is entered when one's own messages are being received, so once it is complete all messages of this exchange are, each by its receiver in
-// this very loop. Another rank may be out of it earlier and send for the next exchange while this one is still testing: the tag tells those apart. It cannot be
-// two exchanges ahead, because the next agreement needs this rank. So two tags suffice.
+// The agreement is entered when one's own messages are being received, so once it is complete all
+// messages of this exchange are, each by its receiver in this very loop. Another rank may be out of
+// it earlier and send for the next exchange while this one is still testing: the tag tells those
+// apart. It cannot be two exchanges ahead, because the next agreement needs this rank. So two tags
+// suffice.
 void MpiWorld::exchange() {
   tag_ = tag_ == planning_even ? planning_odd : planning_even;
   mail_.clear();
   incoming_.clear();
   if (auto own = outgoing_.extract(here_[0])) incoming_.insert(std::move(own));
 
-  for (const auto& [to, stream] : outgoing_) sends_.start(comm_, to, stream, longest_message_, tag_);
+  for (const auto& [to, stream] : outgoing_)
+    sends_.start(comm_, to, stream, longest_message_, tag_);
   for (bool complete = false; !complete;) {
     const bool received = receive_if_any();
-    if (vote_) complete = vote_->test();
-    else if (sends_.done()) vote_.emplace(comm_);
+    if (vote_)
+      complete = vote_->test();
+    else if (sends_.done())
+      vote_.emplace(comm_);
     if (!received && !complete) std::this_thread::yield();  // ranks may outnumber cores
   }
   vote_->conclude();
@@ -91,7 +104,8 @@ void MpiWorld::together(const std::function<void()>& work) {
   }
 }
 
-// Others may be in an exchange, or reach the next one: what they send to this rank they must get rid of, or they would not come to the agreement that tells them.
+// Others may be in an exchange, or reach the next one: what they send to this rank they must get
+// rid of, or they would not come to the agreement that tells them.
 void MpiWorld::give_up(const Error& error) {
   const auto agreed = [&] { return vote_->test(); };
   try {
@@ -137,7 +151,9 @@ struct Arrived {
     check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &message, &status), "MPI_Improbe");
     if (found) check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
   }
-  void receive(Word* to) { check_mpi(MPI_Mrecv(to, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv"); }
+  void receive(Word* to) {
+    check_mpi(MPI_Mrecv(to, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  }
 };
 
 }  // namespace
@@ -151,7 +167,8 @@ bool MpiWorld::receive_if_any() {
   if (!arrived.found) return false;
   Word* to = dropped;
   const std::optional<Error> error = caught([&] {
-    Stream& stream = incoming_[arrived.status.MPI_SOURCE];  // messages of one sender come in the order in which it started them
+    // messages of one sender come in the order in which it started them
+    Stream& stream = incoming_[arrived.status.MPI_SOURCE];
     stream.resize(stream.size() + static_cast<std::size_t>(arrived.count));
     to = stream.data() + stream.size() - arrived.count;
   });
@@ -179,7 +196,9 @@ void MpiWorld::reduce(std::span<Word> words, MPI_Op operation) {
   stay_together(comm_);
   while (!words.empty()) {
     const std::span<Word> part = words.first(std::min<std::size_t>(words.size(), longest_message_));
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_INT64_T, operation, comm_), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_INT64_T,
+                            operation, comm_),
+              "MPI_Allreduce");
     words = words.subspan(part.size());
   }
 }

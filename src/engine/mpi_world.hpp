@@ -1,6 +1,8 @@
-// Planning together with one rank per process. Letters travel by NBX (Hoefler, Siebert, Lumsdaine, "Scalable Communication Protocols for Dynamic Sparse
-// Data Exchange", PPoPP 2010): a rank sends to those it has letters for, nobody has to know before from whom letters come, and nothing grows with the
-// number of ranks but the depth of a barrier. Here the barrier is an agreement (engine/agree.hpp), which costs the same and tells of a rank that has failed.
+// Planning together with one rank per process. Letters travel by NBX (Hoefler, Siebert, Lumsdaine,
+// "Scalable Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010): a rank sends to
+// those it has letters for, nobody has to know before from whom letters come, and nothing grows
+// with the number of ranks but the depth of a barrier. Here the barrier is an agreement
+// (engine/agree.hpp), which costs the same and tells of a rank that has failed.
 #pragma once
 
 #include <mpi.h>
@@ -19,9 +21,10 @@ class MpiWorld final : public World {
  public:
   static constexpr int most_words = 1 << 17;  // in a message
 
-  // Collective. comm: not owned, must outlive the world; its messages have the planning tags (channels/control_tags.hpp). One
-  // world at a time. A message has at most longest_message words (1 to most_words, the same on all ranks); letters for one
-  // rank that are longer together are cut.
+  // Collective. comm: not owned, must outlive the world; its messages have the planning tags
+  // (channels/control_tags.hpp). One world at a time. A message has at most longest_message words
+  // (1 to most_words, the same on all ranks); letters for one rank that are longer together are
+  // cut.
   explicit MpiWorld(MPI_Comm comm, int longest_message = most_words);
   MpiWorld(const MpiWorld&) = delete;
   MpiWorld& operator=(const MpiWorld&) = delete;
@@ -39,9 +42,11 @@ class MpiWorld final : public World {
   void max(std::span<Word> words) override { reduce(words, MPI_MAX); }
 
  private:
-  using Stream = std::vector<Word>;  // letters one after the other, each as its length and its words
+  // letters one after the other, each as its length and its words
+  using Stream = std::vector<Word>;
 
-  // Synchronous sends: one is complete only when its receiver has begun to receive it. An exchange's end rests on that.
+  // Synchronous sends: one is complete only when its receiver has begun to receive it. An
+  // exchange's end rests on that.
   class Sends {
    public:
     Sends() = default;

@@ -4,8 +4,11 @@
 
 namespace tonari {
 
-NativeExchange::NativeExchange(Context& context, const Arguments& arguments, std::shared_ptr<const OwnedComm> graph)
-    : arguments_(arguments, context.vertex(), context.place().shape), graph_(std::move(graph)), persistent_(has_persistent_neighborhood_collectives()) {
+NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
+                               std::shared_ptr<const OwnedComm> graph)
+    : arguments_(arguments, context.vertex(), context.place().shape),
+      graph_(std::move(graph)),
+      persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
   for (int k = 0; k < messages_; ++k) {
     int size = 0;
@@ -21,8 +24,10 @@ NativeExchange::~NativeExchange() {
 }
 
 void NativeExchange::start() {
-  if (persistent_) check_mpi(MPI_Start(&request_), "MPI_Start");
-  else request_ = native_start(arguments_, graph_->get());
+  if (persistent_)
+    check_mpi(MPI_Start(&request_), "MPI_Start");
+  else
+    request_ = native_start(arguments_, graph_->get());
 }
 
 bool NativeExchange::test() {

@@ -13,7 +13,8 @@ namespace tonari {
 class NativeExchange final : public Exchange {
  public:
   // Collective. graph: the context's.
-  NativeExchange(Context& context, const Arguments& arguments, std::shared_ptr<const OwnedComm> graph);
+  NativeExchange(Context& context, const Arguments& arguments,
+                 std::shared_ptr<const OwnedComm> graph);
   ~NativeExchange() override;
   NativeExchange(const NativeExchange&) = delete;
   NativeExchange& operator=(const NativeExchange&) = delete;

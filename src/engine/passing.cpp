@@ -15,12 +15,15 @@ using Key = std::tuple<std::string, std::string, int>;  // as in ExactSizes
 
 std::vector<Block> blocks_of_eight(std::uint64_t* words, std::size_t count) {
   std::vector<Block> blocks;
-  for (std::size_t k = 0; k < count; ++k) blocks.push_back({reinterpret_cast<std::byte*>(words + k), nullptr, 8});
+  for (std::size_t k = 0; k < count; ++k)
+    blocks.push_back({reinterpret_cast<std::byte*>(words + k), nullptr, 8});
   return blocks;
 }
 
-// Sends the size of every block along with the plan, all scratch blocks being receive blocks, where they stay.
-std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const Settings& settings, const Binding& binding) {
+// Sends the size of every block along with the plan, all scratch blocks being receive blocks, where
+// they stay.
+std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const Settings& settings,
+                                  const Binding& binding) {
   std::vector<std::uint64_t> mine, theirs;
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(scheme.tags());
@@ -31,8 +34,10 @@ std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const 
     Binding sizes;
     sizes.send = blocks_of_eight(mine.data(), mine.size());
     sizes.recv = blocks_of_eight(theirs.data(), theirs.size());
-    P2pProgram program = compile_packed(plan.with_scratch_received(static_cast<std::uint32_t>(binding.recv.size())), sizes, {});
-    exchange = std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(), PlanExchange::Options{context.first_tag(), false});
+    P2pProgram program = compile_packed(
+        plan.with_scratch_received(static_cast<std::uint32_t>(binding.recv.size())), sizes, {});
+    exchange = std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(),
+                                              PlanExchange::Options{context.first_tag(), false});
   });
   exchange->start();
   exchange->wait();
@@ -53,7 +58,8 @@ void look_at_plans(Context& context, std::vector<Unknown>& schemes, const Settin
   std::vector<Ballot> some(schemes.size(), 0);
   const std::optional<Error> error = caught([&] {
     for (std::size_t k = 0; k < schemes.size(); ++k) {
-      const Plan plan = schemes[k].scheme->plan(context.rank(), {Storage::separate, settings.ports});
+      const Plan plan =
+          schemes[k].scheme->plan(context.rank(), {Storage::separate, settings.ports});
       schemes[k].like.assign(plan.scratch_like().begin(), plan.scratch_like().end());
       some[k] = !schemes[k].like.empty();
     }
@@ -62,29 +68,41 @@ void look_at_plans(Context& context, std::vector<Unknown>& schemes, const Settin
   for (std::size_t k = 0; k < schemes.size(); ++k) schemes[k].anywhere = some[k].value || !same[k];
 }
 
-Passing learn(Context& context, const Unknown& unknown, const Problem& problem, const Settings& settings, const Binding& binding) {
+Passing learn(Context& context, const Unknown& unknown, const Problem& problem,
+              const Settings& settings, const Binding& binding) {
   const std::vector<std::uint32_t>& like = unknown.like;
   if (!problem.sizes.bytes.empty()) {
     const bool is_foreign = std::find(like.begin(), like.end(), foreign) != like.end();
-    return is_foreign ? std::make_shared<const std::vector<Bytes>>(like.size(), problem.sizes.bytes.front()) : nullptr;
+    return is_foreign ? std::make_shared<const std::vector<Bytes>>(like.size(),
+                                                                   problem.sizes.bytes.front())
+                      : nullptr;
   }
   if (!unknown.anywhere) return nullptr;
-  return std::make_shared<const std::vector<Bytes>>(run_with_sizes(context, *unknown.scheme, settings, binding));
+  return std::make_shared<const std::vector<Bytes>>(
+      run_with_sizes(context, *unknown.scheme, settings, binding));
 }
 
 }  // namespace
 
-void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings, const Binding& binding) {
+void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem,
+                   const Settings& settings, const Binding& binding) {
   std::map<Key, Passing> now, fresh;
-  auto& learned = context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;  // the sizes will be the same again
-  const auto key = [&](const Candidate& c) { return Key{c.algorithm(), c.variant(), settings.ports}; };
+  // the sizes will be the same again
+  auto& learned =
+      context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;
+  const auto key = [&](const Candidate& c) {
+    return Key{c.algorithm(), c.variant(), settings.ports};
+  };
   const auto asked = [](const Candidate& c) { return c.scheme && !c.passing_learned; };
   std::vector<Unknown> unknown;
   for (const Candidate& c : candidates)
-    if (asked(c) && !learned.contains(key(c)) && std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& u) { return u.key == key(c); }))
+    if (asked(c) && !learned.contains(key(c)) &&
+        std::none_of(unknown.begin(), unknown.end(),
+                     [&](const Unknown& u) { return u.key == key(c); }))
       unknown.push_back({key(c), c.scheme.get()});
   if (!unknown.empty()) look_at_plans(context, unknown, settings);
-  for (const Unknown& u : unknown) fresh.emplace(u.key, learn(context, u, problem, settings, binding));
+  for (const Unknown& u : unknown)
+    fresh.emplace(u.key, learn(context, u, problem, settings, binding));
   if (!fresh.empty()) stay_together(context.comm());
   learned.merge(fresh);  // by all ranks or by none: it decides who asks the others
   for (Candidate& c : candidates)
@@ -97,7 +115,8 @@ void learn_passing(Context& context, std::vector<Candidate>& candidates, const P
 Plan plan_of(const Candidate& candidate, const Settings& settings, int rank) {
   // In turns in receive blocks and scratch only where blocks that meet there have one size.
   const bool alternate = candidate.channel.via == Via::typed && !candidate.passing;
-  return candidate.scheme->plan(rank, {alternate ? Storage::alternate : Storage::separate, settings.ports});
+  return candidate.scheme->plan(
+      rank, {alternate ? Storage::alternate : Storage::separate, settings.ports});
 }
 
 }  // namespace tonari

@@ -41,18 +41,22 @@ std::uint64_t print_of(const Vertex& v) {
   for (std::int32_t target : v.targets) hash.word(target);
   hash.word(v.sources.size());
   for (std::int32_t source : v.sources) hash.word(source);
-  for (std::uint32_t origin : v.origins) hash.word(origin);  // the same lists with blocks that come crosswise are another neighborhood
+  // the same lists with blocks that come crosswise are another neighborhood
+  for (std::uint32_t origin : v.origins) hash.word(origin);
   return hash.value();
 }
 
-std::size_t existing(const std::vector<std::int32_t>& peers) { return peers.size() - std::count(peers.begin(), peers.end(), -1); }
+std::size_t existing(const std::vector<std::int32_t>& peers) {
+  return peers.size() - std::count(peers.begin(), peers.end(), -1);
+}
 
 bool repeats(const std::vector<std::int32_t>& peers) {
   std::multiset<std::int32_t> sorted(peers.begin(), peers.end());
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-// Cartesian communicators of more dimensions than a grid can have stay graphs; there two blocks from one rank may come crosswise.
+// Cartesian communicators of more dimensions than a grid can have stay graphs; there two blocks
+// from one rank may come crosswise.
 bool crosswise(const Vertex& v) {
   std::map<std::int32_t, std::uint32_t> last;
   for (std::size_t j = 0; j < v.sources.size(); ++j) {
@@ -70,11 +74,14 @@ Place place_in_graph(World& world, Vertex vertex) {
   Place place;
   const std::size_t out = existing(vertex.targets), in = existing(vertex.sources);
   const bool complete = out == vertex.targets.size() && in == vertex.sources.size();
-  Word words[] = {!complete, repeats(vertex.targets), out != in, crosswise(vertex), static_cast<Word>(std::max(vertex.targets.size(), vertex.sources.size()))};
+  Word words[] = {!complete, repeats(vertex.targets), out != in, crosswise(vertex),
+                  static_cast<Word>(std::max(vertex.targets.size(), vertex.sources.size()))};
   world.max(words);
   place.shape = {words[0] == 0, words[1] != 0, words[2] == 0, words[3] == 0};
   place.neighbors = static_cast<std::size_t>(words[4]);
-  place.fingerprint = static_cast<std::uint64_t>(world.sum(static_cast<Word>(print_of(vertex) >> 24)));  // room for the sum of many
+  // room for the sum of many
+  place.fingerprint =
+      static_cast<std::uint64_t>(world.sum(static_cast<Word>(print_of(vertex) >> 24)));
   place.facts = gather_facts(world, std::span(&vertex, 1));
   place.vertex = std::move(vertex);
   return place;

@@ -16,23 +16,27 @@ namespace tonari {
 
 struct Place {
   std::shared_ptr<const Neighborhood> near;  // null: a graph
-  Vertex vertex;              // send block i goes to vertex.targets[i], receive block j comes from vertex.sources[j]
-  // Where the program's lists are in another order (a graph that was found to be isomorphic): its lists, and its number of each of our blocks, -1 for
-  // those that it does not have.
+  // send block i goes to vertex.targets[i], receive block j comes from vertex.sources[j]
+  Vertex vertex;
+  // Where the program's lists are in another order (a graph that was found to be isomorphic): its
+  // lists, and its number of each of our blocks, -1 for those that it does not have.
   std::optional<Vertex> given;
   std::vector<std::int32_t> send_blocks, recv_blocks;
-  GraphFacts facts;           // of a graph
-  NativeShape shape;          // the same on all ranks, as all below
+  GraphFacts facts;   // of a graph
+  NativeShape shape;  // the same on all ranks, as all below
   std::uint64_t fingerprint = 0;
   std::size_t neighbors = 0;  // blocks that the busiest rank sends or receives
 };
 
-inline const Vertex& as_given(const Place& place) { return place.given ? *place.given : place.vertex; }
+inline const Vertex& as_given(const Place& place) {
+  return place.given ? *place.given : place.vertex;
+}
 
 // The program's number of send or receive block i, which exists.
 inline std::size_t given_number(const Place& place, Buffer side, std::size_t i) {
   if (!place.given) return i;
-  return static_cast<std::size_t>(side == Buffer::send ? place.send_blocks[i] : place.recv_blocks[i]);
+  return static_cast<std::size_t>(side == Buffer::send ? place.send_blocks[i]
+                                                       : place.recv_blocks[i]);
 }
 
 // Pure.

@@ -9,15 +9,21 @@
 namespace tonari {
 namespace {
 
-// Up to so many bytes are unpacked in one go once all messages are there: cheaper than looking at every message as it comes.
+// Up to so many bytes are unpacked in one go once all messages are there: cheaper than looking at
+// every message as it comes.
 constexpr Bytes small_unpack = 64 * 1024;
-// Up to so many bytes are packed before the first message leaves: then one call starts all messages, if they are persistent.
+// Up to so many bytes are packed before the first message leaves: then one call starts all
+// messages, if they are persistent.
 constexpr Bytes small_pack = 2 * 1024;
 
 }  // namespace
 
-PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options)
-    : program_(std::move(program)), comm_(std::move(comm)), options_(std::move(options)), edges_(std::move(options_.edges), program_) {
+PlanExchange::PlanExchange(const Plan& plan, P2pProgram program,
+                           std::shared_ptr<const OwnedComm> comm, Options options)
+    : program_(std::move(program)),
+      comm_(std::move(comm)),
+      options_(std::move(options)),
+      edges_(std::move(options_.edges), program_) {
   successor_begin_.push_back(0);
   for (OpId op = 0; op < plan.size(); ++op) {
     const auto next = plan.successors(op);
@@ -38,30 +44,40 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr
   make_requests();  // last: nothing may fail that would leave them behind
 }
 
-bool PlanExchange::on_node(int peer) const { return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer); }
+bool PlanExchange::on_node(int peer) const {
+  return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer);
+}
 
-// Receives that wait for nothing come first and are posted by one call. Then what else can start at once: sends to other nodes, sends on the node, which
-// keep the processor busy, and copies last, so that messages travel meanwhile (Hoefler and Schneider 2012, II-A3); only then a look at what has come by edges.
+// Receives that wait for nothing come first and are posted by one call. Then what else can start at
+// once: sends to other nodes, sends on the node, which keep the processor busy, and copies last, so
+// that messages travel meanwhile (Hoefler and Schneider 2012, II-A3); only then a look at what has
+// come by edges.
 void PlanExchange::order_transfers(const Plan& plan) {
   std::vector<Transfer> ordered;
   const auto take = [&](OpId op) {
     Range& range = program_.steps[op].transfers;
     const auto begin = static_cast<std::uint32_t>(ordered.size());
-    ordered.insert(ordered.end(), program_.transfers.begin() + range.begin, program_.transfers.begin() + range.end);
+    ordered.insert(ordered.end(), program_.transfers.begin() + range.begin,
+                   program_.transfers.begin() + range.end);
     range = {begin, static_cast<std::uint32_t>(ordered.size())};
     operation_of_.insert(operation_of_.end(), range.size(), op);
   };
-  const auto at_once = [&](OpId op, Kind kind) { return predecessors_[op] == 0 && plan[op].kind == kind; };
+  const auto at_once = [&](OpId op, Kind kind) {
+    return predecessors_[op] == 0 && plan[op].kind == kind;
+  };
   for (OpId op = 0; op < plan.size(); ++op)
     if (at_once(op, Kind::recv) && !edges_.has(op)) {
       take(op);
-      if (program_.steps[op].transfers.size() > 0) ++posted_operations_;
-      else initial_.push_back(op);
+      if (program_.steps[op].transfers.size() > 0)
+        ++posted_operations_;
+      else
+        initial_.push_back(op);
     }
   posted_at_once_ = {0, static_cast<std::uint32_t>(ordered.size())};
   for (bool near : {false, true})
     for (OpId op = 0; op < plan.size(); ++op)
-      if (at_once(op, Kind::send) && on_node(plan[op].peer) == near) take(op), initial_.push_back(op);
+      if (at_once(op, Kind::send) && on_node(plan[op].peer) == near)
+        take(op), initial_.push_back(op);
   for (OpId op = 0; op < plan.size(); ++op)
     if (at_once(op, Kind::copy)) initial_.push_back(op);
   for (OpId op = 0; op < plan.size(); ++op)
@@ -79,8 +95,12 @@ void PlanExchange::make_requests() {
   for (std::size_t k = 0; k < requests_.size(); ++k) {
     const Transfer& t = program_.transfers[k];
     const int tag = options_.first_tag + t.tag;
-    if (t.send) check_mpi(MPI_Send_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Send_init");
-    else check_mpi(MPI_Recv_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Recv_init");
+    if (t.send)
+      check_mpi(MPI_Send_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
+                "MPI_Send_init");
+    else
+      check_mpi(MPI_Recv_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
+                "MPI_Recv_init");
   }
 }
 
@@ -90,15 +110,19 @@ PlanExchange::~PlanExchange() {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-// After a failure: what was to be received must not be written any more. Sends cannot be taken back, so what they still read is never given back.
+// After a failure: what was to be received must not be written any more. Sends cannot be taken
+// back, so what they still read is never given back.
 void PlanExchange::abandon() {
   bool still_sends = false;
   for (std::size_t k = 0; k < requests_.size(); ++k) {
     int done = 1;
-    if (requests_[k] != MPI_REQUEST_NULL) MPI_Request_get_status(requests_[k], &done, MPI_STATUS_IGNORE);
+    if (requests_[k] != MPI_REQUEST_NULL)
+      MPI_Request_get_status(requests_[k], &done, MPI_STATUS_IGNORE);
     if (done) continue;
-    if (program_.transfers[k].send) still_sends = true;
-    else if (MPI_Cancel(&requests_[k]) == MPI_SUCCESS) MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+    if (program_.transfers[k].send)
+      still_sends = true;
+    else if (MPI_Cancel(&requests_[k]) == MPI_SUCCESS)
+      MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
   }
   if (still_sends) (void)new Memory(std::move(program_.memory));
 }
@@ -113,8 +137,11 @@ void PlanExchange::prepare_burst() {
     const P2pProgram::Step& step = program_.steps[op];
     const auto begin = static_cast<std::uint32_t>(burst.packing.size());
     append(is_copy_[op] ? burst.copying : burst.packing, step.before);
-    if (is_copy_[op]) append(burst.copying, step.after);
-    else burst.sendings.push_back({{begin, static_cast<std::uint32_t>(burst.packing.size())}, step.transfers});
+    if (is_copy_[op])
+      append(burst.copying, step.after);
+    else
+      burst.sendings.push_back(
+          {{begin, static_cast<std::uint32_t>(burst.packing.size())}, step.transfers});
   }
   for (OpId op : unpacking_) append(burst.unpacking, program_.steps[op].after);
   Bytes packed = 0;
@@ -157,14 +184,19 @@ void PlanExchange::start_transfers(Range range) {
   if (range.size() == 0) return;
   active_transfers_ += range.size();
   if (options_.persistent) {
-    check_mpi(MPI_Startall(static_cast<int>(range.size()), &requests_[range.begin]), "MPI_Startall");
+    check_mpi(MPI_Startall(static_cast<int>(range.size()), &requests_[range.begin]),
+              "MPI_Startall");
     return;
   }
   for (std::uint32_t k = range.begin; k < range.end; ++k) {
     const Transfer& t = program_.transfers[k];
     const int tag = options_.first_tag + t.tag;
-    if (t.send) check_mpi(MPI_Isend(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Isend");
-    else check_mpi(MPI_Irecv(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]), "MPI_Irecv");
+    if (t.send)
+      check_mpi(MPI_Isend(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
+                "MPI_Isend");
+    else
+      check_mpi(MPI_Irecv(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
+                "MPI_Irecv");
   }
 }
 
@@ -196,11 +228,14 @@ void PlanExchange::release_successors(OpId op) {
   if (--not_complete_ == 0) edges_.end();
 }
 
-// In the order in which they became ready (what planners mean by the order of messages), but messages before copies.
+// In the order in which they became ready (what planners mean by the order of messages), but
+// messages before copies.
 void PlanExchange::start_ready() {
   for (std::size_t next = 0; next < ready_.size();) {
-    const auto message = std::find_if(ready_.begin() + static_cast<std::ptrdiff_t>(next), ready_.end(), [&](OpId op) { return !is_copy_[op]; });
-    if (message != ready_.end()) std::rotate(ready_.begin() + static_cast<std::ptrdiff_t>(next), message, message + 1);
+    const auto message = std::find_if(ready_.begin() + static_cast<std::ptrdiff_t>(next),
+                                      ready_.end(), [&](OpId op) { return !is_copy_[op]; });
+    if (message != ready_.end())
+      std::rotate(ready_.begin() + static_cast<std::ptrdiff_t>(next), message, message + 1);
     start_operation(ready_[next++]);
   }
   ready_.clear();
@@ -214,7 +249,8 @@ void PlanExchange::complete_transfer(int index) {
 
 // Everything has started and every message is there: only unpacking is left.
 void PlanExchange::finish_all() {
-  if (burst_) run_moves(burst_->unpacking);
+  if (burst_)
+    run_moves(burst_->unpacking);
   else
     for (OpId op : unpacking_)
       if (outstanding_[op] > 0) run(program_.steps[op].after);
@@ -226,8 +262,12 @@ void PlanExchange::finish_all() {
 bool PlanExchange::complete_some(bool wait) {
   const int count = static_cast<int>(requests_.size());
   int done = 0;
-  if (wait) check_mpi(MPI_Waitsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Waitsome");
-  else check_mpi(MPI_Testsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
+  if (wait)
+    check_mpi(MPI_Waitsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
+              "MPI_Waitsome");
+  else
+    check_mpi(MPI_Testsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
+              "MPI_Testsome");
   for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
   return done > 0;
 }
@@ -245,7 +285,9 @@ bool PlanExchange::go_on() {
 bool PlanExchange::test() {
   if (not_complete_ > 0 && not_started_ == 0 && unpack_at_end_) {
     int all = 0;
-    check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
+    check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all,
+                          MPI_STATUSES_IGNORE),
+              "MPI_Testall");
     if (all) finish_all();
     pause_ = Pause::yield;
   } else if (not_complete_ > 0) {
@@ -260,7 +302,9 @@ void PlanExchange::wait() {
   if (edges_.any()) return wait_for_edges();
   while (not_complete_ > 0) {
     if (not_started_ == 0 && unpack_at_end_) {
-      check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      check_mpi(
+          MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+          "MPI_Waitall");
       finish_all();
       return;
     }
@@ -290,10 +334,12 @@ void PlanExchange::make_progress() {
   edges_.progress();
   if (active_transfers_ > 0) return;  // testing them does it
   int flag = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE),
+            "MPI_Iprobe");
 }
 
-// Who left, or ended, may have done so right after it had done its part: then what it did is found by the next look.
+// Who left, or ended, may have done so right after it had done its part: then what it did is found
+// by the next look.
 void PlanExchange::check_peers() {
   const std::optional<Error> error = caught([&] { edges_.check(); });
   if (error && !go_on()) throw *error;
@@ -306,7 +352,8 @@ std::string PlanExchange::ways() const {
 }
 
 const std::byte* PlanExchange::view(std::size_t block) const {
-  return program_.views.empty() ? nullptr : program_.views[block][static_cast<std::size_t>(edges_.parity())];
+  return program_.views.empty() ? nullptr
+                                : program_.views[block][static_cast<std::size_t>(edges_.parity())];
 }
 
 }  // namespace tonari

@@ -1,4 +1,5 @@
-// Runs a bound plan over MPI point to point and over edges: what is ready starts, what completes releases its successors.
+// Runs a bound plan over MPI point to point and over edges: what is ready starts, what completes
+// releases its successors.
 #pragma once
 
 #include <mpi.h>
@@ -19,13 +20,15 @@ namespace tonari {
 class PlanExchange final : public Exchange {
  public:
   struct Options {
-    int first_tag = 0;       // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
+    // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
+    int first_tag = 0;
     bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
     std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending
     Edges edges = {};                           // the program was compiled with their landings
     WaitPolicy wait = {};
   };
-  PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm, Options options);
+  PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm,
+               Options options);
   ~PlanExchange() override;
   PlanExchange(const PlanExchange&) = delete;
   PlanExchange& operator=(const PlanExchange&) = delete;
@@ -35,7 +38,8 @@ class PlanExchange final : public Exchange {
   void wait() override;
   Pause pause() const override { return pause_; }
   bool nothing() const override { return program_.steps.empty(); }
-  bool proceeds_by_itself() const override { return independent_ && !edges_.any(); }  // all messages are the MPI's from the start
+  // all messages are the MPI's from the start
+  bool proceeds_by_itself() const override { return independent_ && !edges_.any(); }
   int messages() const override { return messages_ + edges_.messages(); }
   std::string ways() const override;
   Bytes bytes() const override { return program_.bytes_sent; }
@@ -71,7 +75,8 @@ class PlanExchange final : public Exchange {
   EdgeQueue edges_;
   int messages_ = 0;
 
-  // The DAG, and the state of the running exchange: operations left to wait for, transfers left to complete.
+  // The DAG, and the state of the running exchange: operations left to wait for, transfers left to
+  // complete.
   std::vector<std::uint32_t> successor_begin_;
   std::vector<OpId> successors_;
   std::vector<std::uint32_t> predecessors_, waiting_;
@@ -82,7 +87,8 @@ class PlanExchange final : public Exchange {
   bool independent_ = false;  // no operation waits for another
   bool unpack_at_end_ = false;
 
-  // Where nothing waits for anything and little is unpacked, by MPI alone: all starts in one go, and one call completes it. Half the library's instructions of a short exchange.
+  // Where nothing waits for anything and little is unpacked, by MPI alone: all starts in one go,
+  // and one call completes it. Half the library's instructions of a short exchange.
   struct Burst {
     struct Sending {
       Range packing, transfers;  // of packing below; of requests_

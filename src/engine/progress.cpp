@@ -6,7 +6,8 @@
 namespace tonari {
 namespace {
 
-// After so many rounds in which nothing was completed the thread sleeps between rounds: the program may need the core to compute.
+// After so many rounds in which nothing was completed the thread sleeps between rounds: the program
+// may need the core to compute.
 constexpr int patient_rounds = 200;
 constexpr std::chrono::microseconds nap{20};
 
@@ -70,8 +71,10 @@ bool ProgressThread::step_all() {
     } catch (...) {
       error = std::current_exception();
     }
-    if (complete) *link = job.next, finish(job, std::move(error)), any = true;
-    else link = &job.next;
+    if (complete)
+      *link = job.next, finish(job, std::move(error)), any = true;
+    else
+      link = &job.next;
   }
   return any;
 }
@@ -80,9 +83,12 @@ void ProgressThread::run() {
   for (int idle = 0;;) {
     take_new();
     if (!driven_) return;  // stop
-    if (step_all()) idle = 0;
-    else if (idle < patient_rounds) ++idle, std::this_thread::yield();
-    else std::this_thread::sleep_for(nap);
+    if (step_all())
+      idle = 0;
+    else if (idle < patient_rounds)
+      ++idle, std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(nap);
   }
 }
 

@@ -1,7 +1,8 @@
 // A thread that drives exchanges while the program computes.
 //
-// Whose an exchange is: the program's thread starts it and hands it over, under the mutex; from then on the progress thread alone touches it, until it hands it
-// back by `done`. So nothing of an exchange itself needs to be atomic.
+// Whose an exchange is: the program's thread starts it and hands it over, under the mutex; from
+// then on the progress thread alone touches it, until it hands it back by `done`. So nothing of an
+// exchange itself needs to be atomic.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,8 @@
 
 namespace tonari {
 
-// Exists as long as someone holds it. Needs MPI_THREAD_MULTIPLE. Destroyed only when nothing is being driven.
+// Exists as long as someone holds it. Needs MPI_THREAD_MULTIPLE. Destroyed only when nothing is
+// being driven.
 class ProgressThread {
  public:
   struct Job {
@@ -44,14 +46,15 @@ class ProgressThread {
   std::condition_variable comes_, goes_;
   Job* handed_over_ = nullptr;  // guarded, like stop_
   bool stop_ = false;
-  Job* driven_ = nullptr;       // the thread's own
-  std::thread thread_;          // last: it sees the rest complete
+  Job* driven_ = nullptr;  // the thread's own
+  std::thread thread_;     // last: it sees the rest complete
 };
 
 // Another exchange, driven by the thread from start to completion.
 class DrivenExchange final : public Exchange {
  public:
-  DrivenExchange(std::unique_ptr<Exchange> exchange, std::shared_ptr<ProgressThread> thread) : exchange_(std::move(exchange)), thread_(std::move(thread)) {}
+  DrivenExchange(std::unique_ptr<Exchange> exchange, std::shared_ptr<ProgressThread> thread)
+      : exchange_(std::move(exchange)), thread_(std::move(thread)) {}
   ~DrivenExchange() override { thread_->wait(job_); }
 
   void start() override;

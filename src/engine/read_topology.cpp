@@ -27,14 +27,18 @@ std::optional<Grid> read_grid(MPI_Comm cart) {
   std::copy(periods, periods + d, periodic);
   Grid grid(std::span<const int>(sizes, d), std::span<const bool>(periodic, d));
   const Vec here = grid.coordinates(rank_in(cart));
-  if (!std::equal(coordinates, coordinates + d, here.begin())) fail(Errc::topology, "the Cartesian topology does not number its ranks in row-major order");
+  if (!std::equal(coordinates, coordinates + d, here.begin()))
+    fail(Errc::topology, "the Cartesian topology does not number its ranks in row-major order");
   return grid;
 }
 
 void require_one_group(MPI_Comm comm) {
   int between_groups = 0;
   check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
-  if (between_groups) fail(Errc::topology, "an intercommunicator has no Cartesian or graph topology; use a communicator of one group");
+  if (between_groups)
+    fail(
+        Errc::topology,
+        "an intercommunicator has no Cartesian or graph topology; use a communicator of one group");
 }
 
 namespace {
@@ -53,8 +57,8 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-// Per dimension first the neighbor in the negative direction, then the one in the positive direction. Block 2j goes down and arrives from above, in block
-// 2j+1.
+// Per dimension first the neighbor in the negative direction, then the one in the positive
+// direction. Block 2j goes down and arrives from above, in block 2j+1.
 TopologyLists read_cartesian(MPI_Comm cart) {
   int d = 0;
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
@@ -85,10 +89,13 @@ TopologyLists read_graph(MPI_Comm graph) {
 
 TopologyLists read_distributed_graph(MPI_Comm graph) {
   int in = 0, out = 0, weighted = 0;
-  check_mpi(MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted), "MPI_Dist_graph_neighbors_count");
-  std::vector<int> sources(std::max(1, in)), targets(std::max(1, out)), in_weights(sources.size()), out_weights(targets.size());
-  check_mpi(MPI_Dist_graph_neighbors(graph, in, sources.data(), weighted ? in_weights.data() : MPI_UNWEIGHTED, out, targets.data(),
-                                     weighted ? out_weights.data() : MPI_UNWEIGHTED),
+  check_mpi(MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted),
+            "MPI_Dist_graph_neighbors_count");
+  std::vector<int> sources(std::max(1, in)), targets(std::max(1, out)), in_weights(sources.size()),
+      out_weights(targets.size());
+  check_mpi(MPI_Dist_graph_neighbors(
+                graph, in, sources.data(), weighted ? in_weights.data() : MPI_UNWEIGHTED, out,
+                targets.data(), weighted ? out_weights.data() : MPI_UNWEIGHTED),
             "MPI_Dist_graph_neighbors");
   TopologyLists lists;
   lists.sources = from_mpi(std::move(sources), in);
@@ -109,30 +116,40 @@ TopologyLists read_topology(MPI_Comm comm) {
   if (kind == MPI_GRAPH) return read_graph(comm);
   if (kind == MPI_DIST_GRAPH) return read_distributed_graph(comm);
   fail(Errc::topology,
-       "the communicator has no topology; make one with MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create_adjacent, or give lists of sources and "
+       "the communicator has no topology; make one with MPI_Cart_create, MPI_Graph_create or "
+       "MPI_Dist_graph_create_adjacent, or give lists of sources and "
        "destinations");
 }
 
 std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what) {
-  if (count < 0) fail(Errc::argument, "the number of ", what, "s is ", count, "; it must not be negative");
-  if (count > 0 && !list) fail(Errc::argument, "the list of ", what, "s is null, but its length is ", count);
+  if (count < 0)
+    fail(Errc::argument, "the number of ", what, "s is ", count, "; it must not be negative");
+  if (count > 0 && !list)
+    fail(Errc::argument, "the list of ", what, "s is null, but its length is ", count);
   const int ranks = size_of(comm);
   for (int i = 0; i < count; ++i)
     if (list[i] != MPI_PROC_NULL && (list[i] < 0 || list[i] >= ranks))
-      fail(Errc::argument, what, " ", i, " of rank ", rank_in(comm), " is ", list[i], "; ranks go from 0 to ", ranks - 1,
-           ", and MPI_PROC_NULL stands for none");
+      fail(Errc::argument, what, " ", i, " of rank ", rank_in(comm), " is ", list[i],
+           "; ranks go from 0 to ", ranks - 1, ", and MPI_PROC_NULL stands for none");
   return from_mpi(std::vector<int>(list, list + count), count);
 }
 
-std::string nodes_in_environment() { return in_environment(setting(SettingId::nodes)).value_or(""); }
+std::string nodes_in_environment() {
+  return in_environment(setting(SettingId::nodes)).value_or("");
+}
 
 NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text) {
   NodeMembers members;
   const std::optional<Error> error = caught([&] {
-    if (!text.empty()) members = node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
+    if (!text.empty())
+      members =
+          node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
   });
   const Ballot words[] = {Hash().bytes(text).value()};
-  if (!agree(comm, error, words)[0]) fail(Errc::mismatch, "the environment variable TONARI_NODES differs between ranks; give it to all of them or to none");
+  if (!agree(comm, error, words)[0])
+    fail(Errc::mismatch,
+         "the environment variable TONARI_NODES differs between ranks; give it to all of them or "
+         "to none");
   return members;
 }
 
@@ -142,9 +159,12 @@ RankNode read_node(MPI_Comm comm) {
   const bool emulated = !text.empty();
   NodeMembers members = agree_on_nodes(comm, text);
   OwnedComm sharing, part;
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, sharing.place()), "MPI_Comm_split_type");
-  if (emulated) check_mpi(MPI_Comm_split(sharing.get(), members.node, rank, part.place()), "MPI_Comm_split");
-  auto node = std::make_shared<const Node>(emulated ? part.get() : sharing.get(), rank, [comm] { stay_together(comm); });
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, sharing.place()),
+            "MPI_Comm_split_type");
+  if (emulated)
+    check_mpi(MPI_Comm_split(sharing.get(), members.node, rank, part.place()), "MPI_Comm_split");
+  auto node = std::make_shared<const Node>(emulated ? part.get() : sharing.get(), rank,
+                                           [comm] { stay_together(comm); });
   if (!emulated) members = {node->ranks().front(), node->ranks()};
   return {std::move(members), std::move(node)};
 }

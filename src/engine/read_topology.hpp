@@ -19,8 +19,9 @@ namespace tonari {
 // The neighbors of the calling rank in the order of MPI 4.1, §8.6. MPI_PROC_NULL is -1.
 struct TopologyLists {
   std::vector<std::int32_t> targets, sources;
-  // Cartesian only, else empty (mirror() finds them). What is sent in the negative direction arrives in the slot of the positive direction; where both
-  // neighbors along a dimension are the same rank, counting duplicates would take one for the other.
+  // Cartesian only, else empty (mirror() finds them). What is sent in the negative direction
+  // arrives in the slot of the positive direction; where both neighbors along a dimension are the
+  // same rank, counting duplicates would take one for the other.
   std::vector<std::uint32_t> origins;
   std::vector<int> target_weights, source_weights;  // of distributed graphs that have them
   bool weighted = false;
@@ -35,23 +36,28 @@ void require_one_group(MPI_Comm comm);
 // Not collective. comm: of one group. Throws Errc::topology if there is no topology to read.
 TopologyLists read_topology(MPI_Comm comm);
 
-// Of a communicator with a Cartesian topology; nothing if that has not 1 to 8 dimensions. Not collective.
+// Of a communicator with a Cartesian topology; nothing if that has not 1 to 8 dimensions. Not
+// collective.
 std::optional<Grid> read_grid(MPI_Comm cart);
 
-// A list of ranks as a program gives it, with MPI_PROC_NULL as -1. what: "source", "destination". Throws Errc::argument if the list is null or an entry is no
-// rank.
+// A list of ranks as a program gives it, with MPI_PROC_NULL as -1. what: "source", "destination".
+// Throws Errc::argument if the list is null or an entry is no rank.
 std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what);
 
 // The node of the calling rank.
 struct RankNode {
-  NodeMembers members;               // as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests; topology/nodes.hpp)
-  std::shared_ptr<const Node> node;  // those of them that can share memory: made-up nodes can split real ones, but not join them
+  // as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests;
+  // topology/nodes.hpp)
+  NodeMembers members;
+  // those of them that can share memory: made-up nodes can split real ones, but not join them
+  std::shared_ptr<const Node> node;
 };
 
 // What TONARI_NODES says; empty: nothing.
 std::string nodes_in_environment();
-// Collective: throws Errc::mismatch on all ranks if this text of TONARI_NODES differs between them, and a rank's error if it
-// makes no sense there. Returns the emulated node of the calling rank; without members if the text is empty.
+// Collective: throws Errc::mismatch on all ranks if this text of TONARI_NODES differs between them,
+// and a rank's error if it makes no sense there. Returns the emulated node of the calling rank;
+// without members if the text is empty.
 NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text);
 
 // Collective; throws on all ranks if the variable makes no sense or differs between them.

@@ -10,9 +10,11 @@
 
 namespace tonari {
 
-// Collective over the context. in, out: messages between this rank and others of its node. Null, with the reason, on all ranks if memory cannot be had on some;
-// null where a receiver has made nothing. Throws what else went wrong on all ranks.
-std::shared_ptr<SharedLink> connect_segments(Context& context, const std::vector<EdgeMessage>& in, const std::vector<EdgeMessage>& out,
+// Collective over the context. in, out: messages between this rank and others of its node. Null,
+// with the reason, on all ranks if memory cannot be had on some; null where a receiver has made
+// nothing. Throws what else went wrong on all ranks.
+std::shared_ptr<SharedLink> connect_segments(Context& context, const std::vector<EdgeMessage>& in,
+                                             const std::vector<EdgeMessage>& out,
                                              const SharedLimits& limits, std::string& refusal);
 
 }  // namespace tonari

@@ -15,12 +15,15 @@
 namespace tonari {
 namespace {
 
-constexpr double close = 1.3;   // who is so near to the best gets a second look
-constexpr double hopeful = 3, short_exchange = 5e-6;  // the same for the immediate form of an exchange of at most so many seconds
+constexpr double close = 1.3;  // who is so near to the best gets a second look
+// the same for the immediate form of an exchange of at most so many seconds
+constexpr double hopeful = 3, short_exchange = 5e-6;
 constexpr std::size_t most_finalists = 8;
-// What takes part in contests: to be raised when something is added, so that older wisdom, which did not know of it, is not followed.
+// What takes part in contests: to be raised when something is added, so that older wisdom, which
+// did not know of it, is not followed.
 constexpr const char* contestants = "2";
-constexpr double most_scratch = 256 << 20;  // bytes that candidates may hold together on one rank while they are measured
+// bytes that candidates may hold together on one rank while they are measured
+constexpr double most_scratch = 256 << 20;
 
 // Seconds for measuring at one init: what rank 0 says. Collective.
 double budget(MPI_Comm comm, Tune tune) {
@@ -28,7 +31,8 @@ double budget(MPI_Comm comm, Tune tune) {
   double seconds = std::atof(given.c_str());
   if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
   stay_together(comm);
-  check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");  // ranks that measure for different times would wait for each other
+  // ranks that measure for different times would wait for each other
+  check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");
   return seconds;
 }
 
@@ -36,7 +40,8 @@ std::string wisdom_key(Context& context, const Problem& problem, const Settings&
   return text(context.machine_key(), "|", contestants, "|", problem_key(problem, settings));
 }
 
-std::optional<Candidate> recall(Context& context, const std::string& key, const Problem& problem, const Settings& settings) {
+std::optional<Candidate> recall(Context& context, const std::string& key, const Problem& problem,
+                                const Settings& settings) {
   std::string label;
   if (context.rank() == 0) label = CacheFile(cache_directory(), "wisdom").get(key).value_or("");
   label = broadcast(context.comm(), label);
@@ -45,25 +50,33 @@ std::optional<Candidate> recall(Context& context, const std::string& key, const 
 
 void add_lines(std::string& details, const std::vector<Timing>& timings) {
   for (const Timing& t : timings)
-    details += !t.refusal.empty() ? text("  ", t.candidate.label(), ": ", t.refusal, "\n")
-               : t.wrong ? text("  ", t.candidate.label(), ": delivers wrong blocks on this MPI, left out\n")
-                       : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(), " (predicted ", t.candidate.predicted * 1e6, " us)\n");
+    details +=
+        !t.refusal.empty() ? text("  ", t.candidate.label(), ": ", t.refusal, "\n")
+        : t.wrong
+            ? text("  ", t.candidate.label(), ": delivers wrong blocks on this MPI, left out\n")
+            : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(),
+                   " (predicted ", t.candidate.predicted * 1e6, " us)\n");
 }
 
-// What a candidate holds while it is measured: messages in and out, or blocks on their way. One-sided: each message that comes in has two places, whatever
-// they are made of, and one that goes out is packed, unless its blocks are contiguous.
+// What a candidate holds while it is measured: messages in and out, or blocks on their way.
+// One-sided: each message that comes in has two places, whatever they are made of, and one that
+// goes out is packed, unless its blocks are contiguous.
 double scratch_estimate(const Candidate& c, const Problem& problem) {
   if (!c.scheme) return 0;
-  const double hops = static_cast<double>(c.scheme->hops()), blocks = static_cast<double>(problem.neighbors);
+  const double hops = static_cast<double>(c.scheme->hops()),
+               blocks = static_cast<double>(problem.neighbors);
   const bool uncombined = c.variant() == "a message per block";
-  if (c.channel.one_sided()) return (uncombined && problem.contiguous ? 2 : 3) * problem.sizes.average * hops;
+  if (c.channel.one_sided())
+    return (uncombined && problem.contiguous ? 2 : 3) * problem.sizes.average * hops;
   if (uncombined) return 0;
-  if (c.channel.via == Via::typed) return problem.sizes.average * std::min(blocks, std::max(0.0, hops - blocks));
+  if (c.channel.via == Via::typed)
+    return problem.sizes.average * std::min(blocks, std::max(0.0, hops - blocks));
   return 2 * problem.sizes.average * hops;
 }
 
 // The best predicted ones that fit into memory together.
-std::vector<Candidate> affordable(const std::vector<Candidate>& candidates, const Problem& problem) {
+std::vector<Candidate> affordable(const std::vector<Candidate>& candidates,
+                                  const Problem& problem) {
   std::vector<Candidate> chosen;
   double bytes = 0;
   for (const Candidate& c : candidates) {
@@ -76,8 +89,9 @@ std::vector<Candidate> affordable(const std::vector<Candidate>& candidates, cons
   return chosen;
 }
 
-// Those in front, each also in its immediate form. Starting persistent requests costs some MPIs more than it saves, which decides short exchanges: there the
-// immediate forms of others get a chance, too.
+// Those in front, each also in its immediate form. Starting persistent requests costs some MPIs
+// more than it saves, which decides short exchanges: there the immediate forms of others get a
+// chance, too.
 std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Settings& settings) {
   std::vector<Candidate> finalists;
   for (const Timing& t : first) {
@@ -85,31 +99,38 @@ std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Sett
     const bool may_be = t.seconds < short_exchange && t.seconds <= hopeful * first[0].seconds;
     if (!t.usable() || !(in_front || may_be) || finalists.size() >= most_finalists) continue;
     if (in_front) finalists.push_back(t.candidate);
-    if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv") finalists.push_back(*other);
+    if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv")
+      finalists.push_back(*other);
   }
   return finalists;
 }
 
 // First all candidates on persistent requests, then those in front once more, also without.
-Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, std::string& details) {
+Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings,
+               Shadow& shadow, std::string& details) {
   const double seconds = budget(context.comm(), settings.tune);
-  const std::vector<Timing> first = time_candidates(context, candidates, settings, shadow, seconds / 2);
+  const std::vector<Timing> first =
+      time_candidates(context, candidates, settings, shadow, seconds / 2);
   details = "measured:\n";
   add_lines(details, first);
   const std::vector<Candidate> finalists = finalists_of(first, settings);
   if (finalists.size() <= 1) return first[0];
-  const std::vector<Timing> last = time_candidates(context, finalists, settings, shadow, seconds / 2);
-  details += "those in front once more, also with Isend and Irecv instead of persistent requests:\n";
+  const std::vector<Timing> last =
+      time_candidates(context, finalists, settings, shadow, seconds / 2);
+  details +=
+      "those in front once more, also with Isend and Irecv instead of persistent requests:\n";
   add_lines(details, last);
   return last[0];
 }
 
-Choice measure_on_copies(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings,
+Choice measure_on_copies(Context& context, const std::vector<Candidate>& candidates,
+                         const Problem& problem, const Settings& settings,
                          const Arguments& arguments, const Binding& binding) {
   std::optional<Shadow> shadow = Shadow::make(arguments, binding);
   const Ballot here = shadow.has_value();
   if (!agree(context.comm(), std::nullopt, std::span(&here, 1))[0] || !shadow)
-    return {candidates.front(), "model", "the buffers are too large to be measured on copies of them\n", 0};
+    return {candidates.front(), "model",
+            "the buffers are too large to be measured on copies of them\n", 0};
   Choice choice;
   std::vector<Candidate> chosen = affordable(candidates, problem);
   learn_passing(context, chosen, problem, settings, binding);
@@ -118,17 +139,23 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
   choice.reason = best.usable() ? "measured" : "model";
   choice.measured = best.seconds;
   choice.steady = best.steady;
-  if (!best.steady) choice.details += "the times varied much (is the machine busy with something else?), so this is not remembered\n";
+  if (!best.steady)
+    choice.details +=
+        "the times varied much (is the machine busy with something else?), so this is not "
+        "remembered\n";
   return choice;
 }
 
-// A contest for which some rank has no memory does not take place: the exchange itself may need less.
-Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem, const Settings& settings,
-               const Arguments& arguments, const Binding& binding) {
+// A contest for which some rank has no memory does not take place: the exchange itself may need
+// less.
+Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem,
+               const Settings& settings, const Arguments& arguments, const Binding& binding) {
   stay_together(context.comm());
   try {
     Choice choice;
-    together(context.comm(), [&] { choice = measure_on_copies(context, candidates, problem, settings, arguments, binding); });
+    together(context.comm(), [&] {
+      choice = measure_on_copies(context, candidates, problem, settings, arguments, binding);
+    });
     context.drop_trial_graph();  // here, where all ranks come together
     return choice;
   } catch (const Error& error) {
@@ -144,22 +171,33 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 
 // Block sizes count by eighths of octaves: near an MPI's eager limit a few bytes decide.
 std::string problem_key(const Problem& problem, const Settings& settings) {
-  const int size_class = problem.sizes.average < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
-  return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|", size_class, "|", problem.contiguous ? "contiguous" : "spread", "|",
-              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/", settings.variant, "|", settings.channel, "|", settings.ports,
+  const int size_class =
+      problem.sizes.average < 1
+          ? 0
+          : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
+  return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|",
+              size_class, "|", problem.contiguous ? "contiguous" : "spread", "|",
+              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/",
+              settings.variant, "|", settings.channel, "|", settings.ports,
               settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");
 }
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
-  if (settings.tune == Tune::automatic || settings.tune == Tune::measure) settings.tune = Tune::recall;
+  if (settings.tune == Tune::automatic || settings.tune == Tune::measure)
+    settings.tune = Tune::recall;
   return choose(context, problem, settings, {}, {});
 }
 
-Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding) {
+Choice choose(Context& context, const Problem& problem, const Settings& settings,
+              const Arguments& arguments, const Binding& binding) {
   const bool native_ok = native_is_right(context.place().shape);
   if (settings.algorithm == "native" && !native_ok)
-    fail(Errc::algorithm, "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose or exchange blocks on such a neighborhood");
-  if (settings.tune == Tune::off) return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced", "", 0};
+    fail(Errc::algorithm,
+         "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose or "
+         "exchange blocks on such a neighborhood");
+  if (settings.tune == Tune::off)
+    return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced",
+            "", 0};
   std::string key;
   if (settings.tune == Tune::automatic || settings.tune == Tune::recall) {
     key = wisdom_key(context, problem, settings);
@@ -171,12 +209,15 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
   if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
   if (settings.tune == Tune::model || settings.tune == Tune::recall || context.ranks() == 1) {
     Choice choice{candidates.front(), "model", "predicted:\n", 0};
-    for (const Candidate& c : candidates) choice.details += text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
+    for (const Candidate& c : candidates)
+      choice.details +=
+          text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
     return choice;
   }
   if (key.empty()) key = wisdom_key(context, problem, settings);
   Choice choice = measure(context, candidates, problem, settings, arguments, binding);
-  if (context.rank() == 0 && choice.steady) CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
+  if (context.rank() == 0 && choice.steady)
+    CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
   return choice;
 }
 

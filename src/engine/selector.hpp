@@ -14,14 +14,16 @@ namespace tonari {
 
 struct Choice {
   Candidate candidate;
-  std::string reason;     // forced, fixed rule, model, measured, wisdom
-  std::string details;    // lines for tonari_request_describe: what was compared
-  double measured = 0;    // seconds; 0 if it was not measured
-  bool steady = false;    // the measurement can be trusted, also next time
+  std::string reason;   // forced, fixed rule, model, measured, wisdom
+  std::string details;  // lines for tonari_request_describe: what was compared
+  double measured = 0;  // seconds; 0 if it was not measured
+  bool steady = false;  // the measurement can be trusted, also next time
 };
 
-// Collective. Everything but binding and arguments must be the same on all ranks. Throws the same error on all ranks.
-Choice choose(Context& context, const Problem& problem, const Settings& settings, const Arguments& arguments, const Binding& binding);
+// Collective. Everything but binding and arguments must be the same on all ranks. Throws the same
+// error on all ranks.
+Choice choose(Context& context, const Problem& problem, const Settings& settings,
+              const Arguments& arguments, const Binding& binding);
 
 // The same from wisdom or by the model, for all arguments alike. Collective.
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings);
@@ -30,7 +32,8 @@ Choice choose_unmeasured(Context& context, const Problem& problem, Settings sett
 std::string problem_key(const Problem& problem, const Settings& settings);
 
 // Collective only if the candidate is native. wiring: of this candidate.
-std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate, const Settings& settings, const Arguments& arguments,
+std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
+                                const Settings& settings, const Arguments& arguments,
                                 const Binding& binding, int first_tag, Wiring wiring);
 
 }  // namespace tonari

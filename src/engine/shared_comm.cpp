@@ -13,8 +13,8 @@
 namespace tonari {
 namespace {
 
-// What hangs on communicators of the program. When MPI is finalized it goes first, while everything still works: MPI
-// deletes the attributes of MPI_COMM_SELF before all else.
+// What hangs on communicators of the program. When MPI is finalized it goes first, while everything
+// still works: MPI deletes the attributes of MPI_COMM_SELF before all else.
 struct Attached {
   std::mutex mutex;
   std::vector<std::shared_ptr<SharedComm>*> all;
@@ -61,10 +61,15 @@ void make_keys() {
   const std::lock_guard lock(attached().mutex);
   if (attached().key != MPI_KEYVAL_INVALID) return;
   int at_end = MPI_KEYVAL_INVALID;
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_all, &at_end, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_all, &at_end, nullptr),
+            "MPI_Comm_create_keyval");
   check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_duplicate, &attached().duplicate, nullptr), "MPI_Comm_create_keyval");
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_shared_comm, &attached().key, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_duplicate, &attached().duplicate,
+                                   nullptr),
+            "MPI_Comm_create_keyval");
+  check_mpi(
+      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_shared_comm, &attached().key, nullptr),
+      "MPI_Comm_create_keyval");
 }
 
 void* attribute(MPI_Comm comm, int key) {
@@ -86,7 +91,8 @@ void warn_of_variables(int rank) {
   if (rank != 0) return;
   (void)caught([&] {  // without memory there is no warning
     std::call_once(once, [] {
-      for (const std::string& sentence : unknown_variables()) std::fprintf(stderr, "tonari: warning: %s\n", sentence.c_str());
+      for (const std::string& sentence : unknown_variables())
+        std::fprintf(stderr, "tonari: warning: %s\n", sentence.c_str());
     });
   });
 }
@@ -95,8 +101,10 @@ void warn_of_variables(int rank) {
 
 std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   make_keys();
-  if (void* known = attribute(comm, attached().key)) return *static_cast<std::shared_ptr<SharedComm>*>(known);
-  if (void* known = attribute(comm, attached().duplicate)) return static_cast<std::weak_ptr<SharedComm>*>(known)->lock();
+  if (void* known = attribute(comm, attached().key))
+    return *static_cast<std::shared_ptr<SharedComm>*>(known);
+  if (void* known = attribute(comm, attached().duplicate))
+    return static_cast<std::weak_ptr<SharedComm>*>(known)->lock();
   std::shared_ptr<OwnedComm> copy;
   std::shared_ptr<SharedComm> made;
   std::unique_ptr<std::shared_ptr<SharedComm>> held;
@@ -125,16 +133,19 @@ void SharedComm::open() {
   MPI_Comm_size(comm(), &ranks_);
   void* value = nullptr;
   int found = 0;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);  // attached to no other communicator
+  // attached to no other communicator
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
   together(comm(), [&] { look_at_nodes(); });
 }
 
 void SharedComm::reserve_tags(std::size_t count) {
-  const std::int64_t needed = static_cast<std::int64_t>(count), all = most_tag_ + 1 - first_exchange_tag;
+  const std::int64_t needed = static_cast<std::int64_t>(count),
+                     all = most_tag_ + 1 - first_exchange_tag;
   if (needed > all)
-    fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", all, "; choose an algorithm that combines messages");
+    fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", all,
+         "; choose an algorithm that combines messages");
   if (next_tag_ + needed - 1 <= most_tag_) return;
   const auto next = std::make_shared<OwnedComm>();
   stay_together(comm());
@@ -154,7 +165,8 @@ Windows& SharedComm::windows() {
 }
 
 void SharedComm::trim_windows() {
-  if (attached_ || !windows_ || windows_->count() == 0) return;  // the next who needs one can use them
+  // the next who needs one can use them
+  if (attached_ || !windows_ || windows_->count() == 0) return;
   agree(comm(), {});  // while it waits, exchanges go on that others may wait for
   windows_->trim();
 }
@@ -189,7 +201,8 @@ const std::vector<std::int32_t>& SharedComm::node_of() {
   const std::int32_t first = nodes_->node->ranks().front();
   std::vector<std::int32_t> all(static_cast<std::size_t>(ranks_));
   stay_together(comm());
-  check_mpi(MPI_Allgather(&first, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, comm()), "MPI_Allgather");
+  check_mpi(MPI_Allgather(&first, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, comm()),
+            "MPI_Allgather");
   return node_of_ = std::move(all);
 }
 

@@ -1,6 +1,7 @@
-// What all neighborhoods, vectors, grids and in-place exchanges on one communicator of the program share. Communicators
-// are scarce (MPICH has 2,048), so there is one duplicate for all of them; which messages belong to what, their tags
-// tell. The duplicate lives as long as the program's communicator or one of those who share it.
+// What all neighborhoods, vectors, grids and in-place exchanges on one communicator of the program
+// share. Communicators are scarce (MPICH has 2,048), so there is one duplicate for all of them;
+// which messages belong to what, their tags tell. The duplicate lives as long as the program's
+// communicator or one of those who share it.
 #pragma once
 
 #include <mpi.h>
@@ -26,18 +27,20 @@ class Context;
 struct NodeMap {
   NodeMembers members;               // of the calling rank's node
   std::shared_ptr<const Node> node;  // those of them that can share memory
-  // Whether any node has several ranks, and whether on all nodes that have, processes may read each other's memory; the
-  // same on all ranks.
+  // Whether any node has several ranks, and whether on all nodes that have, processes may read each
+  // other's memory; the same on all ranks.
   bool shares_memory = false, reads_memory = false, several_nodes = false;
 };
 
 class SharedComm {
  public:
-  // Collective, at the first call for a communicator; the same object from then on. comm may also be a duplicate that
-  // such an object made for itself. Throws Errc::mpi on all ranks if the MPI refuses a duplicate.
+  // Collective, at the first call for a communicator; the same object from then on. comm may also
+  // be a duplicate that such an object made for itself. Throws Errc::mpi on all ranks if the MPI
+  // refuses a duplicate.
   static std::shared_ptr<SharedComm> of(MPI_Comm comm);
   // comm: to be made before open().
-  explicit SharedComm(std::shared_ptr<const OwnedComm> comm) : comm_(std::move(comm)), exchanges_(comm_) {}
+  explicit SharedComm(std::shared_ptr<const OwnedComm> comm)
+      : comm_(std::move(comm)), exchanges_(comm_) {}
   SharedComm(const SharedComm&) = delete;
   SharedComm& operator=(const SharedComm&) = delete;
 
@@ -46,11 +49,12 @@ class SharedComm {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  // For the messages of exchanges. Where it has no tags left, another duplicate takes its place for exchanges to come.
+  // For the messages of exchanges. Where it has no tags left, another duplicate takes its place for
+  // exchanges to come.
   const std::shared_ptr<const OwnedComm>& exchanges() const { return exchanges_; }
-  // Makes sure that `count` tags from first_tag() on belong to no other exchange; they are free for trials until
-  // take_tags. Collective, in the same order on all ranks. Throws Errc::overflow if no communicator has so many, and
-  // Errc::mpi if there is no other communicator.
+  // Makes sure that `count` tags from first_tag() on belong to no other exchange; they are free for
+  // trials until take_tags. Collective, in the same order on all ranks. Throws Errc::overflow if no
+  // communicator has so many, and Errc::mpi if there is no other communicator.
   void reserve_tags(std::size_t count);
   int first_tag() const { return static_cast<int>(next_tag_); }
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
@@ -65,10 +69,11 @@ class SharedComm {
 
   // The nodes as they were when they were last looked at.
   const std::shared_ptr<const NodeMap>& nodes() const { return nodes_; }
-  // Looks at them again if TONARI_NODES has changed. Collective, together on comm(). Throws Errc::mismatch on all ranks if it
-  // is not the same on all.
+  // Looks at them again if TONARI_NODES has changed. Collective, together on comm(). Throws
+  // Errc::mismatch on all ranks if it is not the same on all.
   void update_nodes();
-  // Of every rank a number, equal for those of one node; empty if there is one node. Collective at the first call.
+  // Of every rank a number, equal for those of one node; empty if there is one node. Collective at
+  // the first call.
   const std::vector<std::int32_t>& node_of();
 
   std::weak_ptr<Context> in_place;  // the context of in-place exchanges (engine/comm_context.hpp)

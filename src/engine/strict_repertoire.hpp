@@ -1,4 +1,5 @@
-// A repertoire without the algorithms that send to ranks which are no neighbors (cdag_strict_communication).
+// A repertoire without the algorithms that send to ranks which are no neighbors
+// (cdag_strict_communication).
 #pragma once
 
 #include <mpi.h>
@@ -14,11 +15,13 @@ namespace tonari {
 class StrictRepertoire final : public Repertoire {
  public:
   // comm: of all ranks. It and vertex must outlive this.
-  StrictRepertoire(std::unique_ptr<Repertoire> inner, const Vertex& vertex, MPI_Comm comm) : inner_(std::move(inner)), vertex_(vertex), comm_(comm) {}
+  StrictRepertoire(std::unique_ptr<Repertoire> inner, const Vertex& vertex, MPI_Comm comm)
+      : inner_(std::move(inner)), vertex_(vertex), comm_(comm) {}
 
   std::vector<std::string> algorithms() const override { return inner_->algorithms(); }
   // Collective, also where the inner one is not.
-  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) override;
+  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective,
+                                 double block_bytes, std::string& reason) override;
 
  private:
   void look_at(const std::vector<SchemePtr>& schemes);

@@ -5,7 +5,8 @@
 
 namespace tonari {
 
-SwapExchange::SwapExchange(const Plan& plan, Parts parts) : plan_(plan), parts_(std::move(parts)), waiting_(plan_.size()) {
+SwapExchange::SwapExchange(const Plan& plan, Parts parts)
+    : plan_(plan), parts_(std::move(parts)), waiting_(plan_.size()) {
   active_.reserve(plan_.size());
 }
 
@@ -24,7 +25,8 @@ void SwapExchange::start() {
   go_on();
 }
 
-// One look at all swaps that have begun. Those that begin by it are looked at, too. Returns whether anything went on.
+// One look at all swaps that have begun. Those that begin by it are looked at, too. Returns whether
+// anything went on.
 bool SwapExchange::go_on() {
   bool went_on = false;
   std::size_t kept = 0;
@@ -48,8 +50,10 @@ bool SwapExchange::test() {
   if (left_ == 0) return true;
   const bool went_on = go_on();
   pause_ = went_on ? Pause::none : Pause::sleep;
-  if (went_on) idle_tests_.reset();
-  else after_idle_look(idle_tests_.idle(parts_.wait));
+  if (went_on)
+    idle_tests_.reset();
+  else
+    after_idle_look(idle_tests_.idle(parts_.wait));
   return left_ == 0;
 }
 
@@ -72,10 +76,12 @@ void SwapExchange::after_idle_look(Wait::Then then) {
 // Others may need this rank's MPI to come to where they swap with it.
 void SwapExchange::make_progress() {
   int flag = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, parts_.comm->get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, parts_.comm->get(), &flag, MPI_STATUS_IGNORE),
+            "MPI_Iprobe");
 }
 
-// Who left, or ended, may have done so right after it had done its part: then what it did is found by the next look.
+// Who left, or ended, may have done so right after it had done its part: then what it did is found
+// by the next look.
 void SwapExchange::check_peers() {
   const std::optional<Error> error = caught([&] {
     for (OpId op : active_) parts_.swaps[op]->check();

@@ -1,4 +1,5 @@
-// Times candidates on buffers shaped like the user's: his own hold his data and are not touched by init.
+// Times candidates on buffers shaped like the user's: his own hold his data and are not touched by
+// init.
 #pragma once
 
 #include <memory>
@@ -6,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "memory/memory.hpp"
 #include "engine/selector.hpp"
+#include "memory/memory.hpp"
 
 namespace tonari {
 
@@ -21,7 +22,8 @@ class Shadow {
   const Binding& binding() const { return binding_; }
   void fill_send(int rank);
   void poison_recv();
-  std::vector<std::byte> received(const Exchange& exchange) const;  // the bytes of all receive blocks, in order
+  // the bytes of all receive blocks, in order
+  std::vector<std::byte> received(const Exchange& exchange) const;
 
  private:
   Shadow() = default;
@@ -33,15 +35,18 @@ class Shadow {
 struct Timing {
   Candidate candidate;
   std::string refusal = {};  // why its channel cannot be used: never timed
-  double seconds = 0;      // maximum over ranks, between lower quartile and median over rounds
-  bool wrong = false;      // delivered wrong blocks: never timed
-  bool steady = false;     // the rounds took similar times
-  bool finished = false;   // was not dropped for being slow
+  double seconds = 0;        // maximum over ranks, between lower quartile and median over rounds
+  bool wrong = false;        // delivered wrong blocks: never timed
+  bool steady = false;       // the rounds took similar times
+  bool finished = false;     // was not dropped for being slow
   bool usable() const { return !wrong && refusal.empty(); }
 };
 
-// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least three rounds), without those that fall far behind. The same
-// result on all ranks, best first. Native collectives are compared with what the first plan of ours delivers, because some MPIs deliver wrong blocks.
-std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates, const Settings& settings, Shadow& shadow, double budget);
+// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least
+// three rounds), without those that fall far behind. The same result on all ranks, best first.
+// Native collectives are compared with what the first plan of ours delivers, because some MPIs
+// deliver wrong blocks.
+std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates,
+                                    const Settings& settings, Shadow& shadow, double budget);
 
 }  // namespace tonari

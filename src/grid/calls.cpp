@@ -27,7 +27,8 @@ HaloGrid& require(tonari_grid grid) {
 }
 
 void check_number(int number, int count, const char* what) {
-  if (number < 0 || number >= count) fail(Errc::argument, what, " ", number, " does not exist; there are ", count);
+  if (number < 0 || number >= count)
+    fail(Errc::argument, what, " ", number, " does not exist; there are ", count);
 }
 
 HaloGrid& require(tonari_grid grid, int subdomain) {
@@ -52,7 +53,8 @@ void check_inside(const HaloGrid& grid, int subdomain, const CellBox& box) {
   const GridBox& b = grid.box(subdomain);
   for (int k = 0; k < b.dims; ++k)
     if (box.first[k] < -b.lower[k] || box.end[k] > b.own[k] + b.upper[k])
-      fail(Errc::argument, "cells ", box.first[k], " to ", box.end[k] - 1, " of dimension ", k, " are beyond the ghosts; subdomain ", subdomain, " has ", -b.lower[k], " to ",
+      fail(Errc::argument, "cells ", box.first[k], " to ", box.end[k] - 1, " of dimension ", k,
+           " are beyond the ghosts; subdomain ", subdomain, " has ", -b.lower[k], " to ",
            b.own[k] + b.upper[k] - 1);
 }
 
@@ -64,20 +66,27 @@ void check_writable(const HaloGrid& grid, int subdomain, const CellBox& box) {
     const auto owner = grid.shape().parts.neighbor(grid.rank(), subdomain, v);
     if (!owner || !grid.ghost_maps()->reaches(owner->rank)) continue;
     CellBox common = ghost_box(b, v);
-    for (int k = 0; k < b.dims; ++k) common.first[k] = std::max(common.first[k], box.first[k]), common.end[k] = std::min(common.end[k], box.end[k]);
-    if (!empty(common, b.dims)) fail(Errc::argument, "the box has ghosts that are pages of the rank that owns them (shape.mapped_ghosts) and can be written by that rank only; import own cells and exchange");
+    for (int k = 0; k < b.dims; ++k)
+      common.first[k] = std::max(common.first[k], box.first[k]),
+      common.end[k] = std::min(common.end[k], box.end[k]);
+    if (!empty(common, b.dims))
+      fail(Errc::argument,
+           "the box has ghosts that are pages of the rank that owns them (shape.mapped_ghosts) and "
+           "can be written by that rank only; import own cells and exchange");
   }
 }
 
 CellBox given_box(const HaloGrid& grid, int subdomain, const tonari_box* box) {
   CellBox cells;
   const GridBox& b = grid.box(subdomain);
-  for (int k = 0; k < b.dims; ++k) cells.first[k] = box ? box->first[k] : 0, cells.end[k] = box ? box->end[k] : b.own[k];
+  for (int k = 0; k < b.dims; ++k)
+    cells.first[k] = box ? box->first[k] : 0, cells.end[k] = box ? box->end[k] : b.own[k];
   if (!empty(cells, b.dims)) check_inside(grid, subdomain, cells);
   return cells;
 }
 
-// In an array narrower than both of its surfaces together, what belongs to both is in the lower one.
+// In an array narrower than both of its surfaces together, what belongs to both is in the lower
+// one.
 CellBox surface_box(const GridBox& box, Region region) {
   CellBox cells = region_box(box, region);
   for (int k = 0; k < box.dims; ++k)
@@ -92,12 +101,14 @@ std::vector<CellBox> boxes_of(const GridBox& box, int part) {
     own.end = box.own;
     return {own};
   }
-  if (part == TONARI_PART_INTERIOR) boxes.push_back(region_box(box, center(box.dims)));
+  if (part == TONARI_PART_INTERIOR)
+    boxes.push_back(region_box(box, center(box.dims)));
   else if (part == TONARI_PART_SURFACE)
     for (const Region r : directions(box.dims)) boxes.push_back(surface_box(box, r));
   else if (part == TONARI_PART_GHOSTS)
     for (const Region v : directions(box.dims)) boxes.push_back(ghost_box(box, v));
-  else fail(Errc::argument, "part ", part, " does not exist; it must be one of TONARI_PART_...");
+  else
+    fail(Errc::argument, "part ", part, " does not exist; it must be one of TONARI_PART_...");
   std::erase_if(boxes, [&](const CellBox& b) { return empty(b, box.dims); });
   return boxes;
 }
@@ -107,7 +118,8 @@ template <class Count, class Item, class From, class Convert>
 void hand_out(Count* count, Item* items, const From& all, const char* what, Convert convert) {
   check_place(count, "count");
   const auto there = static_cast<Count>(all.size());
-  if (items && *count < there) fail(Errc::argument, "there is room for ", *count, " ", what, ", but there are ", there);
+  if (items && *count < there)
+    fail(Errc::argument, "there is room for ", *count, " ", what, ", but there are ", there);
   for (std::size_t i = 0; items && i < all.size(); ++i) items[i] = convert(all[i]);
   *count = there;
 }
@@ -121,7 +133,8 @@ tonari_box box_for_c(const CellBox& box) {
 
 }  // namespace
 
-extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape, void* const arrays[], MPI_Info info, tonari_grid* grid) {
+extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
+                                  void* const arrays[], MPI_Info info, tonari_grid* grid) {
   (void)info;  // no keys yet
   return guarded([&] {
     if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
@@ -144,7 +157,10 @@ extern "C" int tonari_grid_free(tonari_grid* grid) {
       const HaloGrid& g = *(*grid)->grid;
       shared = g.context()->share();
       agree(g.context()->comm(), caught([&] {
-              if (const int live = g.requests) fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live, live == 1 ? " request" : " requests", "; free them first with tonari_request_free");
+              if (const int live = g.requests)
+                fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live,
+                     live == 1 ? " request" : " requests",
+                     "; free them first with tonari_request_free");
             }));
     }
     delete *grid;
@@ -153,7 +169,8 @@ extern "C" int tonari_grid_free(tonari_grid* grid) {
   });
 }
 
-extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info, tonari_request* request) {
+extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,
+                                         tonari_request* request) {
   return guarded([&] {
     require(grid);
     *request = request_of(prepare_halo(grid->grid, copy, info, request != nullptr));
@@ -165,13 +182,17 @@ extern "C" int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info) {
     const HaloGrid& g = require(grid);
     check_place(info, "information");
     const GridShape& shape = g.shape();
-    *info = {shape.dims(), g.subdomains(), shape.fields, shape.copies, {}, shape.element_bytes, shape.page,
-             shape.bricked() ? padding_percent(g.bricks(0)) : 0, g.mappings(), static_cast<std::size_t>(g.bytes())};
+    *info = {shape.dims(), g.subdomains(),
+             shape.fields, shape.copies,
+             {},           shape.element_bytes,
+             shape.page,   shape.bricked() ? padding_percent(g.bricks(0)) : 0,
+             g.mappings(), static_cast<std::size_t>(g.bytes())};
     std::ranges::copy(shape.parts.global(), info->global);
   });
 }
 
-extern "C" int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t first[], int64_t cells[]) {
+extern "C" int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t first[],
+                                     int64_t cells[]) {
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain);
     const Cells at = g.shape().parts.first(g.rank(), subdomain);
@@ -194,9 +215,22 @@ extern "C" int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_br
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain);
     check_place(bricks, "bricks");
-    if (!g.shape().bricked()) fail(Errc::argument, "the grid's storage is array, which has no bricks; ask tonari_grid_get_array");
+    if (!g.shape().bricked())
+      fail(Errc::argument,
+           "the grid's storage is array, which has no bricks; ask tonari_grid_get_array");
     const BrickLayout& l = g.bricks(subdomain);
-    *bricks = {g.shape().dims(), {}, {}, {}, {}, l.count(), l.own_count(), l.interior_count(), l.number().data(), l.position().data(), l.neighbors().data(), l.place().data()};
+    *bricks = {g.shape().dims(),
+               {},
+               {},
+               {},
+               {},
+               l.count(),
+               l.own_count(),
+               l.interior_count(),
+               l.number().data(),
+               l.position().data(),
+               l.neighbors().data(),
+               l.place().data()};
     std::ranges::copy(g.shape().brick, bricks->brick);
     std::ranges::copy(l.lower(), bricks->lower);
     std::ranges::copy(l.own(), bricks->own);
@@ -208,12 +242,15 @@ extern "C" int tonari_grid_get_array(tonari_grid grid, int subdomain, tonari_arr
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain);
     check_place(array, "array");
-    if (g.shape().bricked()) fail(Errc::argument, "the grid's storage is ", name(g.shape().storage), ", which is no array; ask tonari_grid_get_bricks");
+    if (g.shape().bricked())
+      fail(Errc::argument, "the grid's storage is ", name(g.shape().storage),
+           ", which is no array; ask tonari_grid_get_bricks");
     *array = g.array(subdomain);
   });
 }
 
-extern "C" int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field, const int64_t index[], void** cell) {
+extern "C" int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field,
+                              const int64_t index[], void** cell) {
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain, copy, field);
     check_place(cell, "cell");
@@ -223,36 +260,47 @@ extern "C" int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int fie
     for (int k = 0; k < b.dims; ++k) {
       at[k] = index[k];
       if (at[k] < -b.lower[k] || at[k] >= b.own[k] + b.upper[k])
-        fail(Errc::argument, "cell ", at[k], " of dimension ", k, " is beyond the ghosts; subdomain ", subdomain, " has ", -b.lower[k], " to ", b.own[k] + b.upper[k] - 1);
+        fail(Errc::argument, "cell ", at[k], " of dimension ", k,
+             " is beyond the ghosts; subdomain ", subdomain, " has ", -b.lower[k], " to ",
+             b.own[k] + b.upper[k] - 1);
     }
     *cell = g.cell(subdomain, copy, field, at);
   });
 }
 
-extern "C" int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count, tonari_box boxes[]) {
+extern "C" int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count,
+                                 tonari_box boxes[]) {
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain);
     hand_out(count, boxes, boxes_of(g.box(subdomain), part), "boxes", box_for_c);
   });
 }
 
-extern "C" int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, int64_t* count, int32_t numbers[]) {
+extern "C" int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, int64_t* count,
+                                     int32_t numbers[]) {
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain);
-    if (!g.shape().bricked()) fail(Errc::argument, "the grid's storage is array, which has no bricks; ask tonari_grid_boxes");
+    if (!g.shape().bricked())
+      fail(Errc::argument,
+           "the grid's storage is array, which has no bricks; ask tonari_grid_boxes");
     const BrickLayout& l = g.bricks(subdomain);
     std::int32_t first = 0, end = l.own_count();
-    if (part == TONARI_PART_INTERIOR) end = l.interior_count();
-    else if (part == TONARI_PART_SURFACE) first = l.interior_count();
-    else if (part == TONARI_PART_GHOSTS) first = l.own_count(), end = l.count();
-    else if (part != TONARI_PART_OWN) fail(Errc::argument, "part ", part, " does not exist; it must be one of TONARI_PART_...");
+    if (part == TONARI_PART_INTERIOR)
+      end = l.interior_count();
+    else if (part == TONARI_PART_SURFACE)
+      first = l.interior_count();
+    else if (part == TONARI_PART_GHOSTS)
+      first = l.own_count(), end = l.count();
+    else if (part != TONARI_PART_OWN)
+      fail(Errc::argument, "part ", part, " does not exist; it must be one of TONARI_PART_...");
     std::vector<std::int32_t> all;
     for (std::int32_t b = first; b < end; ++b) all.push_back(b);
     hand_out(count, numbers, all, "bricks", [](std::int32_t b) { return b; });
   });
 }
 
-extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field, const tonari_box* box, const void* array) {
+extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field,
+                                  const tonari_box* box, const void* array) {
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain, copy, field);
     if (!array) fail(Errc::argument, "the array is null");
@@ -266,15 +314,17 @@ extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int
   });
 }
 
-extern "C" int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field, const tonari_box* box, void* array) {
+extern "C" int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field,
+                                  const tonari_box* box, void* array) {
   return guarded([&] {
     const HaloGrid& g = require(grid, subdomain, copy, field);
     if (!array) fail(Errc::argument, "the array is null");
     auto* to = static_cast<std::byte*>(array);
-    g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box), [&](const std::byte* at, std::size_t bytes) {
-      std::memcpy(to, at, bytes);
-      to += bytes;
-    });
+    g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box),
+                     [&](const std::byte* at, std::size_t bytes) {
+                       std::memcpy(to, at, bytes);
+                       to += bytes;
+                     });
   });
 }
 
@@ -285,7 +335,8 @@ void check_file_call(HaloGrid& grid, int copy, int field, const char* filename) 
   agree(grid.context()->comm(), caught([&] {
           check_number(copy, grid.shape().copies, "copy");
           check_number(field, grid.shape().fields, "field");
-          if (!filename || !*filename) fail(Errc::argument, "the name of the file is null or empty");
+          if (!filename || !*filename)
+            fail(Errc::argument, "the name of the file is null or empty");
         }));
 }
 

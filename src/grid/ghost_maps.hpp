@@ -1,10 +1,13 @@
-// Ghosts that are the neighbors' pages: an exchange between ranks of a node moves no bytes, it says "my copy is complete" and sees that theirs are.
+// Ghosts that are the neighbors' pages: an exchange between ranks of a node moves no bytes, it says
+// "my copy is complete" and sees that theirs are.
 //
-// Why that is enough. A rank computes the new copy from the old one, reading ghosts of the old one, then publishes the new one. Before it overwrites the old copy it waits
-// until all neighbors have published the new one; each did so after it had read its ghosts of the old copy, which are this rank's cells. So nobody reads what is being
-// written, provided that copies are written in turn.
+// Why that is enough. A rank computes the new copy from the old one, reading ghosts of the old one,
+// then publishes the new one. Before it overwrites the old copy it waits until all neighbors have
+// published the new one; each did so after it had read its ghosts of the old copy, which are this
+// rank's cells. So nobody reads what is being written, provided that copies are written in turn.
 //
-// While the grid's thread starts or tests one exchange, another thread that waits may drive on a second one (engine/in_flight.hpp).
+// While the grid's thread starts or tests one exchange, another thread that waits may drive on a
+// second one (engine/in_flight.hpp).
 #pragma once
 
 #include <atomic>
@@ -22,23 +25,29 @@ class HaloGrid;
 
 class GhostMaps {
  public:
-  // Collective. storages: the views of the grid's storage, by HaloGrid::number; their ghosts are mapped anew, read-only. Throws the same on all ranks.
+  // Collective. storages: the views of the grid's storage, by HaloGrid::number; their ghosts are
+  // mapped anew, read-only. Throws the same on all ranks.
   GhostMaps(const HaloGrid& grid, std::vector<View>& storages);
 
-  bool reaches(int rank) const { return rank == rank_ || words_.contains(rank); }  // ghosts that it owns are mapped
+  // ghosts that it owns are mapped
+  bool reaches(int rank) const { return rank == rank_ || words_.contains(rank); }
 
-  // Throws Errc::active if since this copy was published no exchange of another one was started and is complete; Errc::peer after give_up.
+  // Throws Errc::active if since this copy was published no exchange of another one was started and
+  // is complete; Errc::peer after give_up.
   void check_turn(int copy) const;
   void publish(int copy);
-  // Whether all neighbors have published this copy as often as this rank. Throws Errc::peer if one gave up.
+  // Whether all neighbors have published this copy as often as this rank. Throws Errc::peer if one
+  // gave up.
   bool complete(int copy) const;
-  void finish(int copy);     // this rank has seen it complete: what was published before may be written again
+  // this rank has seen it complete: what was published before may be written again
+  void finish(int copy);
   void check_peers() const;  // throws Errc::peer if one that is waited for has ended
   void give_up();            // nobody shall wait for this rank any more
 
  private:
   std::map<int, FileName> swap_names(const HaloGrid& grid) const;
-  void map_ghosts(const HaloGrid& grid, std::vector<View>& storages, const std::map<int, std::shared_ptr<const MappedFile>>& files) const;
+  void map_ghosts(const HaloGrid& grid, std::vector<View>& storages,
+                  const std::map<int, std::shared_ptr<const MappedFile>>& files) const;
 
   std::shared_ptr<const Node> node_;
   int rank_;
@@ -46,9 +55,11 @@ class GhostMaps {
   View mine_;                         // this rank's words
   std::map<int, View> words_;         // the peers'
   std::vector<std::uint64_t> times_;  // by copy: how often it was published
-  std::vector<std::uint64_t> since_;  // by copy: when it was published last, in publications of any copy
+  // by copy: when it was published last, in publications of any copy
+  std::vector<std::uint64_t> since_;
   std::uint64_t publications_ = 0;
-  std::atomic<std::uint64_t> seen_ = 0;  // the newest publication that is complete: what was published before has its turn again
+  // the newest publication that is complete: what was published before has its turn again
+  std::atomic<std::uint64_t> seen_ = 0;
   bool gave_up_ = false;
 };
 

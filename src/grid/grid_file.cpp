@@ -17,13 +17,16 @@ namespace {
 std::string reason(int code) {
   char words[MPI_MAX_ERROR_STRING];
   int length = 0;
-  return MPI_Error_string(code, words, &length) == MPI_SUCCESS ? std::string(words, static_cast<std::size_t>(length)) : text("error ", code);
+  return MPI_Error_string(code, words, &length) == MPI_SUCCESS
+             ? std::string(words, static_cast<std::size_t>(length))
+             : text("error ", code);
 }
 
 // A file that all ranks have open; errors are sentences with its name.
 class SharedFile {
  public:
-  // Collective. Throws the same on all ranks if some cannot open it: MPI says so on those alone, and what others have open then cannot be closed together.
+  // Collective. Throws the same on all ranks if some cannot open it: MPI says so on those alone,
+  // and what others have open then cannot be closed together.
   SharedFile(MPI_Comm comm, std::string name, int mode) : name_(std::move(name)) {
     MPI_File opened = MPI_FILE_NULL;
     stay_together(comm);
@@ -64,7 +67,9 @@ OwnedType part_of(const HaloGrid& grid, int subdomain, MPI_Datatype element) {
     from[k] = static_cast<int>(first[k]);
   }
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  check_mpi(MPI_Type_create_subarray(shape.dims(), sizes.data(), some.data(), from.data(), MPI_ORDER_C, element, &type), "MPI_Type_create_subarray");
+  check_mpi(MPI_Type_create_subarray(shape.dims(), sizes.data(), some.data(), from.data(),
+                                     MPI_ORDER_C, element, &type),
+            "MPI_Type_create_subarray");
   OwnedType owned(type);
   check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
   return owned;
@@ -72,7 +77,9 @@ OwnedType part_of(const HaloGrid& grid, int subdomain, MPI_Datatype element) {
 
 OwnedType element_type(const HaloGrid& grid) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  check_mpi(MPI_Type_contiguous(checked_cast<int>(grid.shape().element_bytes, "bytes of a cell"), MPI_BYTE, &type), "MPI_Type_contiguous");
+  check_mpi(MPI_Type_contiguous(checked_cast<int>(grid.shape().element_bytes, "bytes of a cell"),
+                                MPI_BYTE, &type),
+            "MPI_Type_contiguous");
   OwnedType owned(type);
   check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
   return owned;
@@ -80,9 +87,13 @@ OwnedType element_type(const HaloGrid& grid) {
 
 CellBox own_cells(const HaloGrid& grid, int subdomain) { return {{}, grid.box(subdomain).own}; }
 
-int cells_of(const HaloGrid& grid, int subdomain) { return checked_cast<int>(count(own_cells(grid, subdomain), grid.shape().dims()), "cells of a subdomain in a file"); }
+int cells_of(const HaloGrid& grid, int subdomain) {
+  return checked_cast<int>(count(own_cells(grid, subdomain), grid.shape().dims()),
+                           "cells of a subdomain in a file");
+}
 
-// Collective. use(subdomain, buffer, count) between setting the view and the end; buffer: as large as the subdomain.
+// Collective. use(subdomain, buffer, count) between setting the view and the end; buffer: as large
+// as the subdomain.
 template <class Use>
 void for_each_subdomain(const HaloGrid& grid, SharedFile& file, std::size_t begin, Use use) {
   const OwnedType element = element_type(grid);
@@ -94,7 +105,8 @@ void for_each_subdomain(const HaloGrid& grid, SharedFile& file, std::size_t begi
       part = part_of(grid, s, element.get());
       buffer.resize(static_cast<std::size_t>(cells_of(grid, s)) * grid.shape().element_bytes);
     });
-    const int set = MPI_File_set_view(file.get(), static_cast<MPI_Offset>(begin), element.get(), part->get(), "native", MPI_INFO_NULL);
+    const int set = MPI_File_set_view(file.get(), static_cast<MPI_Offset>(begin), element.get(),
+                                      part->get(), "native", MPI_INFO_NULL);
     together(comm, [&] { file.check(set, "divided among the ranks"); });
     const int code = use(s, buffer, cells_of(grid, s), element.get());
     together(comm, [&] { file.check(code, "transferred"); });
@@ -114,7 +126,10 @@ std::string shown(const std::vector<std::int64_t>& shape) {
 
 const std::string& type_name(const HaloGrid& grid) {
   const std::string& name = grid.shape().npy_type;
-  if (name.empty()) fail(Errc::argument, "the type of the cells is no predefined number of C that NumPy has, too; only such grids can be saved and loaded");
+  if (name.empty())
+    fail(Errc::argument,
+         "the type of the cells is no predefined number of C that NumPy has, too; only such grids "
+         "can be saved and loaded");
   return name;
 }
 
@@ -125,7 +140,8 @@ NpyHeader header_of(const HaloGrid& grid, const std::string& filename) {
   NpyHeader header;
   together(comm, [&] {
     if (grid.rank() != 0) return;
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(filename.c_str(), "rb"), std::fclose);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(filename.c_str(), "rb"),
+                                                               std::fclose);
     if (!file) fail(Errc::file, filename, " cannot be opened: ", std::strerror(errno));
     try {
       begin.resize(npy_prefix);
@@ -144,15 +160,22 @@ NpyHeader header_of(const HaloGrid& grid, const std::string& filename) {
 
 void check_header(const HaloGrid& grid, const std::string& filename, const NpyHeader& header) {
   const std::string& wanted = type_name(grid);
-  if (header.type != wanted) fail(Errc::file, filename, " has elements of type '", header.type, "', but the grid's cells are '", wanted, "'");
-  if (header.fortran_order) fail(Errc::file, filename, " is in Fortran order; save it in C order (numpy.ascontiguousarray)");
-  if (header.shape != global_shape(grid)) fail(Errc::file, filename, " has shape ", shown(header.shape), ", but the grid has ", shown(global_shape(grid)), " cells");
+  if (header.type != wanted)
+    fail(Errc::file, filename, " has elements of type '", header.type,
+         "', but the grid's cells are '", wanted, "'");
+  if (header.fortran_order)
+    fail(Errc::file, filename,
+         " is in Fortran order; save it in C order (numpy.ascontiguousarray)");
+  if (header.shape != global_shape(grid))
+    fail(Errc::file, filename, " has shape ", shown(header.shape), ", but the grid has ",
+         shown(global_shape(grid)), " cells");
 }
 
 std::uint64_t bytes_of_file(const HaloGrid& grid, std::size_t header) {
   std::uint64_t cells = grid.shape().element_bytes;
   for (const std::int64_t n : global_shape(grid))
-    cells = checked_multiply<std::uint64_t>(cells, static_cast<std::uint64_t>(n), "bytes of the grid");
+    cells =
+        checked_multiply<std::uint64_t>(cells, static_cast<std::uint64_t>(n), "bytes of the grid");
   return checked_add<std::uint64_t>(header, cells, "bytes of the grid");
 }
 
@@ -160,15 +183,19 @@ std::uint64_t bytes_of_file(const HaloGrid& grid, std::size_t header) {
 void check_limit(const HaloGrid& grid, const std::string& filename, std::size_t header) {
   const std::uint64_t bytes = bytes_of_file(grid, header), most = file_limit();
   if (bytes > most)
-    fail(Errc::file, filename, " cannot be written: it would have ", bytes, " bytes, but files of rank ", grid.rank(),
-         " may have ", most, " (RLIMIT_FSIZE); raise that by `ulimit -f unlimited`");
+    fail(Errc::file, filename, " cannot be written: it would have ", bytes,
+         " bytes, but files of rank ", grid.rank(), " may have ", most,
+         " (RLIMIT_FSIZE); raise that by `ulimit -f unlimited`");
 }
 
-void check_length(const HaloGrid& grid, SharedFile& file, const std::string& filename, std::size_t header) {
+void check_length(const HaloGrid& grid, SharedFile& file, const std::string& filename,
+                  std::size_t header) {
   MPI_Offset bytes = 0;
   file.check(MPI_File_get_size(file.get(), &bytes), "measured");
   const std::uint64_t expected = bytes_of_file(grid, header);
-  if (static_cast<std::uint64_t>(bytes) != expected) fail(Errc::file, filename, " has ", bytes, " bytes, but its header describes ", expected, "; it was cut off or appended to");
+  if (static_cast<std::uint64_t>(bytes) != expected)
+    fail(Errc::file, filename, " has ", bytes, " bytes, but its header describes ", expected,
+         "; it was cut off or appended to");
 }
 
 }  // namespace
@@ -180,24 +207,34 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
     header = write_npy_header(type_name(grid), global_shape(grid));
     check_limit(grid, filename, header.size());
   });
-  const std::string unfinished = broadcast(comm, text(filename, ".", this_process(), ".unfinished"));
+  const std::string unfinished =
+      broadcast(comm, text(filename, ".", this_process(), ".unfinished"));
   const std::optional<Error> error = caught([&] {
     SharedFile file(comm, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     const int cut = MPI_File_set_size(file.get(), 0);
     together(comm, [&] {
       file.check(cut, "emptied");
-      if (grid.rank() == 0) file.check(MPI_File_write_at(file.get(), 0, header.data(), static_cast<int>(header.size()), MPI_BYTE, MPI_STATUS_IGNORE), "written");
+      if (grid.rank() == 0)
+        file.check(MPI_File_write_at(file.get(), 0, header.data(), static_cast<int>(header.size()),
+                                     MPI_BYTE, MPI_STATUS_IGNORE),
+                   "written");
     });
-    for_each_subdomain(grid, file, header.size(), [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
-      std::byte* to = buffer.data();
-      grid.for_each_piece(s, copy, field, own_cells(grid, s), [&](const std::byte* at, std::size_t bytes) { std::memcpy(std::exchange(to, to + bytes), at, bytes); });
-      return MPI_File_write_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
-    });
+    for_each_subdomain(
+        grid, file, header.size(),
+        [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
+          std::byte* to = buffer.data();
+          grid.for_each_piece(s, copy, field, own_cells(grid, s),
+                              [&](const std::byte* at, std::size_t bytes) {
+                                std::memcpy(std::exchange(to, to + bytes), at, bytes);
+                              });
+          return MPI_File_write_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
+        });
     file.close(comm);
   });  // all that throws there does so on all ranks
   const std::optional<Error> renamed = caught([&] {
     if (error) throw *error;
-    if (grid.rank() == 0 && std::rename(unfinished.c_str(), filename.c_str()) != 0) fail(Errc::file, filename, " cannot be written: ", std::strerror(errno));
+    if (grid.rank() == 0 && std::rename(unfinished.c_str(), filename.c_str()) != 0)
+      fail(Errc::file, filename, " cannot be written: ", std::strerror(errno));
   });
   if (renamed && grid.rank() == 0) std::remove(unfinished.c_str());
   agree(comm, renamed);
@@ -209,22 +246,37 @@ void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename) 
   together(comm, [&] { check_header(grid, filename, header); });
   SharedFile file(comm, filename, MPI_MODE_RDONLY);
   together(comm, [&] { check_length(grid, file, filename, header.bytes); });
-  for_each_subdomain(grid, file, header.bytes, [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
-    const int code = MPI_File_read_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
-    const std::byte* from = buffer.data();
-    if (code == MPI_SUCCESS)
-      grid.for_each_piece(s, copy, field, own_cells(grid, s), [&](std::byte* at, std::size_t bytes) { std::memcpy(at, std::exchange(from, from + bytes), bytes); });
-    return code;
-  });
+  for_each_subdomain(
+      grid, file, header.bytes,
+      [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
+        const int code =
+            MPI_File_read_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
+        const std::byte* from = buffer.data();
+        if (code == MPI_SUCCESS)
+          grid.for_each_piece(s, copy, field, own_cells(grid, s),
+                              [&](std::byte* at, std::size_t bytes) {
+                                std::memcpy(at, std::exchange(from, from + bytes), bytes);
+                              });
+        return code;
+      });
 }
 
 std::string npy_type(MPI_Datatype type, std::size_t bytes) {
-  const auto is_one_of = [&](std::initializer_list<MPI_Datatype> list) { return std::ranges::find(list, type) != list.end(); };
+  const auto is_one_of = [&](std::initializer_list<MPI_Datatype> list) {
+    return std::ranges::find(list, type) != list.end();
+  };
   char kind = 0;
-  if (is_one_of({MPI_FLOAT, MPI_DOUBLE})) kind = 'f';
-  else if (is_one_of({MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX})) kind = 'c';
-  else if (is_one_of({MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T})) kind = 'i';
-  else if (is_one_of({MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_BYTE}))
+  if (is_one_of({MPI_FLOAT, MPI_DOUBLE}))
+    kind = 'f';
+  else if (is_one_of({MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+                      MPI_CXX_DOUBLE_COMPLEX}))
+    kind = 'c';
+  else if (is_one_of({MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T,
+                      MPI_INT16_T, MPI_INT32_T, MPI_INT64_T}))
+    kind = 'i';
+  else if (is_one_of({MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+                      MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T,
+                      MPI_BYTE}))
     kind = 'u';
   if (kind == 0) return "";
   const char order = bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';

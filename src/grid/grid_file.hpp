@@ -1,4 +1,5 @@
-// A field of the whole grid as a NumPy .npy file, written and read by all ranks together through MPI-IO (numpy/lib/format.py of NumPy says what such files are).
+// A field of the whole grid as a NumPy .npy file, written and read by all ranks together through
+// MPI-IO (numpy/lib/format.py of NumPy says what such files are).
 #pragma once
 
 #include <mpi.h>
@@ -10,11 +11,13 @@
 
 namespace tonari {
 
-// Collective; arguments are the same on all ranks. Throw Errc::file, Errc::argument, Errc::mpi, the same on all ranks.
+// Collective; arguments are the same on all ranks. Throw Errc::file, Errc::argument, Errc::mpi, the
+// same on all ranks.
 void save_npy(const HaloGrid& grid, int copy, int field, const std::string& filename);
 void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename);
 
-// NumPy's name for a predefined type of numbers of so many bytes, such as "<f8"; empty if it has none.
+// NumPy's name for a predefined type of numbers of so many bytes, such as "<f8"; empty if it has
+// none.
 std::string npy_type(MPI_Datatype type, std::size_t bytes);
 
 }  // namespace tonari

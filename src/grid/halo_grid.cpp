@@ -11,11 +11,13 @@
 namespace tonari {
 namespace {
 
-// Grids that are neither array nor narrower than their halos are stored in whole pages, so that rows of bricks lie as vectors want them.
+// Grids that are neither array nor narrower than their halos are stored in whole pages, so that
+// rows of bricks lie as vectors want them.
 constexpr std::size_t alignment = 4096;
 
 std::byte* aligned(const Memory& memory) {
-  return reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(memory.data()), alignment));
+  return reinterpret_cast<std::byte*>(
+      round_up(reinterpret_cast<std::uintptr_t>(memory.data()), alignment));
 }
 
 Memory zeroed(std::uint64_t bytes) {
@@ -26,19 +28,24 @@ Memory zeroed(std::uint64_t bytes) {
 
 std::int64_t cells_with_ghosts(const GridBox& box) {
   std::int64_t product = 1;
-  for (int k = 0; k < box.dims; ++k) product = checked_multiply(product, box.lower[k] + box.own[k] + box.upper[k], "cells of a subdomain");
+  for (int k = 0; k < box.dims; ++k)
+    product =
+        checked_multiply(product, box.lower[k] + box.own[k] + box.upper[k], "cells of a subdomain");
   return product;
 }
 
 }  // namespace
 
-HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[]) : shape_(std::move(shape)) {
+HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[])
+    : shape_(std::move(shape)) {
   shared->update_nodes();
   context_ = std::make_shared<Context>(shared);
   together(context_->comm(), [&] {
     lay_out();
-    if (arrays) take_arrays(arrays);
-    else allocate();
+    if (arrays)
+      take_arrays(arrays);
+    else
+      allocate();
     if (shape_.mapped_ghosts) ghost_maps_ = std::make_unique<GhostMaps>(*this, views_);
   });
 }
@@ -57,16 +64,23 @@ const BrickLayout& HaloGrid::bricks_of(const GridBox& box) const {
   std::shared_ptr<const BrickLayout>& known = layouts_[box.own];
   if (!known)
     known = std::make_shared<const BrickLayout>(
-        box, BrickShape{shape_.brick, static_cast<std::int64_t>(shape_.element_bytes), shape_.fields, shape_.interleaved, shape_.page ? static_cast<std::int64_t>(shape_.page) : 1},
+        box,
+        BrickShape{shape_.brick, static_cast<std::int64_t>(shape_.element_bytes), shape_.fields,
+                   shape_.interleaved, shape_.page ? static_cast<std::int64_t>(shape_.page) : 1},
         surface_order(shape_.dims()));
   return *known;
 }
 
 void HaloGrid::take_arrays(void* const arrays[]) {
-  if (shape_.bricked()) fail(Errc::argument, "a program's own arrays can be wrapped by storage array only; pass NULL and copy them in with tonari_grid_import");
-  const std::size_t count = boxes_.size() * static_cast<std::size_t>(shape_.copies) * static_cast<std::size_t>(shape_.fields);
+  if (shape_.bricked())
+    fail(Errc::argument,
+         "a program's own arrays can be wrapped by storage array only; pass NULL and copy them in "
+         "with tonari_grid_import");
+  const std::size_t count = boxes_.size() * static_cast<std::size_t>(shape_.copies) *
+                            static_cast<std::size_t>(shape_.fields);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!arrays[i]) fail(Errc::argument, "array ", i, " of ", count, " (copies x subdomains x fields) is null");
+    if (!arrays[i])
+      fail(Errc::argument, "array ", i, " of ", count, " (copies x subdomains x fields) is null");
     arrays_.push_back(static_cast<std::byte*>(arrays[i]));
   }
 }
@@ -75,19 +89,33 @@ void HaloGrid::allocate() {
   if (shape_.storage == GridStorage::mapped) return map_storage();
   for (int c = 0; c < shape_.copies; ++c)
     for (int s = 0; s < subdomains(); ++s) {
-      const std::uint64_t field = checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(cells_with_ghosts(box(s))), shape_.element_bytes, "bytes of a field");
-      memory_.push_back(zeroed(shape_.bricked() ? bricks(s).bytes() : checked_multiply<std::uint64_t>(field, static_cast<std::uint64_t>(shape_.fields), "bytes of a subdomain")));
+      const std::uint64_t field =
+          checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(cells_with_ghosts(box(s))),
+                                          shape_.element_bytes, "bytes of a field");
+      memory_.push_back(zeroed(
+          shape_.bricked()
+              ? bricks(s).bytes()
+              : checked_multiply<std::uint64_t>(field, static_cast<std::uint64_t>(shape_.fields),
+                                                "bytes of a subdomain")));
       bytes_ += memory_.back().bytes();
-      for (int f = 0; f < shape_.fields && !shape_.bricked(); ++f) arrays_.push_back(aligned(memory_.back()) + field * static_cast<std::uint64_t>(f));
+      for (int f = 0; f < shape_.fields && !shape_.bricked(); ++f)
+        arrays_.push_back(aligned(memory_.back()) + field * static_cast<std::uint64_t>(f));
     }
 }
 
 void HaloGrid::map_storage() {
   for (int s = 0; s < subdomains(); ++s) {
     const std::int64_t views = tonari::mappings(bricks(s), ViewKind::neighbors);
-    const std::int64_t more = tonari::mappings(bricks(s), shape_.mapped_ghosts ? ViewKind::ghosts : ViewKind::shift);
-    mappings_ = checked_add(mappings_, checked_multiply<std::int64_t>(views + more, shape_.copies, "mappings"), "mappings");
-    bytes_ = checked_add(bytes_, checked_multiply<std::uint64_t>(bricks(s).bytes(), static_cast<std::uint64_t>(shape_.copies), "size of the grid"), "size of the grid");
+    const std::int64_t more =
+        tonari::mappings(bricks(s), shape_.mapped_ghosts ? ViewKind::ghosts : ViewKind::shift);
+    mappings_ = checked_add(mappings_,
+                            checked_multiply<std::int64_t>(views + more, shape_.copies, "mappings"),
+                            "mappings");
+    bytes_ = checked_add(
+        bytes_,
+        checked_multiply<std::uint64_t>(
+            bricks(s).bytes(), static_cast<std::uint64_t>(shape_.copies), "size of the grid"),
+        "size of the grid");
   }
   check_mappings(mappings_);
   // Behind the cells a page for the words by which ranks tell each other that a copy is complete.
@@ -95,13 +123,18 @@ void HaloGrid::map_storage() {
   if (shape_.huge) check_page(shape_.page, true, all);
   file_ = MappedFile::create(all, shape_.page, shape_.huge);
   for (int c = 0; c < shape_.copies; ++c)
-    for (int s = 0; s < subdomains(); ++s) views_.emplace_back(*file_, std::vector<FilePiece>{{file_offset(rank(), s, c), bricks(s).bytes()}});
+    for (int s = 0; s < subdomains(); ++s)
+      views_.emplace_back(*file_,
+                          std::vector<FilePiece>{{file_offset(rank(), s, c), bricks(s).bytes()}});
 }
 
 std::uint64_t HaloGrid::file_offset(int rank, int subdomain, int copy) const {
   std::uint64_t offset = 0;
-  for (int s = 0; s < subdomain; ++s) offset += bricks_of(shape_.parts.box(rank, s)).bytes() * static_cast<std::uint64_t>(shape_.copies);
-  return offset + bricks_of(shape_.parts.box(rank, subdomain)).bytes() * static_cast<std::uint64_t>(copy);
+  for (int s = 0; s < subdomain; ++s)
+    offset +=
+        bricks_of(shape_.parts.box(rank, s)).bytes() * static_cast<std::uint64_t>(shape_.copies);
+  return offset +
+         bricks_of(shape_.parts.box(rank, subdomain)).bytes() * static_cast<std::uint64_t>(copy);
 }
 
 std::byte* HaloGrid::storage(int subdomain, int copy) const {
@@ -109,8 +142,11 @@ std::byte* HaloGrid::storage(int subdomain, int copy) const {
 }
 
 std::byte* HaloGrid::base(int subdomain, int copy, int field) const {
-  if (shape_.bricked()) return storage(subdomain, copy) + bricks(subdomain).field_stride() * field * static_cast<std::int64_t>(shape_.element_bytes);
-  return arrays_[number(subdomain, copy) * static_cast<std::size_t>(shape_.fields) + static_cast<std::size_t>(field)];
+  if (shape_.bricked())
+    return storage(subdomain, copy) + bricks(subdomain).field_stride() * field *
+                                          static_cast<std::int64_t>(shape_.element_bytes);
+  return arrays_[number(subdomain, copy) * static_cast<std::size_t>(shape_.fields) +
+                 static_cast<std::size_t>(field)];
 }
 
 tonari_array HaloGrid::array(int subdomain) const {
@@ -132,10 +168,13 @@ std::byte* HaloGrid::cell(int subdomain, int copy, int field, const Cells& index
     std::int64_t brick = 0, inside = 0;
     for (int k = 0; k < shape_.dims(); ++k) {
       const std::int64_t from_ghosts = index[k] + box(subdomain).lower[k];  // not negative
-      brick = brick * (layout.lower()[k] + layout.own()[k] + layout.upper()[k]) + from_ghosts / shape_.brick[k];
+      brick = brick * (layout.lower()[k] + layout.own()[k] + layout.upper()[k]) +
+              from_ghosts / shape_.brick[k];
       inside = inside * shape_.brick[k] + from_ghosts % shape_.brick[k];
     }
-    at = layout.place()[static_cast<std::size_t>(layout.number()[static_cast<std::size_t>(brick)])] + inside;
+    at =
+        layout.place()[static_cast<std::size_t>(layout.number()[static_cast<std::size_t>(brick)])] +
+        inside;
   } else {
     const tonari_array a = array(subdomain);
     for (int k = 0; k < shape_.dims(); ++k) at += (index[k] + a.lower[k]) * a.stride[k];
@@ -145,7 +184,9 @@ std::byte* HaloGrid::cell(int subdomain, int copy, int field, const Cells& index
 
 Layout HaloGrid::cells(int subdomain, int copy, int field, const CellBox& box) const {
   Layout layout;
-  for_each_piece(subdomain, copy, field, box, [&](std::byte* at, std::size_t bytes) { layout.add(reinterpret_cast<std::ptrdiff_t>(at), bytes); });
+  for_each_piece(subdomain, copy, field, box, [&](std::byte* at, std::size_t bytes) {
+    layout.add(reinterpret_cast<std::ptrdiff_t>(at), bytes);
+  });
   return layout;
 }
 

@@ -20,7 +20,8 @@ class GhostMaps;
 
 class HaloGrid {
  public:
-  // Collective. shape: as read_shape made it. arrays: of the program, copies x subdomains x fields, or null. Throws the same on all ranks.
+  // Collective. shape: as read_shape made it. arrays: of the program, copies x subdomains x fields,
+  // or null. Throws the same on all ranks.
   HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[]);
   ~HaloGrid();
   HaloGrid(const HaloGrid&) = delete;
@@ -33,10 +34,14 @@ class HaloGrid {
   const GridBox& box(int subdomain) const { return boxes_[static_cast<std::size_t>(subdomain)]; }
 
   std::byte* base(int subdomain, int copy, int field) const;
-  const BrickLayout& bricks(int subdomain) const { return *bricks_[static_cast<std::size_t>(subdomain)]; }  // bricked storages
+  // bricked storages
+  const BrickLayout& bricks(int subdomain) const {
+    return *bricks_[static_cast<std::size_t>(subdomain)];
+  }
   tonari_array array(int subdomain) const;
   std::byte* cell(int subdomain, int copy, int field, const Cells& index) const;
-  // use(address, bytes) for the contiguous pieces of `box` (within the ghosts), its cells in lexicographic order.
+  // use(address, bytes) for the contiguous pieces of `box` (within the ghosts), its cells in
+  // lexicographic order.
   template <class Use>
   void for_each_piece(int subdomain, int copy, int field, const CellBox& box, Use use) const;
   // The same as a layout on address 0.
@@ -45,13 +50,15 @@ class HaloGrid {
   // Mapped storages: the file, and where in it a copy of a subdomain begins; of any rank.
   const MappedFile& file() const { return *file_; }
   std::uint64_t file_offset(int rank, int subdomain, int copy) const;
-  const BrickLayout& bricks_of(const GridBox& box) const;  // of any rank
-  std::byte* storage(int subdomain, int copy) const;   // bricked: first byte
+  const BrickLayout& bricks_of(const GridBox& box) const;      // of any rank
+  std::byte* storage(int subdomain, int copy) const;           // bricked: first byte
   GhostMaps* ghost_maps() const { return ghost_maps_.get(); }  // null: ghosts are this rank's own
 
   std::int64_t mappings() const { return mappings_; }
   std::uint64_t bytes() const { return bytes_; }
-  std::size_t number(int subdomain, int copy) const { return static_cast<std::size_t>(copy) * boxes_.size() + static_cast<std::size_t>(subdomain); }
+  std::size_t number(int subdomain, int copy) const {
+    return static_cast<std::size_t>(copy) * boxes_.size() + static_cast<std::size_t>(subdomain);
+  }
 
   // Live requests: the grid cannot be freed while there are any.
   std::atomic<int> requests = 0;
@@ -66,11 +73,12 @@ class HaloGrid {
   std::shared_ptr<Context> context_;
   std::vector<GridBox> boxes_;
   mutable std::map<Cells, std::shared_ptr<const BrickLayout>> layouts_;  // by own cells
-  std::vector<const BrickLayout*> bricks_;                   // of this rank's subdomains
-  std::vector<std::byte*> arrays_;                           // storage array: copies x subdomains x fields
-  std::vector<Memory> memory_;                               // array, brick
-  std::shared_ptr<const MappedFile> file_;                   // mapped
-  std::vector<View> views_;                                  // mapped: copies x subdomains
+  std::vector<const BrickLayout*> bricks_;  // of this rank's subdomains
+  // storage array: copies x subdomains x fields
+  std::vector<std::byte*> arrays_;
+  std::vector<Memory> memory_;              // array, brick
+  std::shared_ptr<const MappedFile> file_;  // mapped
+  std::vector<View> views_;                 // mapped: copies x subdomains
   std::unique_ptr<GhostMaps> ghost_maps_;
   std::int64_t mappings_ = 0;
   std::uint64_t bytes_ = 0;
@@ -86,7 +94,8 @@ inline bool next_row(Cells& at, const CellBox& box, int dims) {
 }
 
 template <class Use>
-void HaloGrid::for_each_piece(int subdomain, int copy, int field, const CellBox& box, Use use) const {
+void HaloGrid::for_each_piece(int subdomain, int copy, int field, const CellBox& box,
+                              Use use) const {
   const int last = shape_.dims() - 1;
   if (empty(box, shape_.dims())) return;
   Cells at = box.first;

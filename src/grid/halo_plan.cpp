@@ -17,7 +17,8 @@ using Near = std::unique_ptr<tonari_neighborhood_s, FreeNeighborhood>;
 
 // A neighborhood is made by all ranks or by none.
 void check_made(int code) {
-  if (code != TONARI_SUCCESS) throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();
+  if (code != TONARI_SUCCESS)
+    throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();
 }
 
 std::vector<Region> used_directions(int dims, Reach reach) {
@@ -26,25 +27,29 @@ std::vector<Region> used_directions(int dims, Reach reach) {
   return used;
 }
 
-// One subdomain per rank: the same offsets everywhere, so that messages can be combined along dimensions.
+// One subdomain per rank: the same offsets everywhere, so that messages can be combined along
+// dimensions.
 Near offsets_near(const HaloGrid& grid, const std::vector<Region>& used) {
   const int dims = grid.shape().dims();
   std::vector<int> offsets;
   for (const Region v : used)
     for (int k = 0; k < dims; ++k) offsets.push_back(sign(v, k, dims));
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  check_made(tonari_neighborhood_create_cart(grid.context()->comm(), static_cast<int>(used.size()), offsets.data(), MPI_INFO_NULL, &near));
+  check_made(tonari_neighborhood_create_cart(grid.context()->comm(), static_cast<int>(used.size()),
+                                             offsets.data(), MPI_INFO_NULL, &near));
   return Near(near);
 }
 
-// Links are in the order of their keys at both ends, so the k-th sent to a rank is the k-th that it expects from here.
+// Links are in the order of their keys at both ends, so the k-th sent to a rank is the k-th that it
+// expects from here.
 Near links_near(const HaloGrid& grid, const HaloEnds& ends) {
   std::vector<int> sources, targets;
   for (const HaloEnd& end : ends.receive) sources.push_back(end.link.peer);
   for (const HaloEnd& end : ends.send) targets.push_back(end.link.peer);
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  check_made(tonari_neighborhood_create_adjacent(grid.context()->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
-                                                 targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
+  check_made(tonari_neighborhood_create_adjacent(
+      grid.context()->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
+      static_cast<int>(targets.size()), targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
   return Near(near);
 }
 
@@ -71,18 +76,23 @@ struct Side {
 };
 
 const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
-  const auto found = std::ranges::find_if(ends, [&](const HaloEnd& end) { return end.link.direction == direction; });
+  const auto found = std::ranges::find_if(
+      ends, [&](const HaloEnd& end) { return end.link.direction == direction; });
   return found == ends.end() ? nullptr : &*found;
 }
 
-void add_or_nothing(Side& side, const HaloGrid& grid, const HaloRequest& request, const HaloEnd* end) {
-  if (end) side.add(grid, request, *end);
-  else side.add_nothing();
+void add_or_nothing(Side& side, const HaloGrid& grid, const HaloRequest& request,
+                    const HaloEnd* end) {
+  if (end)
+    side.add(grid, request, *end);
+  else
+    side.add_nothing();
 }
 
 }  // namespace
 
-std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, MPI_Info info, std::vector<View>& views) {
+std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, MPI_Info info,
+                                    std::vector<View>& views) {
   HaloEnds ends;
   Side send, receive;
   const bool by_offsets = grid.subdomains() == 1;
@@ -101,7 +111,8 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
     }
   });
   const Near near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
-  return prepare(near.get(), Call{Collective::alltoall, send.given(), receive.given()}, Use::persistent, info, true);
+  return prepare(near.get(), Call{Collective::alltoall, send.given(), receive.given()},
+                 Use::persistent, info, true);
 }
 
 }  // namespace tonari

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one message: MPI counts in int
 
-std::byte* first_byte(const Layout& contiguous) { return reinterpret_cast<std::byte*>(contiguous.runs().front().offset); }
+std::byte* first_byte(const Layout& contiguous) {
+  return reinterpret_cast<std::byte*>(contiguous.runs().front().offset);
+}
 
 // Messages between two ranks get tags in the order of their links, which is the same at both ends.
 class Compiler {
@@ -50,15 +52,18 @@ class Compiler {
     add_local(step, ends);
   }
 
-  void add_transfer(HaloStep& step, const HaloLink& link, void* buffer, int count, MPI_Datatype type, bool send) {
+  void add_transfer(HaloStep& step, const HaloLink& link, void* buffer, int count,
+                    MPI_Datatype type, bool send) {
     int& tag = (send ? sent_ : received_)[link.peer];
     step.transfers.push_back({buffer, count, type, link.peer, tag++, send});
     program_.messages += send;
   }
 
-  void add_contiguous(HaloStep& step, const HaloLink& link, std::byte* at, std::size_t bytes, bool send) {
+  void add_contiguous(HaloStep& step, const HaloLink& link, std::byte* at, std::size_t bytes,
+                      bool send) {
     for (std::size_t done = 0; done < bytes; done += most_bytes)
-      add_transfer(step, link, at + done, static_cast<int>(std::min(most_bytes, bytes - done)), MPI_BYTE, send);
+      add_transfer(step, link, at + done, static_cast<int>(std::min(most_bytes, bytes - done)),
+                   MPI_BYTE, send);
   }
 
   void add_message(HaloStep& step, const HaloEnd& end, bool send) {
@@ -69,9 +74,13 @@ class Compiler {
       program_.types.push_back(type_of(grid_, request_, end));
       return add_transfer(step, end.link, MPI_BOTTOM, 1, program_.types.back().get(), send);
     }
-    if (end.parts.empty()) return add_contiguous(step, end.link, first_byte(end.bytes), end.bytes.bytes(), send);
+    if (end.parts.empty())
+      return add_contiguous(step, end.link, first_byte(end.bytes), end.bytes.bytes(), send);
     Bytes at = 0;  // pieces that touch at this end may not do so at the other one
-    for (const Bytes length : end.parts) add_contiguous(step, end.link, first_byte(end.bytes.part(std::exchange(at, at + length), length)), length, send);
+    for (const Bytes length : end.parts)
+      add_contiguous(step, end.link,
+                     first_byte(end.bytes.part(std::exchange(at, at + length), length)), length,
+                     send);
   }
 
   void add_packed(HaloStep& step, const HaloEnd& end, bool send) {
@@ -79,16 +88,20 @@ class Compiler {
     used_ += round_up(end.bytes.bytes());
     Layout contiguous;
     contiguous.add(0, end.bytes.bytes());
-    if (send) make_moves(step.pack, at, contiguous, nullptr, end.bytes);
-    else make_moves(step.unpack, nullptr, end.bytes, at, contiguous);
+    if (send)
+      make_moves(step.pack, at, contiguous, nullptr, end.bytes);
+    else
+      make_moves(step.unpack, nullptr, end.bytes, at, contiguous);
     add_contiguous(step, end.link, at, end.bytes.bytes(), send);
   }
 
-  // Between subdomains of this rank, or from one side of a subdomain to the other. Both lists are in the order of their keys.
+  // Between subdomains of this rank, or from one side of a subdomain to the other. Both lists are
+  // in the order of their keys.
   void add_local(HaloStep& step, const HaloEnds& ends) {
     for (const HaloEnd& to : ends.receive) {
       if (to.link.peer != grid_.rank()) continue;
-      const auto from = std::ranges::lower_bound(ends.send, to.link.key, {}, [](const HaloEnd& end) { return end.link.key; });
+      const auto from = std::ranges::lower_bound(ends.send, to.link.key, {},
+                                                 [](const HaloEnd& end) { return end.link.key; });
       make_moves(step.local, nullptr, to.bytes, nullptr, from->bytes);
     }
   }
@@ -103,7 +116,8 @@ class Compiler {
 }  // namespace
 
 const char* name(HaloKind kind) {
-  static const char* const names[] = {"pack", "datatypes", "shift", "plan", "basic", "layout", "memmap", "zero-byte"};
+  static const char* const names[] = {"pack",  "datatypes", "shift",  "plan",
+                                      "basic", "layout",    "memmap", "zero-byte"};
   return names[static_cast<int>(kind)];
 }
 
@@ -115,6 +129,8 @@ std::vector<HaloKind> kinds_of(const GridShape& shape) {
   return {memmap, shift, plan, layout};
 }
 
-HaloProgram compile_halo(const HaloGrid& grid, const HaloRequest& request) { return Compiler(grid, request).compile(); }
+HaloProgram compile_halo(const HaloGrid& grid, const HaloRequest& request) {
+  return Compiler(grid, request).compile();
+}
 
 }  // namespace tonari

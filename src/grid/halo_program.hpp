@@ -1,4 +1,5 @@
-// A halo exchange as what there is to do, step by step: copies out, messages by MPI, copies between subdomains of this rank, copies in.
+// A halo exchange as what there is to do, step by step: copies out, messages by MPI, copies between
+// subdomains of this rank, copies in.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +19,16 @@
 namespace tonari {
 
 // By the names of tonari_halo.
-enum class HaloKind : std::uint8_t { pack, datatypes, shift, plan, basic, layout, memmap, zero_byte };
+enum class HaloKind : std::uint8_t {
+  pack,
+  datatypes,
+  shift,
+  plan,
+  basic,
+  layout,
+  memmap,
+  zero_byte
+};
 const char* name(HaloKind kind);
 std::vector<HaloKind> kinds_of(const GridShape& shape);  // those that apply, the best guess first
 
@@ -30,21 +40,23 @@ struct HaloStep {
 };
 
 struct HaloProgram {
-  std::vector<HaloStep> steps;      // one after the other
+  std::vector<HaloStep> steps;  // one after the other
   std::vector<OwnedType> types;
   std::vector<View> views;
-  Memory memory;                    // packed messages
-  int messages = 0;                 // sent per exchange, as bytes
+  Memory memory;     // packed messages
+  int messages = 0;  // sent per exchange, as bytes
   Bytes bytes = 0;
-  int tags = 0;                     // those of the transfers are 0 to tags - 1
+  int tags = 0;  // those of the transfers are 0 to tags - 1
 };
 
 // What a link moves at this end, in the order in which it travels: bytes at absolute addresses.
 struct HaloEnd {
   HaloLink link;
   Layout bytes;
-  CellBox cells = {};               // of arrays: all fields of these
-  std::vector<Bytes> parts = {};    // of bricks that are not mapped side by side: the lengths of the pieces, which the other end has, too
+  CellBox cells = {};  // of arrays: all fields of these
+  // of bricks that are not mapped side by side: the lengths of the pieces, which the other end has,
+  // too
+  std::vector<Bytes> parts = {};
 };
 
 struct HaloRequest {
@@ -53,16 +65,19 @@ struct HaloRequest {
   int copy = 0;
 };
 
-// Of the steps, one after the other; those whose messages the grid's mapped ghosts spare are left out. Views that the ends lie in are added to `views`.
+// Of the steps, one after the other; those whose messages the grid's mapped ghosts spare are left
+// out. Views that the ends lie in are added to `views`.
 struct HaloEnds {
   std::vector<HaloEnd> send, receive;
 };
-std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request, std::vector<View>& views);
+std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request,
+                                std::vector<View>& views);
 
 // For every kind but plan. Throws Errc::overflow, Errc::mpi, Errc::memory.
 HaloProgram compile_halo(const HaloGrid& grid, const HaloRequest& request);
 
-// A committed type of the bytes, to be used with MPI_BOTTOM and count 1; of arrays made of subarray types.
+// A committed type of the bytes, to be used with MPI_BOTTOM and count 1; of arrays made of subarray
+// types.
 OwnedType type_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end);
 
 }  // namespace tonari

@@ -22,7 +22,11 @@ struct HaloSettings {
   Reach reach = Reach::all;
   Settings common;
   std::uint64_t fingerprint() const {
-    return Hash().word(kind ? static_cast<std::uint64_t>(*kind) + 1 : 0).word(static_cast<std::uint64_t>(reach)).word(common.fingerprint()).value();
+    return Hash()
+        .word(kind ? static_cast<std::uint64_t>(*kind) + 1 : 0)
+        .word(static_cast<std::uint64_t>(reach))
+        .word(common.fingerprint())
+        .value();
   }
 };
 
@@ -33,13 +37,17 @@ HaloKind parse_kind(const std::string& word, const GridShape& shape) {
     if (word == name(kind)) return kind;
     list += text(", ", name(kind));
   }
-  fail(Errc::algorithm, name_of(setting(SettingId::halo)), " is '", word, "'; on storage ", name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "", " it must be one of ", list);
+  fail(Errc::algorithm, name_of(setting(SettingId::halo)), " is '", word, "'; on storage ",
+       name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "", " it must be one of ",
+       list);
 }
 
 HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape) {
   HaloSettings settings;
-  if (const auto value = lookup(info, SettingId::halo); value && *value != "auto") settings.kind = parse_kind(*value, shape);
-  if (const auto value = lookup(info, SettingId::halo_neighbors)) settings.reach = *value == "all" ? Reach::all : Reach::faces;
+  if (const auto value = lookup(info, SettingId::halo); value && *value != "auto")
+    settings.kind = parse_kind(*value, shape);
+  if (const auto value = lookup(info, SettingId::halo_neighbors))
+    settings.reach = *value == "all" ? Reach::all : Reach::faces;
   settings.common = read_settings(info, {});
   return settings;
 }
@@ -66,7 +74,9 @@ class HaloRun final : public Exchange {
 
   std::vector<View> views;  // that a planned exchange's blocks lie in
   void own(std::unique_ptr<Exchange> run) { owned_ = std::move(run), run_ = owned_.get(); }
-  void own(std::shared_ptr<Prepared> planned) { planned_ = std::move(planned), run_ = planned_->exchange.get(); }
+  void own(std::shared_ptr<Prepared> planned) {
+    planned_ = std::move(planned), run_ = planned_->exchange.get();
+  }
 
  private:
   std::shared_ptr<HaloGrid> grid_;
@@ -78,15 +88,19 @@ class HaloRun final : public Exchange {
 struct HaloCandidate {
   HaloKind kind;
   std::shared_ptr<Prepared> prepared;
-  std::size_t tags = 0;  // free for the others, too, until one is chosen: they run one after the other
+  // free for the others, too, until one is chosen: they run one after the other
+  std::size_t tags = 0;
   double seconds = 0;
 };
 
 const char* channel_of(HaloKind kind) {
   switch (kind) {
-    case HaloKind::pack: return "p2p-packed";
-    case HaloKind::zero_byte: return "shared";
-    default: return "p2p-typed";
+    case HaloKind::pack:
+      return "p2p-packed";
+    case HaloKind::zero_byte:
+      return "shared";
+    default:
+      return "p2p-typed";
   }
 }
 
@@ -98,7 +112,8 @@ int largest(MPI_Comm comm, int mine) {
   return all;
 }
 
-std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request, const HaloSettings& settings, std::size_t& tags) {
+std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request,
+                                         const HaloSettings& settings, std::size_t& tags) {
   Context& context = *grid.context();
   HaloProgram program;
   together(context.comm(), [&] { program = compile_halo(grid, request); });
@@ -106,15 +121,20 @@ std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& requ
   context.reserve_tags(tags);
   std::unique_ptr<Exchange> built;
   together(context.comm(), [&] {
-    auto messages = std::make_unique<HaloExchange>(std::move(program), context.shared_comm(), context.first_tag());
+    auto messages = std::make_unique<HaloExchange>(std::move(program), context.shared_comm(),
+                                                   context.first_tag());
     const WaitPolicy wait{context.node()->crowded(), settings.common.timeout};
-    if (grid.ghost_maps()) built = std::make_unique<MappedExchange>(*grid.ghost_maps(), request.copy, std::move(messages), wait);
-    else built = std::move(messages);
+    if (grid.ghost_maps())
+      built = std::make_unique<MappedExchange>(*grid.ghost_maps(), request.copy,
+                                               std::move(messages), wait);
+    else
+      built = std::move(messages);
   });
   return built;
 }
 
-HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloRequest& request, MPI_Info info, const HaloSettings& settings) {
+HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloRequest& request,
+                              MPI_Info info, const HaloSettings& settings) {
   HaloCandidate candidate{request.kind, std::make_shared<Prepared>()};
   Prepared& prepared = *candidate.prepared;
   prepared.context = grid->context();
@@ -124,7 +144,8 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
   prepared.rounds = request.kind == HaloKind::shift ? grid->shape().dims() : 1;
   if (request.kind == HaloKind::plan) {
     const std::shared_ptr<Prepared> planned = plan_halo(*grid, request, info, run->views);
-    prepared.variant = planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
+    prepared.variant =
+        planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
     prepared.channel = planned->channel, prepared.channel_detail = planned->channel_detail;
     prepared.predicted = planned->predicted, prepared.rounds = planned->rounds;
     prepared.description = planned->description;
@@ -158,8 +179,11 @@ void time_all(std::vector<HaloCandidate>& candidates, MPI_Comm comm) {
   times.reserve(static_cast<std::size_t>(rounds) * candidates.size());
   stay_together(comm);  // nothing fails while others run
   for (int r = 0; r < rounds; ++r)
-    for (HaloCandidate& candidate : candidates) times.push_back(time_once(*candidate.prepared, comm));
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+    for (HaloCandidate& candidate : candidates)
+      times.push_back(time_once(*candidate.prepared, comm));
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE,
+                          MPI_MAX, comm),
+            "MPI_Allreduce");
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     std::vector<double> mine;
     for (std::size_t at = c; at < times.size(); at += candidates.size()) mine.push_back(times[at]);
@@ -168,11 +192,15 @@ void time_all(std::vector<HaloCandidate>& candidates, MPI_Comm comm) {
   }
 }
 
-HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request, MPI_Info info, const HaloSettings& settings, std::string& details) {
+HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request, MPI_Info info,
+                     const HaloSettings& settings, std::string& details) {
   std::vector<HaloKind> kinds = kinds_of(grid->shape());
-  const bool measures = settings.common.tune == Tune::automatic || settings.common.tune == Tune::measure;
-  if (settings.kind) kinds = {*settings.kind};
-  else if (!measures) kinds.resize(1);
+  const bool measures =
+      settings.common.tune == Tune::automatic || settings.common.tune == Tune::measure;
+  if (settings.kind)
+    kinds = {*settings.kind};
+  else if (!measures)
+    kinds.resize(1);
   std::vector<HaloCandidate> candidates;
   candidates.reserve(kinds.size());
   std::optional<Error> refused;  // the same on all ranks
@@ -181,9 +209,12 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
     stay_together(grid->context()->comm());
     try {
       HaloCandidate candidate{};
-      together(grid->context()->comm(), [&] { candidate = build_candidate(grid, request, info, settings); });
+      together(grid->context()->comm(),
+               [&] { candidate = build_candidate(grid, request, info, settings); });
       candidates.push_back(std::move(candidate));  // by all ranks or by none
-    } catch (const Error& error) {  // no room for it, or an algorithm or channel is asked for that it does not have: others may do
+      // no room for it, or an algorithm or channel is asked for that it does not have: others may
+      // do
+    } catch (const Error& error) {
       if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
       refused = error;
       details += text("  ", name(kind), " does not apply: ", error.what(), "\n");
@@ -195,34 +226,46 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
     time_all(candidates, grid->context()->comm());
     reason = "measured";
     std::ranges::stable_sort(candidates, {}, &HaloCandidate::seconds);
-    for (const HaloCandidate& c : candidates) details += text("  ", name(c.kind), ": ", std::setprecision(3), c.seconds * 1e6, " us\n");
+    for (const HaloCandidate& c : candidates)
+      details += text("  ", name(c.kind), ": ", std::setprecision(3), c.seconds * 1e6, " us\n");
   }
   candidates.front().prepared->reason = reason;
   candidates.front().prepared->measured = candidates.front().seconds;
   return std::move(candidates.front());
 }
 
-void describe(const HaloGrid& grid, const HaloRequest& request, const std::string& details, Prepared& prepared) {
+void describe(const HaloGrid& grid, const HaloRequest& request, const std::string& details,
+              Prepared& prepared) {
   const GridShape& shape = grid.shape();
   const std::string inner = std::move(prepared.description);
-  prepared.description = text("halo of copy ", request.copy, ", ", shape.dims(), " dimensions, ", request.reach == Reach::faces ? "faces only, " : "", "storage ", name(shape.storage),
-                              shape.mapped_ghosts ? " with mapped ghosts" : "", ", ", grid.subdomains(), grid.subdomains() == 1 ? " subdomain" : " subdomains", "\nchosen: ",
-                              prepared.algorithm, " (", prepared.reason, ")\nsends: ", prepared.exchange->messages(), " messages, ", prepared.exchange->bytes(), " bytes\n", details,
-                              inner.empty() ? "" : "as an exchange between neighbors: " + inner);
+  prepared.description =
+      text("halo of copy ", request.copy, ", ", shape.dims(), " dimensions, ",
+           request.reach == Reach::faces ? "faces only, " : "", "storage ", name(shape.storage),
+           shape.mapped_ghosts ? " with mapped ghosts" : "", ", ", grid.subdomains(),
+           grid.subdomains() == 1 ? " subdomain" : " subdomains", "\nchosen: ", prepared.algorithm,
+           " (", prepared.reason, ")\nsends: ", prepared.exchange->messages(), " messages, ",
+           prepared.exchange->bytes(), " bytes\n", details,
+           inner.empty() ? "" : "as an exchange between neighbors: " + inner);
 }
 
 }  // namespace
 
-std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy, MPI_Info info, bool has_place) {
+std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy,
+                                       MPI_Info info, bool has_place) {
   const double start = MPI_Wtime();
   HaloSettings settings;
   const std::optional<Error> error = caught([&] {
     if (!has_place) fail(Errc::argument, "the place for the new request is null");
-    if (copy < 0 || copy >= grid->shape().copies) fail(Errc::argument, "copy ", copy, " does not exist; the grid has ", grid->shape().copies);
+    if (copy < 0 || copy >= grid->shape().copies)
+      fail(Errc::argument, "copy ", copy, " does not exist; the grid has ", grid->shape().copies);
     settings = read_halo_settings(info, grid->shape());
   });
-  const std::vector<bool> same = agree(grid->context()->comm(), error, std::array<Ballot, 2>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
-  if (!same[0]) fail(Errc::mismatch, "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
+  const std::vector<bool> same =
+      agree(grid->context()->comm(), error,
+            std::array<Ballot, 2>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
+  if (!same[0])
+    fail(Errc::mismatch,
+         "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
   if (!same[1]) fail_on_different_settings(grid->context()->comm(), info);
   HaloCandidate chosen{};
   together(grid->context()->comm(), [&] {

@@ -10,7 +10,9 @@
 
 namespace tonari {
 
-// Collective. has_place: whether the program gave a place for the request. The request counts in grid->requests while it lives.
-std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy, MPI_Info info, bool has_place);
+// Collective. has_place: whether the program gave a place for the request. The request counts in
+// grid->requests while it lives.
+std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy,
+                                       MPI_Info info, bool has_place);
 
 }  // namespace tonari

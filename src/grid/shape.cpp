@@ -18,25 +18,33 @@ namespace {
 Grid cartesian(MPI_Comm cart) {
   int kind = MPI_UNDEFINED;
   check_mpi(MPI_Topo_test(cart, &kind), "MPI_Topo_test");
-  if (kind != MPI_CART) fail(Errc::topology, "the communicator has no Cartesian topology; make one with MPI_Cart_create");
+  if (kind != MPI_CART)
+    fail(Errc::topology,
+         "the communicator has no Cartesian topology; make one with MPI_Cart_create");
   const std::optional<Grid> grid = read_grid(cart);
   if (!grid || grid->dimensions() > most_surface_dims)
-    fail(Errc::topology, "the Cartesian topology has other than 1 to ", most_surface_dims, " dimensions; grids have as many as their communicator");
+    fail(Errc::topology, "the Cartesian topology has other than 1 to ", most_surface_dims,
+         " dimensions; grids have as many as their communicator");
   return *grid;
 }
 
 std::size_t element_of(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) fail(Errc::argument, "the type of a cell (shape.type) is not set; give an MPI datatype such as MPI_DOUBLE");
+  if (type == MPI_DATATYPE_NULL)
+    fail(Errc::argument,
+         "the type of a cell (shape.type) is not set; give an MPI datatype such as MPI_DOUBLE");
   MPI_Aint low = 0, extent = 0;
   check_mpi(MPI_Type_get_extent(type, &low, &extent), "MPI_Type_get_extent");
   const Layout bytes = flatten(1, type);
-  if (extent <= 0 || low != 0 || !bytes.contiguous() || bytes.bytes() != static_cast<std::uint64_t>(extent))
-    fail(Errc::argument, "the type of a cell must be contiguous bytes; this one spans ", extent, " bytes with ", bytes.bytes(), " bytes of data");
+  if (extent <= 0 || low != 0 || !bytes.contiguous() ||
+      bytes.bytes() != static_cast<std::uint64_t>(extent))
+    fail(Errc::argument, "the type of a cell must be contiguous bytes; this one spans ", extent,
+         " bytes with ", bytes.bytes(), " bytes of data");
   return static_cast<std::size_t>(extent);
 }
 
 int at_least_one(int given, const char* what) {
-  if (given < 0) fail(Errc::argument, "shape.", what, " is ", given, "; it must be positive, or 0 for 1");
+  if (given < 0)
+    fail(Errc::argument, "shape.", what, " is ", given, "; it must be positive, or 0 for 1");
   return given == 0 ? 1 : given;
 }
 
@@ -46,28 +54,40 @@ void read_extents(const tonari_grid_shape& given, GridShape& shape) {
   for (int k = 0; k < parts.dims(); ++k) {
     parts.lower[k] = given.lower[k], parts.upper[k] = given.upper[k];
     parts.per_rank[k] = at_least_one(given.subdomains[k], "subdomains");
-    if (given.cells[k] < 1) fail(Errc::argument, "the number of cells in dimension ", k, " is ", given.cells[k], "; it must be positive");
+    if (given.cells[k] < 1)
+      fail(Errc::argument, "the number of cells in dimension ", k, " is ", given.cells[k],
+           "; it must be positive");
     checked_multiply(parts.ranks.size(k), parts.per_rank[k], "number of subdomains");
     of_rank = checked_multiply(of_rank, parts.per_rank[k], "number of subdomains");
-    if (given.brick[k] < 0) fail(Errc::argument, "the brick has ", given.brick[k], " cells in dimension ", k, "; it must be positive, or 0 for the default");
+    if (given.brick[k] < 0)
+      fail(Errc::argument, "the brick has ", given.brick[k], " cells in dimension ", k,
+           "; it must be positive, or 0 for the default");
     shape.brick[k] = given.brick[k] > 0 ? given.brick[k] : parts.dims() <= 3 ? 8 : 4;
   }
 }
 
 void read_storage(const tonari_grid_shape& given, GridShape& shape) {
   if (given.storage < TONARI_STORAGE_ARRAY || given.storage > TONARI_STORAGE_MAPPED)
-    fail(Errc::argument, "shape.storage is ", given.storage, "; it must be TONARI_STORAGE_ARRAY, _BRICK or _MAPPED");
+    fail(Errc::argument, "shape.storage is ", given.storage,
+         "; it must be TONARI_STORAGE_ARRAY, _BRICK or _MAPPED");
   shape.storage = static_cast<GridStorage>(given.storage);
   const bool mapped = shape.storage == GridStorage::mapped;
   shape.interleaved = given.interleaved != 0;
   shape.huge = given.huge_pages != 0;
   shape.mapped_ghosts = given.mapped_ghosts != 0;
   shape.page = mapped ? (given.page > 0 ? given.page : system_page()) : 0;
-  if (shape.interleaved && !shape.bricked()) fail(Errc::argument, "fields can be interleaved in bricks only; choose storage brick or mapped, or leave shape.interleaved 0");
+  if (shape.interleaved && !shape.bricked())
+    fail(Errc::argument,
+         "fields can be interleaved in bricks only; choose storage brick or mapped, or leave "
+         "shape.interleaved 0");
   if (!mapped && (given.page || shape.huge || shape.mapped_ghosts))
-    fail(Errc::argument, "shape.page, huge_pages and mapped_ghosts are for storage mapped; this is storage ", name(shape.storage));
+    fail(Errc::argument,
+         "shape.page, huge_pages and mapped_ghosts are for storage mapped; this is storage ",
+         name(shape.storage));
   if (shape.mapped_ghosts && shape.copies < 2)
-    fail(Errc::argument, "mapped ghosts show what a neighbor writes at once, so a grid needs at least 2 copies to have them; set shape.copies to 2, or leave shape.mapped_ghosts 0");
+    fail(Errc::argument,
+         "mapped ghosts show what a neighbor writes at once, so a grid needs at least 2 copies to "
+         "have them; set shape.copies to 2, or leave shape.mapped_ghosts 0");
   if (mapped) check_page(shape.page, shape.huge, 0);
 }
 
@@ -75,7 +95,9 @@ void read_storage(const tonari_grid_shape& given, GridShape& shape) {
 using Members = std::vector<std::pair<std::string, std::int64_t>>;
 Members members(const tonari_grid_shape& given, const GridShape& shape) {
   Members all;
-  const auto add = [&](std::string what, auto value) { all.emplace_back(std::move(what), static_cast<std::int64_t>(value)); };
+  const auto add = [&](std::string what, auto value) {
+    all.emplace_back(std::move(what), static_cast<std::int64_t>(value));
+  };
   add("local", given.local != 0);
   for (int k = 0; k < shape.dims(); ++k) {
     add(text("cells[", k, "]"), given.local ? 0 : given.cells[k]);
@@ -109,14 +131,18 @@ std::uint64_t fingerprint(const Members& members) {
   std::vector<std::int64_t> values, all(count * static_cast<std::size_t>(ranks));
   for (const auto& [what, value] : mine) values.push_back(value);
   stay_together(cart);
-  check_mpi(MPI_Allgather(values.data(), static_cast<int>(count), MPI_INT64_T, all.data(), static_cast<int>(count), MPI_INT64_T, cart), "MPI_Allgather");
+  check_mpi(MPI_Allgather(values.data(), static_cast<int>(count), MPI_INT64_T, all.data(),
+                          static_cast<int>(count), MPI_INT64_T, cart),
+            "MPI_Allgather");
   std::size_t at = 0;
   while (at + 1 < all.size() && all[at] == all[at % count]) ++at;
-  fail(Errc::mismatch, "shape.", mine[at % count].first, " is ", all[at % count], " on rank 0 and ", all[at], " on rank ", at / count,
+  fail(Errc::mismatch, "shape.", mine[at % count].first, " is ", all[at % count], " on rank 0 and ",
+       all[at], " on rank ", at / count,
        "; all members must be the same on all ranks, but for the cells if shape.local is set");
 }
 
-// Collective: every rank says what it has along each dimension; ranks at one coordinate must say the same.
+// Collective: every rank says what it has along each dimension; ranks at one coordinate must say
+// the same.
 void gather_cuts(MPI_Comm cart, const tonari_grid_shape& given, GridShape& shape) {
   Decomposition& parts = shape.parts;
   const int rank = rank_in(cart);
@@ -124,22 +150,29 @@ void gather_cuts(MPI_Comm cart, const tonari_grid_shape& given, GridShape& shape
   std::vector<std::int64_t> most;
   for (int k = 0; k < parts.dims(); ++k) {
     const std::size_t begin = most.size();
-    most.resize(begin + static_cast<std::size_t>(parts.ranks.size(k)), std::numeric_limits<std::int64_t>::min());
+    most.resize(begin + static_cast<std::size_t>(parts.ranks.size(k)),
+                std::numeric_limits<std::int64_t>::min());
     most[begin + static_cast<std::size_t>(here[k])] = given.cells[k];
   }
   std::vector<std::int64_t> least;
-  for (const std::int64_t cells : most) least.push_back(cells < 0 ? cells : -cells);  // the least of positive numbers is the greatest of negative ones
+  // the least of positive numbers is the greatest of negative ones
+  for (const std::int64_t cells : most) least.push_back(cells < 0 ? cells : -cells);
   const int words = static_cast<int>(most.size());
   stay_together(cart);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), words, MPI_INT64_T, MPI_MAX, cart), "MPI_Allreduce");
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), words, MPI_INT64_T, MPI_MAX, cart), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), words, MPI_INT64_T, MPI_MAX, cart),
+            "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), words, MPI_INT64_T, MPI_MAX, cart),
+            "MPI_Allreduce");
   std::size_t at = 0;
   for (int k = 0; k < parts.dims(); ++k)
     for (int i = 0; i < parts.ranks.size(k); ++i, ++at) {
       if (here[k] == i && (most[at] != -least[at]))
-        fail(Errc::mismatch, "rank ", rank, " gave ", given.cells[k], " cells in dimension ", k, ", where another rank at coordinate ", i, " gave ",
-             given.cells[k] == most[at] ? -least[at] : most[at], "; subdomains that lie beside each other must have the same number");
-      parts.cuts[k].insert(parts.cuts[k].end(), static_cast<std::size_t>(parts.per_rank[k]), most[at]);
+        fail(Errc::mismatch, "rank ", rank, " gave ", given.cells[k], " cells in dimension ", k,
+             ", where another rank at coordinate ", i, " gave ",
+             given.cells[k] == most[at] ? -least[at] : most[at],
+             "; subdomains that lie beside each other must have the same number");
+      parts.cuts[k].insert(parts.cuts[k].end(), static_cast<std::size_t>(parts.per_rank[k]),
+                           most[at]);
     }
 }
 
@@ -159,7 +192,8 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_pla
     if (!given) fail(Errc::argument, "the shape of the grid is null");
     shape.emplace(GridShape{Decomposition{cartesian(cart)}});
     if (given->dims != shape->dims())
-      fail(Errc::argument, "shape.dims is ", given->dims, ", but the communicator's topology has ", shape->dims(), " dimensions; they must be as many");
+      fail(Errc::argument, "shape.dims is ", given->dims, ", but the communicator's topology has ",
+           shape->dims(), " dimensions; they must be as many");
     if (std::ranges::any_of(given->reserved, [](int word) { return word != 0; }))
       fail(Errc::argument, "shape.reserved is not 0; start from TONARI_GRID_SHAPE_INIT");
     shape->element_bytes = element_of(given->type);
@@ -176,7 +210,8 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_pla
     if (!same) fail_by_name(cart, mine);
     if (given->local) return gather_cuts(cart, *given, *shape);
     for (int k = 0; k < shape->dims(); ++k)
-      shape->parts.cuts[k] = cut_evenly(given->cells[k], shape->bricked() ? shape->brick[k] : 1, shape->parts.ranks.size(k) * shape->parts.per_rank[k], k);
+      shape->parts.cuts[k] = cut_evenly(given->cells[k], shape->bricked() ? shape->brick[k] : 1,
+                                        shape->parts.ranks.size(k) * shape->parts.per_rank[k], k);
   });
   return *std::move(shape);
 }

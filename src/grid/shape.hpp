@@ -21,15 +21,16 @@ struct GridShape {
   std::string npy_type{};  // NumPy's name for a cell's type, or empty
   int fields = 1, copies = 1;
   bool interleaved = false;
-  Cells brick{};           // bricked storages
-  std::size_t page = 0;    // mapped: regions begin at its multiples
+  Cells brick{};         // bricked storages
+  std::size_t page = 0;  // mapped: regions begin at its multiples
   bool huge = false, mapped_ghosts = false;
 
   int dims() const { return parts.dims(); }
   bool bricked() const { return storage != GridStorage::array; }
 };
 
-// Collective over cart, a communicator of one group. Throws the same on all ranks. has_place: whether there is one for the new grid.
+// Collective over cart, a communicator of one group. Throws the same on all ranks. has_place:
+// whether there is one for the new grid.
 GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_place);
 
 }  // namespace tonari

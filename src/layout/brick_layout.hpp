@@ -1,12 +1,15 @@
-// A subdomain in bricks (paper 001: Zhao et al. 2021, sections 2 to 4): blocks of cells, each contiguous, in such an order that what a neighbor needs is as few
-// contiguous pieces as can be, and that ghosts are where those pieces arrive, as they are.
+// A subdomain in bricks (paper 001: Zhao et al. 2021, sections 2 to 4): blocks of cells, each
+// contiguous, in such an order that what a neighbor needs is as few contiguous pieces as can be,
+// and that ghosts are where those pieces arrive, as they are.
 //
 //   bytes:  | interior | region r0 | region r1 | ... | ghosts of direction 0 | ghosts of direction 1 | ... | nowhere |
 //                        surface regions in the order of surface_order.hpp    each in the regions of the one who sends, in the same order
 //
-// With a unit larger than a byte every region (also each region within the ghosts of a direction) has whole units for itself, so that pages can be mapped (section 4):
-// its bricks, and padding in front of or behind them, on the side where fewer messages must carry it.
-// Several fields are interleaved, field after field within each brick, or lie one after the other, each laid out like the first.
+// With a unit larger than a byte every region (also each region within the ghosts of a direction)
+// has whole units for itself, so that pages can be mapped (section 4): its bricks, and padding in
+// front of or behind them, on the side where fewer messages must carry it. Several fields are
+// interleaved, field after field within each brick, or lie one after the other, each laid out like
+// the first.
 #pragma once
 
 #include <array>
@@ -20,11 +23,11 @@
 namespace tonari {
 
 struct BrickShape {
-  Cells brick{};                 // cells of a brick
+  Cells brick{};  // cells of a brick
   std::int64_t element_bytes = 8;
   int fields = 1;
   bool interleaved = false;
-  std::int64_t unit = 1;         // bytes: a page, or 1
+  std::int64_t unit = 1;  // bytes: a page, or 1
 };
 
 struct BrickPiece {  // contiguous bytes, from the first byte of the subdomain's storage
@@ -34,9 +37,11 @@ struct BrickPiece {  // contiguous bytes, from the first byte of the subdomain's
 
 class BrickLayout {
  public:
-  // Throws Errc::argument with a sentence that says what to change: what check(box) throws; own cells or a width that are no multiple of the brick; own < lower + upper
-  // (the two surfaces would share bricks); less than one cell, byte, field or unit; a unit, if not 1, that is no multiple of the elements; an order of other regions.
-  // Errc::overflow if bytes or brick numbers do not fit.
+  // Throws Errc::argument with a sentence that says what to change: what check(box) throws; own
+  // cells or a width that are no multiple of the brick; own < lower + upper (the two surfaces would
+  // share bricks); less than one cell, byte, field or unit; a unit, if not 1, that is no multiple
+  // of the elements; an order of other regions. Errc::overflow if bytes or brick numbers do not
+  // fit.
   BrickLayout(const GridBox& box, const BrickShape& shape, const SurfaceOrder& order);
 
   const GridBox& box() const { return box_; }
@@ -54,22 +59,29 @@ class BrickLayout {
   const std::vector<std::int32_t>& position() const { return position_; }
   const std::vector<std::int32_t>& neighbors() const { return neighbors_; }
   const std::vector<std::int64_t>& place() const { return place_; }  // in elements, of field 0
-  std::int64_t field_stride() const { return field_stride_; }        // elements from a field's base to the next one's
+  // elements from a field's base to the next one's
+  std::int64_t field_stride() const { return field_stride_; }
 
-  Bytes bytes() const { return bytes_; }  // of the whole subdomain: all fields, padding, and the brick that stands for nowhere; a multiple of the unit
+  // of the whole subdomain: all fields, padding, and the brick that stands for nowhere; a multiple
+  // of the unit
+  Bytes bytes() const { return bytes_; }
 
-  // What the neighbor in this direction needs, as contiguous pieces of whole units, field by field and in the order in which it stores them. receive(v) here and
-  // send(opposite(v)) there are equally many pieces of the same lengths. So regions without bricks do not interrupt a piece if both ends know that they are empty: one
-  // end does not know whether the other one has own == lower + upper in a dimension in which it is its neighbor.
+  // What the neighbor in this direction needs, as contiguous pieces of whole units, field by field
+  // and in the order in which it stores them. receive(v) here and send(opposite(v)) there are
+  // equally many pieces of the same lengths. So regions without bricks do not interrupt a piece if
+  // both ends know that they are empty: one end does not know whether the other one has own ==
+  // lower + upper in a dimension in which it is its neighbor.
   std::vector<BrickPiece> send(Region direction) const;
   std::vector<BrickPiece> receive(Region direction) const;
-  // Of the pieces of send(direction), one behind the other as in a view, the bytes that must travel: all but the padding that they begin and end with. There, of the
-  // pieces of receive(opposite(direction)), the same bytes arrive.
+  // Of the pieces of send(direction), one behind the other as in a view, the bytes that must
+  // travel: all but the padding that they begin and end with. There, of the pieces of
+  // receive(opposite(direction)), the same bytes arrive.
   BrickPiece message(Region direction) const;
   // Every region by itself (the paper's Basic), for comparison.
   std::vector<BrickPiece> send_basic(Region direction) const;
   std::vector<BrickPiece> receive_basic(Region direction) const;
-  // Dimension by dimension, as shift_send_box: equally many pieces of the same lengths at both ends. Pieces that touch are joined only where they are at both ends.
+  // Dimension by dimension, as shift_send_box: equally many pieces of the same lengths at both
+  // ends. Pieces that touch are joined only where they are at both ends.
   std::vector<BrickPiece> shift_send(int k, int sign, const Sides& open = {}) const;
   std::vector<BrickPiece> shift_receive(int k, int sign, const Sides& open = {}) const;
 
@@ -99,7 +111,8 @@ class BrickLayout {
   GridBox box_;
   BrickShape shape_;
   SurfaceOrder order_;
-  std::vector<std::vector<Area>> areas_;  // by direction, those stored there in surface order; the surface itself at the center
+  // by direction, those stored there in surface order; the surface itself at the center
+  std::vector<std::vector<Area>> areas_;
   Bytes brick_bytes_ = 0, field_bytes_ = 0;  // brick: all of its fields if interleaved
   Cells lower_{}, own_{}, upper_{};
   std::int32_t own_count_ = 0, interior_count_ = 0;
@@ -109,12 +122,15 @@ class BrickLayout {
   Bytes bytes_ = 0;
 };
 
-// Bytes that padding adds to the messages to all neighbors, in percent of the cells' bytes. Counted as in the paper's Table 2: padding at the ends of messages stays.
+// Bytes that padding adds to the messages to all neighbors, in percent of the cells' bytes. Counted
+// as in the paper's Table 2: padding at the ends of messages stays.
 double padding_percent(const BrickLayout& layout);
 
-// Mappings that one copy of this subdomain needs (an upper bound of what the system counts): one for the storage and, for views, one per piece of send to each
-// neighbor (and per field received, if each lies for itself); with shift, one per piece of both ends. Pieces that touch are mapped as one. Or, where ghosts are mapped
-// from neighbors, two per piece received (the rest of a mapping that is cut counts, too).
+// Mappings that one copy of this subdomain needs (an upper bound of what the system counts): one
+// for the storage and, for views, one per piece of send to each neighbor (and per field received,
+// if each lies for itself); with shift, one per piece of both ends. Pieces that touch are mapped as
+// one. Or, where ghosts are mapped from neighbors, two per piece received (the rest of a mapping
+// that is cut counts, too).
 enum class ViewKind : std::uint8_t { neighbors, shift, ghosts };
 std::int64_t mappings(const BrickLayout& layout, ViewKind kind);
 

@@ -1,8 +1,12 @@
-// What travels between bricks of neighbors: which regions, joined to pieces in the same way at both ends.
+// What travels between bricks of neighbors: which regions, joined to pieces in the same way at both
+// ends.
 //
-// All follows from where a region is stored (`stored`: the center for the own surface, a direction for the ghosts there) and whose regions are meant (`wanted`: those
-// that the neighbor in this direction needs). To the neighbor in direction v go the regions that v wants from the own surface. They arrive in the ghosts of -v, as all
-// that is stored there. Dimension by dimension, in the step of dimension k, what has come from direction w before goes on: from the ghosts of w those that
+// All follows from where a region is stored (`stored`: the center for the own surface, a direction
+// for the ghosts there) and whose regions are meant (`wanted`: those that the neighbor in this
+// direction needs). To the neighbor in direction v go the regions that v wants from the own
+// surface. They arrive in the ghosts of -v, as all that is stored there. Dimension by dimension, in
+// the step of dimension k, what has come from direction w before goes on: from the ghosts of w
+// those that
 //
 //     u = -w in dimensions before k, the side in dimension k, 0 in those after it
 //
@@ -44,20 +48,26 @@ Bytes total(const std::vector<BrickPiece>& pieces) {
 
 const BrickLayout::Area& BrickLayout::area(Region stored, int at) const {
   const std::vector<Area>& areas = areas_[index(stored)];
-  return *std::lower_bound(areas.begin(), areas.end(), at, [](const Area& area, int i) { return area.at < i; });
+  return *std::lower_bound(areas.begin(), areas.end(), at,
+                           [](const Area& area, int i) { return area.at < i; });
 }
 
-// Both ends have the same widths, and the same own cells in the dimensions in which they are not neighbors.
+// Both ends have the same widths, and the same own cells in the dimensions in which they are not
+// neighbors.
 bool BrickLayout::empty_at_both_ends(Region region, Region wanted) const {
   for (int j = 0; j < box_.dims; ++j) {
     const int side = sign(region, j, box_.dims);
     const std::int64_t lower = lower_[index(j)], upper = upper_[index(j)];
-    if (side < 0 ? upper == 0 : side > 0 ? lower == 0 : sign(wanted, j, box_.dims) == 0 && own_[index(j)] == lower + upper) return true;
+    if (side < 0   ? upper == 0
+        : side > 0 ? lower == 0
+                   : sign(wanted, j, box_.dims) == 0 && own_[index(j)] == lower + upper)
+      return true;
   }
   return false;
 }
 
-// Wanted regions between which nothing else is stored, as runs of the order: from the first with bricks to the last one.
+// Wanted regions between which nothing else is stored, as runs of the order: from the first with
+// bricks to the last one.
 std::vector<SurfaceRun> BrickLayout::groups(Region stored, Region wanted, bool join) const {
   std::vector<SurfaceRun> groups;
   const Region towards_us = opposite(stored, box_.dims);
@@ -76,10 +86,12 @@ std::vector<SurfaceRun> BrickLayout::groups(Region stored, Region wanted, bool j
   return groups;
 }
 
-std::vector<BrickPiece> BrickLayout::pieces(Region stored, const std::vector<SurfaceRun>& groups) const {
+std::vector<BrickPiece> BrickLayout::pieces(Region stored,
+                                            const std::vector<SurfaceRun>& groups) const {
   std::vector<BrickPiece> pieces;
   for (const SurfaceRun& group : groups) {
-    const Area &first = area(stored, group.first), &last = area(stored, group.first + group.count - 1);
+    const Area &first = area(stored, group.first),
+               &last = area(stored, group.first + group.count - 1);
     pieces.push_back({first.offset, last.offset + last.bytes - first.offset});
   }
   return pieces;
@@ -88,7 +100,8 @@ std::vector<BrickPiece> BrickLayout::pieces(Region stored, const std::vector<Sur
 std::vector<BrickPiece> BrickLayout::all_fields(const std::vector<BrickPiece>& first_field) const {
   std::vector<BrickPiece> pieces;
   for (Bytes base = 0; base < bytes_; base += field_bytes_)
-    for (const BrickPiece& piece : first_field) pieces.push_back({base + piece.offset, piece.bytes});
+    for (const BrickPiece& piece : first_field)
+      pieces.push_back({base + piece.offset, piece.bytes});
   return pieces;
 }
 
@@ -97,7 +110,8 @@ std::vector<BrickPiece> BrickLayout::send(Region direction) const {
 }
 
 std::vector<BrickPiece> BrickLayout::receive(Region direction) const {
-  return all_fields(pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), true)));
+  return all_fields(
+      pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), true)));
 }
 
 std::vector<BrickPiece> BrickLayout::send_basic(Region direction) const {
@@ -105,19 +119,26 @@ std::vector<BrickPiece> BrickLayout::send_basic(Region direction) const {
 }
 
 std::vector<BrickPiece> BrickLayout::receive_basic(Region direction) const {
-  return all_fields(pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), false)));
+  return all_fields(
+      pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), false)));
 }
 
 BrickPiece BrickLayout::message(Region direction) const {
   const std::vector<SurfaceRun> runs = groups(center(box_.dims), direction, true);
   if (runs.empty()) return {};
-  const Area &first = area(center(box_.dims), runs.front().first), &last = area(center(box_.dims), runs.back().first + runs.back().count - 1);
-  const Bytes front = first.first - first.offset, behind = last.offset + last.bytes - (last.first + last.data);
+  const Area &first = area(center(box_.dims), runs.front().first),
+             &last = area(center(box_.dims), runs.back().first + runs.back().count - 1);
+  const Bytes front = first.first - first.offset,
+              behind = last.offset + last.bytes - (last.first + last.data);
   return {front, total(send(direction)) - front - behind};
 }
 
-std::vector<BrickPiece> BrickLayout::shift_send(int k, int sign, const Sides& open) const { return shift(k, sign, open, Side::send); }
-std::vector<BrickPiece> BrickLayout::shift_receive(int k, int sign, const Sides& open) const { return shift(k, sign, open, Side::receive); }
+std::vector<BrickPiece> BrickLayout::shift_send(int k, int sign, const Sides& open) const {
+  return shift(k, sign, open, Side::send);
+}
+std::vector<BrickPiece> BrickLayout::shift_receive(int k, int sign, const Sides& open) const {
+  return shift(k, sign, open, Side::receive);
+}
 
 // Pieces of different w are not joined: what lies side by side here may not do so there.
 std::vector<BrickPiece> BrickLayout::shift(int k, int sign, const Sides& open, Side side) const {
@@ -128,12 +149,14 @@ std::vector<BrickPiece> BrickLayout::shift(int k, int sign, const Sides& open, S
   std::vector<BrickPiece> all;
   const auto add = [&](Region w) {
     const Region wanted = opposite(w, dims) + towards * unit;
-    const std::vector<BrickPiece> some = pieces(side == Side::send ? w : opposite(wanted, dims), groups(w, wanted, true));
+    const std::vector<BrickPiece> some =
+        pieces(side == Side::send ? w : opposite(wanted, dims), groups(w, wanted, true));
     all.insert(all.end(), some.begin(), some.end());
   };
   add(center(dims));
   for (Region w : directions(dims))
-    if ((w - center(dims)) % (3 * unit) == 0 && somebody(w, open, dims)) add(w);  // 0 in dimension k and those after it
+    // 0 in dimension k and those after it
+    if ((w - center(dims)) % (3 * unit) == 0 && somebody(w, open, dims)) add(w);
   return all_fields(all);
 }
 
@@ -158,7 +181,9 @@ std::int64_t mappings(const BrickLayout& layout, ViewKind kind) {
   std::size_t count = 1;
   if (kind == ViewKind::shift) {
     for (int k = 0; k < dims; ++k)
-      for (int sign : {-1, 1}) count += joined(layout.shift_send(k, sign)).size() + joined(layout.shift_receive(k, sign)).size();
+      for (int sign : {-1, 1})
+        count += joined(layout.shift_send(k, sign)).size() +
+                 joined(layout.shift_receive(k, sign)).size();
     return static_cast<std::int64_t>(count);
   }
   for (Region direction : directions(dims)) {
@@ -167,7 +192,8 @@ std::int64_t mappings(const BrickLayout& layout, ViewKind kind) {
       continue;
     }
     const std::size_t received = joined(layout.receive(direction)).size();
-    count += joined(layout.send(direction)).size() + (received > 1 ? received : 0);  // ghosts that are one piece are there already
+    // ghosts that are one piece are there already
+    count += joined(layout.send(direction)).size() + (received > 1 ? received : 0);
   }
   return static_cast<std::int64_t>(count);
 }

@@ -8,10 +8,14 @@ namespace tonari {
 
 Cuts cut_evenly(std::int64_t cells, std::int64_t unit, int parts, int dimension) {
   if (cells % unit != 0)
-    fail(Errc::argument, "the grid has ", cells, " cells in dimension ", dimension, ", which is no multiple of the brick's ", unit, "; choose a multiple, or a brick that divides it");
+    fail(Errc::argument, "the grid has ", cells, " cells in dimension ", dimension,
+         ", which is no multiple of the brick's ", unit,
+         "; choose a multiple, or a brick that divides it");
   const std::int64_t units = cells / unit;
   if (units < parts)
-    fail(Errc::argument, "the grid has ", cells, " cells in dimension ", dimension, ", too few for ", parts, " subdomains of at least ", unit, "; use fewer ranks or subdomains there");
+    fail(Errc::argument, "the grid has ", cells, " cells in dimension ", dimension,
+         ", too few for ", parts, " subdomains of at least ", unit,
+         "; use fewer ranks or subdomains there");
   Cuts cuts;
   for (int i = 0; i < parts; ++i) cuts.push_back((units / parts + (i < units % parts)) * unit);
   return cuts;
@@ -23,11 +27,14 @@ int Decomposition::subdomains() const {
   return product;
 }
 
-std::int64_t Decomposition::all_subdomains() const { return std::int64_t{ranks.ranks()} * subdomains(); }
+std::int64_t Decomposition::all_subdomains() const {
+  return std::int64_t{ranks.ranks()} * subdomains();
+}
 
 Cells Decomposition::global() const {
   Cells sum{};
-  for (int k = 0; k < dims(); ++k) sum[k] = std::accumulate(cuts[k].begin(), cuts[k].end(), std::int64_t{0});
+  for (int k = 0; k < dims(); ++k)
+    sum[k] = std::accumulate(cuts[k].begin(), cuts[k].end(), std::int64_t{0});
   return sum;
 }
 
@@ -53,9 +60,12 @@ Decomposition::Where Decomposition::at(const Cells& position) const {
   return found;
 }
 
-Decomposition::Where Decomposition::where(int rank, int subdomain) const { return at(position(rank, subdomain)); }
+Decomposition::Where Decomposition::where(int rank, int subdomain) const {
+  return at(position(rank, subdomain));
+}
 
-std::optional<Decomposition::Where> Decomposition::neighbor(int rank, int subdomain, Region direction) const {
+std::optional<Decomposition::Where> Decomposition::neighbor(int rank, int subdomain,
+                                                            Region direction) const {
   Cells there = position(rank, subdomain);
   for (int k = 0; k < dims(); ++k) {
     const auto extent = static_cast<std::int64_t>(cuts[k].size());
@@ -77,7 +87,8 @@ GridBox Decomposition::box(int rank, int subdomain) const {
 Cells Decomposition::first(int rank, int subdomain) const {
   const Cells here = position(rank, subdomain);
   Cells sum{};
-  for (int k = 0; k < dims(); ++k) sum[k] = std::accumulate(cuts[k].begin(), cuts[k].begin() + here[k], std::int64_t{0});
+  for (int k = 0; k < dims(); ++k)
+    sum[k] = std::accumulate(cuts[k].begin(), cuts[k].begin() + here[k], std::int64_t{0});
   return sum;
 }
 

@@ -1,4 +1,5 @@
-// A rectangular grid of cells cut into subdomains, one or more per rank of a Cartesian grid of ranks. Pure: every rank computes the boxes of all others.
+// A rectangular grid of cells cut into subdomains, one or more per rank of a Cartesian grid of
+// ranks. Pure: every rank computes the boxes of all others.
 #pragma once
 
 #include <array>
@@ -13,24 +14,26 @@ namespace tonari {
 
 using Cuts = std::vector<std::int64_t>;  // own cells of the subdomains along one dimension
 
-// `cells` in `parts` parts that differ by one unit at most, the larger first. Throws Errc::argument if cells is no multiple of the unit, or there are fewer units than parts;
-// dimension: for the sentence.
+// `cells` in `parts` parts that differ by one unit at most, the larger first. Throws Errc::argument
+// if cells is no multiple of the unit, or there are fewer units than parts; dimension: for the
+// sentence.
 Cuts cut_evenly(std::int64_t cells, std::int64_t unit, int parts, int dimension);
 
 struct Decomposition {
-  Grid ranks;                                          // as many dimensions as the cells have
-  std::array<int, most_surface_dims> per_rank{};       // subdomains of a rank along each dimension
-  std::array<Cuts, most_surface_dims> cuts{};           // per dimension, ranks.size(k) * per_rank[k] of them
+  Grid ranks;                                     // as many dimensions as the cells have
+  std::array<int, most_surface_dims> per_rank{};  // subdomains of a rank along each dimension
+  // per dimension, ranks.size(k) * per_rank[k] of them
+  std::array<Cuts, most_surface_dims> cuts{};
   Cells lower{}, upper{};
 
   int dims() const { return ranks.dimensions(); }
-  int subdomains() const;                              // of a rank
+  int subdomains() const;  // of a rank
   std::int64_t all_subdomains() const;
-  Cells global() const;                                // cells
+  Cells global() const;  // cells
 
   struct Where {
     int rank = 0;
-    int subdomain = 0;      // of that rank, lexicographic
+    int subdomain = 0;        // of that rank, lexicographic
     std::int64_t number = 0;  // among all, lexicographic
     friend bool operator==(const Where&, const Where&) = default;
   };
@@ -38,10 +41,10 @@ struct Decomposition {
   // Nothing beyond a border that is not periodic.
   std::optional<Where> neighbor(int rank, int subdomain, Region direction) const;
   GridBox box(int rank, int subdomain) const;
-  Cells first(int rank, int subdomain) const;          // its first own cell in the whole grid
+  Cells first(int rank, int subdomain) const;  // its first own cell in the whole grid
 
  private:
-  Cells position(int rank, int subdomain) const;       // in the grid of subdomains
+  Cells position(int rank, int subdomain) const;  // in the grid of subdomains
   Where at(const Cells& position) const;
 };
 

@@ -26,7 +26,9 @@ CellBox box_of(int dims, F range) {
 
 Range own_range(const GridBox& box, std::size_t j) { return {0, box.own[j]}; }
 // With the ghosts that somebody fills.
-Range filled_range(const GridBox& box, std::size_t j, const Sides& open) { return {open[j][0] ? 0 : -box.lower[j], box.own[j] + (open[j][1] ? 0 : box.upper[j])}; }
+Range filled_range(const GridBox& box, std::size_t j, const Sides& open) {
+  return {open[j][0] ? 0 : -box.lower[j], box.own[j] + (open[j][1] ? 0 : box.upper[j])};
+}
 Range ghost_range(const GridBox& box, std::size_t j, int sign) {
   return sign < 0 ? Range{-box.lower[j], 0} : Range{box.own[j], box.own[j] + box.upper[j]};
 }
@@ -37,7 +39,9 @@ Range send_range(const GridBox& box, std::size_t j, int sign) {
 template <class F>
 CellBox shift_box(const GridBox& box, int k, const Sides& open, F range_at_k) {
   const auto step = static_cast<std::size_t>(k);
-  return box_of(box.dims, [&](std::size_t j) { return j < step ? filled_range(box, j, open) : j == step ? range_at_k(j) : own_range(box, j); });
+  return box_of(box.dims, [&](std::size_t j) {
+    return j < step ? filled_range(box, j, open) : j == step ? range_at_k(j) : own_range(box, j);
+  });
 }
 
 }  // namespace
@@ -51,7 +55,8 @@ bool empty(const CellBox& box, int dims) {
 std::int64_t count(const CellBox& box, int dims) {
   if (empty(box, dims)) return 0;
   std::int64_t cells = 1;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(dims); ++j) cells *= box.end[j] - box.first[j];
+  for (std::size_t j = 0; j < static_cast<std::size_t>(dims); ++j)
+    cells *= box.end[j] - box.first[j];
   return cells;
 }
 
@@ -61,13 +66,21 @@ void check(const GridBox& box) {
   std::int64_t cells = 1;
   for (std::size_t j = 0; j < static_cast<std::size_t>(box.dims); ++j) {
     const std::int64_t own = box.own[j], lower = box.lower[j], upper = box.upper[j];
-    if (own < 1) fail(Errc::argument, "dimension ", j, " has ", own, " own cells: give every subdomain at least one");
-    if (lower < 0 || upper < 0) fail(Errc::argument, "dimension ", j, " has halo widths ", lower, " and ", upper, ": they cannot be negative");
+    if (own < 1)
+      fail(Errc::argument, "dimension ", j, " has ", own,
+           " own cells: give every subdomain at least one");
+    if (lower < 0 || upper < 0)
+      fail(Errc::argument, "dimension ", j, " has halo widths ", lower, " and ", upper,
+           ": they cannot be negative");
     if (own < std::max(lower, upper))
-      fail(Errc::argument, "dimension ", j, " has ", own, " own cells but a halo of ", std::max(lower, upper),
-           ": a neighbor would need cells that are not there; use fewer ranks along it or a narrower halo");
-    if (own > most / 4 || __builtin_mul_overflow(cells, lower + own + upper, &cells) || cells > most)
-      fail(Errc::argument, "the subdomain has more than 2^62 cells with its ghosts: use more ranks");
+      fail(Errc::argument, "dimension ", j, " has ", own, " own cells but a halo of ",
+           std::max(lower, upper),
+           ": a neighbor would need cells that are not there; use fewer ranks along it or a "
+           "narrower halo");
+    if (own > most / 4 || __builtin_mul_overflow(cells, lower + own + upper, &cells) ||
+        cells > most)
+      fail(Errc::argument,
+           "the subdomain has more than 2^62 cells with its ghosts: use more ranks");
   }
 }
 

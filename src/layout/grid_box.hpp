@@ -9,9 +9,11 @@
 
 namespace tonari {
 
-using Cells = std::array<std::int64_t, most_surface_dims>;  // one number per dimension, dimension 0 first; entries beyond the grid's dimensions are 0
+// one number per dimension, dimension 0 first; entries beyond the grid's dimensions are 0
+using Cells = std::array<std::int64_t, most_surface_dims>;
 
-// Own cells are 0 to own - 1 in each dimension, ghosts -lower to -1 and own to own + upper - 1. The last dimension is contiguous in arrays.
+// Own cells are 0 to own - 1 in each dimension, ghosts -lower to -1 and own to own + upper - 1. The
+// last dimension is contiguous in arrays.
 struct GridBox {
   int dims = 1;
   Cells own{}, lower{}, upper{};
@@ -25,23 +27,30 @@ struct CellBox {
 bool empty(const CellBox& box, int dims);
 std::int64_t count(const CellBox& box, int dims);  // cells; 0 if empty
 
-// Throws Errc::argument with what to change: dims not 1 to 5, own < 1, a negative width, a domain smaller than its halo (own < lower or own < upper: a neighbor would
-// need cells that this subdomain does not have), or more than 2^62 cells (2^60 along a dimension).
+// Throws Errc::argument with what to change: dims not 1 to 5, own < 1, a negative width, a domain
+// smaller than its halo (own < lower or own < upper: a neighbor would need cells that this
+// subdomain does not have), or more than 2^62 cells (2^60 along a dimension).
 void check(const GridBox& box);
 
-// The ghosts that the neighbor in this direction fills: width lower where the sign is -, upper where it is +, all own cells where it is 0. May be empty.
+// The ghosts that the neighbor in this direction fills: width lower where the sign is -, upper
+// where it is +, all own cells where it is 0. May be empty.
 CellBox ghost_box(const GridBox& box, Region direction);
-// The own cells that the neighbor in this direction needs for its ghosts. It has the same widths: what lies on the upper side is `lower` wide there.
+// The own cells that the neighbor in this direction needs for its ghosts. It has the same widths:
+// what lies on the upper side is `lower` wide there.
 CellBox send_box(const GridBox& box, Region direction);
-// The own cells of one surface region (of the center: those that no neighbor needs): near the lower border (`upper` wide) where the sign is -, near the upper one
-// (`lower` wide) where it is +, between where it is 0. Disjoint for different regions if own >= lower + upper.
+// The own cells of one surface region (of the center: those that no neighbor needs): near the lower
+// border (`upper` wide) where the sign is -, near the upper one (`lower` wide) where it is +,
+// between where it is 0. Disjoint for different regions if own >= lower + upper.
 CellBox region_box(const GridBox& box, Region region);
 
-// Per dimension whether there is nobody below and above: a border of a grid that is not periodic there.
+// Per dimension whether there is nobody below and above: a border of a grid that is not periodic
+// there.
 using Sides = std::array<std::array<bool, 2>, most_surface_dims>;
 
-// The same for exchanges dimension by dimension ("shift"; Palmer and Nieplocha 2002, Ding and He 2001): in the step of dimension k towards side sign (-1 or 1) with
-// ghosts of earlier dimensions already there and traveling on, none of later ones. Ghosts on open sides belong to nobody and do not travel.
+// The same for exchanges dimension by dimension ("shift"; Palmer and Nieplocha 2002, Ding and He
+// 2001): in the step of dimension k towards side sign (-1 or 1) with ghosts of earlier dimensions
+// already there and traveling on, none of later ones. Ghosts on open sides belong to nobody and do
+// not travel.
 CellBox shift_send_box(const GridBox& box, int k, int sign, const Sides& open = {});
 CellBox shift_ghost_box(const GridBox& box, int k, int sign, const Sides& open = {});
 

@@ -1,4 +1,5 @@
-// Who sends what to whom when the ghosts of a copy are filled: one link per subdomain and direction, in steps.
+// Who sends what to whom when the ghosts of a copy are filled: one link per subdomain and
+// direction, in steps.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,12 @@ namespace tonari {
 enum class Reach : std::uint8_t { all, faces };
 
 struct HaloLink {
-  int subdomain = 0;        // of this rank
-  Region direction = 0;     // from this subdomain to the other one, for sending and receiving alike
-  int peer = 0;             // rank of the other one
-  std::int64_t key = 0;     // names the message at both ends: sending subdomain's number and direction. Links are in the order of their keys
+  int subdomain = 0;     // of this rank
+  Region direction = 0;  // from this subdomain to the other one, for sending and receiving alike
+  int peer = 0;          // rank of the other one
+  // names the message at both ends: sending subdomain's number and direction. Links are in the
+  // order of their keys
+  std::int64_t key = 0;
   friend bool operator==(const HaloLink&, const HaloLink&) = default;
 };
 

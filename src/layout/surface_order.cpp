@@ -22,14 +22,16 @@ constexpr std::string_view signs = "-0+";
 }  // namespace
 
 void check_surface_dims(int dims) {
-  if (dims < 1 || dims > most_surface_dims) fail(Errc::argument, "a grid has 1 to ", most_surface_dims, " dimensions, not ", dims);
+  if (dims < 1 || dims > most_surface_dims)
+    fail(Errc::argument, "a grid has 1 to ", most_surface_dims, " dimensions, not ", dims);
 }
 
 Region center(int dims) { return power(3, dims) / 2; }
 
 std::string to_text(Region region, int dims) {
   std::string text(static_cast<std::size_t>(dims), '0');
-  for (auto sign = text.rbegin(); sign != text.rend(); ++sign, region /= 3) *sign = signs[static_cast<std::size_t>(region % 3)];
+  for (auto sign = text.rbegin(); sign != text.rend(); ++sign, region /= 3)
+    *sign = signs[static_cast<std::size_t>(region % 3)];
   return text;
 }
 
@@ -39,7 +41,8 @@ Region parse_region(std::string_view text) {
   check_surface_dims(static_cast<int>(text.size()));
   Region region = 0;
   for (char sign : text) region = 3 * region + static_cast<Region>(signs.find(sign));
-  if (region == center(static_cast<int>(text.size()))) fail(Errc::argument, "'", text, "' is no region: all its signs are 0");
+  if (region == center(static_cast<int>(text.size())))
+    fail(Errc::argument, "'", text, "' is no region: all its signs are 0");
   return region;
 }
 
@@ -66,10 +69,12 @@ std::vector<SurfaceRun> runs(const SurfaceOrder& order, Region neighbor) {
   return runs;
 }
 
-// A region with k signs is needed by 2^k - 1 neighbors; a neighbor that needs a region and also the one before it saves a message.
+// A region with k signs is needed by 2^k - 1 neighbors; a neighbor that needs a region and also the
+// one before it saves a message.
 int messages(const SurfaceOrder& order) {
   int count = basic_messages(order.dims);
-  for (std::size_t i = 1; i < order.regions.size(); ++i) count -= (1 << shared_signs(order.regions[i - 1], order.regions[i], order.dims)) - 1;
+  for (std::size_t i = 1; i < order.regions.size(); ++i)
+    count -= (1 << shared_signs(order.regions[i - 1], order.regions[i], order.dims)) - 1;
   return count;
 }
 
@@ -77,17 +82,21 @@ int neighbors(int dims) { return power(3, dims) - 1; }
 
 int basic_messages(int dims) { return power(5, dims) - power(3, dims); }
 
-// Eq. 1, (2 * 5^d + (-1)^d + 3) / 6. Why no order has fewer (the paper's proof is not printed; this one also says which orders reach it):
+// Eq. 1, (2 * 5^d + (-1)^d + 3) / 6. Why no order has fewer (the paper's proof is not printed; this
+// one also says which orders reach it):
 //
-// Call the number of signs of a region its level. Two regions next to each other, of levels k <= l, save 2^k - 1 messages at most if k < l, and
-// 2^(k-1) - 1 if k = l. Share the saving between the two as y(k) and y(l), where y(1) = 0 and y(k + 1) = 2^k - 1 - y(k): 0, 1, 2, 5, 10. Then
-// y(k) + y(l) is never less than what the two save. Every region has at most two others beside it, so an order saves at most twice the sum of y(level)
-// over all regions: for odd d that is the formula. For even d the formula has one message more, as in every order something is lost: if nothing were,
-// regions beside each other would always be one level apart, or both of level 1, and both ends of the order of level 1, so that more regions had odd
-// than even levels; but where d is even there are as many of either.
+// Call the number of signs of a region its level. Two regions next to each other, of levels k <= l,
+// save 2^k - 1 messages at most if k < l, and 2^(k-1) - 1 if k = l. Share the saving between the
+// two as y(k) and y(l), where y(1) = 0 and y(k + 1) = 2^k - 1 - y(k): 0, 1, 2, 5, 10. Then y(k) +
+// y(l) is never less than what the two save. Every region has at most two others beside it, so an
+// order saves at most twice the sum of y(level) over all regions: for odd d that is the formula.
+// For even d the formula has one message more, as in every order something is lost: if nothing
+// were, regions beside each other would always be one level apart, or both of level 1, and both
+// ends of the order of level 1, so that more regions had odd than even levels; but where d is even
+// there are as many of either.
 //
-// What reaches it, then, steps between regions that differ in one sign that is 0 in one of them: a walk over the 3^d grid without its center, which
-// surface_search.hpp looks for.
+// What reaches it, then, steps between regions that differ in one sign that is 0 in one of them: a
+// walk over the 3^d grid without its center, which surface_search.hpp looks for.
 int least_messages(int dims) { return (2 * power(5, dims) + (dims % 2 == 0 ? 1 : -1) + 3) / 6; }
 
 SurfaceOrder surface_order(int dims) {

@@ -37,20 +37,25 @@ std::optional<std::uint64_t> only_number(const std::string& file) {
 struct Names {
   const char *mount, *limit, *used, *inactive, *active;
 };
-constexpr Names version_1{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", "total_active_file"};
-constexpr Names version_2{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
+constexpr Names version_1{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                          "total_inactive_file", "total_active_file"};
+constexpr Names version_2{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file",
+                          "active_file"};
 
 // Pages of files count as used, but the kernel drops them when the group needs room.
 std::uint64_t left_in(const std::string& group, const Names& names) {
-  const auto limit = only_number(group + "/" + names.limit), used = only_number(group + "/" + names.used);
+  const auto limit = only_number(group + "/" + names.limit),
+             used = only_number(group + "/" + names.used);
   if (!limit || !used) return unlimited;
   const std::string statistics = group + "/memory.stat";
-  const std::uint64_t files = number_of(statistics, names.inactive).value_or(0) + number_of(statistics, names.active).value_or(0);
+  const std::uint64_t files = number_of(statistics, names.inactive).value_or(0) +
+                              number_of(statistics, names.active).value_or(0);
   const std::uint64_t held = *used - std::min(*used, files);
   return *limit - std::min(*limit, held);
 }
 
-// A group lies within its parents, and each has a limit. Inside a container the path may not exist: then only the mount, the container's own group, speaks.
+// A group lies within its parents, and each has a limit. Inside a container the path may not exist:
+// then only the mount, the container's own group, speaks.
 std::uint64_t left_along(const std::string& root, std::string path, const Names& names) {
   std::uint64_t left = left_in(root + names.mount, names);
   while (path.size() > 1) {
@@ -76,9 +81,12 @@ std::uint64_t left_in_groups(const std::string& root) {
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(":/", first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
-    if (controllers.empty()) left = std::min(left, left_along(root, path, version_2));
-    else if (lists(controllers, "memory")) left = std::min(left, left_along(root, path, version_1));
+    const std::string controllers = line.substr(first + 1, second - first - 1),
+                      path = line.substr(second + 1);
+    if (controllers.empty())
+      left = std::min(left, left_along(root, path, version_2));
+    else if (lists(controllers, "memory"))
+      left = std::min(left, left_along(root, path, version_1));
   }
   return left;
 }
@@ -91,13 +99,16 @@ std::uint64_t available_memory(const std::string& root) {
 }
 
 std::uint64_t free_in(const std::string& directory) {
-  struct statvfs room {};
-  return ::statvfs(directory.c_str(), &room) == 0 ? std::uint64_t{room.f_bavail} * room.f_frsize : unlimited;
+  struct statvfs room{};
+  return ::statvfs(directory.c_str(), &room) == 0 ? std::uint64_t{room.f_bavail} * room.f_frsize
+                                                  : unlimited;
 }
 
 std::uint64_t file_limit() {
   rlimit limit{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? std::uint64_t{limit.rlim_cur} : unlimited;
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+             ? std::uint64_t{limit.rlim_cur}
+             : unlimited;
 }
 
 }  // namespace tonari

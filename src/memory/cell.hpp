@@ -1,16 +1,21 @@
-// A place for one message in memory that two processes (or threads) share, and how they hand it to each other: one writer, one reader, no locks.
+// A place for one message in memory that two processes (or threads) share, and how they hand it to
+// each other: one writer, one reader, no locks.
 //
 //      payload, in whole 8-byte words            mark
 //   +--------+--------+-- ... --+--------+     +--------+
 //   |        |        |         |  last  |     |        |     rounded up to pairs of cache lines, which processors fetch together
 //   +--------+--------+-- ... --+--------+     +--------+
 //
-// With a canary (Hoefler and Schneider 2012, II-C3) data and completion are one write: while the cell is free its last word holds the canary; the writer stores
-// the last word of the message after all others, and the reader sees the message complete as soon as that word has changed. A message whose last word happens
-// to be the canary is announced by the mark instead. Without a canary the mark alone announces.
+// With a canary (Hoefler and Schneider 2012, II-C3) data and completion are one write: while the
+// cell is free its last word holds the canary; the writer stores the last word of the message after
+// all others, and the reader sees the message complete as soon as that word has changed. A message
+// whose last word happens to be the canary is announced by the mark instead. Without a canary the
+// mark alone announces.
 //
-// The reader gives the cell back by putting the canary (or a clear mark) there again, so the writer needs no counter of what was read: it looks at the very line
-// that it is about to write. Every hand-over is a release store that an acquire load sees: nothing depends on the order in which a processor commits its stores.
+// The reader gives the cell back by putting the canary (or a clear mark) there again, so the writer
+// needs no counter of what was read: it looks at the very line that it is about to write. Every
+// hand-over is a release store that an acquire load sees: nothing depends on the order in which a
+// processor commits its stores.
 #pragma once
 
 #include <atomic>
@@ -28,12 +33,17 @@ class Cell {
   static constexpr std::size_t alignment = 2 * cache_line;
 
   // Memory for messages of up to so many bytes.
-  static constexpr std::size_t bytes_for(std::size_t payload) { return round_up(round_up(payload, sizeof(Word)) + sizeof(Word), alignment); }
+  static constexpr std::size_t bytes_for(std::size_t payload) {
+    return round_up(round_up(payload, sizeof(Word)) + sizeof(Word), alignment);
+  }
 
   Cell() = default;
-  // at: aligned to `alignment`, bytes_for(payload) bytes. with_canary: payload must not be 0; both ends say the same.
+  // at: aligned to `alignment`, bytes_for(payload) bytes. with_canary: payload must not be 0; both
+  // ends say the same.
   Cell(std::byte* at, std::size_t payload, bool with_canary)
-      : at_(at), mark_(reinterpret_cast<Word*>(at + round_up(payload, sizeof(Word)))), last_(with_canary ? mark_ - 1 : nullptr) {}
+      : at_(at),
+        mark_(reinterpret_cast<Word*>(at + round_up(payload, sizeof(Word)))),
+        last_(with_canary ? mark_ - 1 : nullptr) {}
 
   std::byte* payload() const { return at_; }
 
@@ -45,24 +55,32 @@ class Cell {
 
   // ---- the writer
   bool free() const {
-    return (!last_ || at(last_).load(std::memory_order_acquire) == canary) && at(mark_).load(std::memory_order_acquire) == 0;
+    return (!last_ || at(last_).load(std::memory_order_acquire) == canary) &&
+           at(mark_).load(std::memory_order_acquire) == 0;
   }
   // The payload is written.
   void publish() const { at(mark_).store(1, std::memory_order_release); }
-  // The payload is written but for its last word, which is this; bytes of it that belong to no message should differ from the canary's.
+  // The payload is written but for its last word, which is this; bytes of it that belong to no
+  // message should differ from the canary's.
   void publish(Word last) const {
-    if (last == canary) publish();
-    else at(last_).store(last, std::memory_order_release);
+    if (last == canary)
+      publish();
+    else
+      at(last_).store(last, std::memory_order_release);
   }
 
   // ---- the reader
   bool full() const {
-    return (last_ && at(last_).load(std::memory_order_acquire) != canary) || at(mark_).load(std::memory_order_acquire) != 0;
+    return (last_ && at(last_).load(std::memory_order_acquire) != canary) ||
+           at(mark_).load(std::memory_order_acquire) != 0;
   }
-  // The payload was read. One store alone: after it the cell may already hold the next message. Where the mark was set, the last word is the canary anyway.
+  // The payload was read. One store alone: after it the cell may already hold the next message.
+  // Where the mark was set, the last word is the canary anyway.
   void release() const {
-    if (at(mark_).load(std::memory_order_relaxed) != 0) at(mark_).store(0, std::memory_order_release);
-    else at(last_).store(canary, std::memory_order_release);
+    if (at(mark_).load(std::memory_order_relaxed) != 0)
+      at(mark_).store(0, std::memory_order_release);
+    else
+      at(last_).store(canary, std::memory_order_release);
   }
 
  private:
@@ -73,6 +91,7 @@ class Cell {
   Word* last_ = nullptr;  // null: no canary
 };
 
-static_assert(std::atomic_ref<Cell::Word>::is_always_lock_free, "words of shared memory are handed over without locks");
+static_assert(std::atomic_ref<Cell::Word>::is_always_lock_free,
+              "words of shared memory are handed over without locks");
 
 }  // namespace tonari

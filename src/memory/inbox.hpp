@@ -1,8 +1,10 @@
-// What a rank receives through shared memory: one segment per request and rank, made by the receiver, written by its senders.
+// What a rank receives through shared memory: one segment per request and rank, made by the
+// receiver, written by its senders.
 //
 //   header | a lane for every message | the cells of all lanes
 //
-// A lane says who sends, how long the message is and by which protocol it travels; senders find theirs by their rank and the message's tag.
+// A lane says who sends, how long the message is and by which protocol it travels; senders find
+// theirs by their rank and the message's tag.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +17,13 @@
 namespace tonari {
 
 enum class Protocol : std::uint32_t {
-  canary,       // small: two cells (parity), data and completion in one write
-  mark,         // two cells, announced by the mark behind the data
-  pipelined,    // large: a few smaller cells in turn; the next part is written while the one before is read
-  single_copy,  // large: the cell says where the sender's bytes are, the receiver reads them there (process_vm_readv)
+  canary,  // small: two cells (parity), data and completion in one write
+  mark,    // two cells, announced by the mark behind the data
+  // large: a few smaller cells in turn; the next part is written while the one before is read
+  pipelined,
+  // large: the cell says where the sender's bytes are, the receiver reads them there
+  // (process_vm_readv)
+  single_copy,
 };
 
 // A message that will come.
@@ -42,7 +47,9 @@ struct Lane {
   // Set when an end is freed: who waits for the other long enough looks here.
   std::uint64_t sender_left, receiver_left;
 
-  std::uint64_t parts() const { return protocol == Protocol::pipelined ? (bytes + payload - 1) / payload : 1; }
+  std::uint64_t parts() const {
+    return protocol == Protocol::pipelined ? (bytes + payload - 1) / payload : 1;
+  }
 };
 
 // Bytes of a segment with lanes for these.
@@ -57,7 +64,8 @@ class Inbox {
   static Inbox attach(const SegmentName& name, Segment::Pages pages = Segment::Pages::now);
 
   std::span<Lane> lanes() const;
-  // The lane of a message, as the sender sees it. Throws Errc::mismatch if there is none or it expects another length: the two ends planned differently.
+  // The lane of a message, as the sender sees it. Throws Errc::mismatch if there is none or it
+  // expects another length: the two ends planned differently.
   Lane& find(std::int32_t from, std::int32_t tag, std::uint64_t bytes) const;
   Cell cell(const Lane& lane, std::uint64_t k) const;
   void bring(const Lane& lane) const;  // its cells, and nothing else (Segment::bring)

@@ -1,5 +1,6 @@
-// Memory that can be mapped several times and in another order (paper 001: Zhao et al. 2021, section 4), also by other processes of this user on this node. It has no name
-// that could be left behind: it ends with the last process that has it open or mapped, however that ends.
+// Memory that can be mapped several times and in another order (paper 001: Zhao et al. 2021,
+// section 4), also by other processes of this user on this node. It has no name that could be left
+// behind: it ends with the last process that has it open or mapped, however that ends.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +27,13 @@ struct FilePiece {  // both multiples of the file's page
 
 class MappedFile {
  public:
-  // `bytes` zeroed bytes (a multiple of page), all of them backed by memory now, so that no later touch can fail. page: as check_page wants it; huge: in huge pages of that
-  // size, and then TONARI_SHM_DIR is not asked. Throws Errc::memory with how much was needed, what was in the way and what to change; nothing is left behind.
+  // `bytes` zeroed bytes (a multiple of page), all of them backed by memory now, so that no later
+  // touch can fail. page: as check_page wants it; huge: in huge pages of that size, and then
+  // TONARI_SHM_DIR is not asked. Throws Errc::memory with how much was needed, what was in the way
+  // and what to change; nothing is left behind.
   static std::shared_ptr<const MappedFile> create(std::uint64_t bytes, std::size_t page, bool huge);
-  // What another process made. Throws Errc::memory if that cannot be done or if it is not what the name says: the content comes from a stranger.
+  // What another process made. Throws Errc::memory if that cannot be done or if it is not what the
+  // name says: the content comes from a stranger.
   static std::shared_ptr<const MappedFile> open(const FileName& name);
 
   FileName name() const;
@@ -46,8 +50,10 @@ class MappedFile {
   bool huge_ = false;
 };
 
-// Pieces of a file, one behind the other at consecutive addresses, pages present. The same piece may appear in any number of views: they show the same memory. Adjacent
-// pieces that follow each other in the file are mapped as one. The mappings hold the memory, not the file: no descriptor is needed while views live.
+// Pieces of a file, one behind the other at consecutive addresses, pages present. The same piece
+// may appear in any number of views: they show the same memory. Adjacent pieces that follow each
+// other in the file are mapped as one. The mappings hold the memory, not the file: no descriptor is
+// needed while views live.
 class View {
  public:
   View() = default;
@@ -55,8 +61,10 @@ class View {
   View(const MappedFile& file, std::span<const FilePiece> pieces);
 
   enum class Access : std::uint8_t { read, write };
-  // From `at` on (a multiple of the page) the view shows this piece of that file, which has the same page size. Who writes where it may only read gets SIGSEGV.
-  void replace(std::uint64_t at, const MappedFile& file, FilePiece piece, Access access = Access::write);
+  // From `at` on (a multiple of the page) the view shows this piece of that file, which has the
+  // same page size. Who writes where it may only read gets SIGSEGV.
+  void replace(std::uint64_t at, const MappedFile& file, FilePiece piece,
+               Access access = Access::write);
 
   std::byte* data() const { return mapping_.data(); }  // a multiple of the file's page
   std::uint64_t bytes() const { return mapping_.bytes(); }

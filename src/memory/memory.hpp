@@ -9,7 +9,9 @@
 namespace tonari {
 
 inline constexpr std::size_t cache_line = 64;
-constexpr std::size_t round_up(std::size_t bytes, std::size_t unit = cache_line) { return (bytes + unit - 1) / unit * unit; }
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit = cache_line) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 class Memory {
  public:

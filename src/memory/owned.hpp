@@ -36,7 +36,8 @@ class Mapping {
  public:
   Mapping() = default;
   Mapping(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
-  Mapping(Mapping&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Mapping(Mapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   Mapping& operator=(Mapping&& other) noexcept {
     Mapping taken(std::move(other));
     std::swap(data_, taken.data_);
@@ -56,9 +57,11 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-// Of a file, for reading and writing. populate: with all its pages, so that no first touch takes long. Empty: errno says why.
+// Of a file, for reading and writing. populate: with all its pages, so that no first touch takes
+// long. Empty: errno says why.
 inline Mapping map_shared(int file, std::size_t bytes, std::size_t offset, bool populate) {
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (populate ? MAP_POPULATE : 0), file, static_cast<off_t>(offset));
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | (populate ? MAP_POPULATE : 0), file, static_cast<off_t>(offset));
   return at == MAP_FAILED ? Mapping() : Mapping(static_cast<std::byte*>(at), bytes);
 }
 

@@ -25,12 +25,18 @@ namespace {
 
 constexpr std::uint64_t over = std::numeric_limits<std::uint64_t>::max();
 
-bool is_number(std::int64_t process) { return process > 0 && process <= std::numeric_limits<pid_t>::max(); }
+bool is_number(std::int64_t process) {
+  return process > 0 && process <= std::numeric_limits<pid_t>::max();
+}
 
-bool number_in_use(std::int64_t process) { return ::kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH; }
+bool number_in_use(std::int64_t process) {
+  return ::kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
+}
 
-// When a process began, in ticks since the machine did: a number together with this is never used twice. `over` if it has ended (a zombie has), 0 if that
-// cannot be known. The second field of the line, the name, may contain anything, so what counts stands behind the last bracket. No allocation.
+// When a process began, in ticks since the machine did: a number together with this is never used
+// twice. `over` if it has ended (a zombie has), 0 if that cannot be known. The second field of the
+// line, the name, may contain anything, so what counts stands behind the last bracket. No
+// allocation.
 std::uint64_t beginning_of(std::int64_t process) {
   char path[64], line[1024];
   std::snprintf(path, sizeof path, "/proc/%lld/stat", static_cast<long long>(process));
@@ -44,7 +50,12 @@ std::uint64_t beginning_of(std::int64_t process) {
   const char* bracket = std::strrchr(line, ')');
   char state = 0;
   unsigned long long began = 0;  // fields 3 and 22
-  if (!bracket || std::sscanf(bracket + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &state, &began) != 2) return 0;
+  if (!bracket ||
+      std::sscanf(
+          bracket + 1,
+          " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+          &state, &began) != 2)
+    return 0;
   return state == 'Z' || state == 'X' ? over : began;
 }
 
@@ -66,12 +77,18 @@ void watch_forks() {
 bool in_forked_child() { return forked; }
 
 Watch::Watch(std::int64_t process) : process_(process) {
-  if (!is_number(process)) began_ = over;
-  else if (descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0)); descriptor_ < 0) began_ = beginning_of(process);
+  if (!is_number(process))
+    began_ = over;
+  else if (descriptor_ =
+               static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0));
+           descriptor_ < 0)
+    began_ = beginning_of(process);
 }
 
 Watch::Watch(Watch&& other) noexcept
-    : process_(std::exchange(other.process_, 0)), descriptor_(std::exchange(other.descriptor_, -1)), began_(std::exchange(other.began_, 0)) {}
+    : process_(std::exchange(other.process_, 0)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      began_(std::exchange(other.began_, 0)) {}
 
 Watch& Watch::operator=(Watch&& other) noexcept {
   Watch taken(std::move(other));
@@ -109,7 +126,8 @@ struct Rest {
 
   explicit Rest(std::span<const Piece> pieces) : end(pieces.size()) {
     std::transform(pieces.begin(), pieces.end(), vectors.begin(), [](const Piece& piece) {
-      return iovec{reinterpret_cast<void*>(static_cast<std::uintptr_t>(piece.address)), static_cast<std::size_t>(piece.bytes)};
+      return iovec{reinterpret_cast<void*>(static_cast<std::uintptr_t>(piece.address)),
+                   static_cast<std::size_t>(piece.bytes)};
     });
   }
   iovec* begin() { return vectors.data() + first; }
@@ -134,9 +152,11 @@ int read_process(std::int64_t process, std::span<const Piece> to, std::span<cons
   if (!is_number(process)) return ESRCH;
   std::uint64_t left = sum(to);
   if (to.size() > most_pieces || from.size() > most_pieces || sum(from) != left) return EINVAL;
-  // The system moves at most 2 GiB at once, and stops where it meets the first page that is not there: then the next call says so.
+  // The system moves at most 2 GiB at once, and stops where it meets the first page that is not
+  // there: then the next call says so.
   for (Rest here(to), there(from); left > 0;) {
-    const ssize_t moved = ::process_vm_readv(static_cast<pid_t>(process), here.begin(), here.size(), there.begin(), there.size(), 0);
+    const ssize_t moved = ::process_vm_readv(static_cast<pid_t>(process), here.begin(), here.size(),
+                                             there.begin(), there.size(), 0);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return moved < 0 ? errno : EFAULT;
     here.drop(static_cast<std::size_t>(moved));

@@ -15,11 +15,14 @@ std::int64_t this_process();
 void watch_forks();
 bool in_forked_child();
 
-// Watches one process. Holds on to that very process, so that a later one with the same number is not taken for it.
+// Watches one process. Holds on to that very process, so that a later one with the same number is
+// not taken for it.
 class Watch {
  public:
   Watch() = default;
-  explicit Watch(std::int64_t process);  // one that cannot be watched (another container, an old kernel) counts as alive as long as its number is in use
+  // one that cannot be watched (another container, an old kernel) counts as alive as long as its
+  // number is in use
+  explicit Watch(std::int64_t process);
   Watch(Watch&& other) noexcept;
   Watch& operator=(Watch&& other) noexcept;
   ~Watch();
@@ -38,8 +41,9 @@ struct Piece {
 
 inline constexpr std::size_t most_pieces = 64;  // in one call below
 
-// Copies the pieces `from` of `process` to the pieces `to` of this one (equal sums, each list of at most most_pieces), by process_vm_readv. Returns 0, or the
-// errno: EPERM where the system does not allow it. Allocates nothing.
+// Copies the pieces `from` of `process` to the pieces `to` of this one (equal sums, each list of at
+// most most_pieces), by process_vm_readv. Returns 0, or the errno: EPERM where the system does not
+// allow it. Allocates nothing.
 int read_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from);
 
 }  // namespace tonari

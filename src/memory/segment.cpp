@@ -15,9 +15,11 @@
 namespace tonari {
 namespace {
 
-constexpr SharedFileWords words{"share", "with the other processes of this node", "segment", "set TONARI_CHANNEL=p2p-packed to do without shared memory"};
+constexpr SharedFileWords words{"share", "with the other processes of this node", "segment",
+                                "set TONARI_CHANNEL=p2p-packed to do without shared memory"};
 
-// A segment of `bytes` with what belongs to the segment itself, in whole pages; 0: more than any process can map.
+// A segment of `bytes` with what belongs to the segment itself, in whole pages; 0: more than any
+// process can map.
 std::size_t in_pages(std::uint64_t bytes) {
   const std::size_t page = system_page();
   if (bytes > std::numeric_limits<std::ptrdiff_t>::max() - Segment::reserved - page) return 0;
@@ -34,7 +36,8 @@ Segment Segment::create(std::size_t bytes) {
   const std::uint64_t number = random_number(words, bytes);
   made.file_ = make_shared_file(words, size);
   if (!(made.mapping_ = map_shared(made.file_.descriptor(), size, 0, true)))
-    cannot_share(words, size, "they cannot be mapped (" + system_reason(errno) + ")", "look at `ulimit -v` and vm.max_map_count,");
+    cannot_share(words, size, "they cannot be mapped (" + system_reason(errno) + ")",
+                 "look at `ulimit -v` and vm.max_map_count,");
   std::memcpy(made.mapping_.data(), &number, sizeof number);
   return made;
 }
@@ -42,18 +45,22 @@ Segment Segment::create(std::size_t bytes) {
 Segment Segment::attach(const SegmentName& name, Pages pages) {
   Segment made;
   made.bytes_ = name.bytes;
-  const SharedFileName wanted{name.process, name.descriptor, name.bytes, in_pages(name.bytes), name.number, 0, 0};
+  const SharedFileName wanted{
+      name.process, name.descriptor, name.bytes, in_pages(name.bytes), name.number, 0, 0};
   const OpenFile file = open_shared_file(words, wanted);
   if (!(made.mapping_ = map_shared(file.descriptor(), wanted.size, 0, pages == Pages::now)))
-    cannot_attach(words, wanted, system_reason(errno) + ": look at `ulimit -v` and vm.max_map_count");
+    cannot_attach(words, wanted,
+                  system_reason(errno) + ": look at `ulimit -v` and vm.max_map_count");
   return made;  // the mapping holds it
 }
 
 void Segment::bring(std::size_t at, std::size_t bytes) const {
   constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, Linux 5.14
   const std::size_t page = system_page();
-  const std::size_t first = (reserved + at) / page * page, end = std::min(round_up(reserved + at + bytes, page), mapping_.bytes());
-  if (mapping_ && first < end) (void)::madvise(mapping_.data() + first, end - first, populate_for_writing);
+  const std::size_t first = (reserved + at) / page * page,
+                    end = std::min(round_up(reserved + at + bytes, page), mapping_.bytes());
+  if (mapping_ && first < end)
+    (void)::madvise(mapping_.data() + first, end - first, populate_for_writing);
 }
 
 SegmentName Segment::name() const {

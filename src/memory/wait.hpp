@@ -1,4 +1,5 @@
-// Waiting for memory to change, as it suits the machine: spin while every rank has a core, yield and later sleep where ranks outnumber cores.
+// Waiting for memory to change, as it suits the machine: spin while every rank has a core, yield
+// and later sleep where ranks outnumber cores.
 #pragma once
 
 #include <array>
@@ -11,9 +12,11 @@ using Cpus = std::array<std::uint64_t, 16>;
 Cpus allowed_cpus();
 
 struct WaitPolicy {
-  bool crowded = false;     // ranks outnumber cores: who spins keeps others from working
-  double look_after = 10;   // seconds of waiting after which to see whether somebody has died; then again each time
-  std::uint32_t looks = 4;  // when crowded, before the core is given away: as many as cost less than that
+  bool crowded = false;  // ranks outnumber cores: who spins keeps others from working
+  // seconds of waiting after which to see whether somebody has died; then again each time
+  double look_after = 10;
+  // when crowded, before the core is given away: as many as cost less than that
+  std::uint32_t looks = 4;
 };
 
 // all: the processors that any rank of the node may run on.
@@ -29,9 +32,10 @@ class Wait {
     progress,  // let the MPI proceed, too, then look again
     check,     // see whether those that are waited for live, then look again
   };
-  // After a look that found nothing. Spins for a moment, gives the core away, or sleeps: at most a sixteenth of what was waited so far, and at most 0.2 ms.
-  // No system call in the first `patient` calls unless it is crowded. Allocates nothing.
-  // may_sleep: else it gives the core away instead, for those whose looks are what the MPI proceeds by.
+  // After a look that found nothing. Spins for a moment, gives the core away, or sleeps: at most a
+  // sixteenth of what was waited so far, and at most 0.2 ms. No system call in the first `patient`
+  // calls unless it is crowded. Allocates nothing. may_sleep: else it gives the core away instead,
+  // for those whose looks are what the MPI proceeds by.
   Then idle(bool may_sleep = true);
   // Something was found: the next idle() begins anew.
   void reset() { *this = Wait(policy_); }

@@ -6,7 +6,10 @@
 
 namespace tonari {
 
-Builder::Builder(int rank, std::size_t recv_blocks) : recv_blocks_(recv_blocks), slots_(recv_blocks) { plan_.rank_ = rank; }
+Builder::Builder(int rank, std::size_t recv_blocks)
+    : recv_blocks_(recv_blocks), slots_(recv_blocks) {
+  plan_.rank_ = rank;
+}
 
 void Builder::reserve(std::size_t operations, std::size_t slices) {
   plan_.operations_.reserve(operations);
@@ -24,7 +27,8 @@ OpId Builder::close(Kind kind, int peer, int tag) {
   const OpId op = static_cast<OpId>(plan_.operations_.size());
   const std::size_t count = pending();
   if (count == 0) fail(Errc::internal, "an operation without slices was added to a plan");
-  plan_.operations_.push_back({kind, peer, tag, static_cast<std::uint32_t>(closed_), static_cast<std::uint32_t>(count)});
+  plan_.operations_.push_back(
+      {kind, peer, tag, static_cast<std::uint32_t>(closed_), static_cast<std::uint32_t>(count)});
   last_successor_.push_back(none);
   closed_ = plan_.slices_.size();
   return op;
@@ -54,7 +58,8 @@ OpId Builder::copy(std::span<const Slice> sources, std::span<const Slice> target
 OpId Builder::exchange(int peer, int tag) {
   const OpId op = close(Kind::exchange, peer, tag);
   for (Slice s : plan_.slices(op)) {
-    if (s.buffer != Buffer::recv) fail(Errc::internal, "a plan swaps a block that is not in the receive buffer");
+    if (s.buffer != Buffer::recv)
+      fail(Errc::internal, "a plan swaps a block that is not in the receive buffer");
     read(op, s);
     write(op, s);
   }
@@ -62,7 +67,9 @@ OpId Builder::exchange(int peer, int tag) {
 }
 
 void Builder::after(OpId before, OpId op) {
-  if (before >= op || op >= plan_.size()) fail(Errc::internal, "operation ", op, " of a plan of ", plan_.size(), " cannot wait for operation ", before);
+  if (before >= op || op >= plan_.size())
+    fail(Errc::internal, "operation ", op, " of a plan of ", plan_.size(),
+         " cannot wait for operation ", before);
   depend(before, op);
 }
 
@@ -116,7 +123,8 @@ Plan Builder::build() {
     ++plan_.predecessor_counts_[after];
     plan_.successors_.push_back(after);
   }
-  for (std::size_t op = 0; op < plan_.size(); ++op) plan_.successor_begin_[op + 1] += plan_.successor_begin_[op];
+  for (std::size_t op = 0; op < plan_.size(); ++op)
+    plan_.successor_begin_[op + 1] += plan_.successor_begin_[op];
   return std::move(plan_);
 }
 

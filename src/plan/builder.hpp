@@ -1,5 +1,6 @@
-// Builds a plan from operations given in an order in which they could run one after the other. The builder finds what really
-// has to wait: a reader for the writer of its block, a writer for earlier readers and writers. Everything else is left parallel.
+// Builds a plan from operations given in an order in which they could run one after the other. The
+// builder finds what really has to wait: a reader for the writer of its block, a writer for earlier
+// readers and writers. Everything else is left parallel.
 #pragma once
 
 #include <span>
@@ -29,8 +30,9 @@ class Builder {
   // op, the later one, waits for `before` for a reason that no slice tells: memory, say.
   void after(OpId before, OpId op);
 
-  // At most `ports` messages out and `ports` messages in at any time: the k-th send (receive) waits for the send and the
-  // receive `ports` rounds before. A round is a tag; tags must be given in ascending order.
+  // At most `ports` messages out and `ports` messages in at any time: the k-th send (receive) waits
+  // for the send and the receive `ports` rounds before. A round is a tag; tags must be given in
+  // ascending order.
   void limit_ports(int ports);
 
   Plan build();
@@ -50,14 +52,17 @@ class Builder {
   void read(OpId op, Slice s);
   void write(OpId op, Slice s);
   void depend(OpId before, OpId after);
-  Slot& slot(Slice s) { return slots_[s.buffer == Buffer::recv ? s.block : recv_blocks_ + s.block]; }
+  Slot& slot(Slice s) {
+    return slots_[s.buffer == Buffer::recv ? s.block : recv_blocks_ + s.block];
+  }
 
   Plan plan_;
   std::size_t recv_blocks_;
   std::size_t closed_ = 0;
   std::vector<Slot> slots_;
   std::vector<Reader> readers_;
-  std::vector<OpId> last_successor_;               // per operation: avoids most duplicate edges at once
+  // per operation: avoids most duplicate edges at once
+  std::vector<OpId> last_successor_;
   std::vector<std::pair<OpId, OpId>> edges_;
 };
 

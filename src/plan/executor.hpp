@@ -1,4 +1,5 @@
-// The reference executor: runs the plans of all ranks in one process over plain memory, and proves them.
+// The reference executor: runs the plans of all ranks in one process over plain memory, and proves
+// them.
 //
 // Together these make a plan correct for every timing and every MPI:
 //   well-formed   every slice exists; every send meets exactly one recv of the same pair and tag, every exchange one exchange, block for block of
@@ -22,13 +23,17 @@ namespace tonari {
 // What a set of plans should do: where the content of every receive block comes from.
 struct Delivery {
   struct Origin {
-    std::int32_t rank = -1;   // -1: this receive block must not be touched; in place: must end as it began
-    std::uint32_t block = 0;  // of that rank's send buffer; in place: what was in that block of its receive buffer at the beginning
+    // -1: this receive block must not be touched; in place: must end as it began
+    std::int32_t rank = -1;
+    // of that rank's send buffer; in place: what was in that block of its receive buffer at the
+    // beginning
+    std::uint32_t block = 0;
   };
-  std::vector<std::vector<Origin>> expected;            // [rank][receive block]
-  std::vector<std::vector<std::uint64_t>> send_bytes;   // [rank][send block]; all sizes may differ
-  std::vector<std::vector<std::uint64_t>> recv_bytes;   // [rank][receive block]
-  bool in_place = false;                                // receive blocks hold something from the beginning; there need be no send_bytes
+  std::vector<std::vector<Origin>> expected;           // [rank][receive block]
+  std::vector<std::vector<std::uint64_t>> send_bytes;  // [rank][send block]; all sizes may differ
+  std::vector<std::vector<std::uint64_t>> recv_bytes;  // [rank][receive block]
+  // receive blocks hold something from the beginning; there need be no send_bytes
+  bool in_place = false;
 };
 
 struct Proof {
@@ -37,7 +42,8 @@ struct Proof {
   explicit operator bool() const { return ok; }
 };
 
-// All five properties. Runs real bytes (a pattern that differs per rank, block and position) in an order drawn from seed.
+// All five properties. Runs real bytes (a pattern that differs per rank, block and position) in an
+// order drawn from seed.
 Proof prove(std::span<const Plan> plans, const Delivery& delivery, std::uint64_t seed = 1);
 
 }  // namespace tonari

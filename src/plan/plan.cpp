@@ -13,7 +13,8 @@ std::vector<int> Plan::levels() const {
     const Operation& o = operations_[op];
     if (o.kind != Kind::copy) ++level[op];
     if (o.kind == Kind::send || o.kind == Kind::exchange) sent_at[o.tag] = level[op];
-    if (const auto mine = sent_at.find(o.tag); o.kind == Kind::recv && mine != sent_at.end()) level[op] = std::max(level[op], mine->second);
+    if (const auto mine = sent_at.find(o.tag); o.kind == Kind::recv && mine != sent_at.end())
+      level[op] = std::max(level[op], mine->second);
     for (OpId next : successors(op)) level[next] = std::max(level[next], level[op]);
   }
   return level;

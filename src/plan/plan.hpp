@@ -1,7 +1,8 @@
 // The plan: one rank's part of an algorithm, as a DAG of operations over slices of three buffers.
 //
-// A plan knows ranks, buffers and blocks. It knows no MPI handle, no datatype, no address, no size and no topology:
-// where a block lies and how long it is belongs to the layout that a plan is bound to.
+// A plan knows ranks, buffers and blocks. It knows no MPI handle, no datatype, no address, no size
+// and no topology: where a block lies and how long it is belongs to the layout that a plan is bound
+// to.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,12 @@ struct Slice {
 };
 
 enum class Kind : std::uint8_t {
-  send,      // to peer: the slices, one after the other, as one message
-  recv,      // from peer: one message into the slices
-  copy,      // the first half of the slices to the second half, block by block
-  exchange,  // with peer: the slices, all of the receive buffer, change their contents with those of its exchange of the same tag, block by block
+  send,  // to peer: the slices, one after the other, as one message
+  recv,  // from peer: one message into the slices
+  copy,  // the first half of the slices to the second half, block by block
+  // with peer: the slices, all of the receive buffer, change their contents with those of its
+  // exchange of the same tag, block by block
+  exchange,
 };
 
 using OpId = std::uint32_t;
@@ -34,7 +37,9 @@ inline constexpr std::uint32_t foreign = ~std::uint32_t{0};
 struct Operation {
   Kind kind;
   std::int32_t peer;  // rank; the plan's own for copies
-  std::int32_t tag;   // unique among the messages of one ordered pair of ranks in one plan, and among their exchanges; the step for planners with steps
+  // unique among the messages of one ordered pair of ranks in one plan, and among their exchanges;
+  // the step for planners with steps
+  std::int32_t tag;
   std::uint32_t first_slice;
   std::uint32_t slice_count;
 };
@@ -50,17 +55,23 @@ class Plan {
     return std::span(slices_).subspan(op.first_slice, op.slice_count);
   }
   std::span<const Slice> slices(OpId op) const { return slices(operations_[op]); }
-  std::span<const Slice> copy_sources(const Operation& op) const { return slices(op).first(op.slice_count / 2); }
-  std::span<const Slice> copy_targets(const Operation& op) const { return slices(op).last(op.slice_count / 2); }
+  std::span<const Slice> copy_sources(const Operation& op) const {
+    return slices(op).first(op.slice_count / 2);
+  }
+  std::span<const Slice> copy_targets(const Operation& op) const {
+    return slices(op).last(op.slice_count / 2);
+  }
 
-  // Operations that may start once op is complete, and how many must be complete before op may start.
+  // Operations that may start once op is complete, and how many must be complete before op may
+  // start.
   std::span<const OpId> successors(OpId op) const {
-    return std::span(successors_).subspan(successor_begin_[op], successor_begin_[op + 1] - successor_begin_[op]);
+    return std::span(successors_)
+        .subspan(successor_begin_[op], successor_begin_[op + 1] - successor_begin_[op]);
   }
   std::uint32_t predecessor_count(OpId op) const { return predecessor_counts_[op]; }
 
-  // Scratch block k has the size of block scratch_like()[k] of the send buffer; foreign: of a block of another rank, which is learned when it first
-  // comes by.
+  // Scratch block k has the size of block scratch_like()[k] of the send buffer; foreign: of a block
+  // of another rank, which is learned when it first comes by.
   std::span<const std::uint32_t> scratch_like() const { return scratch_like_; }
 
   // The same with receive block first + k in the place of scratch block k.
@@ -68,8 +79,9 @@ class Plan {
 
   // The longest chain of messages: 1 if nothing waits for anything.
   int depth() const;
-  // Length of the longest chain of messages that ends with op; copies count nothing, an exchange is one message each way. A message arrives no
-  // earlier than this rank sends its own with the same tag: exact where all ranks do alike (paper 000), a lower bound elsewhere.
+  // Length of the longest chain of messages that ends with op; copies count nothing, an exchange is
+  // one message each way. A message arrives no earlier than this rank sends its own with the same
+  // tag: exact where all ranks do alike (paper 000), a lower bound elsewhere.
   std::vector<int> levels() const;
 
  private:

@@ -50,20 +50,25 @@ class Descriptor {
 };
 
 bool make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1); ; end = path.find('/', end + 1)) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) return false;  // it may be there all the same
+    // it may be there all the same
+    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+      return false;
     if (end == std::string::npos) break;
   }
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// The content of a regular file of bearable size, else nothing. Never waits, for instance for the writer of a FIFO.
+// The content of a regular file of bearable size, else nothing. Never waits, for instance for the
+// writer of a FIFO.
 std::optional<std::string> read_file(const std::string& path, off_t most) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status;
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > most) return std::nullopt;
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size > most)
+    return std::nullopt;
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t done = 0;
   while (done < content.size()) {
@@ -87,7 +92,8 @@ bool write_all(int fd, std::string_view content) {
   return true;
 }
 
-// Readers see the old file or the new one; content that is longer than files may be is not begun. mkostemp makes a file that was not there (mode 0600); rename replaces whatever name is there.
+// Readers see the old file or the new one; content that is longer than files may be is not begun.
+// mkostemp makes a file that was not there (mode 0600); rename replaces whatever name is there.
 bool replace_file(const std::string& path, const std::string& content) {
   if (content.size() > file_limit()) return false;
   std::string temporary = path + ".XXXXXX";
@@ -99,22 +105,27 @@ bool replace_file(const std::string& path, const std::string& content) {
   return false;
 }
 
-// Waits for the lock, but not forever: some file systems have no locks and a holder may be stopped. Without it an entry may get lost, no more.
+// Waits for the lock, but not forever: some file systems have no locks and a holder may be stopped.
+// Without it an entry may get lost, no more.
 Descriptor lock(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  Descriptor file(::open(path.c_str(),
+                         O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   const auto give_up = std::chrono::steady_clock::now() + longest_wait;
   while (file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() > give_up) break;
+    if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() > give_up)
+      break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return file;
 }
 
 bool clean(std::string_view word) {
-  return std::none_of(word.begin(), word.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return std::none_of(word.begin(), word.end(),
+                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 bool acceptable(std::string_view key, std::string_view value) {
-  return !key.empty() && key.size() + value.size() + 2 <= longest_line && clean(key) && clean(value);
+  return !key.empty() && key.size() + value.size() + 2 <= longest_line && clean(key) &&
+         clean(value);
 }
 
 struct Entry {
@@ -125,7 +136,8 @@ struct Entry {
 std::vector<Entry> parse(std::string_view content) {
   std::vector<Entry> entries;
   bool first = true;
-  for (std::size_t end; (end = content.find('\n')) != content.npos; content.remove_prefix(end + 1)) {
+  for (std::size_t end; (end = content.find('\n')) != content.npos;
+       content.remove_prefix(end + 1)) {
     const std::string_view line = content.substr(0, end);
     if (std::exchange(first, false)) {
       if (line != version_line) return entries;
@@ -143,7 +155,8 @@ std::vector<Entry> parse(std::string_view content) {
 std::string compose(const std::vector<Entry>& entries) {
   std::unordered_set<std::string_view> seen;
   std::vector<Entry> kept;
-  for (auto entry = entries.rbegin(); entry != entries.rend() && kept.size() < most_entries; ++entry)
+  for (auto entry = entries.rbegin(); entry != entries.rend() && kept.size() < most_entries;
+       ++entry)
     if (seen.insert(entry->key).second) kept.push_back(*entry);
   std::string content(version_line);
   content += '\n';
@@ -156,25 +169,30 @@ std::string compose(const std::vector<Entry>& entries) {
 
 std::string cache_directory() {
   const std::pair<const char*, const char*> places[] = {
-      {setting(SettingId::cache_dir).variable, ""}, {"XDG_CACHE_HOME", "/tonari"}, {"HOME", "/.cache/tonari"}};
+      {setting(SettingId::cache_dir).variable, ""},
+      {"XDG_CACHE_HOME", "/tonari"},
+      {"HOME", "/.cache/tonari"}};
   for (const auto& [variable, below] : places) {
     const char* const value = std::getenv(variable);
     if (!value || *value == '\0') continue;
-    if (*below && *value != '/') continue;  // the XDG specification: a relative path is to be ignored
+    // the XDG specification: a relative path is to be ignored
+    if (*below && *value != '/') continue;
     const std::string path = std::string(value) + below;
     return make_directories(path) ? path : "";
   }
   return "";
 }
 
-CacheFile::CacheFile(std::string directory, std::string name) : path_(directory.empty() ? "" : std::move(directory) + "/" + std::move(name)) {}
+CacheFile::CacheFile(std::string directory, std::string name)
+    : path_(directory.empty() ? "" : std::move(directory) + "/" + std::move(name)) {}
 
 std::optional<std::string> CacheFile::get(const std::string& key) const {
   if (path_.empty()) return std::nullopt;
   const std::optional<std::string> content = read_file(path_, largest_file);
   if (!content) return std::nullopt;
   const std::vector<Entry> entries = parse(*content);
-  const auto newest = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) { return entry.key == key; });
+  const auto newest = std::find_if(entries.rbegin(), entries.rend(),
+                                   [&](const Entry& entry) { return entry.key == key; });
   return newest != entries.rend() ? std::optional<std::string>(newest->value) : std::nullopt;
 }
 
@@ -191,7 +209,7 @@ namespace {
 
 struct Parameter {
   const char* name;
-  double LogGP::*time;
+  double LogGP::* time;
   bool needed = true;
 };
 constexpr Parameter parameters[] = {{"L", &LogGP::L},
@@ -204,11 +222,12 @@ constexpr Parameter parameters[] = {{"L", &LogGP::L},
                                     {"rendezvous", &LogGP::rendezvous},
                                     {"shared_latency", &LogGP::shared_latency, false},
                                     {"shared_overhead", &LogGP::shared_overhead, false}};
-constexpr double longest_time = 10;                       // seconds
+constexpr double longest_time = 10;                          // seconds
 constexpr std::size_t longest_eager = std::size_t{1} << 30;  // bytes
 
 template <class Number>
-std::string number(Number value) {  // the shortest text that reads back as the same number, in no locale
+// the shortest text that reads back as the same number, in no locale
+std::string number(Number value) {
   char digits[32];
   return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
 }
@@ -243,18 +262,25 @@ std::vector<std::string> words(const std::string& text) {
 // Sets one parameter. Returns what is wrong, or nothing.
 std::string set(LogGP& machine, const std::string& name, const std::string& value) {
   if (name == "eager") {
-    const bool good = read_number(value, machine.eager) && machine.eager >= 1 && machine.eager <= longest_eager;
-    return good ? "" : text("eager is ", in_quotes(value), "; it must be a whole number of bytes from 1 to ", longest_eager);
+    const bool good =
+        read_number(value, machine.eager) && machine.eager >= 1 && machine.eager <= longest_eager;
+    return good ? ""
+                : text("eager is ", in_quotes(value),
+                       "; it must be a whole number of bytes from 1 to ", longest_eager);
   }
   for (const Parameter& parameter : parameters) {
     if (name != parameter.name) continue;
     const bool may_be_zero = name == "rendezvous";
     double& time = machine.*parameter.time;
-    const bool good = read_number(value, time) && std::isfinite(time) && time < longest_time && (time > 0 || (may_be_zero && time == 0));
+    const bool good = read_number(value, time) && std::isfinite(time) && time < longest_time &&
+                      (time > 0 || (may_be_zero && time == 0));
     if (good) return "";
-    return text(name, " is ", in_quotes(value), "; it must be a time in seconds, ", may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
+    return text(name, " is ", in_quotes(value), "; it must be a time in seconds, ",
+                may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
   }
-  return text(in_quotes(name), " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, eager, rendezvous, shared_latency "
+  return text(in_quotes(name),
+              " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, "
+              "eager, rendezvous, shared_latency "
               "and shared_overhead");
 }
 
@@ -263,20 +289,25 @@ std::string parse_machine(const std::string& source, LogGP& machine) {
   const std::vector<std::string> list = words(source);
   std::unordered_set<std::string> given;
   for (std::size_t k = 0; k < list.size(); k += 2) {
-    if (k + 1 == list.size()) return in_quotes(list[k]) + " has no value; write name=value, for example L=1e-6";
+    if (k + 1 == list.size())
+      return in_quotes(list[k]) + " has no value; write name=value, for example L=1e-6";
     if (std::string wrong = set(machine, list[k], list[k + 1]); !wrong.empty()) return wrong;
     if (!given.insert(list[k]).second) return list[k] + " is given twice";
   }
   for (const Parameter& parameter : parameters)
-    if (parameter.needed && !given.contains(parameter.name)) return text(parameter.name, " is missing; give it in seconds, for example ", parameter.name, "=1e-6");
-  return given.contains("eager") ? "" : "eager is missing; give it in bytes, for example eager=4096";
+    if (parameter.needed && !given.contains(parameter.name))
+      return text(parameter.name, " is missing; give it in seconds, for example ", parameter.name,
+                  "=1e-6");
+  return given.contains("eager") ? ""
+                                 : "eager is missing; give it in bytes, for example eager=4096";
 }
 
 }  // namespace
 
 std::string to_text(const LogGP& machine) {
   std::string line;
-  for (const Parameter& parameter : parameters) line += text(parameter.name, "=", number(machine.*parameter.time), " ");
+  for (const Parameter& parameter : parameters)
+    line += text(parameter.name, "=", number(machine.*parameter.time), " ");
   return line + "eager=" + number(machine.eager);
 }
 
@@ -288,9 +319,12 @@ std::optional<LogGP> loggp_from_text(const std::string& text) {
 LogGP read_machine_file(const std::string& path) {
   constexpr off_t largest = 64 * 1024;
   const std::optional<std::string> content = read_file(path, largest);
-  if (!content) fail(Errc::file, "machine file '", path, "' cannot be read: it must be a readable file of at most ", largest / 1024, " KiB");
+  if (!content)
+    fail(Errc::file, "machine file '", path,
+         "' cannot be read: it must be a readable file of at most ", largest / 1024, " KiB");
   LogGP machine;
-  if (const std::string wrong = parse_machine(*content, machine); !wrong.empty()) fail(Errc::file, "machine file '", path, "': ", wrong);
+  if (const std::string wrong = parse_machine(*content, machine); !wrong.empty())
+    fail(Errc::file, "machine file '", path, "': ", wrong);
   return machine;
 }
 

@@ -1,4 +1,5 @@
-// The algorithms for graphs (planners/graphs/algorithm.hpp) on one rank's part of the graph. What was planned is kept: the same question is answered at once.
+// The algorithms for graphs (planners/graphs/algorithm.hpp) on one rank's part of the graph. What
+// was planned is kept: the same question is answered at once.
 #pragma once
 
 #include <functional>
@@ -12,12 +13,15 @@ namespace tonari {
 
 class GraphRepertoire final : public Repertoire {
  public:
-  // world: holds just the rank of `vertex`; both must outlive this. machine: asked for when something is first planned; collective.
-  GraphRepertoire(World& world, const Vertex& vertex, const GraphFacts& facts, std::function<LogGP()> machine)
+  // world: holds just the rank of `vertex`; both must outlive this. machine: asked for when
+  // something is first planned; collective.
+  GraphRepertoire(World& world, const Vertex& vertex, const GraphFacts& facts,
+                  std::function<LogGP()> machine)
       : world_(world), vertex_(vertex), facts_(facts), machine_(std::move(machine)) {}
 
   std::vector<std::string> algorithms() const override;
-  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) override;
+  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective,
+                                 double block_bytes, std::string& reason) override;
 
  private:
   struct Planned {

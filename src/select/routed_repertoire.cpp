@@ -16,18 +16,23 @@ int middle(const Grid& grid) {
 
 class RoutedScheme final : public Scheme {
  public:
-  explicit RoutedScheme(Schedule schedule) : Scheme(schedule.algorithm(), schedule.variant()), schedule_(std::move(schedule)) {}
+  explicit RoutedScheme(Schedule schedule)
+      : Scheme(schedule.algorithm(), schedule.variant()), schedule_(std::move(schedule)) {}
 
   std::size_t rounds() const override { return schedule_.rounds(); }
   std::size_t messages() const override { return schedule_.rounds(); }
   std::size_t hops() const override { return schedule_.hops(); }
   std::size_t tags() const override { return schedule_.rounds(); }
-  // Equally many rounds and hops: on the usual patterns the same steps, or others that cost the same.
-  std::uint64_t likeness() const override { return Hash().word(schedule_.rounds()).word(schedule_.hops()).value(); }
+  // Equally many rounds and hops: on the usual patterns the same steps, or others that cost the
+  // same.
+  std::uint64_t likeness() const override {
+    return Hash().word(schedule_.rounds()).word(schedule_.hops()).value();
+  }
   Plan plan(int rank, EmitOptions options) const override { return schedule_.plan(rank, options); }
 
   double price(const Sizes& sizes, const LogGP& machine, ChannelCost channel) const override {
-    if (schedule_.hops() > most_simulated_hops || sizes.bytes.empty()) return estimate(schedule_, sizes.average, machine, channel);
+    if (schedule_.hops() > most_simulated_hops || sizes.bytes.empty())
+      return estimate(schedule_, sizes.average, machine, channel);
     const Plan plan = schedule_.plan(middle(schedule_.near().grid), {Storage::separate, 0});
     const auto bytes = [&](Slice s) -> std::uint64_t {
       if (schedule_.collective() == Collective::allgather) return sizes.bytes[0];
@@ -48,14 +53,17 @@ std::vector<std::string> RoutedRepertoire::algorithms() const {
   return names;
 }
 
-std::vector<SchemePtr> RoutedRepertoire::schemes(const std::string& algorithm, Collective collective, double, std::string& reason) {
+std::vector<SchemePtr> RoutedRepertoire::schemes(const std::string& algorithm,
+                                                 Collective collective, double,
+                                                 std::string& reason) {
   const Algorithm& found = find_algorithm(algorithm);
   reason = found.applicable(*near_, collective);
   if (!reason.empty()) return {};
   const std::pair key(algorithm, collective);
   if (const auto known = planned_.find(key); known != planned_.end()) return known->second;
   std::vector<SchemePtr> all;
-  for (Schedule& schedule : found.schedules(near_, collective)) all.push_back(std::make_shared<const RoutedScheme>(std::move(schedule)));
+  for (Schedule& schedule : found.schedules(near_, collective))
+    all.push_back(std::make_shared<const RoutedScheme>(std::move(schedule)));
   return planned_.emplace(key, std::move(all)).first->second;
 }
 

@@ -1,4 +1,5 @@
-// The algorithms for isomorphic neighborhoods (planners/algorithm.hpp). Nothing here is collective. What was planned is kept.
+// The algorithms for isomorphic neighborhoods (planners/algorithm.hpp). Nothing here is collective.
+// What was planned is kept.
 #pragma once
 
 #include <map>
@@ -13,7 +14,8 @@ class RoutedRepertoire final : public Repertoire {
  public:
   explicit RoutedRepertoire(std::shared_ptr<const Neighborhood> near) : near_(std::move(near)) {}
   std::vector<std::string> algorithms() const override;
-  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective, double block_bytes, std::string& reason) override;
+  std::vector<SchemePtr> schemes(const std::string& algorithm, Collective collective,
+                                 double block_bytes, std::string& reason) override;
 
  private:
   std::shared_ptr<const Neighborhood> near_;

@@ -7,7 +7,8 @@ namespace tonari {
 ByPeer::ByPeer(std::span<const std::int32_t> list) {
   for (std::uint32_t i = 0; i < list.size(); ++i)
     if (list[i] >= 0) blocks_.push_back(i);
-  std::stable_sort(blocks_.begin(), blocks_.end(), [&](std::uint32_t a, std::uint32_t b) { return list[a] < list[b]; });
+  std::stable_sort(blocks_.begin(), blocks_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return list[a] < list[b]; });
   const std::span<std::uint32_t> all(blocks_);
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && list[all[end]] == list[all[begin]]) ++end;
@@ -16,8 +17,10 @@ ByPeer::ByPeer(std::span<const std::int32_t> list) {
 }
 
 std::size_t ByPeer::find(std::int32_t peer) const {
-  const auto group = std::lower_bound(groups_.begin(), groups_.end(), peer, [](const Group& g, std::int32_t p) { return g.peer < p; });
-  return static_cast<std::size_t>((group != groups_.end() && group->peer == peer ? group : groups_.end()) - groups_.begin());
+  const auto group = std::lower_bound(groups_.begin(), groups_.end(), peer,
+                                      [](const Group& g, std::int32_t p) { return g.peer < p; });
+  return static_cast<std::size_t>(
+      (group != groups_.end() && group->peer == peer ? group : groups_.end()) - groups_.begin());
 }
 
 }  // namespace tonari

@@ -11,7 +11,8 @@ class ByPeer {
  public:
   struct Group {
     std::int32_t peer;
-    std::span<std::uint32_t> blocks;  // where it stands in the list, ascending unless someone sorts otherwise
+    // where it stands in the list, ascending unless someone sorts otherwise
+    std::span<std::uint32_t> blocks;
   };
 
   // Entries below 0 are left out.
@@ -20,7 +21,8 @@ class ByPeer {
   ByPeer& operator=(const ByPeer&) = delete;
 
   const std::vector<Group>& groups() const { return groups_; }  // peers ascending
-  std::size_t find(std::int32_t peer) const;                    // its group's number; groups().size() if there is none
+  // its group's number; groups().size() if there is none
+  std::size_t find(std::int32_t peer) const;
 
  private:
   std::vector<std::uint32_t> blocks_;

@@ -9,7 +9,8 @@
 namespace tonari {
 
 Vec::Vec(std::initializer_list<int> values) : Vec() {
-  if (values.size() > max_dimensions) fail(Errc::topology, "a vector has at most ", max_dimensions, " coordinates");
+  if (values.size() > max_dimensions)
+    fail(Errc::topology, "a vector has at most ", max_dimensions, " coordinates");
   std::copy(values.begin(), values.end(), begin());
 }
 
@@ -22,17 +23,21 @@ std::int64_t Vec::norm() const {
 std::size_t VecHash::operator()(const Vec& v) const {
   Hash hash;
   for (int j = 0; j < max_dimensions; j += 2)
-    hash.word(static_cast<std::uint32_t>(v[j]) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(v[j + 1])) << 32);
+    hash.word(static_cast<std::uint32_t>(v[j]) |
+              static_cast<std::uint64_t>(static_cast<std::uint32_t>(v[j + 1])) << 32);
   return hash.value();
 }
 
 Grid::Grid(std::span<const int> sizes, std::span<const bool> periodic) {
   if (sizes.size() != periodic.size() || sizes.empty() || sizes.size() > max_dimensions)
-    fail(Errc::topology, "a grid has 1 to ", max_dimensions, " dimensions with a size and a periodicity each; got ",
-         sizes.size(), " sizes and ", periodic.size(), " periodicities");
+    fail(Errc::topology, "a grid has 1 to ", max_dimensions,
+         " dimensions with a size and a periodicity each; got ", sizes.size(), " sizes and ",
+         periodic.size(), " periodicities");
   dimensions_ = static_cast<int>(sizes.size());
   for (int j = dimensions_ - 1; j >= 0; --j) {
-    if (sizes[j] < 1) fail(Errc::topology, "dimension ", j, " of the grid has size ", sizes[j], "; it must be at least 1");
+    if (sizes[j] < 1)
+      fail(Errc::topology, "dimension ", j, " of the grid has size ", sizes[j],
+           "; it must be at least 1");
     sizes_[j] = sizes[j];
     strides_[j] = ranks_;
     periodic_[j] = periodic[j];
@@ -45,7 +50,9 @@ namespace {
 Grid uniform(std::initializer_list<int> sizes, bool periodic) {
   std::array<bool, max_dimensions> flags;
   flags.fill(periodic);
-  return Grid(std::span(sizes.begin(), sizes.size()), std::span<const bool>(flags).first(std::min<std::size_t>(sizes.size(), max_dimensions)));
+  return Grid(
+      std::span(sizes.begin(), sizes.size()),
+      std::span<const bool>(flags).first(std::min<std::size_t>(sizes.size(), max_dimensions)));
 }
 }  // namespace
 
@@ -77,7 +84,9 @@ Vec Grid::wrap(const Vec& position) const {
   return inside;
 }
 
-int Grid::rank_at(const Vec& position) const { return contains(position) ? rank(wrap(position)) : -1; }
+int Grid::rank_at(const Vec& position) const {
+  return contains(position) ? rank(wrap(position)) : -1;
+}
 
 Vec Grid::shortest(const Vec& offset) const {
   Vec result = wrap(offset);

@@ -1,4 +1,5 @@
-// A d-dimensional grid of ranks, periodic or not in each dimension, numbered in row-major order as MPI_Cart_create does.
+// A d-dimensional grid of ranks, periodic or not in each dimension, numbered in row-major order as
+// MPI_Cart_create does.
 #pragma once
 
 #include <array>
@@ -35,7 +36,8 @@ struct VecHash {
 
 class Grid {
  public:
-  // sizes: extent of each dimension (>= 1); periodic: one flag per dimension. Throws Errc::topology.
+  // sizes: extent of each dimension (>= 1); periodic: one flag per dimension. Throws
+  // Errc::topology.
   Grid(std::span<const int> sizes, std::span<const bool> periodic);
   static Grid torus(std::initializer_list<int> sizes);
   static Grid mesh(std::initializer_list<int> sizes);
@@ -47,13 +49,14 @@ class Grid {
   int ranks() const { return ranks_; }
 
   Vec coordinates(int rank) const;
-  int rank(const Vec& inside) const;      // coordinates must be inside
+  int rank(const Vec& inside) const;         // coordinates must be inside
   bool contains(const Vec& position) const;  // periodic dimensions contain everything
-  Vec wrap(const Vec& position) const;    // into [0, size) along periodic dimensions
+  Vec wrap(const Vec& position) const;       // into [0, size) along periodic dimensions
   // The rank at position, or -1 outside of a non-periodic dimension (MPI_PROC_NULL).
   int rank_at(const Vec& position) const;
 
-  // The shortest offset that reaches the same rank: along a periodic dimension of size p in (-p/2, p/2].
+  // The shortest offset that reaches the same rank: along a periodic dimension of size p in (-p/2,
+  // p/2].
   Vec shortest(const Vec& offset) const;
   // True if some rank has the neighbor: along a non-periodic dimension |c_j| < size.
   bool reachable(const Vec& offset) const;

@@ -4,7 +4,9 @@
 
 namespace tonari {
 
-const char* name(Collective collective) { return collective == Collective::alltoall ? "alltoall" : "allgather"; }
+const char* name(Collective collective) {
+  return collective == Collective::alltoall ? "alltoall" : "allgather";
+}
 
 std::uint64_t Neighborhood::fingerprint() const {
   Hash hash;

@@ -1,4 +1,5 @@
-// An isomorphic neighborhood (paper 000, §2): every rank R of a grid sends block i to R + C^i and receives block i from R - C^i.
+// An isomorphic neighborhood (paper 000, §2): every rank R of a grid sends block i to R + C^i and
+// receives block i from R - C^i.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,17 @@ const char* name(Collective collective);
 
 struct Neighborhood {
   Grid grid;
-  std::vector<Vec> offsets;  // C^0 .. C^{s-1}; duplicates, zero vectors and offsets longer than the grid are allowed
+  // C^0 .. C^{s-1}; duplicates, zero vectors and offsets longer than the grid are allowed
+  std::vector<Vec> offsets;
 
-  int target(int rank, std::size_t i) const { return grid.rank_at(grid.coordinates(rank) + offsets[i]); }  // -1: none
-  int source(int rank, std::size_t i) const { return grid.rank_at(grid.coordinates(rank) - offsets[i]); }  // -1: none
+  // -1: none
+  int target(int rank, std::size_t i) const {
+    return grid.rank_at(grid.coordinates(rank) + offsets[i]);
+  }
+  // -1: none
+  int source(int rank, std::size_t i) const {
+    return grid.rank_at(grid.coordinates(rank) - offsets[i]);
+  }
   std::uint64_t fingerprint() const;  // equal for equal grids and lists
 };
 

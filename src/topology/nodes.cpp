@@ -17,7 +17,8 @@ std::vector<std::int64_t> read_sizes(const std::string& text, const char* name) 
     const auto [next, status] = std::from_chars(at, end, size);
     if (status != std::errc() || size < 1 || (next != end && *next != ','))
       fail(Errc::argument, name, " is '", text.substr(0, 60),
-           "'; it must be the number of ranks per node, as in 2, or the sizes of nodes with commas between them, as in 1,3,4");
+           "'; it must be the number of ranks per node, as in 2, or the sizes of nodes with commas "
+           "between them, as in 1,3,4");
     sizes.push_back(size);
     more = next != end;
     at = next + more;

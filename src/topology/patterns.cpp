@@ -18,8 +18,10 @@ constexpr double max_offsets = 1 << 24;
 std::vector<std::string> split(const std::string& line, char separator) {
   std::vector<std::string> parts(1);
   for (char c : line)
-    if (c == separator) parts.emplace_back();
-    else parts.back() += c;
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
   return parts;
 }
 
@@ -27,14 +29,18 @@ int parse_int(const std::string& word, const std::string& where, int low, int hi
   int value = 0;
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (status != std::errc() || end != word.data() + word.size() || value < low || value > high)
-    fail(Errc::argument, "'", word, "' in '", where, "' must be an integer from ", low, " to ", high);
+    fail(Errc::argument, "'", word, "' in '", where, "' must be an integer from ", low, " to ",
+         high);
   return value;
 }
 
-// All offsets of the box [low, high]^d in row order for which keep() holds, the zero vector left out.
-std::vector<Vec> box(int d, int low, int high, const std::string& pattern, const std::function<bool(const Vec&)>& keep) {
+// All offsets of the box [low, high]^d in row order for which keep() holds, the zero vector left
+// out.
+std::vector<Vec> box(int d, int low, int high, const std::string& pattern,
+                     const std::function<bool(const Vec&)>& keep) {
   if (d * std::log2(high - low + 1.0) > std::log2(max_offsets))
-    fail(Errc::argument, "'", pattern, "' has more than ", static_cast<long>(max_offsets), " neighbors; use a smaller radius");
+    fail(Errc::argument, "'", pattern, "' has more than ", static_cast<long>(max_offsets),
+         " neighbors; use a smaller radius");
   std::vector<Vec> offsets;
   Vec offset;
   std::fill_n(offset.begin(), d, low);
@@ -59,11 +65,13 @@ Vec parse_line(std::string line, const std::string& path, int& dimensions) {
   Vec offset;
   int d = 0;
   for (std::string word; words >> word; ++d) {
-    if (d == max_dimensions) fail(Errc::file, path, ": more than ", max_dimensions, " coordinates in '", line, "'");
+    if (d == max_dimensions)
+      fail(Errc::file, path, ": more than ", max_dimensions, " coordinates in '", line, "'");
     offset[d] = parse_int(word, path, -1000000, 1000000);
   }
   if (dimensions != 0 && d != 0 && d != dimensions)
-    fail(Errc::file, path, ": '", line, "' has ", d, " coordinates, the lines before have ", dimensions);
+    fail(Errc::file, path, ": '", line, "' has ", d, " coordinates, the lines before have ",
+         dimensions);
   if (d != 0) dimensions = d;
   return d != 0 ? offset : Vec{};
 }
@@ -71,23 +79,29 @@ Vec parse_line(std::string line, const std::string& path, int& dimensions) {
 Pattern read_file(const std::string& path) {
   std::ifstream in(path);
   if (!in)
-    fail(Errc::file, "'", path, "' is neither moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 nor a readable file of offsets");
+    fail(Errc::file, "'", path,
+         "' is neither moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 nor a readable file of "
+         "offsets");
   Pattern pattern{0, {}};
   for (std::string line; std::getline(in, line);) {
     line = line.substr(0, line.find('#'));
     if (line.find_first_not_of(" \t\r,") == std::string::npos) continue;
     pattern.offsets.push_back(parse_line(line, path, pattern.dimensions));
   }
-  if (pattern.dimensions == 0) fail(Errc::file, path, " holds no offset; write one per line, for example '1 0 -1'");
+  if (pattern.dimensions == 0)
+    fail(Errc::file, path, " holds no offset; write one per line, for example '1 0 -1'");
   return pattern;
 }
 
-std::vector<Vec> offsets_of(const std::string& kind, int d, const std::string& radii, const std::string& pattern) {
+std::vector<Vec> offsets_of(const std::string& kind, int d, const std::string& radii,
+                            const std::string& pattern) {
   if (kind == "shells") {
     std::vector<int> wanted;
     for (const std::string& r : split(radii, ',')) wanted.push_back(parse_int(r, pattern, 1, 1000));
     const int most = *std::max_element(wanted.begin(), wanted.end());
-    return box(d, -most, most, pattern, [&](const Vec& v) { return std::find(wanted.begin(), wanted.end(), chebyshev(v)) != wanted.end(); });
+    return box(d, -most, most, pattern, [&](const Vec& v) {
+      return std::find(wanted.begin(), wanted.end(), chebyshev(v)) != wanted.end();
+    });
   }
   const int r = parse_int(radii, pattern, 1, 1000);
   if (kind == "moore") return box(d, -r, r, pattern, [](const Vec&) { return true; });
@@ -109,7 +123,8 @@ Pattern parse_pattern(const std::string& pattern) {
   if (!named) return read_file(pattern);
   if (parts[0] == "octant" && parts.size() == 2) parts.push_back("1");
   if (parts.size() != 3)
-    fail(Errc::argument, "'", pattern, "' must read like moore:3:1, star:3:2, octant:3 or shells:3:3,7");
+    fail(Errc::argument, "'", pattern,
+         "' must read like moore:3:1, star:3:2, octant:3 or shells:3:3,7");
   const int d = parse_int(parts[1], pattern, 1, max_dimensions);
   return {d, offsets_of(parts[0], d, parts[2], pattern)};
 }

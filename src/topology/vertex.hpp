@@ -1,4 +1,5 @@
-// One rank of a directed graph: who it sends to, who it receives from, and which ranks share its node. No rank knows more of a graph than this.
+// One rank of a directed graph: who it sends to, who it receives from, and which ranks share its
+// node. No rank knows more of a graph than this.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,14 @@ namespace tonari {
 
 struct Vertex {
   std::int32_t rank = 0;
-  std::vector<std::int32_t> targets;     // send block i goes to targets[i]; -1: nowhere (MPI_PROC_NULL). Repeats and the rank itself are allowed
-  std::vector<std::int32_t> sources;     // receive block j comes from sources[j]; -1: it is left alone
-  std::vector<std::uint32_t> origins;    // receive block j is send block origins[j] of sources[j] (the k-th edge from there is its k-th to here)
+  // send block i goes to targets[i]; -1: nowhere (MPI_PROC_NULL). Repeats and the rank itself are
+  // allowed
+  std::vector<std::int32_t> targets;
+  // receive block j comes from sources[j]; -1: it is left alone
+  std::vector<std::int32_t> sources;
+  // receive block j is send block origins[j] of sources[j] (the k-th edge from there is its k-th to
+  // here)
+  std::vector<std::uint32_t> origins;
   std::int32_t node = 0;                 // the lowest rank of this rank's node
   std::vector<std::int32_t> node_ranks;  // all ranks of that node, ascending
 };

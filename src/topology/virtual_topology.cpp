@@ -9,7 +9,8 @@
 namespace tonari {
 namespace {
 
-// Ascending sizes whose product is `ranks`, the largest at most twice the smallest, with the least sum; empty if there are none.
+// Ascending sizes whose product is `ranks`, the largest at most twice the smallest, with the least
+// sum; empty if there are none.
 class Factors {
  public:
   std::vector<int> find(int ranks, int n) {
@@ -26,7 +27,8 @@ class Factors {
       sizes_.pop_back();
       return;
     }
-    for (int size = least; std::pow(size, n) <= rest && (sizes_.empty() || size <= 2 * sizes_.front()); ++size) {
+    for (int size = least;
+         std::pow(size, n) <= rest && (sizes_.empty() || size <= 2 * sizes_.front()); ++size) {
       if (rest % size != 0) continue;
       sizes_.push_back(size);
       extend(rest / size, n - 1, size);
@@ -43,7 +45,8 @@ class Factors {
 
 int room(int ranks, std::int64_t layer) { return static_cast<int>((ranks + layer - 1) / layer); }
 
-// Some sizes s + 1, then s; as few s + 1 as will do, and the last one cut to what is needed. So only the last layer of the last dimension is not full.
+// Some sizes s + 1, then s; as few s + 1 as will do, and the last one cut to what is needed. So
+// only the last layer of the last dimension is not full.
 std::vector<int> roomy(int ranks, int n) {
   int s = std::max(2, static_cast<int>(std::pow(ranks, 1.0 / n)));
   while (s > 2 && std::pow(s, n) > ranks) --s;
@@ -62,28 +65,35 @@ std::vector<int> roomy(int ranks, int n) {
 void check_sizes(int ranks, std::span<const int> sizes) {
   std::int64_t points = 1;
   for (int size : sizes) {
-    if (size < 1) fail(Errc::argument, "a virtual topology with a dimension of size ", size, ": give sizes of at least 1");
+    if (size < 1)
+      fail(Errc::argument, "a virtual topology with a dimension of size ", size,
+           ": give sizes of at least 1");
     if (points <= ranks) points *= size;
   }
   const std::int64_t layer = sizes.empty() ? 1 : points / sizes.back();
   if (points < ranks || (points > ranks && (sizes.empty() || points - layer >= std::max(ranks, 1))))
-    fail(Errc::argument, "a virtual topology with ", points, " or more points for ", ranks, " ranks: there must be a point for every rank, and a rank in ",
+    fail(Errc::argument, "a virtual topology with ", points, " or more points for ", ranks,
+         " ranks: there must be a point for every rank, and a rank in ",
          "every layer of the last dimension");
 }
 
 }  // namespace
 
-int most_dimensions(int ranks) { return ranks < 4 ? 1 : std::bit_width(static_cast<unsigned>(ranks)) - 1; }
+int most_dimensions(int ranks) {
+  return ranks < 4 ? 1 : std::bit_width(static_cast<unsigned>(ranks)) - 1;
+}
 
 std::vector<int> virtual_topology(int ranks, int n) {
   if (n < 1 || n > most_dimensions(ranks))
-    fail(Errc::argument, "a virtual topology of ", n, " dimensions for ", ranks, " ranks: give 1 to ", most_dimensions(ranks));
+    fail(Errc::argument, "a virtual topology of ", n, " dimensions for ", ranks,
+         " ranks: give 1 to ", most_dimensions(ranks));
   if (n == 1) return {std::max(ranks, 1)};
   const std::vector<int> exact = Factors().find(ranks, n);
   return exact.empty() ? roomy(ranks, n) : std::vector<int>(exact.rbegin(), exact.rend());
 }
 
-VirtualTopology::VirtualTopology(int ranks, std::span<const int> sizes) : ranks_(ranks), sizes_(sizes.begin(), sizes.end()) {
+VirtualTopology::VirtualTopology(int ranks, std::span<const int> sizes)
+    : ranks_(ranks), sizes_(sizes.begin(), sizes.end()) {
   check_sizes(ranks, sizes);
   std::int32_t stride = 1;
   for (std::int32_t size : sizes_) {

@@ -32,8 +32,10 @@ tonari_vector_facts facts_of(const SharedVector& vector) {
   for (const VectorStage& stage : pattern.stages) {
     facts.sources += static_cast<int>(stage.gets.size());
     facts.targets += static_cast<int>(stage.gives.size());
-    for (const VectorMessage& m : stage.gets) facts.values_received += static_cast<std::int64_t>(m.values.size());
-    for (const VectorMessage& m : stage.gives) facts.values_sent += static_cast<std::int64_t>(m.values.size());
+    for (const VectorMessage& m : stage.gets)
+      facts.values_received += static_cast<std::int64_t>(m.values.size());
+    for (const VectorMessage& m : stage.gives)
+      facts.values_sent += static_cast<std::int64_t>(m.values.size());
   }
   vector.route().copy(facts.route, sizeof facts.route - 1);
   return facts;
@@ -41,7 +43,8 @@ tonari_vector_facts facts_of(const SharedVector& vector) {
 
 }  // namespace
 
-extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed, const int64_t indices[], MPI_Info info, tonari_vector* vector) {
+extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed,
+                                    const int64_t indices[], MPI_Info info, tonari_vector* vector) {
   return guarded([&] {
     if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
     std::unique_ptr<tonari_vector_s> handle;
@@ -57,27 +60,37 @@ extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned,
 extern "C" int tonari_vector_free(tonari_vector* vector) {
   return guarded([&] {
     if (!vector) fail(Errc::argument, "the address of the vector is null");
-    const std::shared_ptr<SharedComm> shared = *vector && mpi_usable() ? (*vector)->vector->context().share() : nullptr;
+    const std::shared_ptr<SharedComm> shared =
+        *vector && mpi_usable() ? (*vector)->vector->context().share() : nullptr;
     delete *vector;
     *vector = TONARI_VECTOR_NULL;
     if (shared) shared->trim_windows();
   });
 }
 
-extern "C" int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values, const void* owned, void* ghosts, MPI_Info info, tonari_request* request) {
+extern "C" int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values,
+                                          const void* owned, void* ghosts, MPI_Info info,
+                                          tonari_request* request) {
   return init(vector, {Direction::forward, values, MPI_OP_NULL, owned, ghosts}, info, request);
 }
 
-extern "C" int tonari_vector_reverse_init(tonari_vector vector, const tonari_vector_values* values, MPI_Op op, const void* ghosts, void* owned, MPI_Info info, tonari_request* request) {
+extern "C" int tonari_vector_reverse_init(tonari_vector vector, const tonari_vector_values* values,
+                                          MPI_Op op, const void* ghosts, void* owned, MPI_Info info,
+                                          tonari_request* request) {
   return init(vector, {Direction::reverse, values, op, owned, ghosts}, info, request);
 }
 
-extern "C" int tonari_vector_forward(tonari_vector vector, const tonari_vector_values* values, const void* owned, void* ghosts) {
-  return guarded([&] { run_vector(require(vector), {Direction::forward, values, MPI_OP_NULL, owned, ghosts}); });
+extern "C" int tonari_vector_forward(tonari_vector vector, const tonari_vector_values* values,
+                                     const void* owned, void* ghosts) {
+  return guarded([&] {
+    run_vector(require(vector), {Direction::forward, values, MPI_OP_NULL, owned, ghosts});
+  });
 }
 
-extern "C" int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values, MPI_Op op, const void* ghosts, void* owned) {
-  return guarded([&] { run_vector(require(vector), {Direction::reverse, values, op, owned, ghosts}); });
+extern "C" int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values,
+                                     MPI_Op op, const void* ghosts, void* owned) {
+  return guarded(
+      [&] { run_vector(require(vector), {Direction::reverse, values, op, owned, ghosts}); });
 }
 
 extern "C" int tonari_vector_get_facts(tonari_vector vector, tonari_vector_facts* facts) {

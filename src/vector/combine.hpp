@@ -8,8 +8,10 @@
 
 namespace tonari {
 
-// to[k] = to[k] op from[j] for all j < count and all components, k = offsets[j], or j if offsets is null. Addresses are aligned for the type.
-using Combine = void (*)(std::byte* to, const std::byte* from, const std::int32_t* offsets, std::size_t count, std::size_t components);
+// to[k] = to[k] op from[j] for all j < count and all components, k = offsets[j], or j if offsets is
+// null. Addresses are aligned for the type.
+using Combine = void (*)(std::byte* to, const std::byte* from, const std::int32_t* offsets,
+                         std::size_t count, std::size_t components);
 
 struct Reduction {
   Combine combine;

@@ -9,17 +9,20 @@ namespace {
 
 std::size_t bytes_of(std::int64_t indices, const ValueShape& shape) {
   const auto n = static_cast<std::size_t>(indices);
-  return checked_multiply(checked_multiply(n, shape.width, "bytes of values"), static_cast<std::size_t>(shape.vectors), "bytes of values");
+  return checked_multiply(checked_multiply(n, shape.width, "bytes of values"),
+                          static_cast<std::size_t>(shape.vectors), "bytes of values");
 }
 
 }  // namespace
 
-VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program, ValueShape shape, const ValueBuffers& buffers, Combine combine)
+VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program, ValueShape shape,
+                               const ValueBuffers& buffers, Combine combine)
     : program_(std::move(program)), shape_(shape), combine_(combine) {
   const std::size_t scratch = round_up(bytes_of(program_->scratch, shape_));
   memory_ = Memory(checked_add(scratch, bytes_of(program_->buffers, shape_), "bytes of values"));
   base_[static_cast<int>(ValueSpace::scratch)] = memory_.data();
-  stride_[static_cast<int>(ValueSpace::scratch)] = static_cast<std::size_t>(program_->scratch) * shape_.width;
+  stride_[static_cast<int>(ValueSpace::scratch)] =
+      static_cast<std::size_t>(program_->scratch) * shape_.width;
   if (program_->buffers > 0) buffers_ = memory_.data() + scratch;
   steps_.reserve(program_->steps.size());
   step_ = program_->steps.size();
@@ -27,18 +30,24 @@ VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program, Val
 }
 
 void VectorExchange::bind(const ValueBuffers& buffers) {
-  base_[static_cast<int>(ValueSpace::owned)] = buffers.owned, stride_[static_cast<int>(ValueSpace::owned)] = buffers.owned_stride;
-  base_[static_cast<int>(ValueSpace::ghosts)] = buffers.ghosts, stride_[static_cast<int>(ValueSpace::ghosts)] = buffers.ghost_stride;
+  base_[static_cast<int>(ValueSpace::owned)] = buffers.owned,
+  stride_[static_cast<int>(ValueSpace::owned)] = buffers.owned_stride;
+  base_[static_cast<int>(ValueSpace::ghosts)] = buffers.ghosts,
+  stride_[static_cast<int>(ValueSpace::ghosts)] = buffers.ghost_stride;
 }
 
 std::byte* VectorExchange::at(ValueSpace space, std::int64_t index, int vector) const {
   const auto s = static_cast<std::size_t>(space);
-  return base_[s] + static_cast<std::size_t>(vector) * stride_[s] + static_cast<std::size_t>(index) * shape_.width;
+  return base_[s] + static_cast<std::size_t>(vector) * stride_[s] +
+         static_cast<std::size_t>(index) * shape_.width;
 }
 
 std::byte* VectorExchange::buffer(const VectorPart& part, int vector) const {
-  const auto first = static_cast<std::size_t>(part.buffer) * static_cast<std::size_t>(shape_.vectors);
-  return buffers_ + (first + static_cast<std::size_t>(vector) * static_cast<std::size_t>(part.places.count())) * shape_.width;
+  const auto first =
+      static_cast<std::size_t>(part.buffer) * static_cast<std::size_t>(shape_.vectors);
+  return buffers_ + (first + static_cast<std::size_t>(vector) *
+                                 static_cast<std::size_t>(part.places.count())) *
+                        shape_.width;
 }
 
 VectorExchange::Rows VectorExchange::rows(const VectorPart& part) const {
@@ -55,8 +64,10 @@ void VectorExchange::pack(const VectorPart& part) {
     for (const IndexPiece& piece : part.places.pieces()) {
       const std::size_t bytes = static_cast<std::size_t>(piece.count) * shape_.width;
       const std::byte* const from = at(piece.space, piece.at, v);
-      if (piece.offsets < 0) std::memcpy(to, from, bytes);
-      else gather_values(to, from, part.places.offsets(piece), shape_.width);
+      if (piece.offsets < 0)
+        std::memcpy(to, from, bytes);
+      else
+        gather_values(to, from, part.places.offsets(piece), shape_.width);
       to += bytes;
     }
   }
@@ -69,9 +80,13 @@ void VectorExchange::unpack(const VectorPart& part) {
     for (const IndexPiece& piece : part.places.pieces()) {
       const auto count = static_cast<std::size_t>(piece.count);
       std::byte* const to = at(piece.space, piece.at, v);
-      if (!piece.sets) combine_(to, from, piece.offsets < 0 ? nullptr : part.places.offsets(piece).data(), count, static_cast<std::size_t>(shape_.components));
-      else if (piece.offsets < 0) std::memcpy(to, from, count * shape_.width);
-      else scatter_values(to, from, part.places.offsets(piece), shape_.width);
+      if (!piece.sets)
+        combine_(to, from, piece.offsets < 0 ? nullptr : part.places.offsets(piece).data(), count,
+                 static_cast<std::size_t>(shape_.components));
+      else if (piece.offsets < 0)
+        std::memcpy(to, from, count * shape_.width);
+      else
+        scatter_values(to, from, part.places.offsets(piece), shape_.width);
       from += count * shape_.width;
     }
   }
@@ -83,8 +98,10 @@ void VectorExchange::run(const std::vector<LocalMove>& moves) {
       std::byte* const to = at(m.to.space, m.to.at, v);
       const std::byte* const from = at(m.from.space, m.from.at, v);
       const auto count = static_cast<std::size_t>(m.count);
-      if (m.to.sets) std::memcpy(to, from, count * shape_.width);
-      else combine_(to, from, nullptr, count, static_cast<std::size_t>(shape_.components));
+      if (m.to.sets)
+        std::memcpy(to, from, count * shape_.width);
+      else
+        combine_(to, from, nullptr, count, static_cast<std::size_t>(shape_.components));
     }
 }
 

@@ -27,7 +27,8 @@ struct ValueBuffers {
 class VectorExchange final : public Exchange {
  public:
   // Allocates. combine: null for forward exchanges.
-  VectorExchange(std::shared_ptr<const VectorProgram> program, ValueShape shape, const ValueBuffers& buffers, Combine combine);
+  VectorExchange(std::shared_ptr<const VectorProgram> program, ValueShape shape,
+                 const ValueBuffers& buffers, Combine combine);
   VectorExchange(const VectorExchange&) = delete;
   VectorExchange& operator=(const VectorExchange&) = delete;
 
@@ -69,12 +70,12 @@ class VectorExchange final : public Exchange {
   std::shared_ptr<const VectorProgram> program_;
   ValueShape shape_;
   Combine combine_;
-  Memory memory_;                       // scratch, then buffers
+  Memory memory_;  // scratch, then buffers
   std::byte* buffers_ = nullptr;
-  std::array<std::byte*, 3> base_{};    // by ValueSpace
+  std::array<std::byte*, 3> base_{};  // by ValueSpace
   std::array<std::size_t, 3> stride_{};
   std::vector<std::shared_ptr<Prepared>> steps_;
-  std::size_t step_ = 0;                // the one that runs; as many as there are: none
+  std::size_t step_ = 0;  // the one that runs; as many as there are: none
 };
 
 }  // namespace tonari

@@ -15,8 +15,11 @@ struct Runner {
   std::vector<double> owned, ghosts;
   std::shared_ptr<Prepared> prepared;
 
-  // Algorithms and channels are measured, too, as for any request: a route is as fast as they are, and what is measured is remembered for the requests to come.
-  explicit Runner(SharedVector& vector) : owned(static_cast<std::size_t>(vector.pattern().owned)), ghosts(vector.pattern().needs.size()) {
+  // Algorithms and channels are measured, too, as for any request: a route is as fast as they are,
+  // and what is measured is remembered for the requests to come.
+  explicit Runner(SharedVector& vector)
+      : owned(static_cast<std::size_t>(vector.pattern().owned)),
+        ghosts(vector.pattern().needs.size()) {
     const VectorCall call{Direction::forward, nullptr, MPI_OP_NULL, owned.data(), ghosts.data()};
     prepared = prepare_vector(vector, call, MPI_INFO_NULL, true);
   }
@@ -48,7 +51,9 @@ std::size_t fastest_route(std::span<const std::unique_ptr<SharedVector>> candida
   stay_together(comm);  // nothing fails while others run
   for (int r = 0; r < rounds; ++r)
     for (Runner& runner : runners) times.push_back(runner.run(comm));
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE,
+                          MPI_MAX, comm),
+            "MPI_Allreduce");
   std::vector<double> medians;
   for (std::size_t c = 0; c < runners.size(); ++c) {
     std::vector<double> mine;

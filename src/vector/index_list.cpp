@@ -8,29 +8,43 @@ namespace {
 
 constexpr std::size_t long_run = 16;  // consecutive values that are worth a copy of their own
 
-bool together_with(const ValuePlace& a, const ValuePlace& b) { return a.space == b.space && a.sets == b.sets; }
+bool together_with(const ValuePlace& a, const ValuePlace& b) {
+  return a.space == b.space && a.sets == b.sets;
+}
 
 // One copy per value, of a size that the compiler knows for the usual ones.
 template <class Copy>
 void for_width(std::size_t width, Copy copy) {
   switch (width) {
-    case 4: return copy(std::integral_constant<std::size_t, 4>());
-    case 8: return copy(std::integral_constant<std::size_t, 8>());
-    case 16: return copy(std::integral_constant<std::size_t, 16>());
-    case 24: return copy(std::integral_constant<std::size_t, 24>());
-    case 32: return copy(std::integral_constant<std::size_t, 32>());
-    default: return copy(width);
+    case 4:
+      return copy(std::integral_constant<std::size_t, 4>());
+    case 8:
+      return copy(std::integral_constant<std::size_t, 8>());
+    case 16:
+      return copy(std::integral_constant<std::size_t, 16>());
+    case 24:
+      return copy(std::integral_constant<std::size_t, 24>());
+    case 32:
+      return copy(std::integral_constant<std::size_t, 32>());
+    default:
+      return copy(width);
   }
 }
 
 }  // namespace
 
-IndexList::IndexList(std::span<const ValuePlace> places) : count_(static_cast<std::int64_t>(places.size())) {
+IndexList::IndexList(std::span<const ValuePlace> places)
+    : count_(static_cast<std::int64_t>(places.size())) {
   for (std::size_t i = 0; i < places.size();) {
     std::size_t end = i + 1;
-    while (end < places.size() && together_with(places[i], places[end]) && places[end].at == places[end - 1].at + 1) ++end;
-    const bool alone = (i == 0 || !together_with(places[i], places[i - 1])) && (end == places.size() || !together_with(places[i], places[end]));
-    if (alone || end - i >= long_run) pieces_.push_back({places[i].space, places[i].sets, places[i].at, static_cast<std::int64_t>(end - i), -1});
+    while (end < places.size() && together_with(places[i], places[end]) &&
+           places[end].at == places[end - 1].at + 1)
+      ++end;
+    const bool alone = (i == 0 || !together_with(places[i], places[i - 1])) &&
+                       (end == places.size() || !together_with(places[i], places[end]));
+    if (alone || end - i >= long_run)
+      pieces_.push_back(
+          {places[i].space, places[i].sets, places[i].at, static_cast<std::int64_t>(end - i), -1});
     else
       for (std::size_t k = i; k < end; ++k) add_single(places[k]);
     i = end;
@@ -40,23 +54,30 @@ IndexList::IndexList(std::span<const ValuePlace> places) : count_(static_cast<st
 void IndexList::add_single(const ValuePlace& place) {
   const auto fits = [&](const IndexPiece& piece) {
     const std::int64_t offset = place.at - piece.at;
-    return piece.offsets >= 0 && piece.space == place.space && piece.sets == place.sets && offset >= std::numeric_limits<std::int32_t>::min() &&
+    return piece.offsets >= 0 && piece.space == place.space && piece.sets == place.sets &&
+           offset >= std::numeric_limits<std::int32_t>::min() &&
            offset <= std::numeric_limits<std::int32_t>::max();
   };
-  if (pieces_.empty() || !fits(pieces_.back())) pieces_.push_back({place.space, place.sets, place.at, 0, static_cast<std::int64_t>(offsets_.size())});
+  if (pieces_.empty() || !fits(pieces_.back()))
+    pieces_.push_back(
+        {place.space, place.sets, place.at, 0, static_cast<std::int64_t>(offsets_.size())});
   offsets_.push_back(static_cast<std::int32_t>(place.at - pieces_.back().at));
   ++pieces_.back().count;
 }
 
-void gather_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets, std::size_t width) {
+void gather_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets,
+                   std::size_t width) {
   for_width(width, [&](auto size) {
-    for (const std::int64_t offset : offsets) std::memcpy(to, from + offset * static_cast<std::int64_t>(size), size), to += size;
+    for (const std::int64_t offset : offsets)
+      std::memcpy(to, from + offset * static_cast<std::int64_t>(size), size), to += size;
   });
 }
 
-void scatter_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets, std::size_t width) {
+void scatter_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets,
+                    std::size_t width) {
   for_width(width, [&](auto size) {
-    for (const std::int64_t offset : offsets) std::memcpy(to + offset * static_cast<std::int64_t>(size), from, size), from += size;
+    for (const std::int64_t offset : offsets)
+      std::memcpy(to + offset * static_cast<std::int64_t>(size), from, size), from += size;
   });
 }
 

@@ -14,17 +14,18 @@ enum class ValueSpace : std::uint8_t { owned, ghosts, scratch };
 
 struct ValuePlace {
   ValueSpace space;
-  std::int64_t at;           // counted in indices, each with all its components
-  bool sets = true;          // for what arrives: it is the value; else it is combined with what is there
+  std::int64_t at;  // counted in indices, each with all its components
+  // for what arrives: it is the value; else it is combined with what is there
+  bool sets = true;
 };
 
 // Neighbors in a list that are in one space: consecutive ones, or single ones.
 struct IndexPiece {
   ValueSpace space;
   bool sets;
-  std::int64_t at;           // the first, or what offsets count from
+  std::int64_t at;  // the first, or what offsets count from
   std::int64_t count;
-  std::int64_t offsets;      // into IndexList::offsets, or -1: consecutive
+  std::int64_t offsets;  // into IndexList::offsets, or -1: consecutive
 };
 
 class IndexList {
@@ -34,9 +35,13 @@ class IndexList {
 
   std::int64_t count() const { return count_; }
   std::span<const IndexPiece> pieces() const { return pieces_; }
-  std::span<const std::int32_t> offsets(const IndexPiece& piece) const { return {offsets_.data() + piece.offsets, static_cast<std::size_t>(piece.count)}; }
+  std::span<const std::int32_t> offsets(const IndexPiece& piece) const {
+    return {offsets_.data() + piece.offsets, static_cast<std::size_t>(piece.count)};
+  }
   // All values one behind the other in memory, in this order; null if they are not.
-  const IndexPiece* whole() const { return pieces_.size() == 1 && pieces_[0].offsets < 0 ? &pieces_[0] : nullptr; }
+  const IndexPiece* whole() const {
+    return pieces_.size() == 1 && pieces_[0].offsets < 0 ? &pieces_[0] : nullptr;
+  }
 
  private:
   void add_single(const ValuePlace& place);
@@ -47,7 +52,9 @@ class IndexList {
 };
 
 // to: values one behind the other. width: bytes of a value.
-void gather_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets, std::size_t width);
-void scatter_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets, std::size_t width);
+void gather_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets,
+                   std::size_t width);
+void scatter_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets,
+                    std::size_t width);
 
 }  // namespace tonari

@@ -18,7 +18,8 @@ class OwnedRanges {
   };
 
   OwnedRanges() = default;
-  // By rank; counts are not negative and first + count fits. Throws Errc::argument, the same on all ranks, unless 0, ..., size() - 1 have one owner each.
+  // By rank; counts are not negative and first + count fits. Throws Errc::argument, the same on all
+  // ranks, unless 0, ..., size() - 1 have one owner each.
   explicit OwnedRanges(const std::vector<OwnedRange>& by_rank);
 
   std::int64_t size() const { return parts_.empty() ? 0 : parts_.back().end; }

@@ -25,7 +25,8 @@ class Discovery {
       answer(stage);
       if (world_.max(!stage.gets.empty()) > 0) pattern_.stages.push_back(std::move(stage));
     }
-    if (left_ != pattern_.slots) fail(Errc::internal, pattern_.slots - left_, " values are asked of nobody");
+    if (left_ != pattern_.slots)
+      fail(Errc::internal, pattern_.slots - left_, " values are asked of nobody");
     pattern_.slots = static_cast<std::int64_t>(slots_.size());
     return std::move(pattern_);
   }
@@ -37,15 +38,20 @@ class Discovery {
     bool asked = false;
   };
 
-  bool is_own(std::int64_t index) const { return index >= own_.first && index - own_.first < own_.count; }
+  bool is_own(std::int64_t index) const {
+    return index >= own_.first && index - own_.first < own_.count;
+  }
 
-  // Where each index is needed for the first time, so that repeats are found without a table of all indices.
+  // Where each index is needed for the first time, so that repeats are found without a table of all
+  // indices.
   std::vector<std::size_t> first_places(std::span<const std::int64_t> indices) const {
     std::vector<std::size_t> first(indices.size());
     for (std::size_t k = 0; k < first.size(); ++k) first[k] = k;
     if (std::ranges::adjacent_find(indices, std::greater_equal()) == indices.end()) return first;
     std::vector<std::size_t> order = first;
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return indices[a] != indices[b] ? indices[a] < indices[b] : a < b; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      return indices[a] != indices[b] ? indices[a] < indices[b] : a < b;
+    });
     for (std::size_t i = 1; i < order.size(); ++i)
       if (indices[order[i]] == indices[order[i - 1]]) first[order[i]] = first[order[i - 1]];
     return first;
@@ -55,14 +61,17 @@ class Discovery {
     const std::vector<std::size_t> first = first_places(indices);
     pattern_.needs.resize(indices.size());
     for (std::size_t k = 0; k < indices.size(); ++k)
-      if (is_own(indices[k])) pattern_.needs[k] = indices[k] - own_.first;
-      else pattern_.needs[k] = first[k] == k ? add_slot(indices[k]) : pattern_.needs[first[k]];
+      if (is_own(indices[k]))
+        pattern_.needs[k] = indices[k] - own_.first;
+      else
+        pattern_.needs[k] = first[k] == k ? add_slot(indices[k]) : pattern_.needs[first[k]];
     pattern_.ghosts = static_cast<std::int64_t>(slots_.size());
     pattern_.slots = pattern_.ghosts;
   }
 
   ValueCode add_slot(std::int64_t index) {
-    if (index < part_.first || index >= part_.end) part_ = ranges_.part_of(index);  // lists tend to stay with one owner for a while
+    // lists tend to stay with one owner for a while
+    if (index < part_.first || index >= part_.end) part_ = ranges_.part_of(index);
     slots_.push_back({index, part_.rank});
     return ~static_cast<ValueCode>(slots_.size() - 1);
   }
@@ -93,12 +102,14 @@ class Discovery {
     for (const Letter& letter : world_.mail(0)) {
       VectorMessage& message = stage.gives.emplace_back(VectorMessage{letter.from, {}});
       message.values.reserve(letter.words.size());
-      for (const std::int64_t index : letter.words) message.values.push_back(is_own(index) ? index - own_.first : slot_of(index));
+      for (const std::int64_t index : letter.words)
+        message.values.push_back(is_own(index) ? index - own_.first : slot_of(index));
     }
     pattern_.slots = static_cast<std::int64_t>(slots_.size());
   }
 
-  // For others. If this rank needs the value, too, it has not asked for it yet: requests for one value meet before they go on (vector/route.hpp).
+  // For others. If this rank needs the value, too, it has not asked for it yet: requests for one
+  // value meet before they go on (vector/route.hpp).
   ValueCode slot_of(std::int64_t index) {
     for (; known_ < slots_.size(); ++known_) slot_at_.emplace(slots_[known_].index, known_);
     const auto found = slot_at_.find(index);
@@ -120,7 +131,8 @@ class Discovery {
 
 }  // namespace
 
-VectorPattern discover(World& world, const OwnedRanges& ranges, OwnedRange own, std::span<const std::int64_t> indices, const VectorRoute& route) {
+VectorPattern discover(World& world, const OwnedRanges& ranges, OwnedRange own,
+                       std::span<const std::int64_t> indices, const VectorRoute& route) {
   return Discovery(world, ranges, own, route).run(indices);
 }
 

@@ -11,7 +11,8 @@
 
 namespace tonari {
 
-// Values on this rank have codes: i >= 0 is own value i (index first + i), ~s is slot s, which holds the value of an index of others.
+// Values on this rank have codes: i >= 0 is own value i (index first + i), ~s is slot s, which
+// holds the value of an index of others.
 using ValueCode = std::int64_t;
 
 struct VectorMessage {
@@ -26,13 +27,18 @@ struct VectorStage {
 
 struct VectorPattern {
   std::int64_t owned = 0;
-  std::vector<ValueCode> needs;     // of each needed index
-  std::int64_t ghosts = 0;          // slots needed here: 0, 1, ..., by where they first occur in needs
-  std::int64_t slots = 0;           // all: the rest is only passed on
-  std::vector<VectorStage> stages;  // in the order in which requests travel; values go backwards, sums forwards. Each slot is got once, before it is given
+  std::vector<ValueCode> needs;  // of each needed index
+  // slots needed here: 0, 1, ..., by where they first occur in needs
+  std::int64_t ghosts = 0;
+  std::int64_t slots = 0;  // all: the rest is only passed on
+  // in the order in which requests travel; values go backwards, sums forwards. Each slot is got
+  // once, before it is given
+  std::vector<VectorStage> stages;
 };
 
-// Collective. world: one rank per process. indices: 0 <= each < ranges.size(). Stages that nobody has anything to do in are left out.
-VectorPattern discover(World& world, const OwnedRanges& ranges, OwnedRange own, std::span<const std::int64_t> indices, const VectorRoute& route);
+// Collective. world: one rank per process. indices: 0 <= each < ranges.size(). Stages that nobody
+// has anything to do in are left out.
+VectorPattern discover(World& world, const OwnedRanges& ranges, OwnedRange own,
+                       std::span<const std::int64_t> indices, const VectorRoute& route);
 
 }  // namespace tonari

@@ -10,7 +10,9 @@ constexpr std::int64_t nowhere = -1;
 void add(std::vector<LocalMove>& moves, ValuePlace from, ValuePlace to) {
   if (!moves.empty()) {
     LocalMove& before = moves.back();
-    const auto goes_on = [&](const ValuePlace& a, const ValuePlace& b) { return a.space == b.space && a.sets == b.sets && b.at == a.at + before.count; };
+    const auto goes_on = [&](const ValuePlace& a, const ValuePlace& b) {
+      return a.space == b.space && a.sets == b.sets && b.at == a.at + before.count;
+    };
     if (goes_on(before.from, from) && goes_on(before.to, to)) return void(++before.count);
   }
   moves.push_back({from, to, 1});
@@ -19,11 +21,16 @@ void add(std::vector<LocalMove>& moves, ValuePlace from, ValuePlace to) {
 // What both directions have in common.
 class Compiler {
  public:
-  Compiler(const VectorPattern& pattern, bool straight) : pattern_(pattern), straight_(straight), home_(static_cast<std::size_t>(pattern.slots), ValuePlace{ValueSpace::scratch, nowhere}) {}
+  Compiler(const VectorPattern& pattern, bool straight)
+      : pattern_(pattern),
+        straight_(straight),
+        home_(static_cast<std::size_t>(pattern.slots), ValuePlace{ValueSpace::scratch, nowhere}) {}
 
  protected:
   ValuePlace& home(ValueCode code) { return home_[static_cast<std::size_t>(~code)]; }
-  ValuePlace place(ValueCode code) { return code >= 0 ? ValuePlace{ValueSpace::owned, code} : home(code); }
+  ValuePlace place(ValueCode code) {
+    return code >= 0 ? ValuePlace{ValueSpace::owned, code} : home(code);
+  }
   ValuePlace new_place() { return {ValueSpace::scratch, program_.scratch++}; }
 
   // combined: it cannot be received where it belongs.
@@ -55,9 +62,12 @@ class Forward : Compiler {
     for (std::size_t k = 0; k < pattern_.needs.size(); ++k) {
       const ValueCode code = pattern_.needs[k];
       const ValuePlace here{ValueSpace::ghosts, static_cast<std::int64_t>(k)};
-      if (code >= 0) add(program_.meanwhile, place(code), here);
-      else if (home(code).at == nowhere) home(code) = here;
-      else add(program_.last, home(code), here);
+      if (code >= 0)
+        add(program_.meanwhile, place(code), here);
+      else if (home(code).at == nowhere)
+        home(code) = here;
+      else
+        add(program_.last, home(code), here);
     }
     for (std::int64_t s = pattern_.ghosts; s < pattern_.slots; ++s) home(~s) = new_place();
     for (auto stage = pattern_.stages.rbegin(); stage != pattern_.stages.rend(); ++stage) {
@@ -77,8 +87,10 @@ class Reverse : Compiler {
     for (std::size_t k = 0; k < pattern_.needs.size(); ++k) {
       const ValuePlace from{ValueSpace::ghosts, static_cast<std::int64_t>(k)};
       const ValueCode code = pattern_.needs[k];
-      if (code >= 0) add(program_.meanwhile, from, {ValueSpace::owned, code, false});
-      else if (home(code).space == ValueSpace::scratch) add(program_.first, from, arriving(code));
+      if (code >= 0)
+        add(program_.meanwhile, from, {ValueSpace::owned, code, false});
+      else if (home(code).space == ValueSpace::scratch)
+        add(program_.first, from, arriving(code));
     }
     for (const VectorStage& stage : pattern_.stages) {
       VectorStep& step = program_.steps.emplace_back();
@@ -90,17 +102,22 @@ class Reverse : Compiler {
 
  private:
   void find_homes() {
-    std::vector<std::int64_t> only(home_.size(), nowhere);  // the place in needs of the only contribution
+    // the place in needs of the only contribution
+    std::vector<std::int64_t> only(home_.size(), nowhere);
     for (std::size_t k = 0; k < pattern_.needs.size(); ++k)
-      if (const ValueCode code = pattern_.needs[k]; code < 0) add_contribution(only[static_cast<std::size_t>(~code)], static_cast<std::int64_t>(k));
+      if (const ValueCode code = pattern_.needs[k]; code < 0)
+        add_contribution(only[static_cast<std::size_t>(~code)], static_cast<std::int64_t>(k));
     for (const VectorStage& stage : pattern_.stages)
       for (const VectorMessage& m : stage.gives)
         for (const ValueCode code : m.values)
           if (code < 0) only[static_cast<std::size_t>(~code)] = several;
-    for (std::size_t s = 0; s < home_.size(); ++s) home_[s] = only[s] >= 0 ? ValuePlace{ValueSpace::ghosts, only[s]} : new_place();
+    for (std::size_t s = 0; s < home_.size(); ++s)
+      home_[s] = only[s] >= 0 ? ValuePlace{ValueSpace::ghosts, only[s]} : new_place();
     set_.assign(home_.size(), false);
   }
-  static void add_contribution(std::int64_t& only, std::int64_t k) { only = only == nowhere ? k : several; }
+  static void add_contribution(std::int64_t& only, std::int64_t k) {
+    only = only == nowhere ? k : several;
+  }
 
   // Contributions come here in the order in which they are combined.
   ValuePlace arriving(ValueCode code) {
@@ -123,7 +140,8 @@ class Reverse : Compiler {
 }  // namespace
 
 VectorProgram compile_vector(const VectorPattern& pattern, Direction direction, bool straight) {
-  return direction == Direction::forward ? Forward(pattern, straight).compile() : Reverse(pattern, straight).compile();
+  return direction == Direction::forward ? Forward(pattern, straight).compile()
+                                         : Reverse(pattern, straight).compile();
 }
 
 }  // namespace tonari

@@ -1,4 +1,5 @@
-// What an exchange does with values, step by step: compiled from a pattern once, for requests with any buffers.
+// What an exchange does with values, step by step: compiled from a pattern once, for requests with
+// any buffers.
 #pragma once
 
 #include <vector>
@@ -14,11 +15,13 @@ enum class Direction { forward, reverse };
 struct VectorPart {
   std::int32_t peer;
   IndexList places;
-  std::int64_t buffer = -1;  // where it begins in the buffers, in indices; -1: it is sent from, or received into, its places
+  // where it begins in the buffers, in indices; -1: it is sent from, or received into, its places
+  std::int64_t buffer = -1;
 };
 
 struct VectorStep {
-  std::vector<VectorPart> send, receive;  // peers ascending: results do not depend on what arrives first
+  // peers ascending: results do not depend on what arrives first
+  std::vector<VectorPart> send, receive;
 };
 
 // Values that go from one place to another on this rank, in this order.
@@ -28,17 +31,19 @@ struct LocalMove {
 };
 
 struct VectorProgram {
-  std::vector<LocalMove> first;           // before anything is sent
+  std::vector<LocalMove> first;  // before anything is sent
   std::vector<VectorStep> steps;
-  std::vector<LocalMove> meanwhile;       // while the first step is under way
+  std::vector<LocalMove> meanwhile;  // while the first step is under way
   std::vector<LocalMove> last;
   std::int64_t scratch = 0, buffers = 0;  // indices
 };
 
-// straight: values that lie as they are sent need no copy. Without that all of them are copied, and an exchange is not bound to the program's buffers.
+// straight: values that lie as they are sent need no copy. Without that all of them are copied, and
+// an exchange is not bound to the program's buffers.
 //
-// Forward, a slot that is needed here lives in ghosts where it is needed first, others in scratch. Reverse, a contribution is sent from ghosts if it is the only
-// one; else contributions are combined in scratch, the first of them setting the value: no operation needs a neutral element.
+// Forward, a slot that is needed here lives in ghosts where it is needed first, others in scratch.
+// Reverse, a contribution is sent from ghosts if it is the only one; else contributions are
+// combined in scratch, the first of them setting the value: no operation needs a neutral element.
 VectorProgram compile_vector(const VectorPattern& pattern, Direction direction, bool straight);
 
 }  // namespace tonari

@@ -13,13 +13,15 @@ namespace tonari {
 struct VectorCall {
   Direction direction;
   const tonari_vector_values* values;
-  MPI_Op op;              // reverse
-  const void* owned;      // the one that the direction writes to comes from a pointer that is not const
+  MPI_Op op;  // reverse
+  // the one that the direction writes to comes from a pointer that is not const
+  const void* owned;
   const void* ghosts;
 };
 
 // Collective: a persistent exchange. has_place: whether the program gave a place for the request.
-std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call, MPI_Info info, bool has_place);
+std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
+                                         MPI_Info info, bool has_place);
 
 // Collective: runs one to the end.
 void run_vector(SharedVector& vector, const VectorCall& call);

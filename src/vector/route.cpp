@@ -21,15 +21,19 @@ int dimensions_in(const std::string& name) {
 }  // namespace
 
 void check_route_name(const std::string& name) {
-  if (name == "direct" || name == "node" || name == "auto" || (name.starts_with(topology_prefix) && dimensions_in(name) > 0)) return;
-  fail(Errc::argument, name_of(setting(SettingId::route)), " is '", name, "'; it must be ", setting(SettingId::route).values);
+  if (name == "direct" || name == "node" || name == "auto" ||
+      (name.starts_with(topology_prefix) && dimensions_in(name) > 0))
+    return;
+  fail(Errc::argument, name_of(setting(SettingId::route)), " is '", name, "'; it must be ",
+       setting(SettingId::route).values);
 }
 
 VectorRoute VectorRoute::topology(int ranks, int dimensions) {
   VectorRoute route(text(topology_prefix, dimensions));
   if (dimensions < 1 || dimensions > most_dimensions(ranks))
-    fail(Errc::argument, "tonari_route (TONARI_ROUTE) is ", route.name_, ", but ", ranks, ranks == 1 ? " rank has" : " ranks have", " virtual topologies of 1 to ", most_dimensions(ranks),
-         " dimensions only");
+    fail(Errc::argument, "tonari_route (TONARI_ROUTE) is ", route.name_, ", but ", ranks,
+         ranks == 1 ? " rank has" : " ranks have", " virtual topologies of 1 to ",
+         most_dimensions(ranks), " dimensions only");
   route.mesh_.emplace(ranks, virtual_topology(ranks, dimensions));
   return route;
 }

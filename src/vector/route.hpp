@@ -11,20 +11,23 @@
 
 namespace tonari {
 
-// A request takes at most one hop per stage, and where it goes depends on nothing but where it is and who owns the value. So requests for one value that meet go on as
-// one, and a rank asks for a value at most once:
+// A request takes at most one hop per stage, and where it goes depends on nothing but where it is
+// and who owns the value. So requests for one value that meet go on as one, and a rank asks for a
+// value at most once:
 //   topology  dimension by dimension of a virtual mesh (topology/virtual_topology.hpp): asked in stage k, a rank has the owner's coordinates up to k;
 //   node      from the requester to a rank of its node, the same one for all values of an owner, and from there to the owner.
 class VectorRoute {
  public:
   static VectorRoute direct() { return VectorRoute("direct"); }
-  static VectorRoute topology(int ranks, int dimensions);     // throws Errc::argument
-  static VectorRoute node(const Context& context);            // of a context without neighborhood
+  static VectorRoute topology(int ranks, int dimensions);  // throws Errc::argument
+  static VectorRoute node(const Context& context);         // of a context without neighborhood
   // As in tonari_route; not auto. Throws Errc::argument.
   static VectorRoute named(const std::string& name, const Context& context);
 
   const std::string& name() const { return name_; }
-  int stages() const { return mesh_ ? static_cast<int>(mesh_->dimensions()) : node_of_.empty() ? 1 : 2; }
+  int stages() const {
+    return mesh_ ? static_cast<int>(mesh_->dimensions()) : node_of_.empty() ? 1 : 2;
+  }
   // From this rank, which is `at`; `at` itself if the request stays.
   std::int32_t next(std::int32_t at, std::int32_t owner, int stage) const;
 

@@ -10,15 +10,18 @@
 
 namespace tonari {
 
-SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPattern pattern)
+SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& route,
+                           VectorPattern pattern)
     : context_(std::move(context)), route_(route), pattern_(std::move(pattern)) {
   for (std::vector<Near>& nears : nears_) nears.resize(pattern_.stages.size());
   kept_.reserve(most_kept);  // an exchange is kept by all ranks or by none
 }
 
 std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction, bool straight) {
-  std::shared_ptr<const VectorProgram>& made = programs_[2 * static_cast<std::size_t>(direction) + straight];
-  if (!made) made = std::make_shared<const VectorProgram>(compile_vector(pattern_, direction, straight));
+  std::shared_ptr<const VectorProgram>& made =
+      programs_[2 * static_cast<std::size_t>(direction) + straight];
+  if (!made)
+    made = std::make_shared<const VectorProgram>(compile_vector(pattern_, direction, straight));
   return made;
 }
 
@@ -31,9 +34,12 @@ tonari_neighborhood SharedVector::near(Direction direction, std::size_t step) {
   for (const VectorMessage& m : forward ? stage.gets : stage.gives) sources.push_back(m.peer);
   for (const VectorMessage& m : forward ? stage.gives : stage.gets) targets.push_back(m.peer);
   tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
-  const int code = tonari_neighborhood_create_adjacent(context_->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
-                                                       targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &made);
-  if (code != TONARI_SUCCESS) throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();  // by all ranks or by none
+  const int code = tonari_neighborhood_create_adjacent(
+      context_->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
+      static_cast<int>(targets.size()), targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &made);
+  // by all ranks or by none
+  if (code != TONARI_SUCCESS)
+    throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();
   near.reset(made);
   return made;
 }
@@ -70,19 +76,24 @@ void check_own(OwnedRange own) {
   if (own.count < 0) fail(Errc::argument, "owned is ", own.count, "; it must not be negative");
   if (own.count == 0) return;
   if (own.first < 0) fail(Errc::argument, "first is ", own.first, "; indices begin at 0");
-  if (own.first > std::numeric_limits<std::int64_t>::max() - own.count) fail(Errc::argument, "first + owned is ", own.first, " + ", own.count, ", which does not fit in 64 bits");
+  if (own.first > std::numeric_limits<std::int64_t>::max() - own.count)
+    fail(Errc::argument, "first + owned is ", own.first, " + ", own.count,
+         ", which does not fit in 64 bits");
 }
 
 void check_indices(std::span<const std::int64_t> indices, std::int64_t size, int rank) {
   for (std::size_t k = 0; k < indices.size(); ++k)
     if (indices[k] < 0 || indices[k] >= size)
-      fail(Errc::argument, "rank ", rank, " needs index ", indices[k], " (position ", k, " of its list), but ", size == 0 ? text("nobody owns any") : text("indices go from 0 to ", size - 1));
+      fail(Errc::argument, "rank ", rank, " needs index ", indices[k], " (position ", k,
+           " of its list), but ",
+           size == 0 ? text("nobody owns any") : text("indices go from 0 to ", size - 1));
 }
 
 OwnedRanges gather_ranges(const Context& context, OwnedRange own) {
   std::vector<OwnedRange> all(static_cast<std::size_t>(context.ranks()));
   stay_together(context.comm());
-  check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, context.comm()), "MPI_Allgather");
+  check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, context.comm()),
+            "MPI_Allgather");
   return OwnedRanges(all);  // all ranks know what is wrong
 }
 
@@ -90,13 +101,15 @@ std::vector<std::string> routes_to_try(const VectorSettings& settings, const Con
   if (settings.route != "auto") return {settings.route};
   std::vector<std::string> names{"direct"};
   if (settings.measures && context.ranks() >= 4) names.emplace_back("topology:2");
-  if (settings.measures && context.several_nodes() && context.shares_memory()) names.emplace_back("node");
+  if (settings.measures && context.several_nodes() && context.shares_memory())
+    names.emplace_back("node");
   return names;
 }
 
 }  // namespace
 
-std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info,
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
+                                          const std::int64_t indices[], MPI_Info info,
                                           const std::optional<Error>& wrong) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
@@ -105,11 +118,13 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
     if (wrong) throw *wrong;
     check_own(own);
     if (needed < 0) fail(Errc::argument, "needed is ", needed, "; it must not be negative");
-    if (needed > 0 && !indices) fail(Errc::argument, "the list of indices is null, but ", needed, " are needed");
+    if (needed > 0 && !indices)
+      fail(Errc::argument, "the list of indices is null, but ", needed, " are needed");
     settings = read_vector_settings(info);
   });
   const Ballot print = settings.fingerprint();
-  if (!agree(shared->comm(), error, std::span(&print, 1))[0]) fail_on_different_settings(shared->comm(), info);
+  if (!agree(shared->comm(), error, std::span(&print, 1))[0])
+    fail_on_different_settings(shared->comm(), info);
 
   std::vector<std::unique_ptr<SharedVector>> candidates;
   std::size_t chosen = 0;
@@ -122,7 +137,10 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
     for (const std::string& name : routes_to_try(settings, *context)) {
       const VectorRoute route = VectorRoute::named(name, *context);
       World& world = shared->world();
-      world.together([&] { candidates.push_back(std::make_unique<SharedVector>(context, name, discover(world, ranges, own, needs, route))); });
+      world.together([&] {
+        candidates.push_back(std::make_unique<SharedVector>(
+            context, name, discover(world, ranges, own, needs, route)));
+      });
     }
     if (candidates.size() > 1) chosen = fastest_route(candidates);
   });

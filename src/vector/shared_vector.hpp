@@ -1,4 +1,5 @@
-// A vector of the program: who exchanges which values, and the neighborhoods that its exchanges run on.
+// A vector of the program: who exchanges which values, and the neighborhoods that its exchanges run
+// on.
 #pragma once
 
 #include <mpi.h>
@@ -31,7 +32,8 @@ class SharedVector {
   // Collective: of a step of the direction's programs.
   tonari_neighborhood near(Direction direction, std::size_t step);
 
-  // Exchanges of one-shot calls by what ranks agree on, the same ones on all ranks; the oldest goes.
+  // Exchanges of one-shot calls by what ranks agree on, the same ones on all ranks; the oldest
+  // goes.
   std::shared_ptr<Prepared> known(std::uint64_t call) const;
   void keep(std::uint64_t call, std::shared_ptr<Prepared> prepared);
 
@@ -50,11 +52,14 @@ class SharedVector {
   std::vector<std::pair<std::uint64_t, std::shared_ptr<Prepared>>> kept_;
 };
 
-// Collective: what tonari_vector_create says. wrong: what this rank cannot do it for; here, where all ranks learn of it.
-std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed, const std::int64_t indices[], MPI_Info info,
+// Collective: what tonari_vector_create says. wrong: what this rank cannot do it for; here, where
+// all ranks learn of it.
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
+                                          const std::int64_t indices[], MPI_Info info,
                                           const std::optional<Error>& wrong);
 
-// Collective: index into candidates, the same on all ranks, of the one whose forward exchange of doubles is fastest.
+// Collective: index into candidates, the same on all ranks, of the one whose forward exchange of
+// doubles is fastest.
 std::size_t fastest_route(std::span<const std::unique_ptr<SharedVector>> candidates);
 
 }  // namespace tonari

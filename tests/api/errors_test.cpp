@@ -1,4 +1,5 @@
-// Bad input: all ranks get the same code and sentence, nothing hangs, and a correct call afterwards works.
+// Bad input: all ranks get the same code and sentence, nothing hangs, and a correct call afterwards
+// works.
 #include <climits>
 #include <cstdlib>
 #include <functional>
@@ -27,15 +28,21 @@ class Errors : public testing::Test {
     MPI_Comm_free(&cart);
   }
 
-  int create(int s, const std::vector<int>& offsets) { return tonari_neighborhood_create_cart(cart, s, offsets.data(), quick, &near); }
+  int create(int s, const std::vector<int>& offsets) {
+    return tonari_neighborhood_create_cart(cart, s, offsets.data(), quick, &near);
+  }
 
   // Nothing has happened: an exchange on the same neighborhood works.
   void expect_usable() {
     Random random(3);
     std::vector<int> four(4, 8);
-    Buffers b{Operation::alltoall, regular_side(random, Style::plain, 4, 8), regular_side(random, Style::plain, 4, 8), {}};
+    Buffers b{Operation::alltoall,
+              regular_side(random, Style::plain, 4, 8),
+              regular_side(random, Style::plain, 4, 8),
+              {}};
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(init(b.op, b.out, b.in, near, quick, &request), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(init(b.op, b.out, b.in, near, quick, &request), TONARI_SUCCESS)
+        << tonari_last_error();
     b.prepare(rank, 1);
     EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
     EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
@@ -46,11 +53,14 @@ class Errors : public testing::Test {
   int alltoall(const void* out, int n, void* in, int m, MPI_Info info) {
     request = unchanged();
     const int code = tonari_alltoall_init(out, n, MPI_INT, in, m, MPI_INT, near, info, &request);
-    EXPECT_EQ(request != unchanged(), code == TONARI_SUCCESS) << "output is written on success only";
+    EXPECT_EQ(request != unchanged(), code == TONARI_SUCCESS)
+        << "output is written on success only";
     return code;
   }
   int alltoall(MPI_Info info) { return alltoall(send, 2, recv, 2, info); }
-  static tonari_request unchanged() { return reinterpret_cast<tonari_request>(static_cast<std::uintptr_t>(0x40)); }
+  static tonari_request unchanged() {
+    return reinterpret_cast<tonari_request>(static_cast<std::uintptr_t>(0x40));
+  }
 
   int rank = 0, ranks = 1, last = 0;
   Topology t;
@@ -66,9 +76,11 @@ class Errors : public testing::Test {
 class NeighborhoodErrors : public Errors {
  protected:
   // Tries to create one and looks at the error; `bad` must not change.
-  void expect_refused(int expected, std::initializer_list<std::string> words, MPI_Comm comm, int s, const int* offsets, MPI_Info info = MPI_INFO_NULL) {
+  void expect_refused(int expected, std::initializer_list<std::string> words, MPI_Comm comm, int s,
+                      const int* offsets, MPI_Info info = MPI_INFO_NULL) {
     tonari_neighborhood bad = TONARI_NEIGHBORHOOD_NULL;
-    expect_everywhere(tonari_neighborhood_create_cart(comm, s, offsets, info, &bad), expected, words);
+    expect_everywhere(tonari_neighborhood_create_cart(comm, s, offsets, info, &bad), expected,
+                      words);
     EXPECT_EQ(bad, TONARI_NEIGHBORHOOD_NULL);
   }
 };
@@ -78,22 +90,27 @@ TEST_F(NeighborhoodErrors, ListsThatDifferNameTheLowestRankAndTheOffset) {
   std::vector<int> mine = t.offsets;
   const int odd = ranks / 2;  // this one and all above differ
   if (rank >= odd) mine[5] = 7;
-  expect_refused(TONARI_ERR_MISMATCH, {"rank " + std::to_string(odd), "offset 2", "(1,7)", "(1,0)"}, cart, 4, mine.data());
+  expect_refused(TONARI_ERR_MISMATCH, {"rank " + std::to_string(odd), "offset 2", "(1,7)", "(1,0)"},
+                 cart, 4, mine.data());
   expect_usable();
 }
 
 TEST_F(NeighborhoodErrors, ListsOfDifferentLength) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
-  expect_refused(TONARI_ERR_MISMATCH, {"rank " + std::to_string(last), "3", "4"}, cart, rank == last ? 3 : 4, t.offsets.data());
-  expect_refused(TONARI_ERR_MISMATCH, {"rank 1", "4", "0"}, cart, rank == 0 ? 0 : 4, t.offsets.data());
+  expect_refused(TONARI_ERR_MISMATCH, {"rank " + std::to_string(last), "3", "4"}, cart,
+                 rank == last ? 3 : 4, t.offsets.data());
+  expect_refused(TONARI_ERR_MISMATCH, {"rank 1", "4", "0"}, cart, rank == 0 ? 0 : 4,
+                 t.offsets.data());
   expect_usable();
 }
 
 TEST_F(NeighborhoodErrors, NotCartesian) {
-  expect_refused(TONARI_ERR_TOPOLOGY, {"no Cartesian topology"}, MPI_COMM_WORLD, 4, t.offsets.data());
+  expect_refused(TONARI_ERR_TOPOLOGY, {"no Cartesian topology"}, MPI_COMM_WORLD, 4,
+                 t.offsets.data());
   MPI_Comm graph;
   const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   expect_refused(TONARI_ERR_TOPOLOGY, {"no Cartesian topology"}, graph, 4, t.offsets.data());
   MPI_Comm_free(&graph);
   expect_usable();
@@ -107,7 +124,8 @@ TEST_F(NeighborhoodErrors, TooManyDimensions) {
   const int zero[9] = {};
   expect_refused(TONARI_ERR_TOPOLOGY, {"9", "8"}, nine, 1, zero);
   tonari_neighborhood good;
-  EXPECT_EQ(tonari_neighborhood_create_cart(eight, 1, zero, MPI_INFO_NULL, &good), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_neighborhood_create_cart(eight, 1, zero, MPI_INFO_NULL, &good), TONARI_SUCCESS)
+      << tonari_last_error();
   EXPECT_EQ(tonari_neighborhood_free(&good), TONARI_SUCCESS);
   MPI_Comm_free(&nine);
   MPI_Comm_free(&eight);
@@ -133,22 +151,30 @@ TEST_F(NeighborhoodErrors, OneRankGivesNonsense) {
   expect_refused(TONARI_ERR_OVERFLOW, {std::to_string(INT_MIN)}, cart, 4, huge.data());
   huge[3] = INT_MAX;
   expect_refused(TONARI_ERR_OVERFLOW, {std::to_string(INT_MAX)}, cart, 4, huge.data());
-  expect_everywhere(tonari_neighborhood_create_cart(MPI_COMM_NULL, 4, t.offsets.data(), MPI_INFO_NULL, &near), TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"});
+  expect_everywhere(
+      tonari_neighborhood_create_cart(MPI_COMM_NULL, 4, t.offsets.data(), MPI_INFO_NULL, &near),
+      TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"});
   expect_usable();
 }
 
 TEST_F(NeighborhoodErrors, NoPlaceForTheResultOnOneRank) {
   tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
-  expect_everywhere(tonari_neighborhood_create_cart(cart, 4, t.offsets.data(), MPI_INFO_NULL, rank == last ? nullptr : &other), TONARI_ERR_ARGUMENT, {"null"});
+  expect_everywhere(tonari_neighborhood_create_cart(cart, 4, t.offsets.data(), MPI_INFO_NULL,
+                                                    rank == last ? nullptr : &other),
+                    TONARI_ERR_ARGUMENT, {"null"});
   EXPECT_EQ(other, TONARI_NEIGHBORHOOD_NULL);
   expect_usable();
 }
 
 TEST_F(NeighborhoodErrors, BadInfoOnOneRank) {
   const Info good{{"tonari_channel", "p2p-typed"}}, bad{{"tonari_channel", "pigeon"}};
-  expect_refused(TONARI_ERR_ARGUMENT, {"tonari_channel", "pigeon", "p2p-typed", "p2p-packed", "shared", "onesided", "auto"},
-                 cart, 4, t.offsets.data(), rank == last ? bad : good);
-  if (ranks > 1) expect_refused(TONARI_ERR_MISMATCH, {"info"}, cart, 4, t.offsets.data(), rank == last ? MPI_INFO_NULL : MPI_Info(good));
+  expect_refused(
+      TONARI_ERR_ARGUMENT,
+      {"tonari_channel", "pigeon", "p2p-typed", "p2p-packed", "shared", "onesided", "auto"}, cart,
+      4, t.offsets.data(), rank == last ? bad : good);
+  if (ranks > 1)
+    expect_refused(TONARI_ERR_MISMATCH, {"info"}, cart, 4, t.offsets.data(),
+                   rank == last ? MPI_INFO_NULL : MPI_Info(good));
   expect_usable();
 }
 
@@ -169,59 +195,78 @@ class OperationErrors : public Errors {};
 
 TEST_F(OperationErrors, NullNeighborhoodAndNullPlace) {
   tonari_neighborhood none = TONARI_NEIGHBORHOOD_NULL;
-  EXPECT_EQ(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, none, MPI_INFO_NULL, &request), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, none, MPI_INFO_NULL, &request),
+            TONARI_ERR_ARGUMENT);
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, MPI_INFO_NULL, rank == last ? nullptr : &out), TONARI_ERR_ARGUMENT,
-                    {"null"});
+  expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, MPI_INFO_NULL,
+                                         rank == last ? nullptr : &out),
+                    TONARI_ERR_ARGUMENT, {"null"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
 
 TEST_F(OperationErrors, NullBuffersAndArrays) {
   const bool errs = rank == last;
-  expect_everywhere(alltoall(errs ? nullptr : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT, {"send", "null"});
-  expect_everywhere(alltoall(send, 2, errs ? nullptr : recv, 2, quick), TONARI_ERR_ARGUMENT, {"receive", "null"});
-  EXPECT_EQ(alltoall(nullptr, 0, nullptr, 0, quick), TONARI_SUCCESS) << tonari_last_error();  // nothing to send
+  expect_everywhere(alltoall(errs ? nullptr : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT,
+                    {"send", "null"});
+  expect_everywhere(alltoall(send, 2, errs ? nullptr : recv, 2, quick), TONARI_ERR_ARGUMENT,
+                    {"receive", "null"});
+  // nothing to send
+  EXPECT_EQ(alltoall(nullptr, 0, nullptr, 0, quick), TONARI_SUCCESS) << tonari_last_error();
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   const int counts[4] = {1, 1, 1, 1};
   const MPI_Aint at[4] = {0, 4, 8, 12};
   const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoallw_init(send, errs ? nullptr : counts, at, types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT,
-                    {"send counts"});
-  expect_everywhere(tonari_alltoallw_init(send, counts, at, types, recv, counts, errs ? nullptr : at, types, near, quick, &out), TONARI_ERR_ARGUMENT,
-                    {"receive displacements"});
-  expect_everywhere(tonari_alltoallw_init(send, counts, at, errs ? nullptr : types, recv, counts, at, types, near, quick, &out), TONARI_ERR_ARGUMENT,
-                    {"send types"});
-  expect_everywhere(tonari_allgatherv_init(send, 1, MPI_INT, recv, errs ? nullptr : counts, at, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT,
-                    {"receive counts"});
+  expect_everywhere(tonari_alltoallw_init(send, errs ? nullptr : counts, at, types, recv, counts,
+                                          at, types, near, quick, &out),
+                    TONARI_ERR_ARGUMENT, {"send counts"});
+  expect_everywhere(tonari_alltoallw_init(send, counts, at, types, recv, counts,
+                                          errs ? nullptr : at, types, near, quick, &out),
+                    TONARI_ERR_ARGUMENT, {"receive displacements"});
+  expect_everywhere(tonari_alltoallw_init(send, counts, at, errs ? nullptr : types, recv, counts,
+                                          at, types, near, quick, &out),
+                    TONARI_ERR_ARGUMENT, {"send types"});
+  expect_everywhere(tonari_allgatherv_init(send, 1, MPI_INT, recv, errs ? nullptr : counts, at,
+                                           MPI_INT, near, quick, &out),
+                    TONARI_ERR_ARGUMENT, {"receive counts"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
 
 TEST_F(OperationErrors, NegativeCountsAndNullTypes) {
   const bool errs = rank == last;
-  expect_everywhere(alltoall(send, errs ? -2 : 2, recv, 2, quick), TONARI_ERR_ARGUMENT, {"send count", "-2", "negative"});
+  expect_everywhere(alltoall(send, errs ? -2 : 2, recv, 2, quick), TONARI_ERR_ARGUMENT,
+                    {"send count", "-2", "negative"});
   const int counts[4] = {1, 1, 1, 1}, bad[4] = {1, 1, 1, -9};
   const MPI_Aint at[4] = {0, 1, 2, 3};
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoallv_init(send, counts, at, MPI_INT, recv, errs ? bad : counts, at, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT,
-                    {"receive count 3", "-9"});
-  expect_everywhere(tonari_alltoall_init(send, 1, errs ? MPI_DATATYPE_NULL : MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT, {"send type"});
-  const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT}, hole[4] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT, MPI_INT};
+  expect_everywhere(tonari_alltoallv_init(send, counts, at, MPI_INT, recv, errs ? bad : counts, at,
+                                          MPI_INT, near, quick, &out),
+                    TONARI_ERR_ARGUMENT, {"receive count 3", "-9"});
+  expect_everywhere(tonari_alltoall_init(send, 1, errs ? MPI_DATATYPE_NULL : MPI_INT, recv, 1,
+                                         MPI_INT, near, quick, &out),
+                    TONARI_ERR_ARGUMENT, {"send type"});
+  const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT},
+                     hole[4] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT, MPI_INT};
   const MPI_Aint bytes[4] = {0, 4, 8, 12};
-  expect_everywhere(tonari_allgatherw_init(send, 1, MPI_INT, recv, counts, bytes, errs ? hole : types, near, quick, &out), TONARI_ERR_ARGUMENT,
-                    {"receive type 1"});
+  expect_everywhere(tonari_allgatherw_init(send, 1, MPI_INT, recv, counts, bytes,
+                                           errs ? hole : types, near, quick, &out),
+                    TONARI_ERR_ARGUMENT, {"receive type 1"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
 
 TEST_F(OperationErrors, InPlace) {
   const bool errs = rank == last;
-  expect_everywhere(alltoall(errs ? MPI_IN_PLACE : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT, {"MPI_IN_PLACE"});
-  expect_everywhere(alltoall(send, 2, errs ? MPI_IN_PLACE : recv, 2, quick), TONARI_ERR_ARGUMENT, {"MPI_IN_PLACE"});
+  expect_everywhere(alltoall(errs ? MPI_IN_PLACE : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT,
+                    {"MPI_IN_PLACE"});
+  expect_everywhere(alltoall(send, 2, errs ? MPI_IN_PLACE : recv, 2, quick), TONARI_ERR_ARGUMENT,
+                    {"MPI_IN_PLACE"});
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_allgather_init(MPI_IN_PLACE, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_ARGUMENT, {"MPI_IN_PLACE"});
+  expect_everywhere(
+      tonari_allgather_init(MPI_IN_PLACE, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out),
+      TONARI_ERR_ARGUMENT, {"MPI_IN_PLACE"});
   expect_usable();
 }
 
@@ -231,13 +276,17 @@ TEST_F(OperationErrors, Overflow) {
   MPI_Type_create_resized(MPI_INT, 0, PTRDIFF_MAX / 2 - 3, &wide);
   MPI_Type_commit(&wide);
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoall_init(send, errs ? 1000 : 1, errs ? wide : MPI_INT, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW,
-                    {"does not fit"});
-  expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, errs ? wide : MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+  expect_everywhere(tonari_alltoall_init(send, errs ? 1000 : 1, errs ? wide : MPI_INT, recv, 1,
+                                         MPI_INT, near, quick, &out),
+                    TONARI_ERR_OVERFLOW, {"does not fit"});
+  expect_everywhere(
+      tonari_alltoall_init(send, 1, MPI_INT, recv, 1, errs ? wide : MPI_INT, near, quick, &out),
+      TONARI_ERR_OVERFLOW, {"does not fit"});
   const int counts[4] = {1, 1, 1, 1};
   const MPI_Aint at[4] = {0, 1, 2, 3}, far[4] = {0, 1, 2, PTRDIFF_MAX / 2};
-  expect_everywhere(tonari_alltoallv_init(send, counts, errs ? far : at, MPI_INT, recv, counts, at, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW,
-                    {"does not fit"});
+  expect_everywhere(tonari_alltoallv_init(send, counts, errs ? far : at, MPI_INT, recv, counts, at,
+                                          MPI_INT, near, quick, &out),
+                    TONARI_ERR_OVERFLOW, {"does not fit"});
   MPI_Type_free(&wide);
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
@@ -249,25 +298,33 @@ TEST_F(OperationErrors, TypesThatAreTooWide) {
   tonari_request out = TONARI_REQUEST_NULL;
   for (MPI_Datatype type : wide.all()) {
     const MPI_Datatype its = errs ? type : MPI_INT;
-    expect_everywhere(tonari_alltoall_init(send, 1, its, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
-    expect_everywhere(tonari_alltoall(send, 1, MPI_INT, recv, 1, its, near), TONARI_ERR_OVERFLOW, {"does not fit"});
-    expect_everywhere(tonari_allgather_init(send, 1, its, recv, 1, MPI_INT, near, quick, &out), TONARI_ERR_OVERFLOW, {"does not fit"});
+    expect_everywhere(tonari_alltoall_init(send, 1, its, recv, 1, MPI_INT, near, quick, &out),
+                      TONARI_ERR_OVERFLOW, {"does not fit"});
+    expect_everywhere(tonari_alltoall(send, 1, MPI_INT, recv, 1, its, near), TONARI_ERR_OVERFLOW,
+                      {"does not fit"});
+    expect_everywhere(tonari_allgather_init(send, 1, its, recv, 1, MPI_INT, near, quick, &out),
+                      TONARI_ERR_OVERFLOW, {"does not fit"});
     const int counts[4] = {1, 1, 1, 1};
     const MPI_Aint at[4] = {0, 4, 8, 12};
-    const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, its}, ints[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
-    expect_everywhere(tonari_alltoallw(send, counts, at, ints, recv, counts, at, types, near), TONARI_ERR_OVERFLOW, {"does not fit"});
+    const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, its},
+                       ints[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+    expect_everywhere(tonari_alltoallw(send, counts, at, ints, recv, counts, at, types, near),
+                      TONARI_ERR_OVERFLOW, {"does not fit"});
   }
   // Its bytes fit, where they lie does not.
   const int counts[4] = {1, 1, 1, 1};
   const MPI_Aint at[4] = {0, 4, 8, 12}, far[4] = {0, 4, 8, errs ? PTRDIFF_MAX - 2 : 12};
   const MPI_Datatype ints[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
-  expect_everywhere(tonari_alltoallw_init(send, counts, far, ints, recv, counts, at, ints, near, quick, &out), TONARI_ERR_OVERFLOW, {"address of", "does not fit"});
+  expect_everywhere(
+      tonari_alltoallw_init(send, counts, far, ints, recv, counts, at, ints, near, quick, &out),
+      TONARI_ERR_OVERFLOW, {"address of", "does not fit"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
 
 TEST_F(OperationErrors, SizesThatDoNotMatchNameBothRanksBlockAndSizes) {
-  // Rank `odd` sends one int more in block 1 than its receiver expects, and nobody receives more than it has room for.
+  // Rank `odd` sends one int more in block 1 than its receiver expects, and nobody receives more
+  // than it has room for.
   const int odd = last;
   int sent[4] = {3, 3, 3, 3};
   const int received[4] = {3, 3, 3, 3};
@@ -275,11 +332,16 @@ TEST_F(OperationErrors, SizesThatDoNotMatchNameBothRanksBlockAndSizes) {
   const MPI_Aint at[4] = {0, 8, 16, 24};
   tonari_request out = TONARI_REQUEST_NULL;
   const int receiver = t.target(odd, 1);
-  expect_everywhere(tonari_alltoallv_init(send, sent, at, MPI_INT, recv, received, at, MPI_INT, near, quick, &out), TONARI_ERR_MISMATCH,
-                    {"block 1", "rank " + std::to_string(odd), "rank " + std::to_string(receiver), "20 bytes", "12"});
-  expect_everywhere(alltoall(send, rank == odd ? 1 : 2, recv, 2, quick), TONARI_ERR_MISMATCH, {"rank " + std::to_string(odd), "4 bytes", "8"});
-  expect_everywhere(tonari_allgather_init(send, 3, MPI_INT, recv, rank == odd ? 4 : 3, MPI_INT, near, quick, &out), TONARI_ERR_MISMATCH,
-                    {"to rank " + std::to_string(odd), "12 bytes", "16"});
+  expect_everywhere(tonari_alltoallv_init(send, sent, at, MPI_INT, recv, received, at, MPI_INT,
+                                          near, quick, &out),
+                    TONARI_ERR_MISMATCH,
+                    {"block 1", "rank " + std::to_string(odd), "rank " + std::to_string(receiver),
+                     "20 bytes", "12"});
+  expect_everywhere(alltoall(send, rank == odd ? 1 : 2, recv, 2, quick), TONARI_ERR_MISMATCH,
+                    {"rank " + std::to_string(odd), "4 bytes", "8"});
+  expect_everywhere(tonari_allgather_init(send, 3, MPI_INT, recv, rank == odd ? 4 : 3, MPI_INT,
+                                          near, quick, &out),
+                    TONARI_ERR_MISMATCH, {"to rank " + std::to_string(odd), "12 bytes", "16"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
@@ -287,8 +349,9 @@ TEST_F(OperationErrors, SizesThatDoNotMatchNameBothRanksBlockAndSizes) {
 TEST_F(OperationErrors, OneCallsAllToAllTheOtherAllGather) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   tonari_request out = TONARI_REQUEST_NULL;
-  const int code = rank == last ? tonari_allgather_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out)
-                                : tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out);
+  const int code =
+      rank == last ? tonari_allgather_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out)
+                   : tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, quick, &out);
   expect_everywhere(code, TONARI_ERR_MISMATCH, {"all-to-all", "allgather"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
@@ -301,7 +364,8 @@ class Overlaps : public Errors {
   int v(const MPI_Aint* out_at, const MPI_Aint* in_at, int* memory) {
     const int counts[4] = {2, 2, 2, 2};
     tonari_request out = TONARI_REQUEST_NULL;
-    const int code = tonari_alltoallv_init(memory, counts, out_at, MPI_INT, memory, counts, in_at, MPI_INT, near, quick, &out);
+    const int code = tonari_alltoallv_init(memory, counts, out_at, MPI_INT, memory, counts, in_at,
+                                           MPI_INT, near, quick, &out);
     EXPECT_EQ(out == TONARI_REQUEST_NULL, code != TONARI_SUCCESS);
     tonari_request_free(&out);
     return code;
@@ -315,12 +379,14 @@ TEST_F(Overlaps, SendAndReceive) {
   const bool errs = rank == last;
   expect_everywhere(alltoall(send, 2, errs ? send + 6 : recv, 2, quick), TONARI_ERR_BUFFERS,
                     {"rank " + std::to_string(last), "send block 3", "receive block 0", "overlap"});
-  expect_everywhere(v(evens, errs ? touching : odds, send), TONARI_ERR_BUFFERS, {"send block 3", "receive block 3"});
+  expect_everywhere(v(evens, errs ? touching : odds, send), TONARI_ERR_BUFFERS,
+                    {"send block 3", "receive block 3"});
   expect_usable();
 }
 
 TEST_F(Overlaps, TwoReceiveBlocks) {
-  expect_everywhere(v(evens, rank == last ? double_block : odds, send), TONARI_ERR_BUFFERS, {"receive block 0", "receive block 1"});
+  expect_everywhere(v(evens, rank == last ? double_block : odds, send), TONARI_ERR_BUFFERS,
+                    {"receive block 0", "receive block 1"});
   expect_usable();
 }
 
@@ -329,14 +395,18 @@ TEST_F(Overlaps, OneByteIsEnough) {
   const MPI_Aint out_at[4] = {0, 4, 8, 12}, in_at[4] = {16, 20, 24, rank == last ? 15 : 28};
   const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
   tonari_request out = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_alltoallw_init(send, counts, out_at, types, send, counts, in_at, types, near, quick, &out), TONARI_ERR_BUFFERS, {"overlap"});
+  expect_everywhere(tonari_alltoallw_init(send, counts, out_at, types, send, counts, in_at, types,
+                                          near, quick, &out),
+                    TONARI_ERR_BUFFERS, {"overlap"});
   expect_usable();
 }
 
 TEST_F(Overlaps, SendBlocksMayAndInterleavedOnesMayBeInOneArray) {
   const MPI_Aint same[4] = {0, 0, 1, 1};
-  EXPECT_EQ(v(same, odds, send + 0), TONARI_ERR_BUFFERS);  // send block 2 reaches into receive block 0
-  EXPECT_EQ(v(same, shifted, send), TONARI_ERR_BUFFERS);   // receive block 3 begins inside of receive block 2
+  // send block 2 reaches into receive block 0
+  EXPECT_EQ(v(same, odds, send + 0), TONARI_ERR_BUFFERS);
+  // receive block 3 begins inside of receive block 2
+  EXPECT_EQ(v(same, shifted, send), TONARI_ERR_BUFFERS);
   const MPI_Aint apart[4] = {17, 21, 25, 29};
   EXPECT_EQ(v(same, apart, send), TONARI_SUCCESS) << tonari_last_error();
   EXPECT_EQ(v(evens, odds, send), TONARI_SUCCESS) << tonari_last_error();
@@ -346,9 +416,12 @@ TEST_F(Overlaps, SendBlocksMayAndInterleavedOnesMayBeInOneArray) {
   MPI_Type_create_resized(column, 0, sizeof(int), &narrow);
   MPI_Type_commit(&narrow);
   tonari_request out = TONARI_REQUEST_NULL;
-  EXPECT_EQ(tonari_alltoall_init(send, 1, narrow, send + 4, 1, narrow, near, quick, &out), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_alltoall_init(send, 1, narrow, send + 4, 1, narrow, near, quick, &out),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   EXPECT_EQ(tonari_request_free(&out), TONARI_SUCCESS);
-  expect_everywhere(tonari_alltoall_init(send, 1, narrow, send + 3, 1, narrow, near, quick, &out), TONARI_ERR_BUFFERS, {"send block 3", "receive block 0"});
+  expect_everywhere(tonari_alltoall_init(send, 1, narrow, send + 3, 1, narrow, near, quick, &out),
+                    TONARI_ERR_BUFFERS, {"send block 3", "receive block 0"});
   MPI_Type_free(&narrow);
   MPI_Type_free(&column);
 }
@@ -358,8 +431,10 @@ TEST_F(Overlaps, SendBlocksMayAndInterleavedOnesMayBeInOneArray) {
 class SettingsErrors : public Errors {
  protected:
   // The same wrong value as info key and as environment variable, on one rank only.
-  void expect_refused(const char* key, const char* variable, const char* value, int code, std::initializer_list<std::string> words) {
-    const Info bad{{key, value}, {"tonari_tune", std::string(key) == "tonari_tune" ? value : "off"}};
+  void expect_refused(const char* key, const char* variable, const char* value, int code,
+                      std::initializer_list<std::string> words) {
+    const Info bad{{key, value},
+                   {"tonari_tune", std::string(key) == "tonari_tune" ? value : "off"}};
     expect_everywhere(alltoall(rank == last ? bad : quick), code, words);
     if (rank == last) setenv(variable, value, 1);
     const int result = alltoall(quick);
@@ -369,36 +444,48 @@ class SettingsErrors : public Errors {
 };
 
 TEST_F(SettingsErrors, UnknownValuesNameTheKnownOnes) {
-  const std::initializer_list<std::string> names = {"tonari_algorithm", "TONARI_ALGORITHM", "quantum", "auto",          "linear", "torus",
-                                                    "torus-direct",     "additive-basis",   "joint-basis", "native", "irecv"};
+  const std::initializer_list<std::string> names = {
+      "tonari_algorithm", "TONARI_ALGORITHM", "quantum",     "auto",   "linear", "torus",
+      "torus-direct",     "additive-basis",   "joint-basis", "native", "irecv"};
   expect_refused("tonari_algorithm", "TONARI_ALGORITHM", "quantum", TONARI_ERR_ALGORITHM, names);
-  expect_refused("tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT,
-                 {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed", "shared"});
-  expect_refused("tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT, {"tonari_tune", "TONARI_TUNE", "loud", "auto", "off", "model", "measure"});
+  expect_refused(
+      "tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT,
+      {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed", "shared"});
+  expect_refused("tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT,
+                 {"tonari_tune", "TONARI_TUNE", "loud", "auto", "off", "model", "measure"});
   expect_usable();
 }
 
 TEST_F(SettingsErrors, PortsMustBeANumber) {
   for (const char* value : {"-1", "two", "1x", " 1", "99999999999"})
-    expect_refused("tonari_ports", "TONARI_PORTS", value, TONARI_ERR_ARGUMENT, {"tonari_ports", "TONARI_PORTS", std::string("'") + value + "'"});
+    expect_refused("tonari_ports", "TONARI_PORTS", value, TONARI_ERR_ARGUMENT,
+                   {"tonari_ports", "TONARI_PORTS", std::string("'") + value + "'"});
   expect_usable();
 }
 
 TEST_F(SettingsErrors, DifferentOnDifferentRanks) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
-  const Info torus{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}}, linear{{"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
+  const Info torus{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}},
+      linear{{"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
   const std::string where = " on rank " + std::to_string(last);
   expect_everywhere(alltoall(rank == last ? torus : linear), TONARI_ERR_MISMATCH,
-                    {"tonari_algorithm (TONARI_ALGORITHM)", "'linear' on rank 0", "'torus'" + where, "must be the same"});
-  const Info model{{"tonari_tune", "model"}}, channel{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
-  expect_everywhere(alltoall(rank == 0 ? model : quick), TONARI_ERR_MISMATCH, {"tonari_tune (TONARI_TUNE)", "'model' on rank 0", "'off' on rank 1"});
-  expect_everywhere(alltoall(rank == last ? channel : quick), TONARI_ERR_MISMATCH, {"tonari_channel (TONARI_CHANNEL)", "not set on rank 0", "'p2p-packed'" + where});
+                    {"tonari_algorithm (TONARI_ALGORITHM)", "'linear' on rank 0", "'torus'" + where,
+                     "must be the same"});
+  const Info model{{"tonari_tune", "model"}},
+      channel{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
+  expect_everywhere(alltoall(rank == 0 ? model : quick), TONARI_ERR_MISMATCH,
+                    {"tonari_tune (TONARI_TUNE)", "'model' on rank 0", "'off' on rank 1"});
+  expect_everywhere(
+      alltoall(rank == last ? channel : quick), TONARI_ERR_MISMATCH,
+      {"tonari_channel (TONARI_CHANNEL)", "not set on rank 0", "'p2p-packed'" + where});
   expect_usable();
 }
 
 TEST_F(SettingsErrors, KeysThatDoNotExist) {
-  const Info misspelled{{"tonari_algoritm", "torus"}, {"tonari_tune", "off"}}, foreign{{"cb_nodes", "2"}, {"tonari_tune", "off"}, {"tonari_halo", "pack"}};
-  expect_everywhere(alltoall(rank == last ? misspelled : quick), TONARI_ERR_ARGUMENT, {"no info key tonari_algoritm", "did you mean tonari_algorithm?"});
+  const Info misspelled{{"tonari_algoritm", "torus"}, {"tonari_tune", "off"}},
+      foreign{{"cb_nodes", "2"}, {"tonari_tune", "off"}, {"tonari_halo", "pack"}};
+  expect_everywhere(alltoall(rank == last ? misspelled : quick), TONARI_ERR_ARGUMENT,
+                    {"no info key tonari_algoritm", "did you mean tonari_algorithm?"});
   expect_everywhere(alltoall(foreign), TONARI_SUCCESS, {});
   expect_usable();
 }
@@ -406,7 +493,8 @@ TEST_F(SettingsErrors, KeysThatDoNotExist) {
 TEST_F(SettingsErrors, AlgorithmThatDoesNotApply) {
   const Info additive{{"tonari_algorithm", "additive-basis"}, {"tonari_tune", "off"}};
   expect_everywhere(alltoall(additive), TONARI_ERR_ALGORITHM, {"additive-basis", "torus-direct"});
-  const Info sideways{{"tonari_algorithm", "linear/sideways"}, {"tonari_tune", "off"}}, native{{"tonari_algorithm", "native/sideways"}, {"tonari_tune", "off"}};
+  const Info sideways{{"tonari_algorithm", "linear/sideways"}, {"tonari_tune", "off"}},
+      native{{"tonari_algorithm", "native/sideways"}, {"tonari_tune", "off"}};
   expect_everywhere(alltoall(sideways), TONARI_ERR_ALGORITHM, {"linear", "no variant 'sideways'"});
   expect_everywhere(alltoall(native), TONARI_ERR_ALGORITHM, {"native/sideways", "no variants"});
   const Info slash{{"tonari_algorithm", "torus/"}, {"tonari_tune", "off"}};
@@ -486,7 +574,8 @@ TEST_F(RequestErrors, NotStarted) {
 }
 
 TEST_F(RequestErrors, EveryCodeHasItsWords) {
-  for (int code = TONARI_SUCCESS; code <= TONARI_ERR_PEER; ++code) EXPECT_STRNE(tonari_error_string(code), tonari_error_string(-1)) << code;
+  for (int code = TONARI_SUCCESS; code <= TONARI_ERR_PEER; ++code)
+    EXPECT_STRNE(tonari_error_string(code), tonari_error_string(-1)) << code;
   EXPECT_STREQ(tonari_error_string(TONARI_ERR_PEER + 1), tonari_error_string(-1));
 }
 

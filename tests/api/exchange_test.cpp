@@ -1,4 +1,5 @@
-// Every operation, algorithm and channel on random grids, neighborhoods, sizes and datatypes; the oracle is arithmetic on ranks and offsets.
+// Every operation, algorithm and channel on random grids, neighborhoods, sizes and datatypes; the
+// oracle is arithmetic on ranks and offsets.
 #include <map>
 #include <sstream>
 
@@ -14,9 +15,15 @@ Topology random_grid(Random& random) {
   t.dims.assign(pick(random, 1, 4), 0);
   MPI_Dims_create(p, t.dimensions(), t.dims.data());
   switch (pick(random, 0, 5)) {
-    case 0: t.dims = {p}; break;
-    case 1: t.dims = {1, p, 1}; break;
-    case 2: t.dims = p % 2 == 0 ? std::vector<int>{p / 2, 1, 2} : std::vector<int>{1, p}; break;
+    case 0:
+      t.dims = {p};
+      break;
+    case 1:
+      t.dims = {1, p, 1};
+      break;
+    case 2:
+      t.dims = p % 2 == 0 ? std::vector<int>{p / 2, 1, 2} : std::vector<int>{1, p};
+      break;
   }
   for (int j = 0; j < t.dimensions(); ++j) t.periods.push_back(pick(random, 0, 2) > 0);
   if (pick(random, 0, 2) == 0) t.periods.assign(t.dimensions(), 1);
@@ -27,7 +34,8 @@ std::vector<int> random_offsets(Random& random, int d, int s, int reach) {
   std::vector<int> list;
   for (int k = 0; k < s * d; ++k) list.push_back(pick(random, -reach, reach));
   for (int i = 1; i < s; ++i)  // a third are repetitions
-    if (pick(random, 0, 2) == 0) std::copy_n(list.begin() + pick(random, 0, i - 1) * d, d, list.begin() + i * d);
+    if (pick(random, 0, 2) == 0)
+      std::copy_n(list.begin() + pick(random, 0, i - 1) * d, d, list.begin() + i * d);
   return list;
 }
 
@@ -35,19 +43,36 @@ Topology random_topology(Random& random) {
   Topology t = random_grid(random);
   const int d = t.dimensions();
   switch (pick(random, 0, 8)) {
-    case 0: t.offsets = box(d, -1, 1), t.name = "moore"; break;
-    case 1: t.offsets = box(d, -3, 3, true), t.name = "star"; break;
-    case 2: t.offsets = box(d, 0, 1), t.name = "octant"; break;
-    case 3: t.offsets = d <= 2 ? box(d, -2, 2) : box(d, 0, 2), t.name = "two far"; break;
-    case 4: t.offsets = std::vector<int>(d, 0), t.name = "self"; break;
-    case 5: t.offsets = random_offsets(random, d, pick(random, 1, 6), 20), t.name = "far"; break;
-    case 6: t.offsets = {}, t.name = "empty"; break;
-    default: t.offsets = random_offsets(random, d, pick(random, 1, 14), 3), t.name = "random"; break;
+    case 0:
+      t.offsets = box(d, -1, 1), t.name = "moore";
+      break;
+    case 1:
+      t.offsets = box(d, -3, 3, true), t.name = "star";
+      break;
+    case 2:
+      t.offsets = box(d, 0, 1), t.name = "octant";
+      break;
+    case 3:
+      t.offsets = d <= 2 ? box(d, -2, 2) : box(d, 0, 2), t.name = "two far";
+      break;
+    case 4:
+      t.offsets = std::vector<int>(d, 0), t.name = "self";
+      break;
+    case 5:
+      t.offsets = random_offsets(random, d, pick(random, 1, 6), 20), t.name = "far";
+      break;
+    case 6:
+      t.offsets = {}, t.name = "empty";
+      break;
+    default:
+      t.offsets = random_offsets(random, d, pick(random, 1, 14), 3), t.name = "random";
+      break;
   }
   return t;
 }
 
-Buffers make_buffers(Random& random, const Topology& t, int rank, Operation op, const Sizes& sizes) {
+Buffers make_buffers(Random& random, const Topology& t, int rank, Operation op,
+                     const Sizes& sizes) {
   std::vector<int> sent, received;
   for (int i = 0; i < (gathers(op) ? 1 : t.count()); ++i) sent.push_back(sizes.of(i, rank));
   for (int i = 0; i < t.count(); ++i) {
@@ -67,13 +92,18 @@ Buffers make_buffers(Random& random, const Topology& t, int rank, Operation op, 
 class Algorithm : public testing::TestWithParam<const char*> {
  protected:
   bool native() const { return std::string(GetParam()) == "native"; }
-  bool may_not_apply() const { return std::string(GetParam()) == "additive-basis" || std::string(GetParam()) == "joint-basis"; }
+  bool may_not_apply() const {
+    return std::string(GetParam()) == "additive-basis" || std::string(GetParam()) == "joint-basis";
+  }
 
   void run(const Topology& t, std::uint32_t seed, bool heavy) {
     MPI_Comm cart = make_cart(t);
     MPI_Comm_rank(cart, &rank_);
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(
+        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near),
+        TONARI_SUCCESS)
+        << tonari_last_error();
     check_ranks(t, near);
     for (Operation op : all_operations) {
       Random common(seed + static_cast<unsigned>(op));
@@ -106,9 +136,13 @@ class Algorithm : public testing::TestWithParam<const char*> {
     if (native() && mpi_spins() && sizes.quantum * sizes.most >= 4000) return;
     const std::string channel = random_channel(common);
     const std::string ports = std::to_string(std::max(0, pick(common, -3, 2)));
-    // `off` takes an algorithm's first variant, `model` the one it finds best, for which it has to know the machine: slow where ranks outnumber cores.
+    // `off` takes an algorithm's first variant, `model` the one it finds best, for which it has to
+    // know the machine: slow where ranks outnumber cores.
     const std::string tune = ranks_are_slow() || common() % 2 ? "off" : "model";
-    const Info info{{"tonari_algorithm", GetParam()}, {"tonari_channel", native() ? "auto" : channel}, {"tonari_ports", ports}, {"tonari_tune", tune}};
+    const Info info{{"tonari_algorithm", GetParam()},
+                    {"tonari_channel", native() ? "auto" : channel},
+                    {"tonari_ports", ports},
+                    {"tonari_tune", tune}};
     const std::uint32_t own = common() + 977u * static_cast<unsigned>(rank_);
     Random random(own);  // datatypes and places differ between ranks
     Buffers b = make_buffers(random, t, rank_, op, sizes);
@@ -117,13 +151,14 @@ class Algorithm : public testing::TestWithParam<const char*> {
     std::ostringstream label;
     label << name(op) << ' ' << t.name << " on ";
     for (int j = 0; j < t.dimensions(); ++j) label << t.dims[j] << (t.periods[j] ? "p " : "m ");
-    label << GetParam() << ' ' << channel << ' ' << tune << " ports " << ports << ", blocks of " << sizes.quantum << " * " << sizes.most
-          << (sizes.by_rank ? " by rank" : "");
+    label << GetParam() << ' ' << channel << ' ' << tune << " ports " << ports << ", blocks of "
+          << sizes.quantum << " * " << sizes.most << (sizes.by_rank ? " by rank" : "");
     SCOPED_TRACE(label.str());
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);
     b.out.free_types(), b.in.free_types();
-    if (code == TONARI_ERR_ALGORITHM && native() && mpi_spins() && !all_periodic(t)) return;  // refused where MPICH 4 loses blocks
+    // refused where MPICH 4 loses blocks
+    if (code == TONARI_ERR_ALGORITHM && native() && mpi_spins() && !all_periodic(t)) return;
     if (code == TONARI_ERR_ALGORITHM && may_not_apply()) return;
     EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
     if (code != TONARI_SUCCESS) return;  // the same on all ranks
@@ -133,21 +168,25 @@ class Algorithm : public testing::TestWithParam<const char*> {
       b.prepare(rank_, round);
       EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
       EXPECT_EQ(complete(request, (rank_ + round) % 2), TONARI_SUCCESS) << tonari_last_error();
-      EXPECT_EQ(b.wrong(t, rank_, round), "") << "round " << round << "\n" << tonari_request_describe(request);
+      EXPECT_EQ(b.wrong(t, rank_, round), "") << "round " << round << "\n"
+                                              << tonari_request_describe(request);
     }
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     EXPECT_EQ(request, TONARI_REQUEST_NULL);
     ++ran;
   }
 
-  static bool all_periodic(const Topology& t) { return std::count(t.periods.begin(), t.periods.end(), 0) == 0; }
+  static bool all_periodic(const Topology& t) {
+    return std::count(t.periods.begin(), t.periods.end(), 0) == 0;
+  }
 
   void check_info(tonari_request request, const std::string& channel) {
     tonari_request_info info;
     ASSERT_EQ(tonari_request_get_info(request, &info), TONARI_SUCCESS);
     EXPECT_STREQ(info.algorithm, std::string(GetParam()) == "irecv" ? "linear" : GetParam());
     EXPECT_EQ(info.channel, native() ? "mpi" : channel);
-    EXPECT_NE(std::string(tonari_request_describe(request)).find(info.algorithm), std::string::npos);
+    EXPECT_NE(std::string(tonari_request_describe(request)).find(info.algorithm),
+              std::string::npos);
   }
 
   int rank_ = 0;
@@ -162,7 +201,8 @@ std::string word(const testing::TestParamInfo<const char*>& info) {
 TEST_P(Algorithm, DeliversEveryBlockToItsSlot) {
   const int n = cases(200);
   for (int k = 0; k < n; ++k) {
-    const std::uint32_t seed = 7919u * static_cast<unsigned>(k) + 31u * static_cast<unsigned>(world_size());
+    const std::uint32_t seed =
+        7919u * static_cast<unsigned>(k) + 31u * static_cast<unsigned>(world_size());
     Random common(seed);
     run(random_topology(common), seed, !ranks_are_slow());
   }
@@ -174,10 +214,12 @@ TEST_P(Algorithm, OnATorusOfRadiusTwo) {
   Topology t = torus_of_all(1);
   t.offsets = box(1, -2, 2), t.name = "moore:1:2";
   run(t, 5, !ranks_are_slow());
-  EXPECT_TRUE(ran > 0 || (may_not_apply() && world_size() < 5) || ranks_are_slow()) << "tested nothing";
+  EXPECT_TRUE(ran > 0 || (may_not_apply() && world_size() < 5) || ranks_are_slow())
+      << "tested nothing";
 }
 
-constexpr const char* every_algorithm[] = {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "native", "irecv"};
+constexpr const char* every_algorithm[] = {
+    "linear", "torus", "torus-direct", "additive-basis", "joint-basis", "native", "irecv"};
 INSTANTIATE_TEST_SUITE_P(Exchange, Algorithm, testing::ValuesIn(every_algorithm), word);
 
 class Algorithm27 : public Algorithm {};

@@ -1,4 +1,5 @@
-// Neighborhoods of communicators with a topology, and graphs over grids: who the neighbors are, in which order, and which planners they get.
+// Neighborhoods of communicators with a topology, and graphs over grids: who the neighbors are, in
+// which order, and which planners they get.
 #include "support/graph_exchange.hpp"
 
 namespace {
@@ -19,14 +20,19 @@ class FromComm : public GraphExchange {
     check_lists(near, graph.of[world_rank()]);
     for (const Way& way : ways) {
       const auto op = all_operations[pick(common, 0, 5)];
-      const Applies expected = way.algorithm == "native" ? applies(graph, op, way.algorithm, false) : Applies::always;
-      exchange(near, graph, op, {4, pick(common, 1, 40), form(op) == 0, form(op) != 0, static_cast<std::uint32_t>(common())}, way, expected, common);
+      const Applies expected =
+          way.algorithm == "native" ? applies(graph, op, way.algorithm, false) : Applies::always;
+      exchange(near, graph, op,
+               {4, pick(common, 1, 40), form(op) == 0, form(op) != 0,
+                static_cast<std::uint32_t>(common())},
+               way, expected, common);
     }
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
 };
 
-// All shapes of up to three dimensions with as many ranks as there are, and all mixes of meshes and rings.
+// All shapes of up to three dimensions with as many ranks as there are, and all mixes of meshes and
+// rings.
 std::vector<Topology> all_grids(int ranks) {
   std::vector<Topology> all;
   const auto add = [&](const std::vector<int>& dims) {
@@ -54,10 +60,17 @@ TEST_F(FromComm, CartesianOfAllShapesAndPeriods) {
     if (pick(common, 1, skip) > 1 && world_size() > 1) continue;
     Graph graph = cartesian_graph(grid, world_size());
     std::ostringstream label;
-    for (int j = 0; j < grid.dimensions(); ++j) label << ' ' << grid.dims[j] << (grid.periods[j] ? "p" : "m");
+    for (int j = 0; j < grid.dimensions(); ++j)
+      label << ' ' << grid.dims[j] << (grid.periods[j] ? "p" : "m");
     graph.name += label.str();
     SCOPED_TRACE(graph.name);
-    run(make_cart(grid), graph, {{"auto"}, {"torus", "p2p-packed"}, {"linear", "p2p-typed"}, {"native"}, {"torus-direct", "p2p-typed"}}, common);
+    run(make_cart(grid), graph,
+        {{"auto"},
+         {"torus", "p2p-packed"},
+         {"linear", "p2p-typed"},
+         {"native"},
+         {"torus-direct", "p2p-typed"}},
+        common);
   }
 }
 
@@ -93,25 +106,30 @@ TEST_F(FromComm, DistributedGraphsWithRepeatedEdges) {
   Random common(13);
   for (int k = 0; k < few_cases(); ++k) {
     Edges edges = anything(common, world_size());
-    edges.insert(edges.end(), edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 2));
+    edges.insert(edges.end(), edges.begin(),
+                 edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 2));
     Graph graph = make_graph(world_size(), edges);
     graph.name = "distributed graph";
     Lists mine = graph.of[world_rank()];
-    const int in = static_cast<int>(mine.sources.size()), out = static_cast<int>(mine.targets.size());
+    const int in = static_cast<int>(mine.sources.size()),
+              out = static_cast<int>(mine.targets.size());
     mine.sources.push_back(0), mine.targets.push_back(0);
     MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, mine.sources.data(), MPI_UNWEIGHTED, out, mine.targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, mine.sources.data(), MPI_UNWEIGHTED, out,
+                                   mine.targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
     run(comm, graph, {{"auto"}, {"linear", "p2p-typed"}, {"native"}}, common);
   }
 }
 
-// Recognized as offsets, blocks lie in another order than the program's; errors name them by the program's numbers.
+// Recognized as offsets, blocks lie in another order than the program's; errors name them by the
+// program's numbers.
 TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
   const int ranks = world_size(), rank = world_rank(), last = ranks - 1;
   if (ranks < 3) GTEST_SKIP() << "both blocks come from one rank";
   MPI_Comm ring = make_cart(torus_of_all(1));
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_from_comm(ring, MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_neighborhood_create_from_comm(ring, MPI_INFO_NULL, &near), TONARI_SUCCESS)
+      << tonari_last_error();
   MPI_Comm_free(&ring);
   int out[8] = {}, in[8] = {};
   const int two[] = {2, 2}, odd[] = {3, 2};
@@ -119,14 +137,19 @@ TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
   const MPI_Aint theirs[] = {reinterpret_cast<MPI_Aint>(in), reinterpret_cast<MPI_Aint>(in + 4)};
   const MPI_Aint nowhere[] = {0, theirs[1]}, overlapping[] = {ours[0], theirs[1]};
   const MPI_Datatype ints[] = {MPI_INT, MPI_INT};
-  const auto refused = [&](int code, const int* received, const MPI_Aint* into, const std::string& words) {
+  const auto refused = [&](int code, const int* received, const MPI_Aint* into,
+                           const std::string& words) {
     const bool errs = rank == last;
-    EXPECT_EQ(tonari_alltoallw(MPI_BOTTOM, two, ours, ints, MPI_BOTTOM, errs ? received : two, errs ? into : theirs, ints, near), code);
+    EXPECT_EQ(tonari_alltoallw(MPI_BOTTOM, two, ours, ints, MPI_BOTTOM, errs ? received : two,
+                               errs ? into : theirs, ints, near),
+              code);
     const std::string sentence = tonari_last_error();
     EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
   };
-  refused(TONARI_ERR_MISMATCH, odd, theirs, "block 0 from rank " + std::to_string(last - 1) + " to rank " + std::to_string(last));
-  refused(TONARI_ERR_ARGUMENT, two, nowhere, "receive block 0 has 8 bytes, but the receive buffer is null");
+  refused(TONARI_ERR_MISMATCH, odd, theirs,
+          "block 0 from rank " + std::to_string(last - 1) + " to rank " + std::to_string(last));
+  refused(TONARI_ERR_ARGUMENT, two, nowhere,
+          "receive block 0 has 8 bytes, but the receive buffer is null");
   refused(TONARI_ERR_BUFFERS, two, overlapping, "send block 0 and receive block 0 overlap");
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
@@ -136,17 +159,20 @@ TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
 class OverAGrid : public GraphExchange {
  protected:
   void SetUp() override {
-    if (mpi_spins() && world_size() > 5) GTEST_SKIP() << "slow where ranks that spin outnumber the cores; the same as on five ranks";
+    if (mpi_spins() && world_size() > 5)
+      GTEST_SKIP() << "slow where ranks that spin outnumber the cores; the same as on five ranks";
   }
   static Topology random_grid(Random& common) {
     Topology grid;
     grid.dims.assign(pick(common, 1, 3), 0);
     MPI_Dims_create(world_size(), grid.dimensions(), grid.dims.data());
     for (int j = 0; j < grid.dimensions(); ++j) grid.periods.push_back(pick(common, 0, 1));
-    for (int n = pick(common, 1, 8) * grid.dimensions(); n > 0; --n) grid.offsets.push_back(pick(common, -2, 2));
+    for (int n = pick(common, 1, 8) * grid.dimensions(); n > 0; --n)
+      grid.offsets.push_back(pick(common, -2, 2));
     return grid;
   }
-  // The lists of the offsets, sources in an order of their own; a neighbor that does not exist is left out, or MPI_PROC_NULL.
+  // The lists of the offsets, sources in an order of their own; a neighbor that does not exist is
+  // left out, or MPI_PROC_NULL.
   static Graph graph_of(const Topology& grid, bool holes, Random& common) {
     Graph graph{std::vector<Lists>(world_size()), "offsets"};
     for (int rank = 0; rank < world_size(); ++rank) {
@@ -160,14 +186,18 @@ class OverAGrid : public GraphExchange {
     find_origins(graph);
     return graph;
   }
-  void run(const Topology& grid, const Graph& graph, const Way& way, Operation op, Applies expected, Random& common) {
+  void run(const Topology& grid, const Graph& graph, const Way& way, Operation op, Applies expected,
+           Random& common) {
     MPI_Comm cart = make_cart(grid);
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     const int code = create_adjacent(cart, graph.of[world_rank()], MPI_INFO_NULL, &near);
     MPI_Comm_free(&cart);
     ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
     check_lists(near, graph.of[world_rank()]);
-    exchange(near, graph, op, {4, pick(common, 1, 60), form(op) == 0, form(op) != 0, static_cast<std::uint32_t>(common())}, way, expected, common);
+    exchange(near, graph, op,
+             {4, pick(common, 1, 60), form(op) == 0, form(op) != 0,
+              static_cast<std::uint32_t>(common())},
+             way, expected, common);
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
 };

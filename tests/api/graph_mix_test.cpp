@@ -1,4 +1,5 @@
-// Many exchanges in flight at once, on several neighborhoods, started and completed in another order on every rank.
+// Many exchanges in flight at once, on several neighborhoods, started and completed in another
+// order on every rank.
 #include "support/graph_exchange.hpp"
 
 namespace {
@@ -21,7 +22,9 @@ class Mix : public GraphExchange {
   };
 
   static std::string algorithm_of(Random& common) {
-    static const char* const names[] = {"auto", "linear", "coloring", "irecv", "native", "torus", "node-aware", "tree", "common-neighborhood"};
+    static const char* const names[] = {"auto",       "linear", "coloring",
+                                        "irecv",      "native", "torus",
+                                        "node-aware", "tree",   "common-neighborhood"};
     return names[pick(common, 0, 8)];
   }
 
@@ -31,14 +34,19 @@ class Mix : public GraphExchange {
     Place place{{}, TONARI_NEIGHBORHOOD_NULL};
     if (pick(common, 0, 1)) {
       place.graph = random_graph(common, world_size());
-      EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, place.graph.of[world_rank()], MPI_INFO_NULL, &place.near), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_EQ(
+          create_adjacent(MPI_COMM_WORLD, place.graph.of[world_rank()], MPI_INFO_NULL, &place.near),
+          TONARI_SUCCESS)
+          << tonari_last_error();
       return place;
     }
     Topology grid = torus_of_all(pick(common, 1, 2));
     grid.periods[0] = pick(common, 0, 1);
     place.graph = cartesian_graph(grid, world_size());
     MPI_Comm cart = make_cart(grid);
-    EXPECT_EQ(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &place.near), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &place.near),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     MPI_Comm_free(&cart);
     return place;
   }
@@ -47,12 +55,15 @@ class Mix : public GraphExchange {
   Item make_item(const Place& place, Random& common) {
     const auto op = all_operations[pick(common, 0, 5)];
     Sizes sizes = random_sizes(common, op, true);
-    if (mpi_spins()) sizes.most = std::min(sizes.most, 4000 / sizes.quantum - 1);  // native: see exchange_test.cpp
+    // native: see exchange_test.cpp
+    if (mpi_spins()) sizes.most = std::min(sizes.most, 4000 / sizes.quantum - 1);
     const std::string algorithm = algorithm_of(common), channel = random_channel(common);
     Random random(common() + static_cast<unsigned>(world_rank()));
     Item item{place.graph, make_buffers(random, place.graph, world_rank(), op, sizes)};
     for (const std::string& name : {algorithm, std::string("linear")}) {
-      const Info info{{"tonari_algorithm", name}, {"tonari_channel", name == "native" ? "auto" : channel}, {"tonari_tune", "off"}};
+      const Info info{{"tonari_algorithm", name},
+                      {"tonari_channel", name == "native" ? "auto" : channel},
+                      {"tonari_tune", "off"}};
       const int code = init(op, item.buffers.out, item.buffers.in, place.near, info, &item.request);
       if (code == TONARI_ERR_ALGORITHM) continue;
       EXPECT_EQ(code, TONARI_SUCCESS) << name << ": " << tonari_last_error();
@@ -66,7 +77,8 @@ class Mix : public GraphExchange {
     if (!item.active) return;
     item.active = false;
     EXPECT_EQ(item.buffers.wrong(item.graph, world_rank(), item.round), "")
-        << name(item.buffers.op) << " on " << item.graph.name << ", round " << item.round << "\n" << tonari_request_describe(item.request);
+        << name(item.buffers.op) << " on " << item.graph.name << ", round " << item.round << "\n"
+        << tonari_request_describe(item.request);
   }
 
   static void begin(Item& item) {
@@ -79,14 +91,18 @@ class Mix : public GraphExchange {
     std::vector<tonari_request> together;
     for (std::size_t k : shuffled(items.size(), own)) {
       begin(items[k]);
-      if (pick(own, 0, 2) == 0) together.push_back(items[k].request);
-      else EXPECT_EQ(tonari_start(items[k].request), TONARI_SUCCESS) << tonari_last_error();
+      if (pick(own, 0, 2) == 0)
+        together.push_back(items[k].request);
+      else
+        EXPECT_EQ(tonari_start(items[k].request), TONARI_SUCCESS) << tonari_last_error();
     }
-    EXPECT_EQ(tonari_startall(static_cast<int>(together.size()), together.data()), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_startall(static_cast<int>(together.size()), together.data()), TONARI_SUCCESS)
+        << tonari_last_error();
   }
 
-  // A wait for one may need others to progress, on ranks that wait for yet others: only waitall and test promise that any order is fine. So this rank
-  // tests in a random order until some are left, which it then waits for together.
+  // A wait for one may need others to progress, on ranks that wait for yet others: only waitall and
+  // test promise that any order is fine. So this rank tests in a random order until some are left,
+  // which it then waits for together.
   static void complete_all(std::vector<Item>& items, Random& own) {
     const std::size_t left_at_end = own() % (items.size() + 1);
     for (std::size_t active = items.size(); active > left_at_end;) {
@@ -99,8 +115,10 @@ class Mix : public GraphExchange {
       --active;
     }
     std::vector<tonari_request> rest{TONARI_REQUEST_NULL};
-    for (std::size_t k : shuffled(items.size(), own)) rest.push_back(items[k].request);  // complete ones are skipped
-    EXPECT_EQ(tonari_waitall(static_cast<int>(rest.size()), rest.data()), TONARI_SUCCESS) << tonari_last_error();
+    // complete ones are skipped
+    for (std::size_t k : shuffled(items.size(), own)) rest.push_back(items[k].request);
+    EXPECT_EQ(tonari_waitall(static_cast<int>(rest.size()), rest.data()), TONARI_SUCCESS)
+        << tonari_last_error();
     for (Item& item : items) finish(item);
   }
 
@@ -114,7 +132,8 @@ class Mix : public GraphExchange {
   // Neighborhoods are freed by all ranks in one order, requests in any.
   static void free_requests(std::vector<Item>& items, std::size_t from, Random& own) {
     for (std::size_t k : shuffled(items.size() - from, own)) {
-      EXPECT_EQ(tonari_request_free(&items[from + k].request), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_EQ(tonari_request_free(&items[from + k].request), TONARI_SUCCESS)
+          << tonari_last_error();
       EXPECT_EQ(items[from + k].request, TONARI_REQUEST_NULL);
     }
     items.resize(from);
@@ -127,11 +146,14 @@ class Mix : public GraphExchange {
     std::vector<Place> places;
     std::vector<Item> items;
     for (int n = few ? 2 : pick(common, 2, 4); n > 0; --n) places.push_back(make_place(common));
-    for (int n = few ? 4 : pick(common, 3, 10); n > 0; --n) items.push_back(make_item(places[pick(common, 0, static_cast<int>(places.size()) - 1)], common));
+    for (int n = few ? 4 : pick(common, 3, 10); n > 0; --n)
+      items.push_back(
+          make_item(places[pick(common, 0, static_cast<int>(places.size()) - 1)], common));
     const std::size_t freed_early = common() % (places.size() + 1);
     for (int round = 0; round < 3; ++round) {
       start_all(items, own);
-      for (std::size_t k = 0; round == 1 && k < freed_early; ++k) EXPECT_EQ(tonari_neighborhood_free(&places[k].near), TONARI_SUCCESS);
+      for (std::size_t k = 0; round == 1 && k < freed_early; ++k)
+        EXPECT_EQ(tonari_neighborhood_free(&places[k].near), TONARI_SUCCESS);
       complete_all(items, own);
       if (round == 1) free_requests(items, items.size() - items.size() / 3, own);
     }
@@ -144,7 +166,8 @@ class Mix : public GraphExchange {
 
 TEST_F(Mix, OfOperationsOnGraphsAndGridsInAnyOrder) {
   const int n = cases(world_size() == 2 ? 60 : 120);
-  for (int k = 0; k < n; ++k) run(6151u * static_cast<unsigned>(k) + static_cast<unsigned>(world_size()));
+  for (int k = 0; k < n; ++k)
+    run(6151u * static_cast<unsigned>(k) + static_cast<unsigned>(world_size()));
 }
 
 }  // namespace

@@ -1,37 +1,55 @@
-// Every operation, algorithm and channel on random graphs, sizes and datatypes; the oracle is arithmetic on the lists.
+// Every operation, algorithm and channel on random graphs, sizes and datatypes; the oracle is
+// arithmetic on the lists.
 #include "support/graph_exchange.hpp"
 
 namespace {
 
 using namespace tonari::test;
 
-constexpr const char* every_algorithm[] = {"linear", "coloring", "tree", "node-aware", "common-neighborhood",
-                                           "store-and-forward", "message-sharing", "balanced", "native", "irecv", "auto", "torus"};
+constexpr const char* every_algorithm[] = {"linear",
+                                           "coloring",
+                                           "tree",
+                                           "node-aware",
+                                           "common-neighborhood",
+                                           "store-and-forward",
+                                           "message-sharing",
+                                           "balanced",
+                                           "native",
+                                           "irecv",
+                                           "auto",
+                                           "torus"};
 
 class RandomGraphs : public GraphExchange {};
 
 TEST_F(RandomGraphs, DeliverEveryBlockToItsSlot) {
   const int n = cases(world_size() == 2 ? 60 : 150);
   const auto first = 31u * static_cast<unsigned>(world_size());
-  for (int k = 0; k < n; ++k) random_exchanges(first + 104729u * static_cast<unsigned>(k), ranks_are_slow() ? 6 : 16, every_algorithm);
+  for (int k = 0; k < n; ++k)
+    random_exchanges(first + 104729u * static_cast<unsigned>(k), ranks_are_slow() ? 6 : 16,
+                     every_algorithm);
   if (n < 10 || world_size() < 3) return;
   EXPECT_EQ(ran["torus"], 0);
   // What passes blocks on pays on other machines: tests/engine/graph_machine_test.cpp.
-  for (const char* algorithm : {"linear", "coloring", "node-aware", "native", "irecv", "auto"}) EXPECT_GT(ran[algorithm], 0) << algorithm;
+  for (const char* algorithm : {"linear", "coloring", "node-aware", "native", "irecv", "auto"})
+    EXPECT_GT(ran[algorithm], 0) << algorithm;
 }
 
 // Where it applies for certain, so that it is not left out by chance.
 class CertainGraphs : public GraphExchange {
  protected:
-  void run_all(const Graph& graph, const char* split, std::initializer_list<const char*> algorithms, std::initializer_list<Operation> operations) {
+  void run_all(const Graph& graph, const char* split, std::initializer_list<const char*> algorithms,
+               std::initializer_list<Operation> operations) {
     Random common(17);
     Nodes::set(split);
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     for (const char* algorithm : algorithms)
       for (Operation op : operations) {
         const Way way{algorithm, random_channel(common)};
-        exchange(near, graph, op, {4, 2, form(op) == 0, form(op) != 0, 9}, way, Applies::always, common);
+        exchange(near, graph, op, {4, 2, form(op) == 0, form(op) != 0, 9}, way, Applies::always,
+                 common);
       }
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
@@ -44,7 +62,8 @@ TEST_F(CertainGraphs, NodeAwareOnNodesOfOneAndThreeRanks) {
   run_all(graph, "1,3", {"node-aware", "coloring"}, {Operation::allgather});
   run_all(graph, "2", {"node-aware"}, {Operation::alltoallv});
   if (mpi_spins() && ranks_are_slow()) return;
-  run_all(graph, "2,1", {"node-aware", "linear"}, {Operation::alltoall, Operation::alltoallw, Operation::allgatherv});
+  run_all(graph, "2,1", {"node-aware", "linear"},
+          {Operation::alltoall, Operation::alltoallw, Operation::allgatherv});
 }
 
 // A block on its way to several ranks goes through the same ones as others of other sizes.
@@ -54,11 +73,14 @@ TEST_F(CertainGraphs, AllgatherOfSizesThatDifferByRank) {
   Random common(3);
   Nodes::set("2,1");
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   for (const char* algorithm : {"tree", "node-aware", "common-neighborhood"})
     for (const char* channel : {"p2p-typed", "p2p-packed", "shared", "onesided"}) {
       if (mpi_spins() && ranks_are_slow() && common() % 2) continue;
-      exchange(near, graph, Operation::allgatherw, {4, 500, false, true, 21}, {algorithm, channel}, Applies::perhaps, common);
+      exchange(near, graph, Operation::allgatherw, {4, 500, false, true, 21}, {algorithm, channel},
+               Applies::perhaps, common);
     }
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }

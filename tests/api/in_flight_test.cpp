@@ -1,4 +1,5 @@
-// Exchanges go on while a rank waits for something else: in a collective call of tonari's, or for another exchange.
+// Exchanges go on while a rank waits for something else: in a collective call of tonari's, or for
+// another exchange.
 #include <vector>
 
 #include "support/oracle.hpp"
@@ -17,7 +18,9 @@ class InFlight : public testing::Test {
     ring.dims = {ranks}, ring.periods = {1}, ring.offsets = {1, 2, -1};
     MPI_Comm cart = make_cart(ring);
     const Info info{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}};
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, 3, ring.offsets.data(), info, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_neighborhood_create_cart(cart, 3, ring.offsets.data(), info, &near),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     MPI_Comm_free(&cart);
   }
   void TearDown() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
@@ -32,23 +35,33 @@ class InFlight : public testing::Test {
   }
   void expect_delivered(const Buffers& b, int salt) const {
     const int from[] = {rank - 1, rank - 2, rank + 1};
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(b.in[i], 1000 * salt + 10 * ((from[i] % ranks + ranks) % ranks) + i) << "block " << i;
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(b.in[i], 1000 * salt + 10 * ((from[i] % ranks + ranks) % ranks) + i)
+          << "block " << i;
   }
-  int ialltoall(Buffers& b, tonari_request& request) { return tonari_ialltoall(b.out, 1, MPI_INT, b.in, 1, MPI_INT, near, &request); }
+  int ialltoall(Buffers& b, tonari_request& request) {
+    return tonari_ialltoall(b.out, 1, MPI_INT, b.in, 1, MPI_INT, near, &request);
+  }
 
   int rank = 0, ranks = 1;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
 };
 
-// Some ranks are in a collective call already, where others still wait for blocks that pass through them.
+// Some ranks are in a collective call already, where others still wait for blocks that pass through
+// them.
 TEST_F(InFlight, CollectiveCallsLetThemProceed) {
   for (int late = 0; late < ranks; ++late) {
     Buffers first = fill(1), second = fill(2);
     tonari_request request = TONARI_REQUEST_NULL;
     ASSERT_EQ(ialltoall(first, request), TONARI_SUCCESS) << tonari_last_error();
-    if (rank == late) { EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS); }
-    ASSERT_EQ(tonari_alltoall(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near), TONARI_SUCCESS) << tonari_last_error();
-    if (rank != late) { EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS); }
+    if (rank == late) {
+      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    }
+    ASSERT_EQ(tonari_alltoall(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near), TONARI_SUCCESS)
+        << tonari_last_error();
+    if (rank != late) {
+      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    }
     expect_delivered(first, 1);
     expect_delivered(second, 2);
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
@@ -59,9 +72,16 @@ TEST_F(InFlight, InitLetsThemProceed) {
   Buffers first = fill(1), second = fill(2);
   tonari_request request = TONARI_REQUEST_NULL, persistent = TONARI_REQUEST_NULL;
   ASSERT_EQ(ialltoall(first, request), TONARI_SUCCESS) << tonari_last_error();
-  if (rank == 0) { EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS); }
-  ASSERT_EQ(tonari_alltoall_init(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near, MPI_INFO_NULL, &persistent), TONARI_SUCCESS) << tonari_last_error();
-  if (rank != 0) { EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS); }
+  if (rank == 0) {
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  }
+  ASSERT_EQ(tonari_alltoall_init(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near, MPI_INFO_NULL,
+                                 &persistent),
+            TONARI_SUCCESS)
+      << tonari_last_error();
+  if (rank != 0) {
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  }
   expect_delivered(first, 1);
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   EXPECT_EQ(tonari_request_free(&persistent), TONARI_SUCCESS);
@@ -76,7 +96,8 @@ TEST_F(InFlight, WaitingForOneDrivesTheOthers) {
     buffers[k] = fill(k);
     ASSERT_EQ(ialltoall(buffers[k], requests[k]), TONARI_SUCCESS) << tonari_last_error();
   }
-  for (int k = 0; k < n; ++k) EXPECT_EQ(tonari_wait(requests[(k + rank) % n]), TONARI_SUCCESS) << tonari_last_error();
+  for (int k = 0; k < n; ++k)
+    EXPECT_EQ(tonari_wait(requests[(k + rank) % n]), TONARI_SUCCESS) << tonari_last_error();
   for (int k = 0; k < n; ++k) {
     expect_delivered(buffers[k], k);
     EXPECT_EQ(tonari_request_free(&requests[k]), TONARI_SUCCESS);

@@ -1,4 +1,5 @@
-// The C++ face of exchanges in place: spans, the ways to call, and spans that do not fit, which are an error on all ranks.
+// The C++ face of exchanges in place: spans, the ways to call, and spans that do not fit, which are
+// an error on all ranks.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -69,7 +70,9 @@ TEST_F(InPlaceCpp, BlocksOfOneSize) {
   for (int round = 0; round < 3; ++round) {
     fill();
     swap.start();
-    if (round == 1) while (!swap.test()) {}
+    if (round == 1)
+      while (!swap.test()) {
+      }
     swap.wait();
     expect();
   }
@@ -78,14 +81,19 @@ TEST_F(InPlaceCpp, BlocksOfOneSize) {
   tonari::ialltoall_inplace(std::span(block), MPI_COMM_WORLD).wait();
   expect();
   fill();
-  { const tonari::Request dropped = tonari::ialltoall_inplace(block.data(), 3, MPI_INT64_T, MPI_COMM_WORLD); }  // waits
+  // waits
+  {
+    const tonari::Request dropped =
+        tonari::ialltoall_inplace(block.data(), 3, MPI_INT64_T, MPI_COMM_WORLD);
+  }
   expect();
 }
 
 TEST_F(InPlaceCpp, BlocksOfManySizes) {
   tonari::alltoallv_inplace(std::span(data), counts, at, MPI_COMM_WORLD);
   expect_swapped();
-  tonari::Request back = tonari::alltoallv_inplace_init(std::span(data), counts, at, MPI_COMM_WORLD);
+  tonari::Request back =
+      tonari::alltoallv_inplace_init(std::span(data), counts, at, MPI_COMM_WORLD);
   back.start();
   back.wait();
   EXPECT_EQ(data, before);
@@ -99,7 +107,8 @@ TEST_F(InPlaceCpp, TypesOfManyKinds) {
   for (MPI_Aint place : at) bytes.push_back(place * static_cast<MPI_Aint>(sizeof(double)));
   tonari::alltoallw_inplace(data.data(), counts, bytes, types, MPI_COMM_WORLD);
   expect_swapped();
-  tonari::Request back = tonari::alltoallw_inplace_init(data.data(), counts, bytes, types, MPI_COMM_WORLD);
+  tonari::Request back =
+      tonari::alltoallw_inplace_init(data.data(), counts, bytes, types, MPI_COMM_WORLD);
   back.start();
   back.wait();
   EXPECT_EQ(data, before);
@@ -108,7 +117,8 @@ TEST_F(InPlaceCpp, TypesOfManyKinds) {
 }
 
 TEST_F(InPlaceCpp, TheGeneralExchange) {
-  // Rank r has r % 2 + 1 elements for everyone; what arrives is stored without gaps, in the order of the ranks.
+  // Rank r has r % 2 + 1 elements for everyone; what arrives is stored without gaps, in the order
+  // of the ranks.
   const auto of = [](int r) { return r % 2 + 1; };
   std::vector<int> send(static_cast<std::size_t>(ranks), of(rank)), recv;
   Places send_at, recv_at;
@@ -132,9 +142,11 @@ TEST_F(InPlaceCpp, TheGeneralExchange) {
   tonari::alltoallv_inplace_general(std::span(all), send, send_at, recv, recv_at, MPI_COMM_WORLD);
   expect();
   fill();
-  tonari::ialltoallv_inplace_general(std::span(all), send, send_at, recv, recv_at, MPI_COMM_WORLD).wait();
+  tonari::ialltoallv_inplace_general(std::span(all), send, send_at, recv, recv_at, MPI_COMM_WORLD)
+      .wait();
   expect();
-  tonari::Request again = tonari::alltoallv_inplace_general_init(all.data(), send, send_at, recv, recv_at, MPI_DOUBLE, MPI_COMM_WORLD);
+  tonari::Request again = tonari::alltoallv_inplace_general_init(
+      all.data(), send, send_at, recv, recv_at, MPI_DOUBLE, MPI_COMM_WORLD);
   for (int round = 0; round < 2; ++round) {
     fill();
     again.start();
@@ -149,7 +161,8 @@ TEST_F(InPlaceCpp, SettingsByInfo) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "tonari_algorithm", "linear-shift");
   MPI_Info_set(info, "tonari_inplace_memory", "100");
-  const tonari::Request swap = tonari::alltoallv_inplace_init(std::span(data), counts, at, MPI_COMM_WORLD, info);
+  const tonari::Request swap =
+      tonari::alltoallv_inplace_init(std::span(data), counts, at, MPI_COMM_WORLD, info);
   MPI_Info_free(&info);
   EXPECT_STREQ(swap.info().algorithm, "linear-shift");
   EXPECT_LE(swap.info().scratch_bytes, 100);
@@ -161,39 +174,57 @@ TEST_F(InPlaceCpp, SpansOfTheWrongLengthFailOnAllRanks) {
   Places many = at, bytes;
   for (MPI_Aint place : at) bytes.push_back(place * static_cast<MPI_Aint>(sizeof(double)));
   if (errs) few.pop_back(), many.push_back(0);
-  const std::vector<MPI_Datatype> types(static_cast<std::size_t>(errs ? ranks + 1 : ranks), MPI_DOUBLE);
+  const std::vector<MPI_Datatype> types(static_cast<std::size_t>(errs ? ranks + 1 : ranks),
+                                        MPI_DOUBLE);
   const std::span all(data);
   const MPI_Comm comm = MPI_COMM_WORLD;
-  expect_failure(TONARI_ERR_ARGUMENT, {"block counts"}, [&] { tonari::alltoallv_inplace(all, few, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"block displacements"}, [&] { tonari::alltoallv_inplace_init(all, counts, many, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"block types"}, [&] { tonari::ialltoallw_inplace(data.data(), counts, bytes, types, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"send counts"}, [&] { tonari::alltoallv_inplace_general(all, few, at, counts, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"send displacements"}, [&] { tonari::alltoallv_inplace_general(all, counts, many, counts, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"receive counts"}, [&] { tonari::ialltoallv_inplace_general(all, counts, at, few, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"receive displacements"}, [&] { tonari::alltoallv_inplace_general_init(all, counts, at, counts, many, comm); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"block counts"},
+                 [&] { tonari::alltoallv_inplace(all, few, at, comm); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"block displacements"},
+                 [&] { tonari::alltoallv_inplace_init(all, counts, many, comm); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"block types"},
+                 [&] { tonari::ialltoallw_inplace(data.data(), counts, bytes, types, comm); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"send counts"},
+                 [&] { tonari::alltoallv_inplace_general(all, few, at, counts, at, comm); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"send displacements"},
+                 [&] { tonari::alltoallv_inplace_general(all, counts, many, counts, at, comm); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"receive counts"},
+                 [&] { tonari::ialltoallv_inplace_general(all, counts, at, few, at, comm); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"receive displacements"}, [&] {
+    tonari::alltoallv_inplace_general_init(all, counts, at, counts, many, comm);
+  });
   tonari::alltoallv_inplace(all, counts, at, comm);
   expect_swapped();
 }
 
 TEST_F(InPlaceCpp, BuffersThatAreTooSmallFailOnAllRanks) {
   // Of at least two elements per rank, one missing on the last rank.
-  std::vector<double> even(static_cast<std::size_t>(2 * ranks + (rank == last && ranks > 1 ? -1 : 0)));
-  if (ranks > 1) expect_failure(TONARI_ERR_ARGUMENT, {"block count", "negative"}, [&] { tonari::alltoall_inplace(std::span(even), MPI_COMM_WORLD); });
+  std::vector<double> even(
+      static_cast<std::size_t>(2 * ranks + (rank == last && ranks > 1 ? -1 : 0)));
+  if (ranks > 1)
+    expect_failure(TONARI_ERR_ARGUMENT, {"block count", "negative"},
+                   [&] { tonari::alltoall_inplace(std::span(even), MPI_COMM_WORLD); });
   // The block for rank 0 ends one element, a gap, before the buffer does.
   const std::span all(data), part = all.first(data.size() - (rank == last ? 2 : 1));
-  expect_failure(TONARI_ERR_ARGUMENT, {"block counts"}, [&] { tonari::alltoallv_inplace(part, counts, at, MPI_COMM_WORLD); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"send counts"}, [&] { tonari::alltoallv_inplace_general(part, counts, at, counts, at, MPI_COMM_WORLD); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"block counts"},
+                 [&] { tonari::alltoallv_inplace(part, counts, at, MPI_COMM_WORLD); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"send counts"}, [&] {
+    tonari::alltoallv_inplace_general(part, counts, at, counts, at, MPI_COMM_WORLD);
+  });
   tonari::alltoallv_inplace(all.first(data.size() - 1), counts, at, MPI_COMM_WORLD);
   expect_swapped();
 }
 
 TEST_F(InPlaceCpp, FailuresOfTheLibraryAreThrown) {
-  expect_failure(TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"}, [&] { tonari::alltoall_inplace(std::span(data), MPI_COMM_NULL); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"}, [&] { tonari::alltoallv_inplace(std::span(data), counts, at, MPI_COMM_NULL); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"},
+                 [&] { tonari::alltoall_inplace(std::span(data), MPI_COMM_NULL); });
+  expect_failure(TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"},
+                 [&] { tonari::alltoallv_inplace(std::span(data), counts, at, MPI_COMM_NULL); });
   if (ranks == 1) return;
   Places same = at;
   if (rank == last) same[0] = same[last];
-  expect_failure(TONARI_ERR_BUFFERS, {"rank " + std::to_string(last), "overlap"}, [&] { tonari::alltoallv_inplace(std::span(data), counts, same, MPI_COMM_WORLD); });
+  expect_failure(TONARI_ERR_BUFFERS, {"rank " + std::to_string(last), "overlap"},
+                 [&] { tonari::alltoallv_inplace(std::span(data), counts, same, MPI_COMM_WORLD); });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Bad input of exchanges in place, and requests used wrongly: all ranks get the same code and sentence from each kind of call, the buffer is as it was, and a correct call
-// afterwards works. Types, settings and budgets are in in_place_setting_errors_test.cpp.
+// Bad input of exchanges in place, and requests used wrongly: all ranks get the same code and
+// sentence from each kind of call, the buffer is as it was, and a correct call afterwards works.
+// Types, settings and budgets are in in_place_setting_errors_test.cpp.
 #include <climits>
 #include <cstdint>
 
@@ -39,7 +40,8 @@ TEST_F(InPlaceErrors, NoPlaceForTheRequestOnOneRank) {
   for (Form form : all_forms)
     for (Way way : {Way::persistent, Way::started}) {
       tonari_request request = TONARI_REQUEST_NULL;
-      expect_everywhere(make(good(form), way, rank == last ? nullptr : &request), TONARI_ERR_ARGUMENT, {"request", "null"});
+      expect_everywhere(make(good(form), way, rank == last ? nullptr : &request),
+                        TONARI_ERR_ARGUMENT, {"request", "null"});
       EXPECT_EQ(request, TONARI_REQUEST_NULL);
     }
   EXPECT_TRUE(data == before);
@@ -57,49 +59,65 @@ TEST_F(InPlaceErrors, NullBufferOnlyWithoutElements) {
 }
 
 TEST_F(InPlaceErrors, InPlaceIsNoBuffer) {
-  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"buf is MPI_IN_PLACE", "give the buffer itself"}, [](Call& c) { c.buf = MPI_IN_PLACE; });
+  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"buf is MPI_IN_PLACE", "give the buffer itself"},
+            [](Call& c) { c.buf = MPI_IN_PLACE; });
 }
 
 TEST_F(InPlaceErrors, NullArrays) {
-  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"array of block counts is null"}, [](Call& c) { c.counts = nullptr; });
-  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"array of block displacements is null"}, [](Call& c) { c.displs = nullptr; });
-  refuse_in({Form::w}, TONARI_ERR_ARGUMENT, {"array of block types is null"}, [](Call& c) { c.types = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of receive counts is null"}, [](Call& c) { c.counts = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of receive displacements is null"}, [](Call& c) { c.displs = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of send counts is null"}, [](Call& c) { c.sendcounts = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of send displacements is null"}, [](Call& c) { c.senddispls = nullptr; });
+  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"array of block counts is null"},
+            [](Call& c) { c.counts = nullptr; });
+  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"array of block displacements is null"},
+            [](Call& c) { c.displs = nullptr; });
+  refuse_in({Form::w}, TONARI_ERR_ARGUMENT, {"array of block types is null"},
+            [](Call& c) { c.types = nullptr; });
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of receive counts is null"},
+            [](Call& c) { c.counts = nullptr; });
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of receive displacements is null"},
+            [](Call& c) { c.displs = nullptr; });
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of send counts is null"},
+            [](Call& c) { c.sendcounts = nullptr; });
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of send displacements is null"},
+            [](Call& c) { c.senddispls = nullptr; });
 }
 
 TEST_F(InPlaceErrors, NullTypes) {
   std::vector<MPI_Datatype> hole = types;
   hole[last] = MPI_DATATYPE_NULL;
-  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"type", "MPI_DATATYPE_NULL"}, [&](Call& c) { c.type = MPI_DATATYPE_NULL, c.types = hole.data(); });
+  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"type", "MPI_DATATYPE_NULL"},
+            [&](Call& c) { c.type = MPI_DATATYPE_NULL, c.types = hole.data(); });
 }
 
 TEST_F(InPlaceErrors, NegativeCounts) {
   std::vector<int> bad = counts;
   bad[last] = -7;
-  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"count", "-7", "negative"}, [&](Call& c) { c.count = -7, c.counts = bad.data(); });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"send count " + std::to_string(last), "-7"}, [&](Call& c) { c.sendcounts = bad.data(); });
+  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"count", "-7", "negative"},
+            [&](Call& c) { c.count = -7, c.counts = bad.data(); });
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"send count " + std::to_string(last), "-7"},
+            [&](Call& c) { c.sendcounts = bad.data(); });
 }
 
 TEST_F(InPlaceErrors, NegativeDisplacements) {
   std::vector<MPI_Aint> bad = at;
   bad[last] = -4;
   const std::string number = "displacement " + std::to_string(last);
-  refuse_in({Form::v, Form::w, Form::general}, TONARI_ERR_ARGUMENT, {number, "-4", "negative"}, [&](Call& c) { c.displs = bad.data(); });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"send " + number, "-4", "negative"}, [&](Call& c) { c.senddispls = bad.data(); });
+  refuse_in({Form::v, Form::w, Form::general}, TONARI_ERR_ARGUMENT, {number, "-4", "negative"},
+            [&](Call& c) { c.displs = bad.data(); });
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"send " + number, "-4", "negative"},
+            [&](Call& c) { c.senddispls = bad.data(); });
 }
 
 TEST_F(InPlaceErrors, WhatDoesNotFit) {
   std::vector<MPI_Aint> far = at;
   far[last] = PTRDIFF_MAX / 2;
-  refuse_in({Form::v, Form::general}, TONARI_ERR_OVERFLOW, {"does not fit"}, [&](Call& c) { c.displs = far.data(); });
-  refuse_in({Form::general}, TONARI_ERR_OVERFLOW, {"does not fit"}, [&](Call& c) { c.senddispls = far.data(); });
+  refuse_in({Form::v, Form::general}, TONARI_ERR_OVERFLOW, {"does not fit"},
+            [&](Call& c) { c.displs = far.data(); });
+  refuse_in({Form::general}, TONARI_ERR_OVERFLOW, {"does not fit"},
+            [&](Call& c) { c.senddispls = far.data(); });
   // In bytes the displacement alone fits, its end does not.
   std::vector<MPI_Aint> end = at;
   end[last] = PTRDIFF_MAX;
-  refuse_in({Form::general}, TONARI_ERR_OVERFLOW, {"does not fit"}, [&](Call& c) { c.displs = end.data(), c.type = MPI_BYTE; });
+  refuse_in({Form::general}, TONARI_ERR_OVERFLOW, {"does not fit"},
+            [&](Call& c) { c.displs = end.data(), c.type = MPI_BYTE; });
 }
 
 TEST_F(InPlaceErrors, TypesThatAreTooWide) {
@@ -107,11 +125,13 @@ TEST_F(InPlaceErrors, TypesThatAreTooWide) {
   for (MPI_Datatype type : wide.all()) {
     std::vector<MPI_Datatype> one = types;
     one[last] = type;
-    refuse_in(all_forms, TONARI_ERR_OVERFLOW, {"does not fit"}, [&](Call& c) { c.type = type, c.types = one.data(); });
+    refuse_in(all_forms, TONARI_ERR_OVERFLOW, {"does not fit"},
+              [&](Call& c) { c.type = type, c.types = one.data(); });
   }
   std::vector<MPI_Aint> far = bytes_at;
   far[last] = PTRDIFF_MAX - 2;
-  refuse_in({Form::w}, TONARI_ERR_OVERFLOW, {"address of", "does not fit"}, [&](Call& c) { c.displs = far.data(); });
+  refuse_in({Form::w}, TONARI_ERR_OVERFLOW, {"address of", "does not fit"},
+            [&](Call& c) { c.displs = far.data(); });
 }
 
 TEST_F(InPlaceErrors, TypesThatAreTooWideOnAllRanks) {
@@ -132,11 +152,16 @@ TEST_F(InPlaceErrors, SizesThatDoNotMatchNameThePairAndBothSizes) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   std::vector<int> three = counts;
   three[0] = 3;
-  // Rank 0 hears that the last one has 12 bytes for it, and has 8 itself; it is the lowest rank that knows.
-  refuse_in({Form::v, Form::w}, TONARI_ERR_MISMATCH, {who + " ", "rank 0", "12 bytes", "8 bytes"}, [&](Call& c) { c.counts = three.data(); });
-  refuse_in({Form::regular}, TONARI_ERR_MISMATCH, {who + " ", "rank 0", "12 bytes", "8 bytes"}, [](Call& c) { c.count = 3; });
-  refuse_in({Form::general}, TONARI_ERR_MISMATCH, {who + " sends 12 bytes to rank 0", "8 bytes"}, [&](Call& c) { c.sendcounts = three.data(); });
-  refuse_in({Form::general}, TONARI_ERR_MISMATCH, {"rank 0 sends 8 bytes to " + who, "12 bytes"}, [&](Call& c) { c.counts = three.data(); });
+  // Rank 0 hears that the last one has 12 bytes for it, and has 8 itself; it is the lowest rank
+  // that knows.
+  refuse_in({Form::v, Form::w}, TONARI_ERR_MISMATCH, {who + " ", "rank 0", "12 bytes", "8 bytes"},
+            [&](Call& c) { c.counts = three.data(); });
+  refuse_in({Form::regular}, TONARI_ERR_MISMATCH, {who + " ", "rank 0", "12 bytes", "8 bytes"},
+            [](Call& c) { c.count = 3; });
+  refuse_in({Form::general}, TONARI_ERR_MISMATCH, {who + " sends 12 bytes to rank 0", "8 bytes"},
+            [&](Call& c) { c.sendcounts = three.data(); });
+  refuse_in({Form::general}, TONARI_ERR_MISMATCH, {"rank 0 sends 8 bytes to " + who, "12 bytes"},
+            [&](Call& c) { c.counts = three.data(); });
 }
 
 TEST_F(InPlaceErrors, SizesAreComparedInBytes) {
@@ -148,24 +173,29 @@ TEST_F(InPlaceErrors, SizesAreComparedInBytes) {
 TEST_F(InPlaceErrors, TheGeneralExchangeToItselfMustMatchToo) {
   std::vector<int> three = counts;
   three[last] = 3;
-  refuse_in({Form::general}, TONARI_ERR_MISMATCH, {who + " sends 12 bytes to " + who, "8 bytes"}, [&](Call& c) { c.sendcounts = three.data(), c.senddispls = at.data(); });
+  refuse_in({Form::general}, TONARI_ERR_MISMATCH, {who + " sends 12 bytes to " + who, "8 bytes"},
+            [&](Call& c) { c.sendcounts = three.data(), c.senddispls = at.data(); });
 }
 
 TEST_F(InPlaceErrors, SomeCallTheGeneralExchangeOthersASymmetricOne) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
-  for (Form form : symmetric_forms) expect_refused(good(form), good(Form::general), TONARI_ERR_MISMATCH, {"symmetric", "general"});
+  for (Form form : symmetric_forms)
+    expect_refused(good(form), good(Form::general), TONARI_ERR_MISMATCH, {"symmetric", "general"});
   expect_usable();
 }
 
 TEST_F(InPlaceErrors, SettingsThatDiffer) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   const Info shift{{"tonari_algorithm", "linear-shift"}}, packed{{"tonari_channel", "p2p-packed"}};
-  refuse_in(symmetric_forms, TONARI_ERR_MISMATCH, {"info keys", "TONARI_"}, [&](Call& c) { c.info = shift; });
-  refuse_in(all_forms, TONARI_ERR_MISMATCH, {"info keys", "TONARI_"}, [&](Call& c) { c.info = packed; });
+  refuse_in(symmetric_forms, TONARI_ERR_MISMATCH, {"info keys", "TONARI_"},
+            [&](Call& c) { c.info = shift; });
+  refuse_in(all_forms, TONARI_ERR_MISMATCH, {"info keys", "TONARI_"},
+            [&](Call& c) { c.info = packed; });
 }
 
 TEST_F(InPlaceErrors, TimeoutsAndMemoryMayDiffer) {
-  const Info own{{"tonari_timeout", std::to_string(5 + rank)}, {"tonari_inplace_memory", std::to_string(100 + rank)}};
+  const Info own{{"tonari_timeout", std::to_string(5 + rank)},
+                 {"tonari_inplace_memory", std::to_string(100 + rank)}};
   for (Form form : symmetric_forms) {
     Call c = good(form);
     c.info = own;
@@ -180,10 +210,13 @@ TEST_F(InPlaceErrors, BlocksThatOverlap) {
   std::vector<MPI_Aint> elements = at, bytes = bytes_at;
   elements[0] = 3 * last + 1;  // its second integer is that of the last block
   bytes[0] = 12 * last + 7;    // one byte is enough
-  refuse_in({Form::v, Form::w}, TONARI_ERR_BUFFERS, {"on " + who, "blocks", " 0", std::to_string(last), "overlap"},
+  refuse_in({Form::v, Form::w}, TONARI_ERR_BUFFERS,
+            {"on " + who, "blocks", " 0", std::to_string(last), "overlap"},
             [&](Call& c) { c.displs = c.form == Form::w ? bytes.data() : elements.data(); });
-  refuse_in({Form::general}, TONARI_ERR_BUFFERS, {"on " + who, "receive blocks", "overlap"}, [&](Call& c) { c.displs = elements.data(); });
-  refuse_in({Form::general}, TONARI_ERR_BUFFERS, {"on " + who, "send blocks", "overlap"}, [&](Call& c) { c.senddispls = elements.data(); });
+  refuse_in({Form::general}, TONARI_ERR_BUFFERS, {"on " + who, "receive blocks", "overlap"},
+            [&](Call& c) { c.displs = elements.data(); });
+  refuse_in({Form::general}, TONARI_ERR_BUFFERS, {"on " + who, "send blocks", "overlap"},
+            [&](Call& c) { c.senddispls = elements.data(); });
 }
 
 TEST_F(InPlaceErrors, EmptyBlocksOverlapNothing) {
@@ -199,7 +232,8 @@ TEST_F(InPlaceErrors, EmptyBlocksOverlapNothing) {
 }
 
 TEST_F(InPlaceErrors, GeneralSendBlocksMayOverlapReceiveBlocks) {
-  // Everything one integer further on, then back: every receive block overlaps one or two send blocks.
+  // Everything one integer further on, then back: every receive block overlaps one or two send
+  // blocks.
   std::vector<MPI_Aint> here, further;
   for (int j = 0; j < ranks; ++j) here.push_back(2 * j), further.push_back(2 * j + 1);
   Call on = good(Form::general), back_again = on;
@@ -222,7 +256,8 @@ TEST_F(InPlaceErrors, OneShotRequestsCannotBeStartedAgain) {
       tonari_request request = TONARI_REQUEST_NULL;
       ASSERT_EQ(make(c, Way::started, &request), TONARI_SUCCESS) << tonari_last_error();
       EXPECT_EQ(tonari_start(request), TONARI_ERR_ARGUMENT);
-      EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos) << tonari_last_error();
+      EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos)
+          << tonari_last_error();
       EXPECT_EQ(tonari_request_free(&request), TONARI_ERR_ACTIVE);
       EXPECT_NE(request, TONARI_REQUEST_NULL);
       EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
@@ -249,7 +284,8 @@ TEST_F(InPlaceErrors, ActiveRequestsAreNeitherStartedNorFreed) {
     }
     EXPECT_TRUE(data == before);
     const void* address = nullptr;
-    EXPECT_EQ(tonari_request_recv_view(request, 0, &address, nullptr), TONARI_ERR_ARGUMENT) << "blocks are where they are";
+    EXPECT_EQ(tonari_request_recv_view(request, 0, &address, nullptr), TONARI_ERR_ARGUMENT)
+        << "blocks are where they are";
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   }
 }

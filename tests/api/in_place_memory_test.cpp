@@ -19,9 +19,11 @@ std::size_t resident_segments() {
   std::size_t bytes = 0;
   bool ours = false;
   for (std::string line; std::getline(maps, line);) {
-    if (line.find('-') != std::string::npos && line.find(':') != std::string::npos && std::isxdigit(static_cast<unsigned char>(line[0])))
+    if (line.find('-') != std::string::npos && line.find(':') != std::string::npos &&
+        std::isxdigit(static_cast<unsigned char>(line[0])))
       ours = line.find("memfd:tonari") != std::string::npos;
-    else if (ours && line.starts_with("Rss:")) bytes += std::stoul(line.substr(4)) * kib;
+    else if (ours && line.starts_with("Rss:"))
+      bytes += std::stoul(line.substr(4)) * kib;
   }
   return bytes;
 }
@@ -42,11 +44,14 @@ TEST_F(InPlaceMemory, RingsOfOthersCountToo) {
   std::vector<char> data(static_cast<std::size_t>(ranks) * bytes, static_cast<char>(rank));
   std::vector<int> counts;
   std::vector<MPI_Aint> places;
-  for (int j = 0; j < ranks; ++j) counts.push_back(partner(j) ? bytes : 0), places.push_back(static_cast<MPI_Aint>(j) * bytes);
+  for (int j = 0; j < ranks; ++j)
+    counts.push_back(partner(j) ? bytes : 0), places.push_back(static_cast<MPI_Aint>(j) * bytes);
   const std::size_t before = resident_segments();
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_alltoallv_inplace_init(data.data(), counts.data(), places.data(), MPI_BYTE, MPI_COMM_WORLD, Info{{"tonari_channel", "shared"}}, &request),
-            TONARI_SUCCESS)
+  ASSERT_EQ(
+      tonari_alltoallv_inplace_init(data.data(), counts.data(), places.data(), MPI_BYTE,
+                                    MPI_COMM_WORLD, Info{{"tonari_channel", "shared"}}, &request),
+      TONARI_SUCCESS)
       << tonari_last_error();
   tonari_request_info info;
   ASSERT_EQ(tonari_request_get_info(request, &info), TONARI_SUCCESS);
@@ -57,7 +62,8 @@ TEST_F(InPlaceMemory, RingsOfOthersCountToo) {
   EXPECT_GT(held, 0u);
   EXPECT_LE(held, budget + allowance);
   for (int j = 0; j < ranks; ++j)
-    EXPECT_EQ(data[static_cast<std::size_t>(j) * bytes + bytes / 2], static_cast<char>(partner(j) ? j : rank));
+    EXPECT_EQ(data[static_cast<std::size_t>(j) * bytes + bytes / 2],
+              static_cast<char>(partner(j) ? j : rank));
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
 }
 
@@ -77,11 +83,14 @@ TEST_F(InPlaceMemory, ElementsAreNotListed) {
   MPI_Type_commit(&element);
   std::vector<Element> data(static_cast<std::size_t>(count) * static_cast<std::size_t>(ranks));
   for (std::size_t k = 0; k < data.size(); ++k) data[k] = {rank, -1, static_cast<double>(k), -2};
-  for (int turn = 0; turn < 4; ++turn) {  // after the first two the MPI has what it makes for its first messages
+  // after the first two the MPI has what it makes for its first messages
+  for (int turn = 0; turn < 4; ++turn) {
     const char* const channel = turn % 2 ? "p2p-packed" : "shared";
     const std::size_t before = heap(), slack = turn < 2 ? 8 * budget : allowance;
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), count, element, MPI_COMM_WORLD, Info{{"tonari_channel", channel}}, &request), TONARI_SUCCESS)
+    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), count, element, MPI_COMM_WORLD,
+                                           Info{{"tonari_channel", channel}}, &request),
+              TONARI_SUCCESS)
         << tonari_last_error();
     EXPECT_LE(heap(), before + budget + slack) << channel;
     ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
@@ -91,7 +100,8 @@ TEST_F(InPlaceMemory, ElementsAreNotListed) {
   }
   // An even number of times: all is where it was.
   for (std::size_t k = 0; k < data.size(); ++k)
-    if (data[k].a != rank || data[k].b != static_cast<double>(k) || data[k].between != -1 || data[k].behind != -2) {
+    if (data[k].a != rank || data[k].b != static_cast<double>(k) || data[k].between != -1 ||
+        data[k].behind != -2) {
       ADD_FAILURE() << "element " << k;
       break;
     }
@@ -105,7 +115,9 @@ TEST_F(InPlaceMemory, ATestIsShort) {
   std::vector<char> data(static_cast<std::size_t>(ranks) * bytes);
   for (const char* channel : {"shared", "p2p-packed"}) {
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD, Info{{"tonari_channel", channel}}, &request), TONARI_SUCCESS)
+    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
+                                           Info{{"tonari_channel", channel}}, &request),
+              TONARI_SUCCESS)
         << tonari_last_error();
     ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
     int tests = 0;
@@ -115,18 +127,26 @@ TEST_F(InPlaceMemory, ATestIsShort) {
   }
 }
 
-// The first exchange on a communicator makes things for it, together with all others; who waits for something else meanwhile must get it.
+// The first exchange on a communicator makes things for it, together with all others; who waits for
+// something else meanwhile must get it.
 TEST_F(InPlaceMemory, TheFirstCallOnACommunicatorHoldsUpNobody) {
   constexpr int bytes = 4 << 20;
   MPI_Comm fresh;
   MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
   std::vector<char> data(static_cast<std::size_t>(ranks) * bytes);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD, MPI_INFO_NULL, &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
+                                         MPI_INFO_NULL, &request),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
-  if (rank % 2) { EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS); }  // needs the others, which go on to the next call
+  // needs the others, which go on to the next call
+  if (rank % 2) {
+    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  }
   std::vector<int> more(static_cast<std::size_t>(ranks), rank);
-  EXPECT_EQ(tonari_alltoall_inplace(more.data(), 1, MPI_INT, fresh, MPI_INFO_NULL), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_alltoall_inplace(more.data(), 1, MPI_INT, fresh, MPI_INFO_NULL), TONARI_SUCCESS)
+      << tonari_last_error();
   EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
   for (int j = 0; j < ranks; ++j) EXPECT_EQ(more[j], j);
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);

@@ -1,4 +1,5 @@
-// Exchanges in place with types whose elements overlap, with settings that mean nothing, and with budgets however small: the same error everywhere, or a correct result.
+// Exchanges in place with types whose elements overlap, with settings that mean nothing, and with
+// budgets however small: the same error everywhere, or a correct result.
 #include <cstdint>
 #include <cstdlib>
 
@@ -67,13 +68,15 @@ TEST_F(TypeInPlaceErrors, ElementsThatOverlap) {
 TEST_F(TypeInPlaceErrors, AnExtentTooSmallMattersFromTwoElementsOn) {
   const MPI_Datatype narrow = bad_types.back().type;
   const std::vector<MPI_Datatype> all(static_cast<std::size_t>(ranks), narrow);
-  const std::vector<int> one(static_cast<std::size_t>(ranks), 1), two(static_cast<std::size_t>(ranks), 2);
+  const std::vector<int> one(static_cast<std::size_t>(ranks), 1),
+      two(static_cast<std::size_t>(ranks), 2);
   Call w = good(Form::w), wrong = w;
   w.types = wrong.types = all.data();
   w.counts = one.data(), wrong.counts = two.data();
   expect_works(w);
   expect_refused(w, wrong, TONARI_ERR_BUFFERS, {"on " + who, "block 0", "datatype", "overlap"});
-  // In the general exchange places are counted in extents: two neighbors share bytes, whether they are of one block or not.
+  // In the general exchange places are counted in extents: two neighbors share bytes, whether they
+  // are of one block or not.
   if (ranks == 1) return;
   Call general = good(Form::general), tight = general;
   std::vector<MPI_Aint> next;
@@ -88,7 +91,8 @@ TEST_F(TypeInPlaceErrors, ElementsWithoutExtent) {
   MPI_Datatype flat;
   MPI_Type_create_resized(MPI_INT, 0, 0, &flat);
   MPI_Type_commit(&flat);
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"extent", "0", "positive"}, [&](Call& c) { c.type = flat; });
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"extent", "0", "positive"},
+            [&](Call& c) { c.type = flat; });
   MPI_Type_free(&flat);
 }
 
@@ -97,10 +101,12 @@ TEST_F(TypeInPlaceErrors, ElementsWithoutExtent) {
 class SettingInPlaceErrors : public InPlaceErrors {
  protected:
   // The same wrong value as info key and as environment variable, on the last rank only.
-  void refuse_value(const char* key, const char* variable, const char* value, int code, std::initializer_list<std::string> words) {
+  void refuse_value(const char* key, const char* variable, const char* value, int code,
+                    std::initializer_list<std::string> words) {
     SCOPED_TRACE(std::string(key) + " " + value);
     const Info wrong{{key, value}};
-    refuse_in(slow() ? Forms{all_forms[static_cast<std::size_t>(turn) % 4]} : all_forms, code, words, [&](Call& c) { c.info = wrong; });
+    refuse_in(slow() ? Forms{all_forms[static_cast<std::size_t>(turn) % 4]} : all_forms, code,
+              words, [&](Call& c) { c.info = wrong; });
     if (rank == last) setenv(variable, value, 1);
     const int result = make(good(Form::v), Way::blocking, nullptr);
     unsetenv(variable);
@@ -111,19 +117,26 @@ class SettingInPlaceErrors : public InPlaceErrors {
 
 TEST_F(SettingInPlaceErrors, ValuesThatMeanNothing) {
   for (const char* value : {"-1", "1M", "lots", " 1", "99999999999999999999999"})
-    refuse_value("tonari_inplace_memory", "TONARI_INPLACE_MEMORY", value, TONARI_ERR_ARGUMENT, {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", value, "bytes"});
+    refuse_value("tonari_inplace_memory", "TONARI_INPLACE_MEMORY", value, TONARI_ERR_ARGUMENT,
+                 {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", value, "bytes"});
   for (const char* value : {"torus", "general"})
     refuse_value("tonari_algorithm", "TONARI_INPLACE_ALGORITHM", value, TONARI_ERR_ALGORITHM,
-                 {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", value, "auto", "mpich-order", "linear-shift", "hierarchical-sets"});
-  refuse_value("tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT, {"tonari_channel", "TONARI_CHANNEL", "pigeon", "shared", "p2p-packed"});
+                 {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", value, "auto", "mpich-order",
+                  "linear-shift", "hierarchical-sets"});
+  refuse_value("tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT,
+               {"tonari_channel", "TONARI_CHANNEL", "pigeon", "shared", "p2p-packed"});
   for (const char* value : {"0", "-3", "soon", "nan"})
-    refuse_value("tonari_timeout", "TONARI_TIMEOUT", value, TONARI_ERR_ARGUMENT, {"tonari_timeout", "TONARI_TIMEOUT", value, "positive"});
-  refuse_value("tonari_progress", "TONARI_PROGRESS", "sometimes", TONARI_ERR_ARGUMENT, {"tonari_progress", "sometimes", "calls", "thread"});
+    refuse_value("tonari_timeout", "TONARI_TIMEOUT", value, TONARI_ERR_ARGUMENT,
+                 {"tonari_timeout", "TONARI_TIMEOUT", value, "positive"});
+  refuse_value("tonari_progress", "TONARI_PROGRESS", "sometimes", TONARI_ERR_ARGUMENT,
+               {"tonari_progress", "sometimes", "calls", "thread"});
 }
 
 TEST_F(SettingInPlaceErrors, TheGeneralExchangeHasNoOrder) {
   const Info shift{{"tonari_algorithm", "linear-shift"}}, any{{"tonari_algorithm", "auto"}};
-  refuse_in({Form::general}, TONARI_ERR_ALGORITHM, {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", "linear-shift", "general"}, [&](Call& c) { c.info = shift; });
+  refuse_in({Form::general}, TONARI_ERR_ALGORITHM,
+            {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", "linear-shift", "general"},
+            [&](Call& c) { c.info = shift; });
   Call c = good(Form::general);
   c.info = any, c.displs = c.senddispls = at.data();
   expect_works(c);
@@ -159,25 +172,30 @@ TEST_F(BudgetInPlaceErrors, AreNotExceededHoweverSmall) {
     Nodes::set(split);
     MPI_Comm comm;  // nodes are looked at once per communicator
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (const char* memory : {"0", "1", "7", "15", "16", "17", "31", "9223372036854775807", "18446744073709551615"})
+    for (const char* memory :
+         {"0", "1", "7", "15", "16", "17", "31", "9223372036854775807", "18446744073709551615"})
       for (Form form : {Form::w, Form::general}) {
         if (slow() && ++turn % 5 != 0) continue;  // both forms in turn
-        SCOPED_TRACE(std::string("nodes ") + split + ", memory " + memory + ", form " + std::to_string(static_cast<int>(form)));
+        SCOPED_TRACE(std::string("nodes ") + split + ", memory " + memory + ", form " +
+                     std::to_string(static_cast<int>(form)));
         const Info info{{"tonari_inplace_memory", memory}};
         Call c = good(form);
-        c.info = info, c.comm = comm, c.type = spread, c.types = all.data(), c.counts = c.sendcounts = one.data();
+        c.info = info, c.comm = comm, c.type = spread, c.types = all.data(),
+        c.counts = c.sendcounts = one.data();
         c.displs = c.senddispls = form == Form::w ? bytes.data() : elements.data();
         tonari_request request = TONARI_REQUEST_NULL;
         ASSERT_EQ(make(c, Way::persistent, &request), TONARI_SUCCESS) << tonari_last_error();
         tonari_request_info about;
         EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
-        EXPECT_LE(static_cast<std::uint64_t>(about.scratch_bytes), std::max<std::uint64_t>(std::strtoull(memory, nullptr, 10), 1));
+        EXPECT_LE(static_cast<std::uint64_t>(about.scratch_bytes),
+                  std::max<std::uint64_t>(std::strtoull(memory, nullptr, 10), 1));
         for (int twice = 0; twice < 2; ++twice) {
           EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
           EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
           if (twice == 0) {
             const std::size_t step = form == Form::w ? 5 : 6;
-            for (int j = 0; j < ranks; ++j) EXPECT_EQ(data[step * j + 2], 1'000'000 * j + static_cast<int>(step) * rank + 2) << j;
+            for (int j = 0; j < ranks; ++j)
+              EXPECT_EQ(data[step * j + 2], 1'000'000 * j + static_cast<int>(step) * rank + 2) << j;
           }
         }
         EXPECT_TRUE(data == before);

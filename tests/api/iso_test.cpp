@@ -1,7 +1,9 @@
-// The interface of paper 000: every function of Listings 1 to 3, the two starts, the attached neighborhood, and errors.
+// The interface of paper 000: every function of Listings 1 to 3, the two starts, the attached
+// neighborhood, and errors.
 #define ISO_NONBLOCKING
 #include <tonari/iso.h>
-#undef Iso_start  // both starts are tested by their names; octant.c uses the header without ISO_NONBLOCKING
+// both starts are tested by their names; octant.c uses the header without ISO_NONBLOCKING
+#undef Iso_start
 
 #include <gtest/gtest.h>
 
@@ -18,15 +20,17 @@ namespace {
 using tonari::test::everywhere;
 using tonari::test::world_size;
 
-// A 3-d torus or mesh of all ranks with the octant's neighborhood, a self block and a long offset added, and the ranks the blocks come from, worked
-// out here from coordinates.
+// A 3-d torus or mesh of all ranks with the octant's neighborhood, a self block and a long offset
+// added, and the ranks the blocks come from, worked out here from coordinates.
 class Iso : public testing::TestWithParam<int> {
  protected:
   static constexpr int s = 9;
-  int offsets[s * 3] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 0, 0, -2, 0, 1};
+  int offsets[s * 3] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1,  0, 1, 0,
+                        1, 0, 1, 1, 1, 1, 1, 0, 0, 0, -2, 0, 1};
 
   void SetUp() override {
-    setenv("TONARI_TUNE", "off", 1);  // what is chosen is not the subject here; the fixed rule combines these blocks
+    // what is chosen is not the subject here; the fixed rule combines these blocks
+    setenv("TONARI_TUNE", "off", 1);
     int dims[3] = {0, 0, 0}, periods[3] = {GetParam(), GetParam(), GetParam()};
     MPI_Dims_create(world_size(), 3, dims);
     MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &cart);
@@ -34,7 +38,8 @@ class Iso : public testing::TestWithParam<int> {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(cart, &me);
     for (int i = 0; i < s; ++i) sources[i] = source_of(i);
-    ASSERT_TRUE(everywhere(Iso_neighborhood_create(cart, s, offsets, &iso) == MPI_SUCCESS)) << tonari_last_error();
+    ASSERT_TRUE(everywhere(Iso_neighborhood_create(cart, s, offsets, &iso) == MPI_SUCCESS))
+        << tonari_last_error();
   }
 
   void TearDown() override {
@@ -56,7 +61,9 @@ class Iso : public testing::TestWithParam<int> {
   }
 
   // Differs per rank, block, element and round.
-  static int payload(int rank, int block, int element, int round) { return ((round * 64 + rank) * 16 + block) * 64 + element; }
+  static int payload(int rank, int block, int element, int round) {
+    return ((round * 64 + rank) * 16 + block) * 64 + element;
+  }
 
   static constexpr int poison = -7;
   MPI_Comm cart = MPI_COMM_NULL, iso = MPI_COMM_NULL;
@@ -64,7 +71,8 @@ class Iso : public testing::TestWithParam<int> {
   std::array<int, s> sources{};
 };
 
-// Blocks of an exchange inside arrays of int: block i has count[i] elements from at[i], its elements `stride` apart.
+// Blocks of an exchange inside arrays of int: block i has count[i] elements from at[i], its
+// elements `stride` apart.
 struct Shape {
   std::array<int, 9> count{}, at{};
   int stride = 1;
@@ -72,7 +80,8 @@ struct Shape {
 
 int words(const Shape& shape) {
   int end = 0;
-  for (std::size_t i = 0; i < shape.count.size(); ++i) end = std::max(end, shape.at[i] + shape.count[i] * shape.stride);
+  for (std::size_t i = 0; i < shape.count.size(); ++i)
+    end = std::max(end, shape.at[i] + shape.count[i] * shape.stride);
   return end;
 }
 
@@ -123,14 +132,16 @@ class IsoExchange : public Iso {
 
   void fill(const Shape& out, bool gather, int round) {
     for (int i = 0; i < (gather ? 1 : s); ++i)
-      for (int e = 0; e < out.count[i]; ++e) sent[out.at[i] + e * out.stride] = payload(me, i, e, round);
+      for (int e = 0; e < out.count[i]; ++e)
+        sent[out.at[i] + e * out.stride] = payload(me, i, e, round);
   }
 
   std::vector<int> expected(const Shape& in, bool gather, int round) const {
     std::vector<int> want(received.size(), poison);
     for (int i = 0; i < s; ++i) {
       if (sources[i] == MPI_PROC_NULL) continue;
-      for (int e = 0; e < in.count[i]; ++e) want[in.at[i] + e * in.stride] = payload(sources[i], gather ? 0 : i, e, round);
+      for (int e = 0; e < in.count[i]; ++e)
+        want[in.at[i] + e * in.stride] = payload(sources[i], gather ? 0 : i, e, round);
     }
     return want;
   }
@@ -155,7 +166,8 @@ TEST_P(IsoExchange, Alltoall) {
   const Shape shape = equal_blocks(5);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 5, MPI_INT, received.data(), 5, MPI_INT, iso, &request) == MPI_SUCCESS))
+  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 5, MPI_INT, received.data(), 5,
+                                                    MPI_INT, iso, &request) == MPI_SUCCESS))
       << tonari_last_error();
   verify(request, shape, shape, false);
 }
@@ -164,7 +176,8 @@ TEST_P(IsoExchange, Allgather) {
   const Shape shape = equal_blocks(5);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_allgather_init(sent.data(), 5, MPI_INT, received.data(), 20, MPI_BYTE, iso, &request) == MPI_SUCCESS))
+  ASSERT_TRUE(everywhere(Iso_neighbor_allgather_init(sent.data(), 5, MPI_INT, received.data(), 20,
+                                                     MPI_BYTE, iso, &request) == MPI_SUCCESS))
       << tonari_last_error();
   verify(request, shape, shape, true);
 }
@@ -174,8 +187,9 @@ TEST_P(IsoExchange, AlltoallvCountsDisplacementsInExtents) {
   allocate(out, in);
   auto at = displacements(out, 1);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoallv_init(sent.data(), out.count.data(), at.data(), MPI_INT, received.data(), in.count.data(), at.data(),
-                                                     MPI_INT, iso, &request) == MPI_SUCCESS))
+  ASSERT_TRUE(everywhere(Iso_neighbor_alltoallv_init(
+                             sent.data(), out.count.data(), at.data(), MPI_INT, received.data(),
+                             in.count.data(), at.data(), MPI_INT, iso, &request) == MPI_SUCCESS))
       << tonari_last_error();
   const Shape kept = out;
   std::fill(at.begin(), at.end(), -1000);  // the arrays belong to the caller again
@@ -190,8 +204,9 @@ TEST_P(IsoExchange, AllgathervOfEqualBlocksAtAnyPlace) {
   allocate(out, in);
   auto at = displacements(in, 1);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_allgatherv_init(sent.data(), 3, MPI_INT, received.data(), in.count.data(), at.data(), MPI_INT, iso, &request) ==
-                         MPI_SUCCESS))
+  ASSERT_TRUE(everywhere(Iso_neighbor_allgatherv_init(sent.data(), 3, MPI_INT, received.data(),
+                                                      in.count.data(), at.data(), MPI_INT, iso,
+                                                      &request) == MPI_SUCCESS))
       << tonari_last_error();
   verify(request, out, in, true);
 }
@@ -204,8 +219,9 @@ TEST_P(IsoExchange, AlltoallwTypesDifferOnBothSides) {
   std::vector<MPI_Datatype> plain(s, MPI_INT), strided;
   for (int count : in.count) strided.push_back(strided_type(count, 2));
   Iso_request request = ISO_REQUEST_NULL;
-  const int code = Iso_neighbor_alltoallw_init(sent.data(), counts.data(), from.data(), plain.data(), received.data(), ones.data(), to.data(),
-                                               strided.data(), iso, &request);
+  const int code = Iso_neighbor_alltoallw_init(sent.data(), counts.data(), from.data(),
+                                               plain.data(), received.data(), ones.data(),
+                                               to.data(), strided.data(), iso, &request);
   for (MPI_Datatype& type : strided) MPI_Type_free(&type);
   ASSERT_TRUE(everywhere(code == MPI_SUCCESS)) << tonari_last_error();
   verify(request, out, in, false);
@@ -223,7 +239,8 @@ TEST_P(IsoExchange, AllgatherwOneSendTypeManyReceiveTypes) {
   for (int i = 0; i < s; ++i) strided.push_back(strided_type(3, 2));
   Iso_request request = ISO_REQUEST_NULL;
   const int code =
-      Iso_neighbor_allgatherw_init(sent.data(), 3, MPI_INT, received.data(), ones.data(), to.data(), strided.data(), iso, &request);
+      Iso_neighbor_allgatherw_init(sent.data(), 3, MPI_INT, received.data(), ones.data(), to.data(),
+                                   strided.data(), iso, &request);
   for (MPI_Datatype& type : strided) MPI_Type_free(&type);
   ASSERT_TRUE(everywhere(code == MPI_SUCCESS)) << tonari_last_error();
   verify(request, out, in, true);
@@ -245,10 +262,13 @@ TEST_P(IsoExchange, NonblockingStart) {
   for (int kind = 0; kind < 3; ++kind) {
     allocate(shape, shape);
     Iso_request request = ISO_REQUEST_NULL;
-    ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, iso, &request) == MPI_SUCCESS));
+    ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 2, MPI_INT, received.data(), 2,
+                                                      MPI_INT, iso, &request) == MPI_SUCCESS));
     if (kind == 0) verify(request, shape, shape, false, wait);
     if (kind == 1) verify(request, shape, shape, false, test);
-    if (kind == 2) verify(request, shape, shape, false, [&](Iso_request& r) { return me % 2 ? wait(r) : start(r); });
+    if (kind == 2)
+      verify(request, shape, shape, false,
+             [&](Iso_request& r) { return me % 2 ? wait(r) : start(r); });
   }
 }
 
@@ -256,7 +276,8 @@ TEST_P(IsoExchange, WaitAndTestAfterACompletingStartSucceedAtOnce) {
   const Shape shape = equal_blocks(1);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, iso, &request) == MPI_SUCCESS));
+  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 1, MPI_INT, received.data(), 1,
+                                                    MPI_INT, iso, &request) == MPI_SUCCESS));
   int flag = 0;
   EXPECT_EQ(Iso_start(&request), MPI_SUCCESS);
   EXPECT_EQ(Iso_wait(&request), MPI_SUCCESS);
@@ -265,7 +286,8 @@ TEST_P(IsoExchange, WaitAndTestAfterACompletingStartSucceedAtOnce) {
   EXPECT_EQ(Iso_request_free(&request), MPI_SUCCESS);
 }
 
-// The neighborhood is an attribute: isocomm keeps the topology, duplicates share, requests outlive, and freeing again is safe.
+// The neighborhood is an attribute: isocomm keeps the topology, duplicates share, requests outlive,
+// and freeing again is safe.
 TEST_P(IsoExchange, IsocommKeepsTheTopology) {
   int topology = MPI_UNDEFINED, result = MPI_UNEQUAL;
   MPI_Topo_test(iso, &topology);
@@ -281,7 +303,8 @@ TEST_P(IsoExchange, DuplicateServesAfterTheOriginalWasFreed) {
   const Shape shape = equal_blocks(4);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 4, MPI_INT, received.data(), 4, MPI_INT, twin, &request) == MPI_SUCCESS))
+  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 4, MPI_INT, received.data(), 4,
+                                                    MPI_INT, twin, &request) == MPI_SUCCESS))
       << tonari_last_error();
   ASSERT_EQ(MPI_Comm_free(&twin), MPI_SUCCESS);
   verify(request, shape, shape, false);  // the request needs neither
@@ -293,7 +316,8 @@ TEST_P(IsoExchange, NeighborhoodOnAnIsocommReplacesTheCopiedOne) {
   ASSERT_TRUE(everywhere(Iso_neighborhood_create(iso, 1, along, &second) == MPI_SUCCESS));
   int mine = payload(me, 0, 0, 0), theirs[2] = {poison, poison};
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_allgather_init(&mine, 1, MPI_INT, theirs, 1, MPI_INT, second, &request) == MPI_SUCCESS));
+  ASSERT_TRUE(everywhere(Iso_neighbor_allgather_init(&mine, 1, MPI_INT, theirs, 1, MPI_INT, second,
+                                                     &request) == MPI_SUCCESS));
   EXPECT_EQ(Iso_start(&request), MPI_SUCCESS);
   EXPECT_EQ(theirs[0], sources[0] == MPI_PROC_NULL ? poison : payload(sources[0], 0, 0, 0));
   EXPECT_EQ(theirs[1], poison);  // one block, not nine
@@ -303,10 +327,12 @@ TEST_P(IsoExchange, NeighborhoodOnAnIsocommReplacesTheCopiedOne) {
 
 TEST_P(IsoExchange, EmptyNeighborhood) {
   MPI_Comm empty = MPI_COMM_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighborhood_create(cart, 0, offsets, &empty) == MPI_SUCCESS)) << tonari_last_error();
+  ASSERT_TRUE(everywhere(Iso_neighborhood_create(cart, 0, offsets, &empty) == MPI_SUCCESS))
+      << tonari_last_error();
   int nothing[1] = {poison};
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(nothing, 1, MPI_INT, nothing, 1, MPI_INT, empty, &request) == MPI_SUCCESS))
+  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(nothing, 1, MPI_INT, nothing, 1, MPI_INT, empty,
+                                                    &request) == MPI_SUCCESS))
       << tonari_last_error();
   EXPECT_EQ(Iso_start(&request), MPI_SUCCESS);
   EXPECT_EQ(nothing[0], poison);
@@ -323,7 +349,8 @@ TEST_P(IsoErrors, ListsThatDiffer) {
   MPI_Comm none = MPI_COMM_NULL;
   if (me == 0) offsets[4] += 1;
   const bool differ = world_size() > 1;
-  EXPECT_EQ(Iso_neighborhood_create(cart, s, offsets, &none), differ ? TONARI_ERR_MISMATCH : TONARI_SUCCESS);
+  EXPECT_EQ(Iso_neighborhood_create(cart, s, offsets, &none),
+            differ ? TONARI_ERR_MISMATCH : TONARI_SUCCESS);
   EXPECT_EQ(none == MPI_COMM_NULL, differ);
   if (none != MPI_COMM_NULL) MPI_Comm_free(&none);
 }
@@ -331,8 +358,10 @@ TEST_P(IsoErrors, ListsThatDiffer) {
 TEST_P(IsoErrors, WrongArgumentsOfCreateOnOneRankFailOnAll) {
   MPI_Comm none = MPI_COMM_NULL;
   EXPECT_EQ(Iso_neighborhood_create(cart, me == 0 ? -1 : s, offsets, &none), TONARI_ERR_ARGUMENT);
-  EXPECT_EQ(Iso_neighborhood_create(cart, s, offsets, me == 0 ? nullptr : &none), TONARI_ERR_ARGUMENT);
-  EXPECT_EQ(Iso_neighborhood_create(cart, s, me == 0 ? nullptr : offsets, &none), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(Iso_neighborhood_create(cart, s, offsets, me == 0 ? nullptr : &none),
+            TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(Iso_neighborhood_create(cart, s, me == 0 ? nullptr : offsets, &none),
+            TONARI_ERR_ARGUMENT);
   EXPECT_EQ(none, MPI_COMM_NULL);
 }
 
@@ -342,17 +371,23 @@ TEST_P(IsoErrors, CommunicatorsWithoutTopologyOrNeighborhood) {
   EXPECT_EQ(Iso_neighborhood_create(MPI_COMM_NULL, s, offsets, &none), TONARI_ERR_ARGUMENT);
   int words[2 * s] = {0};
   Iso_request request = ISO_REQUEST_NULL;
-  EXPECT_EQ(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, cart, &request), TONARI_ERR_TOPOLOGY);
+  EXPECT_EQ(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, cart, &request),
+            TONARI_ERR_TOPOLOGY);
   EXPECT_NE(std::string(tonari_last_error()).find("Iso_neighborhood_create"), std::string::npos);
-  EXPECT_EQ(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, MPI_COMM_NULL, &request), TONARI_ERR_TOPOLOGY);
+  EXPECT_EQ(
+      Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, MPI_COMM_NULL, &request),
+      TONARI_ERR_TOPOLOGY);
   EXPECT_EQ(request, ISO_REQUEST_NULL);
 }
 
 TEST_P(IsoErrors, InitFailsOnAllRanksAlike) {
   int words[2 * s] = {0};
   Iso_request request = ISO_REQUEST_NULL;
-  EXPECT_EQ(Iso_neighbor_alltoall_init(words, me == 0 ? -1 : 1, MPI_INT, words + s, 1, MPI_INT, iso, &request), TONARI_ERR_ARGUMENT);
-  EXPECT_EQ(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, iso, nullptr), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(Iso_neighbor_alltoall_init(words, me == 0 ? -1 : 1, MPI_INT, words + s, 1, MPI_INT, iso,
+                                       &request),
+            TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, iso, nullptr),
+            TONARI_ERR_ARGUMENT);
   EXPECT_EQ(request, ISO_REQUEST_NULL);
 }
 
@@ -367,7 +402,8 @@ TEST_P(IsoErrors, NullAndActiveRequests) {
   EXPECT_EQ(Iso_start(&request), TONARI_ERR_ARGUMENT);
 
   int words[2 * s] = {0};
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, iso, &request) == MPI_SUCCESS));
+  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, iso,
+                                                    &request) == MPI_SUCCESS));
   EXPECT_EQ(Iso_istart(&request), MPI_SUCCESS);
   EXPECT_EQ(Iso_istart(&request), TONARI_ERR_ACTIVE);
   EXPECT_EQ(Iso_start(&request), TONARI_ERR_ACTIVE);

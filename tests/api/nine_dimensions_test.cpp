@@ -1,5 +1,6 @@
-// Cartesian communicators of more dimensions than a grid of tonari's can have are graphs. What is sent towards -1 still arrives as the block from +1, also
-// where both neighbors along a dimension are the same rank, which MPI's own collective on a distributed graph would get wrong.
+// Cartesian communicators of more dimensions than a grid of tonari's can have are graphs. What is
+// sent towards -1 still arrives as the block from +1, also where both neighbors along a dimension
+// are the same rank, which MPI's own collective on a distributed graph would get wrong.
 #include "support/oracle.hpp"
 
 namespace {
@@ -19,7 +20,8 @@ TEST_P(NineDimensions, BlocksArriveByDirection) {
   MPI_Comm_rank(cart, &rank);
   const Info info{{"tonari_algorithm", GetParam()}, {"tonari_tune", "off"}};
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_from_comm(cart, info, &near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_neighborhood_create_from_comm(cart, info, &near), TONARI_SUCCESS)
+      << tonari_last_error();
   MPI_Comm_free(&cart);
   int out[2 * d], in[2 * d];
   for (int i = 0; i < 2 * d; ++i) out[i] = 100 * rank + i, in[i] = -1;
@@ -29,7 +31,8 @@ TEST_P(NineDimensions, BlocksArriveByDirection) {
   } else {
     ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
     for (int j = 0; j < d; ++j) {
-      const int before = j == 0 ? (rank + ranks - 1) % ranks : rank, after = j == 0 ? (rank + 1) % ranks : rank;
+      const int before = j == 0 ? (rank + ranks - 1) % ranks : rank,
+                after = j == 0 ? (rank + 1) % ranks : rank;
       EXPECT_EQ(in[2 * j], 100 * before + 2 * j + 1) << "dimension " << j;
       EXPECT_EQ(in[2 * j + 1], 100 * after + 2 * j) << "dimension " << j;
     }
@@ -37,6 +40,7 @@ TEST_P(NineDimensions, BlocksArriveByDirection) {
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, NineDimensions, testing::Values("linear", "irecv", "auto", "native"));
+INSTANTIATE_TEST_SUITE_P(Algorithms, NineDimensions,
+                         testing::Values("linear", "irecv", "auto", "native"));
 
 }  // namespace

@@ -1,5 +1,5 @@
-// One-shot calls: they deliver, blocking or not, with the same arguments again, with others, with datatypes that are gone, several in flight; and wrong ones
-// fail on all ranks alike.
+// One-shot calls: they deliver, blocking or not, with the same arguments again, with others, with
+// datatypes that are gone, several in flight; and wrong ones fail on all ranks alike.
 #include <cstring>
 
 #include "support/once.hpp"
@@ -17,7 +17,9 @@ class OneShot : public testing::Test {
     const Info info{{"tonari_tune", "model"}};
     cart = make_cart(t);
     MPI_Comm_rank(cart, &rank);
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near),
+              TONARI_SUCCESS)
+        << tonari_last_error();
   }
   void TearDown() override {
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
@@ -51,7 +53,8 @@ TEST_F(OneShot, AllSixDeliver) {
     for (int round = 3; round < 5; ++round) {
       b.prepare(rank, round);
       tonari_request request = begin(b);
-      for (int done = 0; round == 4 && !done;) EXPECT_EQ(tonari_test(request, &done), TONARI_SUCCESS);
+      for (int done = 0; round == 4 && !done;)
+        EXPECT_EQ(tonari_test(request, &done), TONARI_SUCCESS);
       finish(request);
       EXPECT_EQ(b.wrong(t, rank, round), "") << name(op) << " round " << round;
     }
@@ -60,7 +63,8 @@ TEST_F(OneShot, AllSixDeliver) {
 
 TEST_F(OneShot, MoreArgumentsThanAreKept) {
   std::vector<Buffers> all;
-  for (int k = 0; k < 11; ++k) all.push_back(random_buffers(all_operations[k % 6], t.count(), 8 + 4 * k, k));
+  for (int k = 0; k < 11; ++k)
+    all.push_back(random_buffers(all_operations[k % 6], t.count(), 8 + 4 * k, k));
   for (int round = 0; round < 2; ++round)
     for (Buffers& b : all) blocking(b, round);
 }
@@ -68,21 +72,26 @@ TEST_F(OneShot, MoreArgumentsThanAreKept) {
 TEST_F(OneShot, ManyInFlight) {
   std::vector<Buffers> all;
   std::vector<tonari_request> requests;
-  for (int k = 0; k < 11; ++k) all.push_back(random_buffers(all_operations[k % 6], t.count(), 16, k));
+  for (int k = 0; k < 11; ++k)
+    all.push_back(random_buffers(all_operations[k % 6], t.count(), 16, k));
   for (int round = 0; round < 2; ++round) {
     for (Buffers& b : all) b.prepare(rank, round), requests.push_back(begin(b));
     EXPECT_EQ(tonari_waitall(static_cast<int>(requests.size()), requests.data()), TONARI_SUCCESS);
     for (Buffers& b : all) EXPECT_EQ(b.wrong(t, rank, round), "");
-    for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    for (tonari_request& request : requests)
+      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     requests.clear();
   }
 }
 
-// Ranks complete and free them in different orders, so what is idle differs between ranks. Both write the same bytes, which linear does once each.
+// Ranks complete and free them in different orders, so what is idle differs between ranks. Both
+// write the same bytes, which linear does once each.
 TEST_F(OneShot, TheSameArgumentsInFlight) {
   const Info info{{"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
-  ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   Buffers b = random_buffers(Operation::alltoallv, t.count(), 32, 5);
   for (int round = 0; round < 4; ++round) {
     b.prepare(rank, round);
@@ -109,13 +118,16 @@ TEST_F(OneShot, ATypeThatGotTheHandleOfAnother) {
     MPI_Type_vector(2, 1, stride, MPI_INT, &type);
     MPI_Type_commit(&type);
     std::fill(types.begin(), types.end(), type);
-    EXPECT_EQ(tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(), ones.data(), places.data(), types.data(), near), TONARI_SUCCESS)
+    EXPECT_EQ(tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(),
+                               ones.data(), places.data(), types.data(), near),
+              TONARI_SUCCESS)
         << tonari_last_error();
     MPI_Type_free(&type);
     for (int i = 0; i < n; ++i)
       for (int k = 0; k < 4; ++k) {
         const bool comes = t.source(rank, i) >= 0 && (k == 0 || k == stride);
-        EXPECT_EQ(in[4 * i + k], comes ? 1000 * t.source(rank, i) + 4 * i + k : -1) << "stride " << stride << " block " << i;
+        EXPECT_EQ(in[4 * i + k], comes ? 1000 * t.source(rank, i) + 4 * i + k : -1)
+            << "stride " << stride << " block " << i;
       }
   }
 }
@@ -138,13 +150,15 @@ TEST_F(OneShot, NothingIsMeasured) {
     const Info info{{"tonari_tune", tune}};
     tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
     Buffers b = random_buffers(Operation::alltoall, t.count(), 20, 3);
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &other), TONARI_SUCCESS);
+    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &other),
+              TONARI_SUCCESS);
     tonari_request request = TONARI_REQUEST_NULL;
     b.prepare(rank, 0);
     ASSERT_EQ(icall(b.op, b.out, b.in, other, &request), TONARI_SUCCESS) << tonari_last_error();
     tonari_request_info about;
     EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
-    EXPECT_TRUE(!std::strcmp(about.reason, "model") || !std::strcmp(about.reason, "wisdom")) << about.reason;
+    EXPECT_TRUE(!std::strcmp(about.reason, "model") || !std::strcmp(about.reason, "wisdom"))
+        << about.reason;
     EXPECT_EQ(about.measured_seconds, 0);
     finish(request);
     EXPECT_EQ(b.wrong(t, rank, 0), "");
@@ -169,7 +183,8 @@ TEST_F(OneShot, ARequestRunsOnce) {
   EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
   EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
   EXPECT_EQ(tonari_start(request), TONARI_ERR_ARGUMENT);
-  EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos) << tonari_last_error();
+  EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos)
+      << tonari_last_error();
   EXPECT_EQ(tonari_startall(1, &request), TONARI_ERR_ARGUMENT);
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
 }
@@ -182,11 +197,13 @@ TEST_F(OneShotErrors, OneRankIsWrong) {
   const int wrong = world_size() - 1, count = b.out.counts[0];
   if (rank == wrong) b.out.counts[0] = -1;
   EXPECT_EQ(call(b.op, b.out, b.in, near), TONARI_ERR_ARGUMENT);
-  EXPECT_NE(std::string(tonari_last_error()).find("count 0 is -1"), std::string::npos) << tonari_last_error();
+  EXPECT_NE(std::string(tonari_last_error()).find("count 0 is -1"), std::string::npos)
+      << tonari_last_error();
   b.out.counts[0] = count;
 
   tonari_request request = TONARI_REQUEST_NULL;
-  EXPECT_EQ(icall(b.op, b.out, b.in, near, rank == wrong ? nullptr : &request), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(icall(b.op, b.out, b.in, near, rank == wrong ? nullptr : &request),
+            TONARI_ERR_ARGUMENT);
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
   blocking(b, 1);  // nothing is broken
 }
@@ -197,10 +214,14 @@ TEST_F(OneShotErrors, SizesThatDoNotMatch) {
   ring.offsets = {1};
   MPI_Comm line = make_cart(ring);
   tonari_neighborhood next = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_cart(line, 1, ring.offsets.data(), MPI_INFO_NULL, &next), TONARI_SUCCESS);
+  ASSERT_EQ(tonari_neighborhood_create_cart(line, 1, ring.offsets.data(), MPI_INFO_NULL, &next),
+            TONARI_SUCCESS);
   int out[4] = {}, in[4] = {};
-  EXPECT_EQ(tonari_alltoall(out, rank == 0 ? 3 : 2, MPI_INT, in, 2, MPI_INT, next), TONARI_ERR_MISMATCH);
-  EXPECT_NE(std::string(tonari_last_error()).find("12 bytes at the sender and 8"), std::string::npos) << tonari_last_error();
+  EXPECT_EQ(tonari_alltoall(out, rank == 0 ? 3 : 2, MPI_INT, in, 2, MPI_INT, next),
+            TONARI_ERR_MISMATCH);
+  EXPECT_NE(std::string(tonari_last_error()).find("12 bytes at the sender and 8"),
+            std::string::npos)
+      << tonari_last_error();
   tonari_neighborhood_free(&next);
   MPI_Comm_free(&line);
 }
@@ -209,16 +230,21 @@ TEST_F(OneShotErrors, OneRankMakesARequestInstead) {
   if (world_size() < 2) GTEST_SKIP() << "for at least two ranks";
   Buffers b = random_buffers(Operation::alltoall, t.count(), 8, 4);
   tonari_request request = TONARI_REQUEST_NULL;
-  const int code = rank == 0 ? init(b.op, b.out, b.in, near, MPI_INFO_NULL, &request) : call(b.op, b.out, b.in, near);
+  const int code = rank == 0 ? init(b.op, b.out, b.in, near, MPI_INFO_NULL, &request)
+                             : call(b.op, b.out, b.in, near);
   EXPECT_EQ(code, TONARI_ERR_MISMATCH);
-  EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos) << tonari_last_error();
+  EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos)
+      << tonari_last_error();
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
 }
 
 TEST_F(OneShotErrors, ANullNeighborhood) {
   tonari_request request = TONARI_REQUEST_NULL;
-  EXPECT_EQ(tonari_alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, TONARI_NEIGHBORHOOD_NULL), TONARI_ERR_ARGUMENT);
-  EXPECT_EQ(tonari_ialltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, TONARI_NEIGHBORHOOD_NULL, &request), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, TONARI_NEIGHBORHOOD_NULL),
+            TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_ialltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, TONARI_NEIGHBORHOOD_NULL,
+                             &request),
+            TONARI_ERR_ARGUMENT);
 }
 
 }  // namespace

@@ -9,7 +9,9 @@ namespace {
 using namespace tonari::test;
 
 std::string sentence() { return tonari_last_error(); }
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // ---- cdag_exact_byte_communications
 
@@ -23,13 +25,16 @@ class ExactSizes : public testing::Test {
 
 TEST_F(ExactSizes, AlltoallsDeliver) {
   for (const char* algorithm : {"auto", "linear", "coloring", "tree"}) {
-    const Info info{{"cdag_exact_byte_communications", "true"}, {"tonari_tune", "model"}, {"tonari_algorithm", algorithm}};
+    const Info info{{"cdag_exact_byte_communications", "true"},
+                    {"tonari_tune", "model"},
+                    {"tonari_algorithm", algorithm}};
     near = ring.make(info);
     auto d = ring.data(0);
     for (int round = 0; round < 2; ++round) {
       ring.fill(d, round);
       const int code = alltoallv(d, near);
-      if (code == TONARI_ERR_ALGORITHM && std::strcmp(algorithm, "auto")) break;  // not for so few ranks
+      // not for so few ranks
+      if (code == TONARI_ERR_ALGORITHM && std::strcmp(algorithm, "auto")) break;
       EXPECT_EQ(code, TONARI_SUCCESS) << sentence();
       ring.expect(d, round);
     }
@@ -58,8 +63,10 @@ TEST_F(ExactSizes, OtherSizesAreAnErrorOnAllRanks) {
   const int liar = ring.ranks - 1, count = d.out_counts[1];
   if (ring.rank == liar) d.out_counts[1] = count + 1;
   EXPECT_EQ(alltoallv(d, near), TONARI_ERR_PROMISE);
-  const std::string expected = "send block 1 of rank " + std::to_string(liar) + " has " + std::to_string(4 * ring.count(liar, 1) + 4) + " bytes, but " +
-                               "cdag_exact_byte_communications promises " + std::to_string(4 * ring.count(liar, 1));
+  const std::string expected = "send block 1 of rank " + std::to_string(liar) + " has " +
+                               std::to_string(4 * ring.count(liar, 1) + 4) + " bytes, but " +
+                               "cdag_exact_byte_communications promises " +
+                               std::to_string(4 * ring.count(liar, 1));
   EXPECT_TRUE(contains(sentence(), expected)) << sentence();
   tonari_request request = TONARI_REQUEST_NULL;
   EXPECT_EQ(alltoallv_init(d, near, MPI_INFO_NULL, &request), TONARI_ERR_PROMISE);
@@ -71,35 +78,57 @@ TEST_F(ExactSizes, OtherSizesAreAnErrorOnAllRanks) {
 }
 
 TEST_F(ExactSizes, WeightsThatDifferAtTheTwoEnds) {
-  int sources[] = {ring.source(0)}, targets[] = {ring.target(0)}, in[] = {8}, out[] = {ring.rank == 0 ? 12 : 8};
-  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out, exact, &near), TONARI_ERR_MISMATCH);
+  int sources[] = {ring.source(0)}, targets[] = {ring.target(0)}, in[] = {8},
+      out[] = {ring.rank == 0 ? 12 : 8};
+  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out,
+                                                exact, &near),
+            TONARI_ERR_MISMATCH);
   EXPECT_EQ(near, TONARI_NEIGHBORHOOD_NULL);
   const std::string to = std::to_string(1 % ring.ranks);
-  EXPECT_TRUE(contains(sentence(), "rank 0 sends 12 bytes (send block 0) to rank " + to + ", but rank " + to + " expects 8 bytes")) << sentence();
+  EXPECT_TRUE(contains(sentence(), "rank 0 sends 12 bytes (send block 0) to rank " + to +
+                                       ", but rank " + to + " expects 8 bytes"))
+      << sentence();
   // without the key nobody looks at them
-  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out, MPI_INFO_NULL, &near), TONARI_SUCCESS) << sentence();
+  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out,
+                                                MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
+      << sentence();
 }
 
 TEST_F(ExactSizes, NegativeWeightsAndNone) {
-  int sources[] = {ring.source(0)}, targets[] = {ring.target(0)}, in[] = {8}, out[] = {ring.rank == 0 ? -1 : 8};
-  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out, exact, &near), TONARI_ERR_ARGUMENT);
+  int sources[] = {ring.source(0)}, targets[] = {ring.target(0)}, in[] = {8},
+      out[] = {ring.rank == 0 ? -1 : 8};
+  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out,
+                                                exact, &near),
+            TONARI_ERR_ARGUMENT);
   EXPECT_TRUE(contains(sentence(), "weight of destination 0 of rank 0 is -1")) << sentence();
-  for (const int* none : {static_cast<const int*>(MPI_UNWEIGHTED), static_cast<const int*>(nullptr), static_cast<const int*>(MPI_WEIGHTS_EMPTY)}) {
-    EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, ring.rank == 0 ? none : in, exact, &near), TONARI_ERR_ARGUMENT);
+  for (const int* none : {static_cast<const int*>(MPI_UNWEIGHTED), static_cast<const int*>(nullptr),
+                          static_cast<const int*>(MPI_WEIGHTS_EMPTY)}) {
+    EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets,
+                                                  ring.rank == 0 ? none : in, exact, &near),
+              TONARI_ERR_ARGUMENT);
     EXPECT_TRUE(contains(sentence(), "rank 0 gives no weights")) << sentence();
   }
-  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 0, nullptr, MPI_UNWEIGHTED, 0, nullptr, MPI_WEIGHTS_EMPTY, exact, &near), TONARI_SUCCESS)
+  EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 0, nullptr, MPI_UNWEIGHTED, 0,
+                                                nullptr, MPI_WEIGHTS_EMPTY, exact, &near),
+            TONARI_SUCCESS)
       << sentence();
 }
 
 TEST_F(ExactSizes, WeightsOfADistributedGraph) {
-  int sources[] = {ring.source(0)}, targets[] = {ring.target(0)}, in[] = {4 * (1 + ring.source(0))}, out[] = {4 * (1 + ring.rank)};
+  int sources[] = {ring.source(0)}, targets[] = {ring.target(0)}, in[] = {4 * (1 + ring.source(0))},
+      out[] = {4 * (1 + ring.rank)};
   MPI_Comm graph = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out, MPI_INFO_NULL, 0, &graph);
-  ASSERT_EQ(tonari_neighborhood_create_from_comm(graph, exact, &near), TONARI_SUCCESS) << sentence();
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, sources, in, 1, targets, out, MPI_INFO_NULL, 0,
+                                 &graph);
+  ASSERT_EQ(tonari_neighborhood_create_from_comm(graph, exact, &near), TONARI_SUCCESS)
+      << sentence();
   MPI_Comm_free(&graph);
   std::vector<int> mine(64, ring.rank), theirs(64, -1);
-  EXPECT_EQ(tonari_allgather(mine.data(), 1 + ring.rank, MPI_INT, theirs.data(), 1 + ring.source(0), MPI_INT, near), TONARI_SUCCESS) << sentence();
+  EXPECT_EQ(tonari_allgather(mine.data(), 1 + ring.rank, MPI_INT, theirs.data(), 1 + ring.source(0),
+                             MPI_INT, near),
+            TONARI_SUCCESS)
+      << sentence();
   for (int k = 0; k < 64; ++k) EXPECT_EQ(theirs[k], k <= ring.source(0) ? ring.source(0) : -1);
 }
 
@@ -108,19 +137,30 @@ TEST_F(ExactSizes, OfAGraphThatIsIsomorphic) {
   Topology line = torus_of_all(1);
   MPI_Comm cart = make_cart(line);
   int up = (ring.rank + 1) % ring.ranks, down = (ring.rank + ring.ranks - 1) % ring.ranks;
-  int sources[] = {up, down}, targets[] = {up, down}, in[] = {8, 4}, out[] = {4, 8};  // 4 bytes go up, 8 go down
-  if (ring.ranks < 3) in[0] = 4, in[1] = 8;                                           // both from one rank: in the order in which they were sent
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(cart, 2, sources, in, 2, targets, out, exact, &near), TONARI_SUCCESS) << sentence();
+  // 4 bytes go up, 8 go down
+  int sources[] = {up, down}, targets[] = {up, down}, in[] = {8, 4}, out[] = {4, 8};
+  // both from one rank: in the order in which they were sent
+  if (ring.ranks < 3) in[0] = 4, in[1] = 8;
+  ASSERT_EQ(
+      tonari_neighborhood_create_adjacent(cart, 2, sources, in, 2, targets, out, exact, &near),
+      TONARI_SUCCESS)
+      << sentence();
   MPI_Comm_free(&cart);
-  int values[] = {10 * ring.rank, 10 * ring.rank + 1, 10 * ring.rank + 2}, got[4] = {-1, -1, -1, -1};
+  int values[] = {10 * ring.rank, 10 * ring.rank + 1, 10 * ring.rank + 2},
+      got[4] = {-1, -1, -1, -1};
   const int counts_out[] = {1, 2}, counts_in[] = {in[0] / 4, in[1] / 4};
   const MPI_Aint places[] = {0, 1}, places_in[] = {0, 2};
-  EXPECT_EQ(tonari_alltoallv(values, counts_out, places, MPI_INT, got, counts_in, places_in, MPI_INT, near), TONARI_SUCCESS) << sentence();
+  EXPECT_EQ(tonari_alltoallv(values, counts_out, places, MPI_INT, got, counts_in, places_in,
+                             MPI_INT, near),
+            TONARI_SUCCESS)
+      << sentence();
   if (ring.ranks >= 3) {
     const std::vector<int> expected{10 * up + 1, 10 * up + 2, 10 * down, -1};
     EXPECT_EQ(std::vector<int>(got, got + 4), expected);
     const int wrong[] = {ring.rank == 1 ? 2 : 1, 2};
-    EXPECT_EQ(tonari_alltoallv(values, wrong, places, MPI_INT, got, counts_in, places_in, MPI_INT, near), TONARI_ERR_PROMISE);
+    EXPECT_EQ(
+        tonari_alltoallv(values, wrong, places, MPI_INT, got, counts_in, places_in, MPI_INT, near),
+        TONARI_ERR_PROMISE);
     EXPECT_TRUE(contains(sentence(), "send block 0 of rank 1 has 8 bytes")) << sentence();
   }
 }
@@ -177,7 +217,8 @@ TEST_F(StaticBuffers, InitBindsToo) {
   EXPECT_EQ(alltoallv(d, near), TONARI_SUCCESS) << sentence();
 
   auto other = ring.data(0);
-  EXPECT_EQ(alltoallv_init(ring.rank == 0 ? other : d, near, MPI_INFO_NULL, &request), TONARI_ERR_PROMISE);
+  EXPECT_EQ(alltoallv_init(ring.rank == 0 ? other : d, near, MPI_INFO_NULL, &request),
+            TONARI_ERR_PROMISE);
   EXPECT_TRUE(contains(sentence(), "rank 0 gives alltoallv other buffers")) << sentence();
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
 }
@@ -192,7 +233,8 @@ TEST_F(StaticBuffers, OneRankBreaksItsPromise) {
     const std::vector<int> untouched = other.in;
     tonari_request request = TONARI_REQUEST_NULL;
     const bool lies = ring.rank == liar;
-    const int code = round == 2 ? ialltoallv(lies ? other : d, near, &request) : alltoallv(lies ? other : d, near);
+    const int code = round == 2 ? ialltoallv(lies ? other : d, near, &request)
+                                : alltoallv(lies ? other : d, near);
     EXPECT_EQ(code, lies ? TONARI_ERR_PROMISE : TONARI_SUCCESS) << sentence();
     if (lies) {
       EXPECT_TRUE(contains(sentence(), "cdag_static_buffers")) << sentence();
@@ -226,7 +268,8 @@ TEST_F(StaticBuffers, DatatypesMadeAnew) {
     MPI_Type_vector(2, 1, stride, MPI_INT, &type);
     MPI_Type_commit(&type);
     const std::vector<MPI_Datatype> types(3, type);
-    const int code = tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(), ones.data(), places.data(), types.data(), near);
+    const int code = tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(),
+                                      in.data(), ones.data(), places.data(), types.data(), near);
     MPI_Type_free(&type);
     return code;
   };
@@ -235,7 +278,8 @@ TEST_F(StaticBuffers, DatatypesMadeAnew) {
   EXPECT_EQ(with_stride(2), TONARI_ERR_PROMISE);
   EXPECT_EQ(with_stride(3), TONARI_SUCCESS) << sentence();
   for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < 4; ++k) EXPECT_EQ(in[4 * i + k], k == 0 || k == 3 ? 100 * ring.source(i) + 4 * i + k : -1);
+    for (int k = 0; k < 4; ++k)
+      EXPECT_EQ(in[4 * i + k], k == 0 || k == 3 ? 100 * ring.source(i) + 4 * i + k : -1);
 }
 
 TEST_F(StaticBuffers, CalledAgainWhileInFlight) {
@@ -278,9 +322,13 @@ class Strict : public testing::Test {
   void TearDown() override { MPI_Comm_free(&cart); }
   // The code of an init by the algorithm; what was chosen if it is auto.
   int try_algorithm(const std::string& algorithm, const char* tune = "model") {
-    const Info info{{"cdag_strict_communication", "true"}, {"tonari_algorithm", algorithm}, {"tonari_tune", tune}};
+    const Info info{{"cdag_strict_communication", "true"},
+                    {"tonari_algorithm", algorithm},
+                    {"tonari_tune", tune}};
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near), TONARI_SUCCESS) << sentence();
+    EXPECT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near),
+              TONARI_SUCCESS)
+        << sentence();
     Buffers b = random_buffers(Operation::alltoall, t.count(), 8, 2);
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(b.op, b.out, b.in, near, MPI_INFO_NULL, &request);
@@ -318,12 +366,15 @@ TEST_F(Strict, ForwardingOverOthersIsRefused) {
   cart = make_cart(t);
   if (world_size() < 5) GTEST_SKIP() << "the steps of smaller rings are neighbors";
   EXPECT_EQ(try_algorithm("torus"), TONARI_ERR_ALGORITHM);
-  EXPECT_TRUE(contains(sentence(), "no neighbors, which cdag_strict_communication rules out")) << sentence();
-  for (const char* algorithm : {"linear", "irecv", "auto"}) EXPECT_EQ(try_algorithm(algorithm), TONARI_SUCCESS) << sentence();
+  EXPECT_TRUE(contains(sentence(), "no neighbors, which cdag_strict_communication rules out"))
+      << sentence();
+  for (const char* algorithm : {"linear", "irecv", "auto"})
+    EXPECT_EQ(try_algorithm(algorithm), TONARI_SUCCESS) << sentence();
   EXPECT_EQ(try_algorithm("auto", "off"), TONARI_SUCCESS) << sentence();
 }
 
-// Rank 0 sends to all; the first rank of a node hands its block on to the others there, which the graph has no edges for.
+// Rank 0 sends to all; the first rank of a node hands its block on to the others there, which the
+// graph has no edges for.
 TEST_F(Strict, GraphsAreFilteredToo) {
   if (world_size() < 3) GTEST_SKIP() << "for nodes of two ranks";
   const MadeUpNodes nodes("1,2");
@@ -332,17 +383,23 @@ TEST_F(Strict, GraphsAreFilteredToo) {
   std::vector<int> others(static_cast<std::size_t>(ranks) - 1);
   std::iota(others.begin(), others.end(), 1);
   for (const bool strict : {false, true}) {
-    const Info info{{"cdag_strict_communication", strict ? "true" : "false"}, {"tonari_algorithm", "node-aware"}, {"tonari_tune", "off"}};
+    const Info info{{"cdag_strict_communication", strict ? "true" : "false"},
+                    {"tonari_algorithm", "node-aware"},
+                    {"tonari_tune", "off"}};
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, rank > 0, zero, MPI_UNWEIGHTED, rank > 0 ? 0 : ranks - 1, others.data(), MPI_UNWEIGHTED, info,
-                                                  &near),
+    ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, rank > 0, zero, MPI_UNWEIGHTED,
+                                                  rank > 0 ? 0 : ranks - 1, others.data(),
+                                                  MPI_UNWEIGHTED, info, &near),
               TONARI_SUCCESS)
         << sentence();
     int got = -1;
-    EXPECT_EQ(tonari_allgather(&mine, 1, MPI_INT, &got, 1, MPI_INT, near), strict ? TONARI_ERR_ALGORITHM : TONARI_SUCCESS) << sentence();
+    EXPECT_EQ(tonari_allgather(&mine, 1, MPI_INT, &got, 1, MPI_INT, near),
+              strict ? TONARI_ERR_ALGORITHM : TONARI_SUCCESS)
+        << sentence();
     EXPECT_EQ(got, strict || rank == 0 ? -1 : 10);
     if (strict) {
-      EXPECT_TRUE(contains(sentence(), "no neighbors, which cdag_strict_communication rules out")) << sentence();
+      EXPECT_TRUE(contains(sentence(), "no neighbors, which cdag_strict_communication rules out"))
+          << sentence();
     }
     tonari_neighborhood_free(&near);
   }
@@ -355,12 +412,14 @@ class PromiseErrors : public testing::Test {};
 TEST_F(PromiseErrors, OtherValuesAndRanksThatDisagree) {
   WeightedRing ring;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  for (const char* key : {"cdag_strict_communication", "cdag_exact_byte_communications", "cdag_static_buffers"}) {
+  for (const char* key :
+       {"cdag_strict_communication", "cdag_exact_byte_communications", "cdag_static_buffers"}) {
     int code = 0;
     const Info odd{{key, "yes"}}, yes{{key, "true"}}, no{{key, "false"}};
     near = ring.make(odd, &code);
     EXPECT_EQ(code, TONARI_ERR_ARGUMENT);
-    EXPECT_TRUE(contains(sentence(), std::string(key) + " is 'yes'; it must be true or false")) << sentence();
+    EXPECT_TRUE(contains(sentence(), std::string(key) + " is 'yes'; it must be true or false"))
+        << sentence();
     if (ring.ranks < 2) continue;
     near = ring.make(ring.rank == 0 ? yes : no, &code);
     EXPECT_EQ(code, TONARI_ERR_MISMATCH) << key;
@@ -370,7 +429,10 @@ TEST_F(PromiseErrors, OtherValuesAndRanksThatDisagree) {
 
 TEST_F(PromiseErrors, AllThreeKept) {
   WeightedRing ring;
-  const Info all{{"cdag_strict_communication", "true"}, {"cdag_exact_byte_communications", "true"}, {"cdag_static_buffers", "true"}, {"tonari_tune", "model"}};
+  const Info all{{"cdag_strict_communication", "true"},
+                 {"cdag_exact_byte_communications", "true"},
+                 {"cdag_static_buffers", "true"},
+                 {"tonari_tune", "model"}};
   tonari_neighborhood near = ring.make(all);
   auto d = ring.data(0);
   for (int round = 0; round < 3; ++round) {

@@ -1,4 +1,5 @@
-// Requests in use: halos of one array, absolute addresses, several at once in any order, lives of handles, settings, and wisdom.
+// Requests in use: halos of one array, absolute addresses, several at once in any order, lives of
+// handles, settings, and wisdom.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +26,9 @@ class Requests : public testing::Test {
   void open(MPI_Info info = MPI_INFO_NULL) {
     cart = make_cart(t);
     MPI_Comm_rank(cart, &rank);
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near),
+              TONARI_SUCCESS)
+        << tonari_last_error();
   }
   void close() {
     tonari_neighborhood_free(&near);
@@ -34,7 +37,10 @@ class Requests : public testing::Test {
 
   Buffers plain(Operation op, int bytes) const {
     Random random(1);
-    return {op, regular_side(random, Style::plain, gathers(op) ? 1 : t.count(), bytes), regular_side(random, Style::plain, t.count(), bytes), {}};
+    return {op,
+            regular_side(random, Style::plain, gathers(op) ? 1 : t.count(), bytes),
+            regular_side(random, Style::plain, t.count(), bytes),
+            {}};
   }
   tonari_request make(Buffers& b, MPI_Info info) {
     tonari_request request = TONARI_REQUEST_NULL;
@@ -49,13 +55,15 @@ class Requests : public testing::Test {
   Info off{{"tonari_tune", "off"}};
 };
 
-// ---- A halo of width two around n x m cells: send and receive blocks are subarrays of the same array.
+// ---- A halo of width two around n x m cells: send and receive blocks are subarrays of the same
+// array.
 
 class Halo : public Requests {
  protected:
   static constexpr int width = 2, n = 6, m = 9, rows = n + 2 * width, columns = m + 2 * width;
 
-  // What goes towards direction c (-1, 0, 1) along an axis of `cells` cells, and where that from direction -c arrives.
+  // What goes towards direction c (-1, 0, 1) along an axis of `cells` cells, and where that from
+  // direction -c arrives.
   static int first(int c, int cells, bool sends) {
     if (c == 0) return width;
     if (sends) return c < 0 ? width : cells;
@@ -65,13 +73,16 @@ class Halo : public Requests {
 
   MPI_Datatype face(int i, bool sends) const {
     const int c0 = t.offsets[2 * i], c1 = t.offsets[2 * i + 1];
-    const int sizes[] = {rows, columns}, sub[] = {length(c0, n), length(c1, m)}, start[] = {first(c0, n, sends), first(c1, m, sends)};
+    const int sizes[] = {rows, columns}, sub[] = {length(c0, n), length(c1, m)},
+              start[] = {first(c0, n, sends), first(c1, m, sends)};
     MPI_Datatype type;
     MPI_Type_create_subarray(2, sizes, sub, start, MPI_ORDER_C, MPI_INT, &type);
     MPI_Type_commit(&type);
     return type;
   }
-  static int cell(int rank, int r, int c, int round) { return ((round * 64 + rank) * 32 + r) * 32 + c; }
+  static int cell(int rank, int r, int c, int round) {
+    return ((round * 64 + rank) * 32 + r) * 32 + c;
+  }
 
   void fill(std::vector<int>& field, int round) const {
     std::fill(field.begin(), field.end(), -1);
@@ -86,7 +97,8 @@ class Halo : public Requests {
       if (source < 0) continue;
       for (int r = 0; r < length(c0, n); ++r)
         for (int c = 0; c < length(c1, m); ++c)
-          field[(first(c0, n, false) + r) * columns + first(c1, m, false) + c] = cell(source, first(c0, n, true) + r, first(c1, m, true) + c, round);
+          field[(first(c0, n, false) + r) * columns + first(c1, m, false) + c] =
+              cell(source, first(c0, n, true) + r, first(c1, m, true) + c, round);
     }
     return field;
   }
@@ -101,10 +113,12 @@ TEST_F(Halo, OfOneArray) {
       SCOPED_TRACE(std::string(algorithm) + " " + channel);
       std::vector<MPI_Datatype> out, in;
       for (int i = 0; i < count; ++i) out.push_back(face(i, true)), in.push_back(face(i, false));
-      const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
+      const Info info{
+          {"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
       tonari_request request = TONARI_REQUEST_NULL;
-      const int code = tonari_alltoallw_init(field.data(), ones.data(), zeros.data(), out.data(), field.data(), ones.data(), zeros.data(), in.data(), near,
-                                             info, &request);
+      const int code =
+          tonari_alltoallw_init(field.data(), ones.data(), zeros.data(), out.data(), field.data(),
+                                ones.data(), zeros.data(), in.data(), near, info, &request);
       for (int i = 0; i < count; ++i) MPI_Type_free(&out[i]), MPI_Type_free(&in[i]);
       ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
       for (int round = 0; round < 2; ++round) {
@@ -133,11 +147,14 @@ TEST_F(Requests, AbsoluteAddresses) {
           MPI_Get_address(side->buffer(), &base);
           at = MPI_Aint_add(base, at);
         }
-      const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
+      const Info info{
+          {"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
       tonari_request request = TONARI_REQUEST_NULL;
-      ASSERT_EQ(tonari_alltoallw_init(MPI_BOTTOM, b.out.counts.data(), b.out.displacements.data(), b.out.types.data(), MPI_BOTTOM, b.in.counts.data(),
-                                      b.in.displacements.data(), b.in.types.data(), near, info, &request),
-                TONARI_SUCCESS)
+      ASSERT_EQ(
+          tonari_alltoallw_init(MPI_BOTTOM, b.out.counts.data(), b.out.displacements.data(),
+                                b.out.types.data(), MPI_BOTTOM, b.in.counts.data(),
+                                b.in.displacements.data(), b.in.types.data(), near, info, &request),
+          TONARI_SUCCESS)
           << tonari_last_error();
       b.prepare(rank, 0);
       EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
@@ -147,26 +164,35 @@ TEST_F(Requests, AbsoluteAddresses) {
     }
 }
 
-// Long ones are put from where they lie, if they lie in few pieces, else they are packed; those that are passed on lie in windows.
+// Long ones are put from where they lie, if they lie in few pieces, else they are packed; those
+// that are passed on lie in windows.
 TEST_F(Requests, LongOneSidedMessages) {
   for (const char* algorithm : {"linear", "torus", "torus-direct"})
     for (const Style style : {Style::plain, Style::vector, Style::indexed})
       for (const Operation op : {Operation::alltoall, Operation::allgather}) {
-        SCOPED_TRACE(std::string(algorithm) + ", " + name(op) + ", style " + std::to_string(static_cast<int>(style)));
+        SCOPED_TRACE(std::string(algorithm) + ", " + name(op) + ", style " +
+                     std::to_string(static_cast<int>(style)));
         Random random(5);
-        Buffers b{op, regular_side(random, style, gathers(op) ? 1 : t.count(), 24'000), regular_side(random, Style::plain, t.count(), 24'000), {}};
-        tonari_request request = make(b, Info{{"tonari_algorithm", algorithm}, {"tonari_channel", "onesided"}, {"tonari_tune", "off"}});
+        Buffers b{op,
+                  regular_side(random, style, gathers(op) ? 1 : t.count(), 24'000),
+                  regular_side(random, Style::plain, t.count(), 24'000),
+                  {}};
+        tonari_request request = make(b, Info{{"tonari_algorithm", algorithm},
+                                              {"tonari_channel", "onesided"},
+                                              {"tonari_tune", "off"}});
         for (int round = 0; round < 4; ++round) {
           b.prepare(rank, round);
           EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
           EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
-          EXPECT_EQ(b.wrong(t, rank, round), "") << "round " << round << "\n" << tonari_request_describe(request);
+          EXPECT_EQ(b.wrong(t, rank, round), "") << "round " << round << "\n"
+                                                 << tonari_request_describe(request);
         }
         EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
       }
 }
 
-// A terabyte, of buffers that are only promised: no window is made for it, and it goes another way, from where it lies.
+// A terabyte, of buffers that are only promised: no window is made for it, and it goes another way,
+// from where it lies.
 TEST_F(Requests, OneSidedMessagesForWhichThereIsNoMemory) {
   if (world_size() == 1) GTEST_SKIP() << "needs a message to another rank";
   close();
@@ -178,7 +204,10 @@ TEST_F(Requests, OneSidedMessagesForWhichThereIsNoMemory) {
   MPI_Type_commit(&tib);
   auto* const far = reinterpret_cast<char*>(std::uintptr_t{1} << 50);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_alltoall_init(far, 1, tib, far + (std::ptrdiff_t{1} << 50), 1, tib, near, Info{{"tonari_channel", "onesided"}, {"tonari_tune", "off"}}, &request), TONARI_SUCCESS)
+  ASSERT_EQ(
+      tonari_alltoall_init(far, 1, tib, far + (std::ptrdiff_t{1} << 50), 1, tib, near,
+                           Info{{"tonari_channel", "onesided"}, {"tonari_tune", "off"}}, &request),
+      TONARI_SUCCESS)
       << tonari_last_error();
   const std::string described = tonari_request_describe(request);
   EXPECT_NE(described.find("bytes that are left"), std::string::npos) << described;
@@ -197,7 +226,8 @@ TEST_F(Requests, RanksMayUseDifferentForms) {
     open();
     Buffers b = plain(static_cast<Operation>(rank % 3), 12);
     for (Side* side : {&b.out, &b.in})
-      for (int i = 0; i < t.count(); ++i) side->displacements[i] = b.op == Operation::alltoallw ? 12 * i : i * side->counts[i];
+      for (int i = 0; i < t.count(); ++i)
+        side->displacements[i] = b.op == Operation::alltoallw ? 12 * i : i * side->counts[i];
     tonari_request request = make(b, Info{{"tonari_algorithm", algorithm}, {"tonari_tune", "off"}});
     b.prepare(rank, 0);
     EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
@@ -213,25 +243,30 @@ class Several : public Requests {
  protected:
   void SetUp() override {
     Requests::SetUp();
-    const Operation ops[] = {Operation::alltoall, Operation::allgather, Operation::alltoall, Operation::allgather};
+    const Operation ops[] = {Operation::alltoall, Operation::allgather, Operation::alltoall,
+                             Operation::allgather};
     const char* const names[] = {"torus", "torus-direct", "linear", "torus"};
     const int bytes[] = {8, 20000, 400, 28};
     for (int k = 0; k < 4; ++k) {
       buffers.push_back(plain(ops[k], bytes[k]));
-      const Info info{{"tonari_algorithm", names[k]}, {"tonari_channel", channels[k % 2]}, {"tonari_tune", "off"}};
+      const Info info{{"tonari_algorithm", names[k]},
+                      {"tonari_channel", channels[k % 2]},
+                      {"tonari_tune", "off"}};
       requests.push_back(make(buffers[k], info));
       ASSERT_NE(requests[k], TONARI_REQUEST_NULL);
     }
   }
   void TearDown() override {
-    for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    for (tonari_request& request : requests)
+      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     Requests::TearDown();
   }
   void prepare(int round) {
     for (Buffers& b : buffers) b.prepare(rank, round);
   }
   void check(int round) {
-    for (std::size_t k = 0; k < buffers.size(); ++k) EXPECT_EQ(buffers[k].wrong(t, rank, round), "") << "request " << k << ", round " << round;
+    for (std::size_t k = 0; k < buffers.size(); ++k)
+      EXPECT_EQ(buffers[k].wrong(t, rank, round), "") << "request " << k << ", round " << round;
   }
   // Every rank has its own order.
   std::vector<int> order(int round) const {
@@ -276,7 +311,8 @@ TEST_F(Several, StartallThenTestsInAnyOrder) {
   }
 }
 
-// A rank that only tests one request until it is complete must be able to: the others' forwarding goes on as they do the same.
+// A rank that only tests one request until it is complete must be able to: the others' forwarding
+// goes on as they do the same.
 TEST_F(Several, OneAfterTheOtherInOneOrderForAll) {
   for (int round = 0; round < 2; ++round) {
     prepare(round);
@@ -298,7 +334,8 @@ TEST_F(Several, OutliveTheirNeighborhoodAndAreFreedInAnyOrder) {
 
 TEST_F(Requests, OnTwoNeighborhoodsAtOnceFreedInDifferentOrders) {
   tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), off, &other), TONARI_SUCCESS);
+  ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), off, &other),
+            TONARI_SUCCESS);
   Buffers first = plain(Operation::alltoall, 100), second = plain(Operation::alltoall, 100);
   tonari_request one = make(first, off);
   std::swap(near, other);
@@ -312,21 +349,24 @@ TEST_F(Requests, OnTwoNeighborhoodsAtOnceFreedInDifferentOrders) {
   EXPECT_EQ(second.wrong(t, rank, 2), "");
   tonari_neighborhood_free(&near);
   tonari_neighborhood_free(&other);
-  for (tonari_request& request : both) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);  // in a different order on odd ranks
+  // in a different order on odd ranks
+  for (tonari_request& request : both) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
 }
 
 // ---- Settings
 
 TEST_F(Requests, InfoOverridesTheNeighborhoodAndTheEnvironmentOverridesBoth) {
   close();
-  const Info keys{{"tonari_algorithm", "torus"}, {"tonari_channel", "p2p-typed"}, {"tonari_tune", "off"}};
+  const Info keys{
+      {"tonari_algorithm", "torus"}, {"tonari_channel", "p2p-typed"}, {"tonari_tune", "off"}};
   open(keys);
   const auto chosen = [&](MPI_Info info) {
     Buffers b = plain(Operation::alltoall, 8);
     tonari_request request = make(b, info);
     tonari_request_info about;
     EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
-    const std::string text = std::string(about.algorithm) + " " + about.channel + " " + about.reason;
+    const std::string text =
+        std::string(about.algorithm) + " " + about.channel + " " + about.reason;
     tonari_request_free(&request);
     return text;
   };
@@ -337,7 +377,8 @@ TEST_F(Requests, InfoOverridesTheNeighborhoodAndTheEnvironmentOverridesBoth) {
   EXPECT_EQ(chosen(Info{{"tonari_algorithm", "linear"}}), "torus-direct p2p-packed forced");
   unsetenv("TONARI_ALGORITHM");
   unsetenv("TONARI_CHANNEL");
-  EXPECT_EQ(chosen(Info{{"tonari_algorithm", "auto"}, {"tonari_channel", "auto"}}), "torus-direct p2p-packed fixed rule");
+  EXPECT_EQ(chosen(Info{{"tonari_algorithm", "auto"}, {"tonari_channel", "auto"}}),
+            "torus-direct p2p-packed fixed rule");
 }
 
 TEST_F(Requests, InfoCountsWhatIsSent) {
@@ -366,13 +407,15 @@ class Wisdom : public Requests {
     if (const char* set = std::getenv("TONARI_CACHE_DIR")) before = set;
     char name[64] = "";
     if (rank == 0) {
-      const std::string pattern = (std::filesystem::temp_directory_path() / "tonari-wisdom-XXXXXX").string();
+      const std::string pattern =
+          (std::filesystem::temp_directory_path() / "tonari-wisdom-XXXXXX").string();
       ASSERT_LT(pattern.size(), sizeof name);
       pattern.copy(name, pattern.size());
       ASSERT_NE(mkdtemp(name), nullptr);
       // What is known of this machine comes along: measuring that is not the matter here.
       std::error_code ignored;
-      if (!before.empty()) std::filesystem::copy_file(before + "/machines", std::string(name) + "/machines", ignored);
+      if (!before.empty())
+        std::filesystem::copy_file(before + "/machines", std::string(name) + "/machines", ignored);
     }
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
     directory = name;
@@ -380,8 +423,10 @@ class Wisdom : public Requests {
     setenv("TONARI_TUNE_SECONDS", "0.02", 1);
   }
   void TearDown() override {
-    if (before.empty()) unsetenv("TONARI_CACHE_DIR");
-    else setenv("TONARI_CACHE_DIR", before.c_str(), 1);
+    if (before.empty())
+      unsetenv("TONARI_CACHE_DIR");
+    else
+      setenv("TONARI_CACHE_DIR", before.c_str(), 1);
     unsetenv("TONARI_TUNE_SECONDS");
     if (rank == 0) std::filesystem::remove_all(directory);
     Requests::TearDown();
@@ -417,37 +462,44 @@ class Wisdom : public Requests {
 };
 
 TEST_F(Wisdom, IsMeasuredOnceAndThenRemembered) {
-  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "for 2 to 4 ranks, where they are fast";
+  if (world_size() == 1 || ranks_are_slow())
+    GTEST_SKIP() << "for 2 to 4 ranks, where they are fast";
   const Info automatic{{"tonari_tune", "auto"}};
   const Outcome first = exchange(automatic, 8);
   EXPECT_EQ(first.reason, "measured");
   Outcome second = exchange(automatic, 8);
-  for (int again = 0; again < 20 && second.reason != "wisdom"; ++again) second = exchange(automatic, 8);  // what varies much is not remembered
+  for (int again = 0; again < 20 && second.reason != "wisdom"; ++again)
+    second = exchange(automatic, 8);  // what varies much is not remembered
   EXPECT_GT(first.measured, 0);
   EXPECT_EQ(second.reason, "wisdom");
   EXPECT_EQ(exchange(automatic, 8).algorithm, second.algorithm);
   EXPECT_TRUE(rank != 0 || std::filesystem::exists(directory + "/wisdom"));
   EXPECT_EQ(exchange(automatic, 4096).reason, "measured") << "another size is another question";
-  EXPECT_EQ(exchange(Info{{"tonari_tune", "measure"}}, 8).reason, "measured") << "measure measures again";
+  EXPECT_EQ(exchange(Info{{"tonari_tune", "measure"}}, 8).reason, "measured")
+      << "measure measures again";
   EXPECT_EQ(exchange(Info{{"tonari_tune", "off"}}, 8).reason, "fixed rule");
   EXPECT_EQ(exchange(Info{{"tonari_tune", "model"}}, 8).reason, "model");
 }
 
 TEST_F(Wisdom, NonsenseInTheFileIsNotBelieved) {
-  if (world_size() == 1 || world_size() > 3 || ranks_are_slow()) GTEST_SKIP() << "for 2 and 3 ranks, where they are fast";
+  if (world_size() == 1 || world_size() > 3 || ranks_are_slow())
+    GTEST_SKIP() << "for 2 and 3 ranks, where they are fast";
   const Info automatic{{"tonari_tune", "auto"}};
   exchange(automatic, 8);
   if (rank == 0) {  // every entry gets a value that names nothing
     std::ifstream in(directory + "/wisdom");
     std::string lines, line;
-    while (std::getline(in, line)) lines += line.substr(0, line.find('\t')) + (line.find('\t') == std::string::npos ? "" : "\tquantum/p2p-packed") + "\n";
+    while (std::getline(in, line))
+      lines += line.substr(0, line.find('\t')) +
+               (line.find('\t') == std::string::npos ? "" : "\tquantum/p2p-packed") + "\n";
     in.close();
     std::ofstream(directory + "/wisdom") << lines;
   }
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT_EQ(exchange(automatic, 8).reason, "measured");
   std::string reason;
-  for (int again = 0; again < 20 && reason != "wisdom"; ++again) reason = exchange(automatic, 8).reason;
+  for (int again = 0; again < 20 && reason != "wisdom"; ++again)
+    reason = exchange(automatic, 8).reason;
   EXPECT_EQ(reason, "wisdom");
 }
 

@@ -15,18 +15,25 @@ def include_directories(arguments: list[str]):
         elif here.startswith("-I"):
             yield here[2:]
         elif here.startswith("-isystem"):
-            yield here[len("-isystem"):]
+            yield here[len("-isystem") :]
 
 
 def main(commands: Path, root: Path) -> int:
     core = mpi_free = 0
     for entry in json.loads(commands.read_text()):
         path = Path(entry["directory"], entry["file"])
-        if not path.is_relative_to(root / "src") or path.relative_to(root / "src").parts[0] not in CORE:
+        if (
+            not path.is_relative_to(root / "src")
+            or path.relative_to(root / "src").parts[0] not in CORE
+        ):
             continue
         core += 1
         directories = include_directories(entry.get("arguments") or shlex.split(entry["command"]))
-        bad = [d for d in directories if (Path(entry["directory"], d) / "mpi.h").exists() or "mpi" in Path(d).name.lower()]
+        bad = [
+            d
+            for d in directories
+            if (Path(entry["directory"], d) / "mpi.h").exists() or "mpi" in Path(d).name.lower()
+        ]
         mpi_free += not bad
         if bad:
             print(f"{path} is compiled with {', '.join(bad)}")

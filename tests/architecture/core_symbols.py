@@ -6,7 +6,9 @@ import sys
 
 MPI = re.compile(r"\bP?MPIX?_\w+|\bompi_\w+|\bMPIR_\w+")
 
-symbols = subprocess.run([sys.argv[1], sys.argv[2]], capture_output=True, text=True, check=True).stdout
+symbols = subprocess.run(
+    [sys.argv[1], sys.argv[2]], capture_output=True, text=True, check=True
+).stdout
 found = sorted(set(MPI.findall(symbols)))
 print("the core references", ", ".join(found) if found else "no MPI symbol")
 if "tonari" not in symbols:

@@ -15,8 +15,17 @@ def compile_alone(compiler: list[str], header: Path, directories: list[str]) -> 
     """The compiler's complaint; empty if it has none. The header comes twice: it must be guarded."""
     includes = [f"-I{d}" for d in directories]
     line = f'#include "{header}"\n' * 2
-    run = subprocess.run([*compiler, "-fsyntax-only", "-Wall", "-Wextra", *includes, "-"], input=line, capture_output=True, text=True)
-    return f"{header} does not compile alone as {compiler[-1]}:\n{run.stderr}" if run.returncode else ""
+    run = subprocess.run(
+        [*compiler, "-fsyntax-only", "-Wall", "-Wextra", *includes, "-"],
+        input=line,
+        capture_output=True,
+        text=True,
+    )
+    return (
+        f"{header} does not compile alone as {compiler[-1]}:\n{run.stderr}"
+        if run.returncode
+        else ""
+    )
 
 
 def proven_by_its_source(root: Path, header: Path) -> bool:
@@ -30,14 +39,31 @@ def proven_by_its_source(root: Path, header: Path) -> bool:
 
 def main(root: Path, which: str, cxx: str, cc: str, mpi: list[str]) -> int:
     headers = {"core": core_headers, "mpi": other_headers, "public": public_headers}[which](root)
-    proven = {header for header in headers if "include" not in header.parts and proven_by_its_source(root, header)}
+    proven = {
+        header
+        for header in headers
+        if "include" not in header.parts and proven_by_its_source(root, header)
+    }
     directories = [str(root / "src"), *([str(root / "include")] if which != "core" else []), *mpi]
     no_bindings = ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
-    jobs = [([cxx, *no_bindings, "-std=c++20", "-xc++"], header) for header in headers if header not in proven]
-    jobs += [([cc, "-std=c99", "-xc"], header) for header in headers if header.suffix == ".h" and "include" in header.parts]
+    jobs = [
+        ([cxx, *no_bindings, "-std=c++20", "-xc++"], header)
+        for header in headers
+        if header not in proven
+    ]
+    jobs += [
+        ([cc, "-std=c99", "-xc"], header)
+        for header in headers
+        if header.suffix == ".h" and "include" in header.parts
+    ]
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        complaints = [c for c in pool.map(lambda job: compile_alone(job[0], job[1], directories), jobs) if c]
-    print("\n".join(complaints) or f"{len(jobs)} compilations of {len(headers) - len(proven)} headers, each alone; {len(proven)} come first in their source")
+        complaints = [
+            c for c in pool.map(lambda job: compile_alone(job[0], job[1], directories), jobs) if c
+        ]
+    print(
+        "\n".join(complaints)
+        or f"{len(jobs)} compilations of {len(headers) - len(proven)} headers, each alone; {len(proven)} come first in their source"
+    )
     return bool(complaints) or not headers
 
 

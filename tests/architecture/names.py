@@ -26,18 +26,35 @@ def twice(headers: dict[str, str]) -> list[str]:
     for path, text in headers.items():
         for name in set(types(text)):
             found[name].append(path)
-    return [f"{name} is defined in {' and in '.join(sorted(paths))}" for name, paths in sorted(found.items()) if len(paths) > 1]
+    return [
+        f"{name} is defined in {' and in '.join(sorted(paths))}"
+        for name, paths in sorted(found.items())
+        if len(paths) > 1
+    ]
 
 
 def selftest() -> None:
-    first, second = "namespace a {\nstruct Run {\n};\n}\n", "namespace a {\nclass Run final : public B {\n};\n}\n"
+    first, second = (
+        "namespace a {\nstruct Run {\n};\n}\n",
+        "namespace a {\nclass Run final : public B {\n};\n}\n",
+    )
     assert twice({"x.hpp": first, "y.hpp": second}) == ["a::Run is defined in x.hpp and in y.hpp"]
-    assert not twice({"x.hpp": first, "y.hpp": second.replace("namespace a", "namespace b"), "z.hpp": "namespace a {\nstruct Run;\n}\n"})
+    assert not twice(
+        {
+            "x.hpp": first,
+            "y.hpp": second.replace("namespace a", "namespace b"),
+            "z.hpp": "namespace a {\nstruct Run;\n}\n",
+        }
+    )
 
 
 if __name__ == "__main__":
     selftest()
-    headers = {str(path): path.read_text() for _, path in sources(Path(sys.argv[1])) if path.suffix == ".hpp"}
+    headers = {
+        str(path): path.read_text()
+        for _, path in sources(Path(sys.argv[1]))
+        if path.suffix == ".hpp"
+    }
     problems = twice(headers)
     print("\n".join(problems) or f"{len(headers)} headers, no type twice")
     sys.exit(bool(problems) or not headers)

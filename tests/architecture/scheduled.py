@@ -37,7 +37,12 @@ def selects(filter: str, tests: Iterable[str]) -> set[str]:
     wanted, _, unwanted = filter.partition("-")
 
     def any_of(patterns: str) -> re.Pattern[str]:
-        return re.compile("|".join(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".") for pattern in patterns.split(":")))
+        return re.compile(
+            "|".join(
+                re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+                for pattern in patterns.split(":")
+            )
+        )
 
     taken, not_taken = any_of(wanted or "*"), any_of(unwanted)
     return {test for test in tests if taken.fullmatch(test) and not not_taken.fullmatch(test)}
@@ -48,13 +53,30 @@ def entries(table: dict, build: Path) -> Iterator[Entry]:
         if "command" not in row:  # so CTest shows a program that is not there
             sys.exit(f"{row['name']}: its program is not built")
         command = tuple(row["command"])
-        program = next((word for word in command if PROGRAM.search(Path(word).name) and Path(word).is_relative_to(build)), None)
+        program = next(
+            (
+                word
+                for word in command
+                if PROGRAM.search(Path(word).name) and Path(word).is_relative_to(build)
+            ),
+            None,
+        )
         if program is None:
             continue
         ranks = int(command[command.index("-n") + 1]) if "-n" in command else 0
-        filter = next((word.removeprefix("--gtest_filter=") for word in command if word.startswith("--gtest_filter=")), "*")
+        filter = next(
+            (
+                word.removeprefix("--gtest_filter=")
+                for word in command
+                if word.startswith("--gtest_filter=")
+            ),
+            "*",
+        )
         properties = {item["name"]: item["value"] for item in row["properties"]}
-        labels, environment = frozenset(properties.get("LABELS", ())), tuple(properties.get("ENVIRONMENT", ()))
+        labels, environment = (
+            frozenset(properties.get("LABELS", ())),
+            tuple(properties.get("ENVIRONMENT", ())),
+        )
         yield Entry(row["name"], program, ranks, filter, labels, command, environment)
 
 
@@ -66,14 +88,25 @@ def tests_of(entry: Entry, build: Path) -> dict[str, Path]:
     environment = os.environ | dict(setting.split("=", 1) for setting in entry.environment)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "tests.json")
-        done = subprocess.run([*start, "--gtest_list_tests", f"--gtest_output=json:{file}"], capture_output=True, text=True, env=environment)
+        done = subprocess.run(
+            [*start, "--gtest_list_tests", f"--gtest_output=json:{file}"],
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
         if not file.is_file():
             sys.exit(f"{entry.program} does not list its tests: {done.stdout}{done.stderr}")
         suites = json.loads(file.read_text())["testsuites"]
-    return {f"{suite['name']}.{test['name']}": Path(build, test["file"]).resolve() for suite in suites for test in suite["testsuite"]}
+    return {
+        f"{suite['name']}.{test['name']}": Path(build, test["file"]).resolve()
+        for suite in suites
+        for test in suite["testsuite"]
+    }
 
 
-def problems(scheduled: list[Entry], tests: dict[str, dict[str, Path]], files: set[Path]) -> Iterator[str]:
+def problems(
+    scheduled: list[Entry], tests: dict[str, dict[str, Path]], files: set[Path]
+) -> Iterator[str]:
     """Of a table, the tests of its programs, and the files that there are."""
     labels, quick = defaultdict(set), defaultdict(set)
     for program, found in tests.items():
@@ -91,9 +124,17 @@ def problems(scheduled: list[Entry], tests: dict[str, dict[str, Path]], files: s
         yield from (f"{program}: {test} is never scheduled" for test in sorted(set(found) - ran))
         for (test, ranks), count in sorted(times.items()):
             if count > 1:
-                names = [entry.name for entry in groups if entry.ranks == ranks and test in by_filter[entry.filter]]
+                names = [
+                    entry.name
+                    for entry in groups
+                    if entry.ranks == ranks and test in by_filter[entry.filter]
+                ]
                 yield f"{program}: {test} is scheduled {count} times: {', '.join(names)}"
-        yield from (f"{file}: {program} runs it in `make test-all` only" for file in sorted(set(found.values())) if program not in quick[file])
+        yield from (
+            f"{file}: {program} runs it in `make test-all` only"
+            for file in sorted(set(found.values()))
+            if program not in quick[file]
+        )
     for file in sorted(files):
         if len(labels[file]) != 1:
             yield f"{file}: the label of a test file is one, not {', '.join(sorted(labels[file])) or 'none'}"
@@ -101,7 +142,11 @@ def problems(scheduled: list[Entry], tests: dict[str, dict[str, Path]], files: s
 
 def selftest() -> None:
     some = {"A.b", "A.bc", "B.b", "C/A.c"}
-    assert selects("*", some) == some and selects("A.*:B.b", some) == {"A.b", "A.bc", "B.b"} and selects("A.?", some) == {"A.b"}
+    assert (
+        selects("*", some) == some
+        and selects("A.*:B.b", some) == {"A.b", "A.bc", "B.b"}
+        and selects("A.?", some) == {"A.b"}
+    )
     assert selects("-A.*", some) == {"B.b", "C/A.c"} and selects("*A.*-*.b:*.c", some) == {"A.bc"}
     a, b, c = Path("/a_test.cpp"), Path("/b_test.cpp"), Path("/c_test.cpp")
 
@@ -109,24 +154,49 @@ def selftest() -> None:
         return Entry(name, "p", ranks, filter, frozenset(labels), (), ())
 
     tests = {"p": {"A.x": a, "A.y": a, "B.x": b}}
-    good = [entry("a.2", 2, "A.*", "mpi", "room"), entry("b.2", 2, "-A.*", "room"), entry("a.3", 3, "A.*", "room", "more")]
+    good = [
+        entry("a.2", 2, "A.*", "mpi", "room"),
+        entry("b.2", 2, "-A.*", "room"),
+        entry("a.3", 3, "A.*", "room", "more"),
+    ]
     assert not list(problems(good, tests, {a, b}))
-    assert [*problems(good, tests, {a, b, c})] == ["/c_test.cpp: the label of a test file is one, not none"]
-    assert [*problems([*good, entry("other.2", 2, "*.y", "room")], tests, {a, b})] == ["p: A.y is scheduled 2 times: a.2, other.2"]
-    assert [*problems([*good, entry("other.5", 5, "C.*", "room")], tests, {a, b})] == ["other.5 runs no test"]
-    assert [*problems([*good, entry("a.4", 4, "A.*", "core")], tests, {a, b})] == ["/a_test.cpp: the label of a test file is one, not core, room"]
+    assert [*problems(good, tests, {a, b, c})] == [
+        "/c_test.cpp: the label of a test file is one, not none"
+    ]
+    assert [*problems([*good, entry("other.2", 2, "*.y", "room")], tests, {a, b})] == [
+        "p: A.y is scheduled 2 times: a.2, other.2"
+    ]
+    assert [*problems([*good, entry("other.5", 5, "C.*", "room")], tests, {a, b})] == [
+        "other.5 runs no test"
+    ]
+    assert [*problems([*good, entry("a.4", 4, "A.*", "core")], tests, {a, b})] == [
+        "/a_test.cpp: the label of a test file is one, not core, room"
+    ]
     late = [entry("a.2", 2, "A.*", "room"), entry("b.2", 2, "B.*", "room", "more")]
     assert [*problems(late, tests, {a, b})] == ["/b_test.cpp: p runs it in `make test-all` only"]
     assert [*problems(good[:1], tests, {a})][0] == "p: B.x is never scheduled"
 
 
 def main(ctest: str, build: Path, root: Path) -> int:
-    table = json.loads(subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout)
+    table = json.loads(
+        subprocess.run(
+            [ctest, "--test-dir", build, "--show-only=json-v1"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    )
     scheduled = list(entries(table, build))
-    tests = {program: tests_of(next(entry for entry in scheduled if entry.program == program), build) for program in sorted({entry.program for entry in scheduled})}
+    tests = {
+        program: tests_of(next(entry for entry in scheduled if entry.program == program), build)
+        for program in sorted({entry.program for entry in scheduled})
+    }
     files = {path.resolve() for path in (root / "tests").rglob("*_test.cpp")}
     found = list(problems(scheduled, tests, files))
-    print("\n".join(found) or f"{sum(map(len, tests.values()))} tests of {len(files)} files in {len(tests)} programs, all scheduled once per rank count")
+    print(
+        "\n".join(found)
+        or f"{sum(map(len, tests.values()))} tests of {len(files)} files in {len(tests)} programs, all scheduled once per rank count"
+    )
     return bool(found) or not files
 
 

@@ -8,7 +8,10 @@ namespace tonari {
 namespace {
 
 TEST(Error, CarriesCodeAndSentence) {
-  const Error e = test::error_of([] { fail(Errc::mismatch, "rank ", 3, " sends ", 8, " bytes, rank ", 4, " expects ", std::string("none")); });
+  const Error e = test::error_of([] {
+    fail(Errc::mismatch, "rank ", 3, " sends ", 8, " bytes, rank ", 4, " expects ",
+         std::string("none"));
+  });
   EXPECT_EQ(e.code(), Errc::mismatch);
   EXPECT_STREQ(e.what(), "rank 3 sends 8 bytes, rank 4 expects none");
 }

@@ -7,7 +7,8 @@
 namespace tonari {
 namespace {
 
-// Ranks compare hashes made by different processes, and files remember them: the values may not change.
+// Ranks compare hashes made by different processes, and files remember them: the values may not
+// change.
 TEST(Hash, IsTheSameInEveryProcess) {
   EXPECT_EQ(Hash().word(1).word(2).value(), Hash().word(1).word(2).value());
   EXPECT_EQ(Hash().value(), 0xf52a15e9a9b5e89bull);

@@ -12,9 +12,12 @@ namespace {
 
 TEST(SettingTable, IdsAreRows) {
   using enum SettingId;
-  const std::pair<SettingId, const char*> rows[] = {{algorithm, "TONARI_ALGORITHM"}, {tune_seconds, "TONARI_TUNE_SECONDS"}, {timeout, "TONARI_TIMEOUT"},
-                                                    {inplace_algorithm, "TONARI_INPLACE_ALGORITHM"}, {halo, "TONARI_HALO"}, {route, "TONARI_ROUTE"},
-                                                    {nodes, "TONARI_NODES"}, {shm_dir, "TONARI_SHM_DIR"}, {cache_dir, "TONARI_CACHE_DIR"}};
+  const std::pair<SettingId, const char*> rows[] = {
+      {algorithm, "TONARI_ALGORITHM"}, {tune_seconds, "TONARI_TUNE_SECONDS"},
+      {timeout, "TONARI_TIMEOUT"},     {inplace_algorithm, "TONARI_INPLACE_ALGORITHM"},
+      {halo, "TONARI_HALO"},           {route, "TONARI_ROUTE"},
+      {nodes, "TONARI_NODES"},         {shm_dir, "TONARI_SHM_DIR"},
+      {cache_dir, "TONARI_CACHE_DIR"}};
   for (const auto& [id, variable] : rows) EXPECT_STREQ(setting(id).variable, variable);
   EXPECT_STREQ(setting(recv_view).key, "tonari_recv_view");
   EXPECT_STREQ(setting(static_buffers).key, "cdag_static_buffers");
@@ -37,28 +40,47 @@ TEST(SettingTable, RowsAreComplete) {
 
 TEST(SettingTable, WrongValuesSayWhatTheyMustBe) {
   const auto says = [](auto work) { return std::string(test::error_of(work).what()); };
-  EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "never"); }), "tonari_tune (TONARI_TUNE) is 'never'; it must be auto, off, model or measure");
-  EXPECT_EQ(says([] { check_choice(setting(SettingId::recv_view), ""); }), "tonari_recv_view is ''; it must be no or yes");
-  EXPECT_EQ(says([] { check_choice(setting(SettingId::static_buffers), "yes"); }), "cdag_static_buffers is 'yes'; it must be true or false");
-  EXPECT_EQ(says([] { read_seconds(setting(SettingId::timeout), "soon"); }), "tonari_timeout (TONARI_TIMEOUT) is 'soon'; it must be a positive number of seconds");
-  EXPECT_EQ(test::error_of([] { check_choice(setting(SettingId::inplace_algorithm), "x"); }).code(), Errc::algorithm);
+  EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "never"); }),
+            "tonari_tune (TONARI_TUNE) is 'never'; it must be auto, off, model or measure");
+  EXPECT_EQ(says([] { check_choice(setting(SettingId::recv_view), ""); }),
+            "tonari_recv_view is ''; it must be no or yes");
+  EXPECT_EQ(says([] { check_choice(setting(SettingId::static_buffers), "yes"); }),
+            "cdag_static_buffers is 'yes'; it must be true or false");
+  EXPECT_EQ(says([] { read_seconds(setting(SettingId::timeout), "soon"); }),
+            "tonari_timeout (TONARI_TIMEOUT) is 'soon'; it must be a positive number of seconds");
+  EXPECT_EQ(test::error_of([] { check_choice(setting(SettingId::inplace_algorithm), "x"); }).code(),
+            Errc::algorithm);
   for (const char* word : {"", "-1", "1e3", "5 ", "x", "99999999999999999999"})
-    EXPECT_EQ(test::error_of([&] { read_count(setting(SettingId::inplace_memory), word); }).code(), Errc::argument) << word;
-  EXPECT_EQ(test::error_of([] { read_count(setting(SettingId::ports), "11", 10); }).code(), Errc::argument);
+    EXPECT_EQ(test::error_of([&] { read_count(setting(SettingId::inplace_memory), word); }).code(),
+              Errc::argument)
+        << word;
+  EXPECT_EQ(test::error_of([] { read_count(setting(SettingId::ports), "11", 10); }).code(),
+            Errc::argument);
   for (const char* word : {"", "0", "-1", "nan", "inf", "1s"})
-    EXPECT_EQ(test::error_of([&] { read_seconds(setting(SettingId::timeout), word); }).code(), Errc::argument) << word;
+    EXPECT_EQ(test::error_of([&] { read_seconds(setting(SettingId::timeout), word); }).code(),
+              Errc::argument)
+        << word;
   EXPECT_EQ(read_count(setting(SettingId::ports), "10", 10), 10u);
   EXPECT_EQ(read_seconds(setting(SettingId::timeout), "0.5"), 0.5);
 }
 
 TEST(SettingTable, MisspelledNamesGetTheNearest) {
-  EXPECT_EQ(unknown_key("tonari_algoritm"), "there is no info key tonari_algoritm; did you mean tonari_algorithm?");
-  EXPECT_EQ(unknown_key("tonari_halo_neighbours"), "there is no info key tonari_halo_neighbours; did you mean tonari_halo_neighbors?");
-  EXPECT_EQ(unknown_key("cdag_static_buffer"), "there is no info key cdag_static_buffer; did you mean cdag_static_buffers?");
-  EXPECT_EQ(unknown_key("tonari_what_is_this"), "there is no info key tonari_what_is_this; `tonari settings` lists those that there are");
-  EXPECT_EQ(unknown_variable("TONARI_CHANEL"), "the environment variable TONARI_CHANEL is not read; did you mean TONARI_CHANNEL?");
-  for (const char* other : {"mpi_assert_no_any_tag", "tonari", "cb_buffer_size"}) EXPECT_EQ(unknown_key(other), std::nullopt);
-  for (const char* other : {"TONARI_ROOT", "TONARI_INSTALL_PREFIX", "TONARI_BUILD", "HOME", "TONAR_TUNE"}) EXPECT_EQ(unknown_variable(other), std::nullopt);
+  EXPECT_EQ(unknown_key("tonari_algoritm"),
+            "there is no info key tonari_algoritm; did you mean tonari_algorithm?");
+  EXPECT_EQ(unknown_key("tonari_halo_neighbours"),
+            "there is no info key tonari_halo_neighbours; did you mean tonari_halo_neighbors?");
+  EXPECT_EQ(unknown_key("cdag_static_buffer"),
+            "there is no info key cdag_static_buffer; did you mean cdag_static_buffers?");
+  EXPECT_EQ(
+      unknown_key("tonari_what_is_this"),
+      "there is no info key tonari_what_is_this; `tonari settings` lists those that there are");
+  EXPECT_EQ(unknown_variable("TONARI_CHANEL"),
+            "the environment variable TONARI_CHANEL is not read; did you mean TONARI_CHANNEL?");
+  for (const char* other : {"mpi_assert_no_any_tag", "tonari", "cb_buffer_size"})
+    EXPECT_EQ(unknown_key(other), std::nullopt);
+  for (const char* other :
+       {"TONARI_ROOT", "TONARI_INSTALL_PREFIX", "TONARI_BUILD", "HOME", "TONAR_TUNE"})
+    EXPECT_EQ(unknown_variable(other), std::nullopt);
   for (const Setting& row : all_settings()) {
     EXPECT_EQ(unknown_key(row.key), std::nullopt);
     EXPECT_EQ(unknown_variable(row.variable), std::nullopt);
@@ -70,7 +92,8 @@ TEST(SettingTable, MisspelledVariablesAreFound) {
   const std::vector<std::string> sentences = unknown_variables();
   ::unsetenv("TONARI_TUNED");
   ASSERT_EQ(sentences.size(), 1u);
-  EXPECT_EQ(sentences[0], "the environment variable TONARI_TUNED is not read; did you mean TONARI_TUNE?");
+  EXPECT_EQ(sentences[0],
+            "the environment variable TONARI_TUNED is not read; did you mean TONARI_TUNE?");
   EXPECT_TRUE(unknown_variables().empty());
 }
 

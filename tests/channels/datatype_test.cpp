@@ -17,7 +17,8 @@ namespace {
 using Ints = std::vector<int>;
 using Offsets = std::vector<MPI_Aint>;
 
-// Makes types and frees them at the end. Copies are flattened uncommitted, only packing needs a committed type.
+// Makes types and frees them at the end. Copies are flattened uncommitted, only packing needs a
+// committed type.
 class Types {
  public:
   Types() = default;
@@ -28,33 +29,48 @@ class Types {
   }
 
   MPI_Datatype dup(MPI_Datatype part) { return make(MPI_Type_dup, part); }
-  MPI_Datatype contiguous(int count, MPI_Datatype part) { return make(MPI_Type_contiguous, count, part); }
-  MPI_Datatype vector(int count, int length, int stride, MPI_Datatype part) { return make(MPI_Type_vector, count, length, stride, part); }
-  MPI_Datatype hvector(int count, int length, MPI_Aint stride, MPI_Datatype part) { return make(MPI_Type_create_hvector, count, length, stride, part); }
+  MPI_Datatype contiguous(int count, MPI_Datatype part) {
+    return make(MPI_Type_contiguous, count, part);
+  }
+  MPI_Datatype vector(int count, int length, int stride, MPI_Datatype part) {
+    return make(MPI_Type_vector, count, length, stride, part);
+  }
+  MPI_Datatype hvector(int count, int length, MPI_Aint stride, MPI_Datatype part) {
+    return make(MPI_Type_create_hvector, count, length, stride, part);
+  }
   MPI_Datatype indexed(const Ints& lengths, const Ints& at, MPI_Datatype part) {
     return make(MPI_Type_indexed, static_cast<int>(at.size()), lengths.data(), at.data(), part);
   }
   MPI_Datatype hindexed(const Ints& lengths, const Offsets& at, MPI_Datatype part) {
-    return make(MPI_Type_create_hindexed, static_cast<int>(at.size()), lengths.data(), at.data(), part);
+    return make(MPI_Type_create_hindexed, static_cast<int>(at.size()), lengths.data(), at.data(),
+                part);
   }
   MPI_Datatype indexed_block(int length, const Ints& at, MPI_Datatype part) {
-    return make(MPI_Type_create_indexed_block, static_cast<int>(at.size()), length, at.data(), part);
+    return make(MPI_Type_create_indexed_block, static_cast<int>(at.size()), length, at.data(),
+                part);
   }
   MPI_Datatype hindexed_block(int length, const Offsets& at, MPI_Datatype part) {
-    return make(MPI_Type_create_hindexed_block, static_cast<int>(at.size()), length, at.data(), part);
+    return make(MPI_Type_create_hindexed_block, static_cast<int>(at.size()), length, at.data(),
+                part);
   }
-  MPI_Datatype structure(const Ints& lengths, const Offsets& at, const std::vector<MPI_Datatype>& parts) {
-    return make(MPI_Type_create_struct, static_cast<int>(at.size()), lengths.data(), at.data(), parts.data());
+  MPI_Datatype structure(const Ints& lengths, const Offsets& at,
+                         const std::vector<MPI_Datatype>& parts) {
+    return make(MPI_Type_create_struct, static_cast<int>(at.size()), lengths.data(), at.data(),
+                parts.data());
   }
-  MPI_Datatype subarray(const Ints& sizes, const Ints& parts, const Ints& starts, int order, MPI_Datatype part) {
-    return make(MPI_Type_create_subarray, static_cast<int>(sizes.size()), sizes.data(), parts.data(), starts.data(), order, part);
+  MPI_Datatype subarray(const Ints& sizes, const Ints& parts, const Ints& starts, int order,
+                        MPI_Datatype part) {
+    return make(MPI_Type_create_subarray, static_cast<int>(sizes.size()), sizes.data(),
+                parts.data(), starts.data(), order, part);
   }
-  MPI_Datatype darray(int ranks, int rank, const Ints& sizes, const Ints& distributions, const Ints& arguments, const Ints& grid, int order,
-                      MPI_Datatype part) {
-    return make(MPI_Type_create_darray, ranks, rank, static_cast<int>(sizes.size()), sizes.data(), distributions.data(), arguments.data(), grid.data(),
-                order, part);
+  MPI_Datatype darray(int ranks, int rank, const Ints& sizes, const Ints& distributions,
+                      const Ints& arguments, const Ints& grid, int order, MPI_Datatype part) {
+    return make(MPI_Type_create_darray, ranks, rank, static_cast<int>(sizes.size()), sizes.data(),
+                distributions.data(), arguments.data(), grid.data(), order, part);
   }
-  MPI_Datatype resized(MPI_Aint low, MPI_Aint extent, MPI_Datatype part) { return make(MPI_Type_create_resized, part, low, extent); }
+  MPI_Datatype resized(MPI_Aint low, MPI_Aint extent, MPI_Datatype part) {
+    return make(MPI_Type_create_resized, part, low, extent);
+  }
   MPI_Datatype f90_real(int digits, int range) {  // MPI's own
     MPI_Datatype type;
     check_mpi(MPI_Type_create_f90_real(digits, range, &type), "MPI_Type_create_f90_real");
@@ -78,7 +94,8 @@ using Memory = std::vector<unsigned char>;
 Memory packed_by_mpi(const void* buffer, MPI_Datatype type, int size, unsigned char before) {
   Memory packed(size, before);
   int position = 0;
-  if (size > 0) check_mpi(MPI_Pack(buffer, 1, type, packed.data(), size, &position, MPI_COMM_SELF), "MPI_Pack");
+  if (size > 0)
+    check_mpi(MPI_Pack(buffer, 1, type, packed.data(), size, &position, MPI_COMM_SELF), "MPI_Pack");
   return packed;
 }
 
@@ -86,7 +103,8 @@ std::vector<std::ptrdiff_t> bytes_of(const Layout& layout) {
   std::vector<std::ptrdiff_t> offsets;
   for (const Run& run : layout.runs())
     for (std::size_t i = 0; i < run.count; ++i)
-      for (std::size_t b = 0; b < run.length; ++b) offsets.push_back(run.offset + static_cast<std::ptrdiff_t>(i) * run.stride + b);
+      for (std::size_t b = 0; b < run.length; ++b)
+        offsets.push_back(run.offset + static_cast<std::ptrdiff_t>(i) * run.stride + b);
   return offsets;
 }
 
@@ -102,7 +120,8 @@ void expect_packs_alike(int count, MPI_Datatype type) {
   MPI_Type_get_true_extent(whole, &low, &length);
   // MPI's bounds can be wider: MPICH 4.0 counts some blocks of length 0 in.
   const auto span = layout.span();
-  const std::ptrdiff_t first = std::min<std::ptrdiff_t>(low, span.first), end = std::max<std::ptrdiff_t>(low + length, span.second);
+  const std::ptrdiff_t first = std::min<std::ptrdiff_t>(low, span.first),
+                       end = std::max<std::ptrdiff_t>(low + length, span.second);
   ASSERT_EQ(layout.bytes(), static_cast<std::uint64_t>(size));
   ASSERT_LT(end - first, 100'000'000);
   Memory memory(end - first);
@@ -111,7 +130,8 @@ void expect_packs_alike(int count, MPI_Datatype type) {
   Memory packed;
   for (std::ptrdiff_t offset : bytes_of(layout)) packed.push_back(memory.at(offset - first));
 
-  // MPICH does not write the padding of long doubles (6 of 16 bytes): what it leaves differs with what was there before.
+  // MPICH does not write the padding of long doubles (6 of 16 bytes): what it leaves differs with
+  // what was there before.
   Memory expected = packed_by_mpi(memory.data() - first, whole, size, 0);
   const Memory again = packed_by_mpi(memory.data() - first, whole, size, 255);
   int left = 0;
@@ -131,9 +151,25 @@ void expect_flattened(MPI_Datatype type) {
   }
 }
 
-const MPI_Datatype named_types[] = {MPI_BYTE,      MPI_CHAR,       MPI_SHORT,    MPI_INT,           MPI_LONG_LONG, MPI_FLOAT,    MPI_DOUBLE,
-                                    MPI_C_BOOL,    MPI_C_DOUBLE_COMPLEX,         MPI_LONG_DOUBLE,   MPI_2INT,      MPI_SHORT_INT, MPI_FLOAT_INT,
-                                    MPI_DOUBLE_INT, MPI_LONG_INT,  MPI_LONG_DOUBLE_INT, MPI_INT64_T, MPI_AINT,     MPI_PACKED};
+const MPI_Datatype named_types[] = {MPI_BYTE,
+                                    MPI_CHAR,
+                                    MPI_SHORT,
+                                    MPI_INT,
+                                    MPI_LONG_LONG,
+                                    MPI_FLOAT,
+                                    MPI_DOUBLE,
+                                    MPI_C_BOOL,
+                                    MPI_C_DOUBLE_COMPLEX,
+                                    MPI_LONG_DOUBLE,
+                                    MPI_2INT,
+                                    MPI_SHORT_INT,
+                                    MPI_FLOAT_INT,
+                                    MPI_DOUBLE_INT,
+                                    MPI_LONG_INT,
+                                    MPI_LONG_DOUBLE_INT,
+                                    MPI_INT64_T,
+                                    MPI_AINT,
+                                    MPI_PACKED};
 
 TEST(Datatype, Named) {
   for (MPI_Datatype type : named_types) {
@@ -179,17 +215,25 @@ TEST(Datatype, Subarrays) {
     expect_flattened(t.subarray({3, 4, 5, 6}, {2, 3, 5, 6}, {1, 1, 0, 0}, order, MPI_SHORT));
   }
   // A face of a box across the fastest dimension, all rows of it: one run.
-  EXPECT_EQ(flatten(1, t.subarray({20, 30, 40}, {20, 30, 1}, {0, 0, 7}, MPI_ORDER_C, MPI_DOUBLE)).runs().size(), 1u);
-  EXPECT_EQ(flatten(1, t.subarray({20, 30, 40}, {18, 28, 1}, {1, 1, 7}, MPI_ORDER_C, MPI_DOUBLE)).runs().size(), 18u);
+  EXPECT_EQ(flatten(1, t.subarray({20, 30, 40}, {20, 30, 1}, {0, 0, 7}, MPI_ORDER_C, MPI_DOUBLE))
+                .runs()
+                .size(),
+            1u);
+  EXPECT_EQ(flatten(1, t.subarray({20, 30, 40}, {18, 28, 1}, {1, 1, 7}, MPI_ORDER_C, MPI_DOUBLE))
+                .runs()
+                .size(),
+            18u);
 }
 
 TEST(Datatype, DistributedArraysAndFortranKinds) {
   Types t;
   for (int rank = 0; rank < 6; ++rank)
     for (int order : {MPI_ORDER_C, MPI_ORDER_FORTRAN}) {
-      expect_flattened(t.darray(6, rank, {7, 10}, {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK}, {2, MPI_DISTRIBUTE_DFLT_DARG}, {2, 3}, order, MPI_INT));
+      expect_flattened(t.darray(6, rank, {7, 10}, {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
+                                {2, MPI_DISTRIBUTE_DFLT_DARG}, {2, 3}, order, MPI_INT));
       // Offsets of more than one and more than two digits.
-      expect_flattened(t.darray(6, rank, {300, 400}, {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE}, {3, MPI_DISTRIBUTE_DFLT_DARG}, {6, 1}, order, MPI_SHORT));
+      expect_flattened(t.darray(6, rank, {300, 400}, {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE},
+                                {3, MPI_DISTRIBUTE_DFLT_DARG}, {6, 1}, order, MPI_SHORT));
     }
   expect_flattened(t.f90_real(12, MPI_UNDEFINED));
   expect_flattened(t.vector(3, 2, 4, t.f90_real(6, MPI_UNDEFINED)));
@@ -204,19 +248,32 @@ class RandomTypes {
     if (depth == 0) return named_types[from(0, static_cast<int>(std::size(named_types)) - 1)];
     const MPI_Datatype part = type(depth - 1);
     switch (from(0, 12)) {
-      case 0: return t_.dup(part);
-      case 1: return t_.contiguous(from(0, 4), part);
-      case 2: return t_.vector(from(0, 4), from(0, 3), step(-4, 5), part);
-      case 3: return t_.hvector(from(0, 4), from(0, 3), step(-99, 99), part);
-      case 4: return t_.indexed(ints(3, 0, 3), ints(3, -9, 9), part);
-      case 5: return t_.hindexed(ints(3, 0, 3), offsets(3), part);
-      case 6: return t_.indexed_block(from(0, 3), ints(3, -9, 9), part);
-      case 7: return t_.hindexed_block(from(0, 3), offsets(3), part);
-      case 8: return t_.structure(ints(3, 0, 2), offsets(3), {not_empty(part), not_empty(type(from(0, depth - 1))), type(0)});
+      case 0:
+        return t_.dup(part);
+      case 1:
+        return t_.contiguous(from(0, 4), part);
+      case 2:
+        return t_.vector(from(0, 4), from(0, 3), step(-4, 5), part);
+      case 3:
+        return t_.hvector(from(0, 4), from(0, 3), step(-99, 99), part);
+      case 4:
+        return t_.indexed(ints(3, 0, 3), ints(3, -9, 9), part);
+      case 5:
+        return t_.hindexed(ints(3, 0, 3), offsets(3), part);
+      case 6:
+        return t_.indexed_block(from(0, 3), ints(3, -9, 9), part);
+      case 7:
+        return t_.hindexed_block(from(0, 3), offsets(3), part);
+      case 8:
+        return t_.structure(ints(3, 0, 2), offsets(3),
+                            {not_empty(part), not_empty(type(from(0, depth - 1))), type(0)});
       case 9:
-      case 10: return subarray(part);
-      case 11: return darray(not_empty(part));
-      default: return t_.resized(from(-50, 50), step(least_extent, 100), part);
+      case 10:
+        return subarray(part);
+      case 11:
+        return darray(not_empty(part));
+      default:
+        return t_.resized(from(-50, 50), step(least_extent, 100), part);
     }
   }
 
@@ -228,7 +285,8 @@ class RandomTypes {
 
  private:
   int from(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
-  // A part that has bytes: Open MPI 4.1 refuses distributed arrays of nothing, MPICH 4.0 divides by the size of the parts of a struct.
+  // A part that has bytes: Open MPI 4.1 refuses distributed arrays of nothing, MPICH 4.0 divides by
+  // the size of the parts of a struct.
   static MPI_Datatype not_empty(MPI_Datatype part) {
     int size = 0;
     MPI_Type_size(part, &size);
@@ -257,17 +315,20 @@ class RandomTypes {
     return t_.subarray(sizes, parts, starts, from(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, part);
   }
   MPI_Datatype darray(MPI_Datatype part) {
-    static constexpr int kinds[] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
+    static constexpr int kinds[] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK,
+                                    MPI_DISTRIBUTE_CYCLIC};
     Ints sizes = ints(from(1, 3), 1, 5), distributions, arguments, grid;
     int ranks = 1;
     for (int size : sizes) {
       distributions.push_back(kinds[from(0, 2)]);
       grid.push_back(distributions.back() == MPI_DISTRIBUTE_NONE ? 1 : from(1, 3));
-      const int least = distributions.back() == MPI_DISTRIBUTE_BLOCK ? (size + grid.back() - 1) / grid.back() : 1;
+      const int least =
+          distributions.back() == MPI_DISTRIBUTE_BLOCK ? (size + grid.back() - 1) / grid.back() : 1;
       arguments.push_back(from(0, 1) ? MPI_DISTRIBUTE_DFLT_DARG : from(least, 5));
       ranks *= grid.back();
     }
-    return t_.darray(ranks, from(0, ranks - 1), sizes, distributions, arguments, grid, from(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, part);
+    return t_.darray(ranks, from(0, ranks - 1), sizes, distributions, arguments, grid,
+                     from(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, part);
   }
 
   Types& t_;
@@ -288,22 +349,31 @@ TEST(Datatype, NestedAtRandom) {
 #if MPI_VERSION >= 4
 TEST(Datatype, LargeCounts) {
   Types t;
-  const MPI_Count sizes[] = {4, 6}, parts[] = {2, 3}, starts[] = {1, 2}, lengths[] = {3, 1}, at[] = {40, -8};
+  const MPI_Count sizes[] = {4, 6}, parts[] = {2, 3}, starts[] = {1, 2}, lengths[] = {3, 1},
+                  at[] = {40, -8};
   const MPI_Datatype types[] = {MPI_INT, MPI_SHORT};
   expect_flattened(t.make(MPI_Type_contiguous_c, MPI_Count{5}, MPI_INT));
   expect_flattened(t.make(MPI_Type_vector_c, MPI_Count{4}, MPI_Count{2}, MPI_Count{3}, MPI_INT));
-  expect_flattened(t.make(MPI_Type_create_hvector_c, MPI_Count{4}, MPI_Count{2}, MPI_Count{13}, MPI_INT));
+  expect_flattened(
+      t.make(MPI_Type_create_hvector_c, MPI_Count{4}, MPI_Count{2}, MPI_Count{13}, MPI_INT));
   expect_flattened(t.make(MPI_Type_indexed_c, MPI_Count{2}, lengths, at, MPI_INT));
   expect_flattened(t.make(MPI_Type_create_hindexed_c, MPI_Count{2}, lengths, at, MPI_INT));
-  expect_flattened(t.make(MPI_Type_create_indexed_block_c, MPI_Count{2}, MPI_Count{3}, at, MPI_INT));
-  expect_flattened(t.make(MPI_Type_create_hindexed_block_c, MPI_Count{2}, MPI_Count{3}, at, MPI_INT));
+  expect_flattened(
+      t.make(MPI_Type_create_indexed_block_c, MPI_Count{2}, MPI_Count{3}, at, MPI_INT));
+  expect_flattened(
+      t.make(MPI_Type_create_hindexed_block_c, MPI_Count{2}, MPI_Count{3}, at, MPI_INT));
   expect_flattened(t.make(MPI_Type_create_struct_c, MPI_Count{2}, lengths, at, types));
   expect_flattened(t.make(MPI_Type_create_resized_c, MPI_INT, MPI_Count{-4}, MPI_Count{16}));
-  for (int order : {MPI_ORDER_C, MPI_ORDER_FORTRAN}) expect_flattened(t.make(MPI_Type_create_subarray_c, 2, sizes, parts, starts, order, MPI_DOUBLE));
-  const int distributions[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK}, arguments[] = {3, MPI_DISTRIBUTE_DFLT_DARG}, grid[] = {1, 3};
+  for (int order : {MPI_ORDER_C, MPI_ORDER_FORTRAN})
+    expect_flattened(
+        t.make(MPI_Type_create_subarray_c, 2, sizes, parts, starts, order, MPI_DOUBLE));
+  const int distributions[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
+            arguments[] = {3, MPI_DISTRIBUTE_DFLT_DARG}, grid[] = {1, 3};
   for (int rank = 0; rank < 3; ++rank)
-    expect_flattened(t.make(MPI_Type_create_darray_c, 3, rank, 2, sizes, distributions, arguments, grid, MPI_ORDER_FORTRAN, MPI_DOUBLE));
-  EXPECT_EQ(flatten(1, t.make(MPI_Type_contiguous_c, MPI_Count{1} << 33, MPI_INT)).bytes(), std::uint64_t{1} << 35);
+    expect_flattened(t.make(MPI_Type_create_darray_c, 3, rank, 2, sizes, distributions, arguments,
+                            grid, MPI_ORDER_FORTRAN, MPI_DOUBLE));
+  EXPECT_EQ(flatten(1, t.make(MPI_Type_contiguous_c, MPI_Count{1} << 33, MPI_INT)).bytes(),
+            std::uint64_t{1} << 35);
 }
 #endif
 
@@ -312,7 +382,8 @@ TEST(Datatype, WhatDoesNotFitIsAnError) {
   const MPI_Datatype wide = t.resized(0, PTRDIFF_MAX / 4, MPI_INT);
   EXPECT_EQ(flatten(4, wide).bytes(), 16u);
   EXPECT_EQ(test::error_of([&] { flatten(6, wide); }).code(), Errc::overflow);
-  EXPECT_EQ(test::error_of([&] { flatten(MPI_Count{1} << 62, MPI_DOUBLE); }).code(), Errc::overflow);
+  EXPECT_EQ(test::error_of([&] { flatten(MPI_Count{1} << 62, MPI_DOUBLE); }).code(),
+            Errc::overflow);
   const test::WideTypes types;
   EXPECT_FALSE(types.all().empty());
   for (MPI_Datatype type : types.all()) {
@@ -331,7 +402,8 @@ TEST(Datatype, SpansOfElements) {
   EXPECT_EQ(span_of(one, 3, 100), span(8, 212));
   EXPECT_EQ(span_of(two, 3, -100), span(-208, 4));
   EXPECT_EQ(span_of(Layout(), MPI_Count{1} << 62, PTRDIFF_MAX), span(0, 0));
-  for (const std::ptrdiff_t extent : {PTRDIFF_MAX, PTRDIFF_MIN}) EXPECT_EQ(test::error_of([&] { span_of(one, 2, extent); }).code(), Errc::overflow);
+  for (const std::ptrdiff_t extent : {PTRDIFF_MAX, PTRDIFF_MIN})
+    EXPECT_EQ(test::error_of([&] { span_of(one, 2, extent); }).code(), Errc::overflow);
   EXPECT_EQ(test::error_of([&] { span_of(one, MPI_Count{1} << 60, 0); }).code(), Errc::overflow);
 }
 
@@ -339,9 +411,11 @@ TEST(Datatype, SpansOfElements) {
 using Wide = __int128;
 struct Known {
   MPI_Datatype type = MPI_BYTE;
-  Wide bytes = 1, low = 0, high = 1, lower = 0, upper = 1;  // bytes, where they begin and end, and MPI's bounds
-  Wide most = 1;                                            // the largest number that was met on the way
-  bool dense = true;                                        // one piece, from bound to bound
+  // bytes, where they begin and end, and MPI's bounds
+  Wide bytes = 1, low = 0, high = 1, lower = 0, upper = 1;
+  // the largest number that was met on the way
+  Wide most = 1;
+  bool dense = true;  // one piece, from bound to bound
 
   Wide extent() const { return upper - lower; }
   void meet(Wide number) { most = std::max(most, number < 0 ? -number : number); }
@@ -349,11 +423,13 @@ struct Known {
 
 // count copies, the first displaced by offset, the next ones stride bytes further on each.
 Known copies(Known one, Wide offset, Wide count, Wide stride) {
-  const Wide last = offset + stride * (count - 1), least = std::min(offset, last), greatest = std::max(offset, last);
+  const Wide last = offset + stride * (count - 1), least = std::min(offset, last),
+             greatest = std::max(offset, last);
   one.dense = one.dense && offset == 0 && (count == 1 || stride == one.extent());
   one.bytes *= count;
   one.low += least, one.lower += least, one.high += greatest, one.upper += greatest;
-  for (Wide number : {one.bytes, one.low, one.lower, one.high, one.upper, offset, last, stride}) one.meet(number);
+  for (Wide number : {one.bytes, one.low, one.lower, one.high, one.upper, offset, last, stride})
+    one.meet(number);
   return one;
 }
 
@@ -377,40 +453,62 @@ class WideTypesAtRandom {
     const Wide extent = part.extent();
     const Ints d{number(30), number(30)};
     const Offsets h{offset(62), offset(62)};
-    const int count = from(1, 3), length = part.dense && from(0, 1) ? 1 << from(0, 30) : from(1, 2), two = from(1, 2);
+    const int count = from(1, 3), length = part.dense && from(0, 1) ? 1 << from(0, 30) : from(1, 2),
+              two = from(1, 2);
     const Known block = copies(part, 0, length, extent);
     switch (from(0, 9)) {
-      case 0: return with(t_.contiguous(length, part.type), block);
-      case 1: return with(t_.vector(count, length, d[0], part.type), copies(block, 0, count, d[0] * extent));
-      case 2: return with(t_.hvector(count, length, h[0], part.type), copies(block, 0, count, h[0]));
-      case 3: return with(t_.indexed({length, two}, d, part.type), pair(block, d[0] * extent, copies(part, 0, two, extent), d[1] * extent));
-      case 4: return with(t_.hindexed({length, two}, h, part.type), pair(block, h[0], copies(part, 0, two, extent), h[1]));
-      case 5: return with(t_.indexed_block(length, d, part.type), pair(block, d[0] * extent, block, d[1] * extent));
-      case 6: return with(t_.hindexed_block(length, h, part.type), pair(block, h[0], block, h[1]));
+      case 0:
+        return with(t_.contiguous(length, part.type), block);
+      case 1:
+        return with(t_.vector(count, length, d[0], part.type),
+                    copies(block, 0, count, d[0] * extent));
+      case 2:
+        return with(t_.hvector(count, length, h[0], part.type), copies(block, 0, count, h[0]));
+      case 3:
+        return with(t_.indexed({length, two}, d, part.type),
+                    pair(block, d[0] * extent, copies(part, 0, two, extent), d[1] * extent));
+      case 4:
+        return with(t_.hindexed({length, two}, h, part.type),
+                    pair(block, h[0], copies(part, 0, two, extent), h[1]));
+      case 5:
+        return with(t_.indexed_block(length, d, part.type),
+                    pair(block, d[0] * extent, block, d[1] * extent));
+      case 6:
+        return with(t_.hindexed_block(length, h, part.type), pair(block, h[0], block, h[1]));
       // Of one type: where only one of several has explicit bounds, MPIs differ.
-      case 7: return with(t_.structure({length, two}, h, {part.type, part.type}), pair(block, h[0], copies(part, 0, two, extent), h[1]));
-      case 8: return subarray(part);
-      default: return resized(part);
+      case 7:
+        return with(t_.structure({length, two}, h, {part.type, part.type}),
+                    pair(block, h[0], copies(part, 0, two, extent), h[1]));
+      case 8:
+        return subarray(part);
+      default:
+        return resized(part);
     }
   }
 
  private:
   int from(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   // Never -1: Open MPI 4.1 takes a step of -1 byte for the extent of the part.
-  std::ptrdiff_t offset(int bits) { return (std::ptrdiff_t{1} << from(4, bits)) * (from(0, 1) ? 1 : -1) + from(2, 9); }
+  std::ptrdiff_t offset(int bits) {
+    return (std::ptrdiff_t{1} << from(4, bits)) * (from(0, 1) ? 1 : -1) + from(2, 9);
+  }
   int number(int bits) { return static_cast<int>(offset(bits)); }
 
   static Known with(MPI_Datatype type, Known known) {
     known.type = type;
     return known;
   }
-  static Known pair(const Known& a, Wide at, const Known& b, Wide behind) { return both(copies(a, at, 1, 0), copies(b, behind, 1, 0)); }
+  static Known pair(const Known& a, Wide at, const Known& b, Wide behind) {
+    return both(copies(a, at, 1, 0), copies(b, behind, 1, 0));
+  }
 
   // In C order: the second dimension is the fast one.
   Known subarray(const Known& part) {
-    const Ints sizes{1 << from(3, 30), 1 << from(3, 30)}, parts{from(1, 2), from(1, 2)}, starts{from(0, sizes[0] - 2), from(0, sizes[1] - 2)};
+    const Ints sizes{1 << from(3, 30), 1 << from(3, 30)}, parts{from(1, 2), from(1, 2)},
+        starts{from(0, sizes[0] - 2), from(0, sizes[1] - 2)};
     const Wide extent = part.extent(), row = extent * sizes[1];
-    Known known = copies(copies(part, starts[1] * extent, parts[1], extent), starts[0] * row, parts[0], row);
+    Known known =
+        copies(copies(part, starts[1] * extent, parts[1], extent), starts[0] * row, parts[0], row);
     known.lower = part.lower, known.upper = part.lower + row * sizes[0], known.dense = false;
     for (Wide number : {row, known.upper, row * sizes[0]}) known.meet(number);
     return with(t_.subarray(sizes, parts, starts, MPI_ORDER_C, part.type), known);
@@ -435,10 +533,14 @@ TEST(Datatype, WideOnesAtRandomAreRightOrRefused) {
     SCOPED_TRACE(seed);
     Types types;
     Known known;
-    if (test::error_of([&] { known = WideTypesAtRandom(types, seed).type(1 + seed % 5); }).code() == Errc::mpi) continue;  // this MPI makes none
+    // this MPI makes none
+    if (test::error_of([&] { known = WideTypesAtRandom(types, seed).type(1 + seed % 5); }).code() ==
+        Errc::mpi)
+      continue;
     Layout layout;
     const Error error = test::error_of([&] { layout = flatten(1, known.type); });
-    const bool fits = known.bytes < limit / 2 && known.low >= -limit && known.high < limit && known.high - known.low < limit;
+    const bool fits = known.bytes < limit / 2 && known.low >= -limit && known.high < limit &&
+                      known.high - known.low < limit;
     if (error.code() == Errc::overflow) {
       ASSERT_GE(known.most, limit / 4) << error.what();
       too_wide += !fits;
@@ -454,7 +556,8 @@ TEST(Datatype, WideOnesAtRandomAreRightOrRefused) {
   EXPECT_GT(too_wide, 100);
 }
 
-// MPI_Type_get_contents hands out types that have to be freed. MPI deletes the attributes of a type when the last one that holds it lets go.
+// MPI_Type_get_contents hands out types that have to be freed. MPI deletes the attributes of a type
+// when the last one that holds it lets go.
 int deleted = 0;
 int count_deletion(MPI_Datatype, int, void*, void*) { return ++deleted, MPI_SUCCESS; }
 

@@ -1,4 +1,5 @@
-// Messages through windows: every byte of every exchange, on random graphs of messages, with ranks that dawdle, in all ways to say ready and to look.
+// Messages through windows: every byte of every exchange, on random graphs of messages, with ranks
+// that dawdle, in all ways to say ready and to look.
 #include "channels/onesided.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,9 @@ constexpr bool spins = true;  // gives no core away while it waits
 constexpr bool spins = false;
 #endif
 
-bool crawls() { return spins && world_size() > static_cast<int>(std::thread::hardware_concurrency()); }
+bool crawls() {
+  return spins && world_size() > static_cast<int>(std::thread::hardware_concurrency());
+}
 int exchanges(int wanted) { return crawls() ? (wanted + 9) / 10 : wanted; }
 unsigned graphs(unsigned wanted) { return crawls() ? 1 : wanted; }
 
@@ -39,8 +42,9 @@ struct Edge {
   Bytes bytes;
 };
 
-// What message `tag` of a pair holds at byte k in an exchange. Mostly arbitrary; some exchanges send what protocols could take for something
-// else: all zeros, all ones, the complement of what the place held before, what it held before but for one byte.
+// What message `tag` of a pair holds at byte k in an exchange. Mostly arbitrary; some exchanges
+// send what protocols could take for something else: all zeros, all ones, the complement of what
+// the place held before, what it held before but for one byte.
 std::byte content(const Edge& e, int exchange, Bytes k) {
   const auto pair = static_cast<std::uint64_t>(e.from) << 32 | static_cast<std::uint32_t>(e.to);
   const auto at = [&](int x) { return Hash().word(pair).word(e.tag).word(x).word(k).value(); };
@@ -48,7 +52,8 @@ std::byte content(const Edge& e, int exchange, Bytes k) {
   if (kind == 0) return std::byte{0};
   if (kind == 1) return std::byte{0xFF};
   if (kind == 2) return std::byte{static_cast<unsigned char>(exchange / 2 % 2 ? 0xA5 : 0x5A)};
-  if (kind == 3) return std::byte{static_cast<unsigned char>(k == static_cast<Bytes>(exchange) % e.bytes)};
+  if (kind == 3)
+    return std::byte{static_cast<unsigned char>(k == static_cast<Bytes>(exchange) % e.bytes)};
   return std::byte{static_cast<unsigned char>(at(exchange) >> 20)};
 }
 
@@ -56,9 +61,11 @@ std::vector<Edge> random_graph(std::mt19937& random, Bytes most) {
   const int ranks = world_size();
   std::vector<Edge> edges;
   std::vector<int> tags(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks), 0);
-  const auto quiet = random() % static_cast<unsigned>(2 * ranks + 2);  // a rank without messages, perhaps
+  // a rank without messages, perhaps
+  const auto quiet = random() % static_cast<unsigned>(2 * ranks + 2);
   for (auto n = random() % (4 * static_cast<unsigned>(ranks)) + 4; n > 0; --n) {
-    const int from = static_cast<int>(random() % static_cast<unsigned>(ranks)), to = static_cast<int>(random() % static_cast<unsigned>(ranks));
+    const int from = static_cast<int>(random() % static_cast<unsigned>(ranks)),
+              to = static_cast<int>(random() % static_cast<unsigned>(ranks));
     if (from == static_cast<int>(quiet) || to == static_cast<int>(quiet)) continue;
     const Bytes limits[] = {9, 9, 64, 1000, most};
     const Bytes bytes = random() % 12 == 0 ? 0 : 1 + random() % limits[random() % 5];
@@ -124,8 +131,10 @@ class Player {
     if (!edge.landings().empty()) {
       if (!edge.may_write(0, parity_)) return false;
       const bool packed = own_[k].empty();
-      std::byte* const at = packed ? edge.landings()[0].at[static_cast<std::size_t>(parity_)] : own_[k].data();
-      for (Bytes b = 0; b < sends_[k].bytes; ++b) at[packed || b < cut(k) ? b : b + gap] = content(sends_[k], exchange_, b);
+      std::byte* const at =
+          packed ? edge.landings()[0].at[static_cast<std::size_t>(parity_)] : own_[k].data();
+      for (Bytes b = 0; b < sends_[k].bytes; ++b)
+        at[packed || b < cut(k) ? b : b + gap] = content(sends_[k], exchange_, b);
       edge.written(0, parity_);
       to_leave_.push_back(k);
     }
@@ -141,7 +150,8 @@ class Player {
     const std::byte* const at = landing.at[static_cast<std::size_t>(parity_)];
     Bytes wrong = 0;
     for (Bytes b = 0; b < recvs_[k].bytes; ++b) wrong += at[b] != content(recvs_[k], exchange_, b);
-    EXPECT_EQ(wrong, 0u) << "of " << recvs_[k].bytes << " bytes from rank " << recvs_[k].from << " in exchange " << exchange_;
+    EXPECT_EQ(wrong, 0u) << "of " << recvs_[k].bytes << " bytes from rank " << recvs_[k].from
+                         << " in exchange " << exchange_;
     edge.taken(0, parity_);
     return true;
   }
@@ -169,8 +179,10 @@ void finish(Player& player) {
 
 // Every rank makes the same numbers but dawdles by its own.
 void play(const Options& options, unsigned seed, int count, Bytes most) {
-  SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << (options.ready == Ready::tree ? "tree of degree " : "per edge ") << options.degree
-                                  << (options.separate ? ", separate" : ""));
+  SCOPED_TRACE(
+      testing::Message() << "seed " << seed << ", "
+                         << (options.ready == Ready::tree ? "tree of degree " : "per edge ")
+                         << options.degree << (options.separate ? ", separate" : ""));
   std::mt19937 random(seed), own(seed + 1000u * static_cast<unsigned>(world_rank() + 1));
   Windows windows(test::duplicate_of_all());
   Player player(windows, random_graph(random, most), options);
@@ -183,7 +195,8 @@ void play(const Options& options, unsigned seed, int count, Bytes most) {
   windows.trim();
 }
 
-class OneSidedModes : public testing::TestWithParam<std::tuple<int, bool>> {  // degree (0: per edge), separate
+// degree (0: per edge), separate
+class OneSidedModes : public testing::TestWithParam<std::tuple<int, bool>> {
  protected:
   static Options options() {
     const auto [degree, separate] = GetParam();
@@ -196,7 +209,8 @@ TEST_P(OneSidedModes, EveryByteOfEveryExchangeArrives) {
 }
 
 TEST_P(OneSidedModes, ShortMessagesAreNeverTakenForOthers) {
-  for (unsigned seed = 11; seed < 11 + graphs(3); ++seed) play(options(), seed, exchanges(crawls() ? 100 : 400), 40);
+  for (unsigned seed = 11; seed < 11 + graphs(3); ++seed)
+    play(options(), seed, exchanges(crawls() ? 100 : 400), 40);
 }
 
 TEST_P(OneSidedModes, AnyLengthMayTravelTwice) {
@@ -217,10 +231,13 @@ TEST_P(OneSidedModes, AnyLengthMayBePutFromWhereItLies) {
 
 std::string name_of_mode(const testing::TestParamInfo<std::tuple<int, bool>>& mode) {
   const int degree = std::get<0>(mode.param);
-  return (degree == 0 ? "PerEdge" : "TreeOfDegree" + std::to_string(degree)) + (std::get<1>(mode.param) ? "Separate" : "");
+  return (degree == 0 ? "PerEdge" : "TreeOfDegree" + std::to_string(degree)) +
+         (std::get<1>(mode.param) ? "Separate" : "");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OneSidedModes, testing::Combine(testing::Values(0, 1, 2, 4), testing::Bool()), name_of_mode);
+INSTANTIATE_TEST_SUITE_P(All, OneSidedModes,
+                         testing::Combine(testing::Values(0, 1, 2, 4), testing::Bool()),
+                         name_of_mode);
 
 // A sender is at most two exchanges ahead of a receiver that never takes anything.
 TEST(OneSidedPlaces, AreNotOverwritten) {
@@ -230,7 +247,8 @@ TEST(OneSidedPlaces, AreNotOverwritten) {
     std::vector<OneSided::Message> out, in;
     if (world_rank() == 0)
       for (int to = 1; to < world_size(); ++to) out.push_back({to, 0, 8});
-    else in.push_back({0, 0, 8});
+    else
+      in.push_back({0, 0, 8});
     const auto channel = OneSided::make(windows, out, in, Options{ready, 1});
     for (int exchange = 0; exchange < 3; ++exchange)
       for (std::size_t k = 0; k < out.size(); ++k) {
@@ -242,7 +260,8 @@ TEST(OneSidedPlaces, AreNotOverwritten) {
         EXPECT_TRUE(edge.sent(exchange % 2));
       }
     MPI_Barrier(MPI_COMM_WORLD);
-    // All but the last rank take the first message: in the tree of degree 1 the sender hears of nobody before the last one has.
+    // All but the last rank take the first message: in the tree of degree 1 the sender hears of
+    // nobody before the last one has.
     const bool last = world_rank() == world_size() - 1;
     const auto take = [&] {
       while (!channel->in(0).arrived(0, 0)) channel->progress();
@@ -250,10 +269,13 @@ TEST(OneSidedPlaces, AreNotOverwritten) {
     };
     if (world_rank() > 0 && !last) take();
     for (int round = 0; round < 3; ++round) channel->progress(), MPI_Barrier(MPI_COMM_WORLD);
-    for (std::size_t k = 0; k < out.size(); ++k) EXPECT_EQ(channel->out(k).may_write(0, 0), ready == Ready::per_edge && k + 1 < out.size()) << k;
+    for (std::size_t k = 0; k < out.size(); ++k)
+      EXPECT_EQ(channel->out(k).may_write(0, 0), ready == Ready::per_edge && k + 1 < out.size())
+          << k;
     MPI_Barrier(MPI_COMM_WORLD);
     if (last) take();
-    for (int round = 0; round < world_size() + 1; ++round) channel->progress(), MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 0; round < world_size() + 1; ++round)
+      channel->progress(), MPI_Barrier(MPI_COMM_WORLD);
     for (std::size_t k = 0; k < out.size(); ++k) EXPECT_TRUE(channel->out(k).may_write(0, 0)) << k;
   }
 }
@@ -264,7 +286,9 @@ TEST(OneSidedWindows, AreFreedInAnyOrderAndUsedAgain) {
   Windows windows(test::duplicate_of_all());
   for (int round = 0; round < exchanges(20); ++round) {
     std::vector<std::unique_ptr<Player>> players;
-    for (int k = 0; k < 3; ++k) players.push_back(std::make_unique<Player>(windows, edges, Options{k == 1 ? Ready::tree : Ready::per_edge, 2}));
+    for (int k = 0; k < 3; ++k)
+      players.push_back(std::make_unique<Player>(
+          windows, edges, Options{k == 1 ? Ready::tree : Ready::per_edge, 2}));
     for (int exchange = 0; exchange < 3; ++exchange) {
       for (auto& player : players) player->start(exchange);
       for (bool all = false; !all;) {
@@ -299,17 +323,21 @@ TEST(OneSidedWindows, StayWithTheirUsers) {
   EXPECT_EQ(third->win, win);
 }
 
-// What a rank says last may be that it is ready again, to a sender that will never ask; the window's next user must not hear it.
+// What a rank says last may be that it is ready again, to a sender that will never ask; the
+// window's next user must not hear it.
 TEST(OneSidedWindows, BringNothingFromTheirLastUsers) {
   std::mt19937 random(5);
   Windows windows(test::duplicate_of_all());
   for (int round = 0; round < exchanges(30); ++round) {
-    Player player(windows, random_graph(random, 600), Options{round % 2 ? Ready::tree : Ready::per_edge, 2, round % 3 == 0});
-    for (int exchange = 0; exchange < 1 + round % 4; ++exchange) player.start(exchange), finish(player);
+    Player player(windows, random_graph(random, 600),
+                  Options{round % 2 ? Ready::tree : Ready::per_edge, 2, round % 3 == 0});
+    for (int exchange = 0; exchange < 1 + round % 4; ++exchange)
+      player.start(exchange), finish(player);
   }
 }
 
-// Communicators that were freed while their windows live: the numbers of the former may be given away again, those of the latter must not.
+// Communicators that were freed while their windows live: the numbers of the former may be given
+// away again, those of the latter must not.
 TEST(OneSidedWindows, OutliveTheirCommunicators) {
   std::mt19937 random(9);
   std::vector<std::shared_ptr<Window>> kept;
@@ -325,7 +353,9 @@ TEST(OneSidedWindows, OutliveTheirCommunicators) {
 
 // Around the ring.
 struct Ring {
-  explicit Ring(Bytes bytes) : out{{(world_rank() + 1) % world_size(), 0, bytes}}, in{{(world_rank() + world_size() - 1) % world_size(), 0, bytes}} {}
+  explicit Ring(Bytes bytes)
+      : out{{(world_rank() + 1) % world_size(), 0, bytes}},
+        in{{(world_rank() + world_size() - 1) % world_size(), 0, bytes}} {}
   std::vector<OneSided::Message> out, in;
 };
 
@@ -353,12 +383,15 @@ TEST(OneSidedMemory, IsAskedForBeforeItIsTaken) {
   const auto make = [&](Bytes free) {
     Options options;
     options.node = node;
-    options.free = world_rank() == world_size() - 1 ? free : 10 * all;  // the node of one rank alone
+    // the node of one rank alone
+    options.free = world_rank() == world_size() - 1 ? free : 10 * all;
     return OneSided::make(windows, ring.out, ring.in, options);
   };
   const std::size_t before = Windows::alive();
   const Error error = test::error_of([&] { make(all - 1); });
-  test::expect_sentence(error, Errc::mpi, {"rank " + std::to_string(world_size() - 1), std::to_string(all - 1) + " bytes that are left", "another channel"});
+  test::expect_sentence(error, Errc::mpi,
+                        {"rank " + std::to_string(world_size() - 1),
+                         std::to_string(all - 1) + " bytes that are left", "another channel"});
   EXPECT_EQ(Windows::alive(), before) << "a window was made";
   EXPECT_NE(make(all), nullptr);
   node = {world_rank()};
@@ -369,7 +402,8 @@ TEST(OneSidedMemory, CannotBeMoreThanAWindowHas) {
   Windows windows(test::duplicate_of_all());
   for (const Bytes bytes : {Bytes{1} << 61, Bytes{1} << 63, ~Bytes{0}}) {
     const Ring ring(bytes);
-    test::expect_sentence(test::error_of([&] { OneSided::make(windows, ring.out, ring.in, {}); }), Errc::mpi, {std::to_string(bytes), "too long"});
+    test::expect_sentence(test::error_of([&] { OneSided::make(windows, ring.out, ring.in, {}); }),
+                          Errc::mpi, {std::to_string(bytes), "too long"});
   }
 }
 
@@ -384,7 +418,10 @@ TEST(OneSidedErrors, SizesThatDifferFailEverywhere) {
     ADD_FAILURE() << "made";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::mpi);
-    EXPECT_NE(std::string(error.what()).find("rank 0: a message to rank 1 has 16 bytes here and 24 there"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what())
+                  .find("rank 0: a message to rank 1 has 16 bytes here and 24 there"),
+              std::string::npos)
+        << error.what();
   }
   EXPECT_NE(windows.take(1), nullptr);  // and it can be used on
 }

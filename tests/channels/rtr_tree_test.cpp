@@ -1,5 +1,5 @@
-// Trees of ready receivers: every receiver is in it once, parents and children agree, nobody hears of more than `degree`, and no path is longer
-// than it must be.
+// Trees of ready receivers: every receiver is in it once, parents and children agree, nobody hears
+// of more than `degree`, and no path is longer than it must be.
 #include "channels/rtr_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ std::size_t depth_of(int rank, int sender, const std::map<int, int>& parents) {
 }
 
 void expect_tree(int sender, const std::vector<int>& targets, int degree) {
-  SCOPED_TRACE(testing::Message() << "sender " << sender << ", " << targets.size() << " targets, degree " << degree);
+  SCOPED_TRACE(testing::Message() << "sender " << sender << ", " << targets.size()
+                                  << " targets, degree " << degree);
   const RtrTree tree(sender, targets, degree);
   std::set<int> receivers(targets.begin(), targets.end());
   receivers.erase(sender);
@@ -40,7 +41,8 @@ void expect_tree(int sender, const std::vector<int>& targets, int degree) {
   for (std::size_t place = 0; place < tree.order().size(); ++place) {
     parents[tree.order()[place]] = tree.parent(place);
     EXPECT_LE(tree.children(place).size(), static_cast<std::size_t>(degree));
-    for (int child : tree.children(place)) EXPECT_TRUE(told.emplace(child, tree.order()[place]).second);
+    for (int child : tree.children(place))
+      EXPECT_TRUE(told.emplace(child, tree.order()[place]).second);
   }
   EXPECT_EQ(parents, told);
   for (int rank : receivers) deepest = std::max(deepest, depth_of(rank, sender, parents));

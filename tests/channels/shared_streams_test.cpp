@@ -35,7 +35,8 @@ class SharedStreams : public testing::Test {
                                          SharedLimits{.single_copy = bytes});
     std::vector<SegmentName> names(2);
     const SegmentName mine = link_->segment();
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE,
+                  MPI_COMM_WORLD);
     ASSERT_TRUE(link_->attach({{0, names[0]}, {1, names[1]}}));
     MPI_Barrier(MPI_COMM_WORLD);
     const Piece from{reinterpret_cast<std::uintptr_t>(out_.data()), bytes};

@@ -1,5 +1,6 @@
-// Messages through shared memory between real processes: every byte of every exchange by every protocol, with ranks that dawdle; what blocks whom; and how
-// the ends learn that the other has left.
+// Messages through shared memory between real processes: every byte of every exchange by every
+// protocol, with ranks that dawdle; what blocks whom; and how the ends learn that the other has
+// left.
 #include "channels/shared.hpp"
 
 #include <gtest/gtest.h>
@@ -29,16 +30,22 @@ constexpr bool spins = true;  // gives no core away while it waits
 constexpr bool spins = false;
 #endif
 
-int exchanges(int wanted) { return spins && world_size() > static_cast<int>(std::thread::hardware_concurrency()) ? wanted / 10 : wanted; }
+int exchanges(int wanted) {
+  return spins && world_size() > static_cast<int>(std::thread::hardware_concurrency()) ? wanted / 10
+                                                                                       : wanted;
+}
 
-std::shared_ptr<const Node> whole_node() { return std::make_shared<const Node>(MPI_COMM_WORLD, world_rank()); }
+std::shared_ptr<const Node> whole_node() {
+  return std::make_shared<const Node>(MPI_COMM_WORLD, world_rank());
+}
 
 // Of all ranks, which are those of the node.
 std::map<std::int32_t, SegmentName> all_names(const SegmentName& mine) {
   std::vector<SegmentName> names(static_cast<std::size_t>(world_size()));
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, names.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
   std::map<std::int32_t, SegmentName> by_rank;
-  for (int rank = 0; rank < world_size(); ++rank) by_rank[rank] = names[static_cast<std::size_t>(rank)];
+  for (int rank = 0; rank < world_size(); ++rank)
+    by_rank[rank] = names[static_cast<std::size_t>(rank)];
   return by_rank;
 }
 
@@ -47,13 +54,17 @@ struct Edge {
   Bytes bytes;
 };
 
-std::uint64_t hash_of(const Edge& e, int exchange, Bytes k) { return Hash().word(e.from).word(e.to).word(e.tag).word(exchange).word(k).value(); }
+std::uint64_t hash_of(const Edge& e, int exchange, Bytes k) {
+  return Hash().word(e.from).word(e.to).word(e.tag).word(exchange).word(k).value();
+}
 
-// Byte k of a message. In some exchanges the message ends in the canary, or consists of nothing else.
+// Byte k of a message. In some exchanges the message ends in the canary, or consists of nothing
+// else.
 std::byte content(const Edge& e, int exchange, Bytes k) {
   const std::uint64_t kind = hash_of(e, exchange, ~Bytes{0}) % 6;
   const bool in_last_word = k >= (e.bytes - 1) / sizeof(Cell::Word) * sizeof(Cell::Word);
-  if (kind == 0 || (kind <= 2 && in_last_word)) return static_cast<std::byte>(Cell::canary >> 8 * (k % sizeof(Cell::Word)));
+  if (kind == 0 || (kind <= 2 && in_last_word))
+    return static_cast<std::byte>(Cell::canary >> 8 * (k % sizeof(Cell::Word)));
   return static_cast<std::byte>(hash_of(e, exchange, k) >> 20);
 }
 
@@ -70,9 +81,21 @@ SharedLimits small_limits(bool single_copy, bool views) {
 
 // Lengths around all limits, and around whole words, cells and parts.
 Bytes random_length(std::mt19937& random, const SharedLimits& limits) {
-  const Bytes around[] = {1, 8, 16, 64, 120, 128, limits.canary, limits.whole, limits.single_copy, 4 * limits.chunk, 5 * limits.chunk, 9 * limits.chunk};
+  const Bytes around[] = {1,
+                          8,
+                          16,
+                          64,
+                          120,
+                          128,
+                          limits.canary,
+                          limits.whole,
+                          limits.single_copy,
+                          4 * limits.chunk,
+                          5 * limits.chunk,
+                          9 * limits.chunk};
   const auto some = static_cast<Bytes>(around[random() % std::size(around)] + random() % 5);
-  return random() % 3 == 0 ? 1 + random() % (10 * limits.chunk) : std::max<Bytes>(1, some < 3 ? some : some - 2);
+  return random() % 3 == 0 ? 1 + random() % (10 * limits.chunk)
+                           : std::max<Bytes>(1, some < 3 ? some : some - 2);
 }
 
 std::vector<Edge> random_graph(std::mt19937& random, const SharedLimits& limits) {
@@ -85,7 +108,8 @@ std::vector<Edge> random_graph(std::mt19937& random, const SharedLimits& limits)
   return edges;
 }
 
-// Memory of a message that its edge reads or writes by itself: pieces of all lengths, out of order, with gaps.
+// Memory of a message that its edge reads or writes by itself: pieces of all lengths, out of order,
+// with gaps.
 struct Scattered {
   std::vector<std::byte> memory;
   std::vector<Piece> pieces;
@@ -93,7 +117,8 @@ struct Scattered {
   Scattered(Bytes bytes, std::mt19937& random) : memory(2 * bytes + 64 * most_pieces) {
     std::size_t at = 0;
     while (bytes > 0) {
-      const Bytes some = pieces.size() + 1 == most_pieces ? bytes : 1 + random() % std::min<Bytes>(bytes, 200);
+      const Bytes some =
+          pieces.size() + 1 == most_pieces ? bytes : 1 + random() % std::min<Bytes>(bytes, 200);
       pieces.push_back({reinterpret_cast<std::uintptr_t>(memory.data() + at), some});
       at += some + random() % 64, bytes -= some;
     }
@@ -103,15 +128,19 @@ struct Scattered {
   void each_byte(Visit visit) {
     Bytes k = 0;
     for (const Piece& piece : pieces)
-      for (Bytes b = 0; b < piece.bytes; ++b) visit(k++, reinterpret_cast<std::byte*>(piece.address)[b]);
+      for (Bytes b = 0; b < piece.bytes; ++b)
+        visit(k++, reinterpret_cast<std::byte*>(piece.address)[b]);
   }
 };
 
 // Plays the engine: one request.
 class Player {
  public:
-  Player(const std::shared_ptr<const Node>& node, const std::vector<Edge>& edges, const SharedLimits& limits, unsigned seed) : views_(limits.views) {
-    std::mt19937 random(seed * 64 + static_cast<unsigned>(world_rank()));  // where memory lies differs between ranks
+  Player(const std::shared_ptr<const Node>& node, const std::vector<Edge>& edges,
+         const SharedLimits& limits, unsigned seed)
+      : views_(limits.views) {
+    // where memory lies differs between ranks
+    std::mt19937 random(seed * 64 + static_cast<unsigned>(world_rank()));
     std::vector<EdgeMessage> in, out;
     for (const Edge& e : edges) {
       if (e.from == world_rank()) sends_.push_back({e}), out.push_back({e.to, e.tag, e.bytes});
@@ -145,8 +174,10 @@ class Player {
   // Does what can be done; whether the exchange is complete.
   bool test() {
     bool all = true;
-    for (std::size_t k = 0; k < sends_.size(); ++k) all &= sends_[k].done || (sends_[k].done = send(k));
-    for (std::size_t k = 0; k < recvs_.size(); ++k) all &= recvs_[k].done || (recvs_[k].done = receive(k));
+    for (std::size_t k = 0; k < sends_.size(); ++k)
+      all &= sends_[k].done || (sends_[k].done = send(k));
+    for (std::size_t k = 0; k < recvs_.size(); ++k)
+      all &= recvs_[k].done || (recvs_[k].done = receive(k));
     return all;
   }
 
@@ -172,15 +203,18 @@ class Player {
     Message& m = sends_[k];
     for (; m.part < edge.landings().size(); ++m.part) {
       if (!edge.may_write(m.part, parity_)) return false;
-      if (m.memory) m.memory->each_byte([&](Bytes b, std::byte& to) { to = content(m.edge, exchange_, b); });
-      else write(edge.landings()[m.part], m.edge);
+      if (m.memory)
+        m.memory->each_byte([&](Bytes b, std::byte& to) { to = content(m.edge, exchange_, b); });
+      else
+        write(edge.landings()[m.part], m.edge);
       edge.written(m.part, parity_);
     }
     return edge.sent(parity_);
   }
   void write(const Landing& landing, const Edge& e) const {
     const Bytes tail = landing.end - landing.tail_bytes;
-    for (Bytes b = landing.begin; b < tail; ++b) landing.at[static_cast<std::size_t>(parity_)][b - landing.begin] = content(e, exchange_, b);
+    for (Bytes b = landing.begin; b < tail; ++b)
+      landing.at[static_cast<std::size_t>(parity_)][b - landing.begin] = content(e, exchange_, b);
     for (Bytes b = tail; b < landing.end; ++b) landing.tail[b - tail] = content(e, exchange_, b);
   }
 
@@ -198,10 +232,15 @@ class Player {
     Message& m = recvs_[k];
     Bytes wrong = 0;
     const Landing& landing = link_->in(k).landings()[views_ ? 0 : m.part];
-    if (m.memory) m.memory->each_byte([&](Bytes b, std::byte& is) { wrong += is != content(m.edge, exchange_, b); });
+    if (m.memory)
+      m.memory->each_byte(
+          [&](Bytes b, std::byte& is) { wrong += is != content(m.edge, exchange_, b); });
     else
-      for (Bytes b = landing.begin; b < landing.end; ++b) wrong += landing.at[static_cast<std::size_t>(parity_)][b - landing.begin] != content(m.edge, exchange_, b);
-    EXPECT_EQ(wrong, 0u) << "of " << m.edge.bytes << " bytes from rank " << m.edge.from << ", part " << m.part << " in exchange " << exchange_;
+      for (Bytes b = landing.begin; b < landing.end; ++b)
+        wrong += landing.at[static_cast<std::size_t>(parity_)][b - landing.begin] !=
+                 content(m.edge, exchange_, b);
+    EXPECT_EQ(wrong, 0u) << "of " << m.edge.bytes << " bytes from rank " << m.edge.from << ", part "
+                         << m.part << " in exchange " << exchange_;
   }
 
   bool views_;
@@ -251,8 +290,11 @@ bool node_reads_memory() { return everywhere(whole_node()->reads_memory()); }
 
 TEST(SharedLink, EveryByteOfEveryExchangeArrives) {
   std::size_t most = 0;
-  for (unsigned seed = 1; seed <= 6; ++seed) most = std::max(most, play(small_limits(false, false), seed, exchanges(300)).most_parts);
-  if (world_size() > 1) { EXPECT_TRUE(!everywhere(most < 8)) << "messages of many parts"; }
+  for (unsigned seed = 1; seed <= 6; ++seed)
+    most = std::max(most, play(small_limits(false, false), seed, exchanges(300)).most_parts);
+  if (world_size() > 1) {
+    EXPECT_TRUE(!everywhere(most < 8)) << "messages of many parts";
+  }
 }
 
 TEST(SharedLink, TwoThousandExchanges) { play(small_limits(false, false), 7, exchanges(2000)); }
@@ -260,12 +302,16 @@ TEST(SharedLink, TwoThousandExchanges) { play(small_limits(false, false), 7, exc
 TEST(SharedLink, SingleCopiesOfManyPieces) {
   if (!node_reads_memory()) GTEST_SKIP() << "the system lets no process read another's memory";
   std::size_t copies = 0;
-  for (unsigned seed = 11; seed <= 14; ++seed) copies += play(small_limits(true, false), seed, exchanges(300)).by_itself;
-  if (world_size() > 1) { EXPECT_FALSE(everywhere(copies == 0)); }
+  for (unsigned seed = 11; seed <= 14; ++seed)
+    copies += play(small_limits(true, false), seed, exchanges(300)).by_itself;
+  if (world_size() > 1) {
+    EXPECT_FALSE(everywhere(copies == 0));
+  }
 }
 
 TEST(SharedLink, WhatIsSeenInPlaceStaysUntilTheNextStart) {
-  for (unsigned seed = 21; seed <= 24; ++seed) EXPECT_LE(play(small_limits(false, true), seed, exchanges(300)).most_parts, 1u);
+  for (unsigned seed = 21; seed <= 24; ++seed)
+    EXPECT_LE(play(small_limits(false, true), seed, exchanges(300)).most_parts, 1u);
 }
 
 TEST(SharedLink, TheUsualLimits) {
@@ -274,12 +320,15 @@ TEST(SharedLink, TheUsualLimits) {
   for (unsigned seed = 31; seed <= 32; ++seed) play(limits, seed, exchanges(20));
 }
 
-// Lengths of 1 to 70 bytes that all end in the canary in some exchange, one after the other over the same cells.
+// Lengths of 1 to 70 bytes that all end in the canary in some exchange, one after the other over
+// the same cells.
 TEST(SharedLink, MessagesThatEndInTheCanary) {
   if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
   SharedLimits limits;
   std::vector<Edge> edges;
-  for (Bytes bytes = 1; bytes <= 70; ++bytes) edges.push_back({static_cast<int>(bytes) % 2, 1 - static_cast<int>(bytes) % 2, static_cast<int>(bytes), bytes});
+  for (Bytes bytes = 1; bytes <= 70; ++bytes)
+    edges.push_back({static_cast<int>(bytes) % 2, 1 - static_cast<int>(bytes) % 2,
+                     static_cast<int>(bytes), bytes});
   const auto node = whole_node();
   Player player(node, edges, limits, 1);
   for (int exchange = 0; exchange < exchanges(600); ++exchange) {
@@ -292,9 +341,12 @@ TEST(SharedLink, MessagesThatEndInTheCanary) {
 TEST(SharedLink, SeveralAtOnceEndInAnyOrder) {
   const auto node = whole_node();
   for (int round = 0; round < exchanges(30); ++round) {
-    std::mt19937 random(static_cast<unsigned>(round)), own(static_cast<unsigned>(100 * round + world_rank()));
+    std::mt19937 random(static_cast<unsigned>(round)),
+        own(static_cast<unsigned>(100 * round + world_rank()));
     std::vector<std::unique_ptr<Player>> players;
-    for (int k = 0; k < 3; ++k) players.push_back(std::make_unique<Player>(node, random_graph(random, small_limits(false, false)), small_limits(false, false), k));
+    for (int k = 0; k < 3; ++k)
+      players.push_back(std::make_unique<Player>(
+          node, random_graph(random, small_limits(false, false)), small_limits(false, false), k));
     for (int exchange = 0; exchange < 3; ++exchange) {
       for (auto& player : players) player->start(exchange);
       for (bool all = false; !all;) {
@@ -318,7 +370,9 @@ class SharedPlaces : public testing::Test {
   }
   bool sender() const { return world_rank() == 0; }
   bool receiver() const { return world_rank() == 1; }
-  void open(Bytes bytes, const SharedLimits& limits) { player_ = std::make_unique<Player>(node_, std::vector<Edge>{{0, 1, 5, bytes}}, limits, 1); }
+  void open(Bytes bytes, const SharedLimits& limits) {
+    player_ = std::make_unique<Player>(node_, std::vector<Edge>{{0, 1, 5, bytes}}, limits, 1);
+  }
   OutEdge& out() { return player_->link().out(0); }
   InEdge& in() { return player_->link().in(0); }
   void meet() { MPI_Barrier(MPI_COMM_WORLD); }
@@ -355,7 +409,9 @@ TEST_F(SharedPlaces, TwoExchangesMayBeUnderWayAndNoThird) {
       take(0, 1);
     }
     meet();
-    if (sender()) { EXPECT_TRUE(out().may_write(0, 1)); }
+    if (sender()) {
+      EXPECT_TRUE(out().may_write(0, 1));
+    }
     meet();
   }
 }
@@ -381,7 +437,8 @@ TEST_F(SharedPlaces, PartsWaitForTheirCells) {
 }
 
 TEST_F(SharedPlaces, ASingleCopyIsSentWhenItIsTaken) {
-  if (!everywhere(node_->reads_memory())) GTEST_SKIP() << "the system lets no process read another's memory";
+  if (!everywhere(node_->reads_memory()))
+    GTEST_SKIP() << "the system lets no process read another's memory";
   const SharedLimits limits = small_limits(true, false);
   open(1000, limits);
   for (int exchange = 0; exchange < 4; ++exchange) {
@@ -394,7 +451,9 @@ TEST_F(SharedPlaces, ASingleCopyIsSentWhenItIsTaken) {
     meet();
     if (receiver()) take(0, parity);
     meet();
-    if (sender()) { EXPECT_TRUE(out().sent(parity)); }
+    if (sender()) {
+      EXPECT_TRUE(out().sent(parity));
+    }
   }
   meet();
 }
@@ -404,16 +463,25 @@ TEST_F(SharedPlaces, ASingleCopyIsSentWhenItIsTaken) {
 TEST_F(SharedPlaces, WhoWaitsForOneThatLeftLearnsWhoItWas) {
   for (const bool sender_leaves : {false, true}) {
     open(8, small_limits(false, false));
-    if (sender()) { EXPECT_NO_THROW(out().check()); }
-    if (receiver()) { EXPECT_NO_THROW(in().check()); }
+    if (sender()) {
+      EXPECT_NO_THROW(out().check());
+    }
+    if (receiver()) {
+      EXPECT_NO_THROW(in().check());
+    }
     meet();
-    const bool leaves = sender_leaves ? sender() : receiver(), stays = sender_leaves ? receiver() : sender();
+    const bool leaves = sender_leaves ? sender() : receiver(),
+               stays = sender_leaves ? receiver() : sender();
     if (leaves) player_->leave();
     meet();
     if (stays) {
       const Error error = error_of([&] { sender() ? out().check() : in().check(); });
       EXPECT_EQ(error.code(), Errc::peer);
-      EXPECT_NE(std::string(error.what()).find(sender_leaves ? "rank 0 has freed its request" : "rank 1 has freed its request"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what())
+                    .find(sender_leaves ? "rank 0 has freed its request"
+                                        : "rank 1 has freed its request"),
+                std::string::npos)
+          << error.what();
     }
     meet();
   }
@@ -436,8 +504,10 @@ TEST_F(SharedPlaces, WhatWasSentOutlivesItsSender) {
 }
 
 TEST_F(SharedPlaces, LengthsThatDifferAreAnError) {
-  const std::vector<EdgeMessage> out = sender() ? std::vector<EdgeMessage>{{1, 0, 16}} : std::vector<EdgeMessage>{};
-  const std::vector<EdgeMessage> in = receiver() ? std::vector<EdgeMessage>{{0, 0, 24}} : std::vector<EdgeMessage>{};
+  const std::vector<EdgeMessage> out =
+      sender() ? std::vector<EdgeMessage>{{1, 0, 16}} : std::vector<EdgeMessage>{};
+  const std::vector<EdgeMessage> in =
+      receiver() ? std::vector<EdgeMessage>{{0, 0, 24}} : std::vector<EdgeMessage>{};
   SharedLink link(node_, world_rank(), in, out, {});
   const std::map<std::int32_t, SegmentName> names = all_names(link.segment());
   const Error error = error_of([&] { link.attach(names); });
@@ -446,7 +516,8 @@ TEST_F(SharedPlaces, LengthsThatDifferAreAnError) {
 }
 
 TEST_F(SharedPlaces, WithoutAnInboxThereNobodyAttaches) {
-  const std::vector<EdgeMessage> out = sender() ? std::vector<EdgeMessage>{{1, 0, 16}} : std::vector<EdgeMessage>{};
+  const std::vector<EdgeMessage> out =
+      sender() ? std::vector<EdgeMessage>{{1, 0, 16}} : std::vector<EdgeMessage>{};
   SharedLink link(node_, world_rank(), {}, out, {});
   EXPECT_EQ(link.attach({{0, {}}, {1, {}}}), !sender());
   meet();

@@ -1,4 +1,5 @@
-// Cutting bytes out of a layout: what a part of a message that travels in several moves from or to a block.
+// Cutting bytes out of a layout: what a part of a message that travels in several moves from or to
+// a block.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,16 +18,22 @@ Offsets bytes_of(const Layout& layout) {
   Offsets offsets;
   for (const Run& run : layout.runs())
     for (std::size_t i = 0; i < run.count; ++i)
-      for (std::size_t b = 0; b < run.length; ++b) offsets.push_back(run.offset + static_cast<std::ptrdiff_t>(i) * run.stride + static_cast<std::ptrdiff_t>(b));
+      for (std::size_t b = 0; b < run.length; ++b)
+        offsets.push_back(run.offset + static_cast<std::ptrdiff_t>(i) * run.stride +
+                          static_cast<std::ptrdiff_t>(b));
   return offsets;
 }
 
 Layout random_layout(std::mt19937& random) {
-  const auto from = [&](int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)); };
+  const auto from = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
   Layout layout;
   for (int n = from(0, 8), at = 0; n > 0; --n) {
-    const int length = from(1, from(0, 2) ? 9 : 70), stride = from(-90, 90), count = from(1, from(0, 1) ? 1 : 12);
-    layout.add(tonari::Run{at, static_cast<std::size_t>(length), stride, static_cast<std::size_t>(count)});
+    const int length = from(1, from(0, 2) ? 9 : 70), stride = from(-90, 90),
+              count = from(1, from(0, 1) ? 1 : 12);
+    layout.add(
+        tonari::Run{at, static_cast<std::size_t>(length), stride, static_cast<std::size_t>(count)});
     at += from(-60, 900);
   }
   return layout;
@@ -39,7 +46,8 @@ Offsets slice(const Offsets& all, std::size_t first, std::size_t bytes) {
 
 void expect_part(const Layout& layout, const Offsets& all, std::size_t first, std::size_t bytes) {
   const Layout part = layout.part(first, bytes);
-  ASSERT_EQ(bytes_of(part), slice(all, first, bytes)) << bytes << " from " << first << " of " << all.size();
+  ASSERT_EQ(bytes_of(part), slice(all, first, bytes))
+      << bytes << " from " << first << " of " << all.size();
   EXPECT_EQ(part.bytes(), bytes);
 }
 
@@ -50,7 +58,8 @@ TEST(LayoutPart, IsTheSameBytesAsCuttingTheList) {
     const Layout layout = random_layout(random);
     const Offsets all = bytes_of(layout);
     for (int cut = 0; cut < 5; ++cut) {
-      const std::size_t first = random() % (all.size() + 1), bytes = random() % (all.size() - first + 1);
+      const std::size_t first = random() % (all.size() + 1),
+                        bytes = random() % (all.size() - first + 1);
       expect_part(layout, all, first, bytes);
     }
     expect_part(layout, all, 0, all.size());
@@ -66,7 +75,8 @@ TEST(LayoutPart, PartsMakeTheWhole) {
     const Layout layout = random_layout(random);
     const Offsets all = bytes_of(layout);
     Layout joined;
-    for (std::size_t at = 0, chunk = 1 + random() % 100; at < all.size(); at += chunk) joined.add(layout.part(at, std::min(chunk, all.size() - at)), 0);
+    for (std::size_t at = 0, chunk = 1 + random() % 100; at < all.size(); at += chunk)
+      joined.add(layout.part(at, std::min(chunk, all.size() - at)), 0);
     ASSERT_EQ(bytes_of(joined), all);
     EXPECT_EQ(joined.bytes(), all.size());
   }

@@ -19,9 +19,14 @@ Layout any_layout(std::mt19937& random, std::size_t& memory) {
   std::ptrdiff_t at = static_cast<std::ptrdiff_t>(random() % 8);
   for (std::size_t k = 1 + random() % 5; k > 0; --k) {
     const std::size_t length = 1 + random() % 9, count = 1 + random() % 6;
-    const auto stride = static_cast<std::ptrdiff_t>(length + random() % 5), last = stride * static_cast<std::ptrdiff_t>(count - 1);
+    const auto stride = static_cast<std::ptrdiff_t>(length + random() % 5),
+               last = stride * static_cast<std::ptrdiff_t>(count - 1);
     const bool back = random() % 2;
-    runs.push_back({back ? at + last : at, length, count == 1 ? 0 : back ? -stride : stride, count});
+    runs.push_back({back ? at + last : at, length,
+                    count == 1 ? 0
+                    : back     ? -stride
+                               : stride,
+                    count});
     at += last + static_cast<std::ptrdiff_t>(length + random() % 4);
   }
   memory = static_cast<std::size_t>(at);
@@ -54,10 +59,12 @@ TEST(Walk, GathersAndScattersInChunksOfAnySize) {
     for (std::size_t at = 0; at < got.size();) {
       const std::size_t n = std::min<std::size_t>(got.size() - at, 1 + random() % 20);
       if (const std::byte* straight = out.straight(n)) {
-        EXPECT_TRUE(std::equal(straight, straight + n, want.begin() + static_cast<std::ptrdiff_t>(at)));
+        EXPECT_TRUE(
+            std::equal(straight, straight + n, want.begin() + static_cast<std::ptrdiff_t>(at)));
       }
       if (random() % 5 == 0) {
-        std::copy_n(want.begin() + static_cast<std::ptrdiff_t>(at), n, got.begin() + static_cast<std::ptrdiff_t>(at));
+        std::copy_n(want.begin() + static_cast<std::ptrdiff_t>(at), n,
+                    got.begin() + static_cast<std::ptrdiff_t>(at));
         out.skip(n);
       } else {
         out.gather(got.data() + at, n);
@@ -87,7 +94,8 @@ TEST(Walk, OfManyElements) {
     const std::size_t count = 1 + random() % 5;
     const auto extent = static_cast<std::ptrdiff_t>(size + random() % 7);
     Layout all;
-    for (std::size_t k = 0; k < count; ++k) all.add(element, extent * static_cast<std::ptrdiff_t>(k));
+    for (std::size_t k = 0; k < count; ++k)
+      all.add(element, extent * static_cast<std::ptrdiff_t>(k));
     std::vector<std::byte> memory = noise(static_cast<std::size_t>(extent) * count, random);
     const std::vector<std::byte> want = packed(memory, all);
     std::vector<std::byte> got(want.size());
@@ -95,7 +103,8 @@ TEST(Walk, OfManyElements) {
     for (std::size_t at = 0; at < got.size();) {
       const std::size_t n = std::min<std::size_t>(got.size() - at, 1 + random() % 40);
       if (const std::byte* straight = out.straight(n)) {
-        EXPECT_TRUE(std::equal(straight, straight + n, want.begin() + static_cast<std::ptrdiff_t>(at)));
+        EXPECT_TRUE(
+            std::equal(straight, straight + n, want.begin() + static_cast<std::ptrdiff_t>(at)));
       }
       out.gather(got.data() + at, n);
       at += n;

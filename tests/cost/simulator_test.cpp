@@ -17,7 +17,8 @@ namespace {
 // Numbers that can be told apart in a sum (in seconds, as if o were one second).
 LogGP plain() {
   LogGP m;
-  m.L = 100, m.o = 1, m.g = 3, m.G = 0.5, m.copy_block = 7, m.copy_byte = 0.25, m.typed_block = 11, m.eager = 64, m.rendezvous = 1000;
+  m.L = 100, m.o = 1, m.g = 3, m.G = 0.5, m.copy_block = 7, m.copy_byte = 0.25, m.typed_block = 11,
+  m.eager = 64, m.rendezvous = 1000;
   return m;
 }
 
@@ -49,37 +50,55 @@ TEST(Simulate, NothingTakesNoTime) {
   EXPECT_EQ(simulate({}, blocks_of(8), plain()), 0);
   const Plan empty = Builder(0, 0).build();
   EXPECT_EQ(simulate({&empty, 1}, blocks_of(8), plain()), 0);
-  EXPECT_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(0), plain()), 0) << "empty messages are not sent";
+  EXPECT_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(0), plain()), 0)
+      << "empty messages are not sent";
 }
 
 TEST(Simulate, OneMessage) {
   // o, then (k-1) G on the wire, L, o
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(9), plain()), 1 + 8 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(9), plain()),
+                   1 + 8 * 0.5 + 100 + 1);
 }
 
 TEST(Simulate, PackedMessagesAreCopiedUnlessContiguous) {
   const double wire = 1 + 15 * 0.5 + 100 + 1, bytes = 16 * 0.25;
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain()), wire) << "one piece at both ends";
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(3), out(2)}, {in(0), in(1)}), blocks_of(8), plain()), wire + 2 * 7 + bytes) << "two pieces sent";
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(2)}), blocks_of(8), plain()), wire + 2 * 7 + bytes) << "two received";
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(), {false, 0, false}), wire + 2 * (7 + bytes));
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain()),
+                   wire)
+      << "one piece at both ends";
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(3), out(2)}, {in(0), in(1)}), blocks_of(8), plain()),
+                   wire + 2 * 7 + bytes)
+      << "two pieces sent";
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(2)}), blocks_of(8), plain()),
+                   wire + 2 * 7 + bytes)
+      << "two received";
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(),
+                            {false, 0, false}),
+                   wire + 2 * (7 + bytes));
 }
 
 TEST(Simulate, TypedMessagesCostTheirPieces) {
   const double wire = 1 + 15 * 0.5 + 100 + 1;
   const ChannelCost typed{true, 0, true};
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(), typed), wire);
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(4)}, {in(0), in(1)}), blocks_of(8), plain(), typed), wire + 2 * 11);
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(4)}, {in(0), in(5)}), blocks_of(8), plain(), typed), wire + 4 * 11);
+  EXPECT_DOUBLE_EQ(
+      simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(), typed), wire);
+  EXPECT_DOUBLE_EQ(
+      simulate(one_message({out(2), out(4)}, {in(0), in(1)}), blocks_of(8), plain(), typed),
+      wire + 2 * 11);
+  EXPECT_DOUBLE_EQ(
+      simulate(one_message({out(2), out(4)}, {in(0), in(5)}), blocks_of(8), plain(), typed),
+      wire + 4 * 11);
 }
 
 TEST(Simulate, LongMessagesPayTheRendezvous) {
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(64), plain()), 1 + 63 * 0.5 + 100 + 1);
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(65), plain()), 1 + 1000 + 64 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(64), plain()),
+                   1 + 63 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(65), plain()),
+                   1 + 1000 + 64 * 0.5 + 100 + 1);
 }
 
 TEST(Simulate, LongMessagesWaitForTheReceiver) {
-  // Rank 1 returns what it received; only then is its only receive block free for the third message.
+  // Rank 1 returns what it received; only then is its only receive block free for the third
+  // message.
   const auto plans = [] {
     Builder a(0, 2), b(1, 1);
     send(a, {out(0)}, 1, 0);
@@ -93,15 +112,17 @@ TEST(Simulate, LongMessagesWaitForTheReceiver) {
   LogGP m = plain();
   m.G = 1e-9, m.eager = 8;
   const auto time = [&](std::uint64_t size) { return simulate(plans, blocks_of(size), m); };
-  // Eager: rank 1 has the first at 102 and returns it by 103; the third is there long before; rank 0 has the returned one at 103 + 100 + 1.
+  // Eager: rank 1 has the first at 102 and returns it by 103; the third is there long before; rank
+  // 0 has the returned one at 103 + 100 + 1.
   EXPECT_NEAR(time(8), 204, 1e-6);
-  // Rendezvous: the first arrives at 1 + 1000 + 100, is received at 1102 and returned from 1103 + 1000 on; only when it has left may the third
-  // start, and is received at 2103 + 1000 + 100 + 1.
+  // Rendezvous: the first arrives at 1 + 1000 + 100, is received at 1102 and returned from 1103 +
+  // 1000 on; only when it has left may the third start, and is received at 2103 + 1000 + 100 + 1.
   EXPECT_NEAR(time(9), 3204, 1e-6);
 }
 
 TEST(Simulate, ChainOfThree) {
-  // 0 -> 1 -> 2: each hop o + (k-1) G + L + o; rank 1 passes on what it received, unpacked into its receive block.
+  // 0 -> 1 -> 2: each hop o + (k-1) G + L + o; rank 1 passes on what it received, unpacked into its
+  // receive block.
   Builder a(0, 1), b(1, 1), c(2, 1);
   send(a, {out(0)}, 1, 0);
   recv(b, {in(0)}, 0, 0);
@@ -119,7 +140,8 @@ TEST(Simulate, BlocksPassedOnAreNotUnpackedButPackedAgain) {
   send(b, {first, second}, 2, 1);
   recv(c, {in(0), in(1)}, 1, 1);
   const std::vector<Plan> plans{a.build(), b.build(), c.build()};
-  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(1), plain()), 2 * (1 + 0.5 + 100 + 1) + (7 + 2 * 0.25));
+  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(1), plain()),
+                   2 * (1 + 0.5 + 100 + 1) + (7 + 2 * 0.25));
 }
 
 // Two messages from rank 0 to rank 1.
@@ -135,7 +157,8 @@ double two_messages(const LogGP& m, std::uint64_t size) {
 TEST(Simulate, TheInterfaceSerializesByTheGap) {
   // The second may leave at 1 + g, or, when overheads are longer, at 2 o.
   EXPECT_DOUBLE_EQ(two_messages(plain(), 1), 1 + 3 + 100 + 1);
-  EXPECT_DOUBLE_EQ(two_messages(plain(), 9), 1 + (4 + 3) + 4 + 100 + 1) << "long ones occupy it for (k-1) G + g";
+  EXPECT_DOUBLE_EQ(two_messages(plain(), 9), 1 + (4 + 3) + 4 + 100 + 1)
+      << "long ones occupy it for (k-1) G + g";
 }
 
 TEST(Simulate, TheProcessorSerializesByTheOverhead) {
@@ -168,18 +191,22 @@ TEST(Simulate, ASwapCopiesThenSendsAndReceives) {
     b.exchange(1 - rank, 0);
     pair.push_back(b.build());
   }
-  const double eager = 1 + 7 + 9 * 0.25 + 8 * 0.5 + 100 + 1, rendezvous = 1 + 7 + 65 * 0.25 + 1000 + 64 * 0.5 + 100 + 1;
+  const double eager = 1 + 7 + 9 * 0.25 + 8 * 0.5 + 100 + 1,
+               rendezvous = 1 + 7 + 65 * 0.25 + 1000 + 64 * 0.5 + 100 + 1;
   EXPECT_DOUBLE_EQ(simulate(pair, blocks_of(9), plain()), eager);
   EXPECT_DOUBLE_EQ(simulate(pair, blocks_of(65), plain()), rendezvous);
-  EXPECT_DOUBLE_EQ(simulate({pair.data(), 1}, blocks_of(9), plain()), eager) << "one plan stands for both";
+  EXPECT_DOUBLE_EQ(simulate({pair.data(), 1}, blocks_of(9), plain()), eager)
+      << "one plan stands for both";
   EXPECT_DOUBLE_EQ(simulate({pair.data(), 1}, blocks_of(65), plain()), rendezvous);
   EXPECT_EQ(simulate(pair, blocks_of(0), plain()), 0);
 }
 
 TEST(Simulate, SwapsWaitForTheirPartnersAndOverlap) {
   const double copied = 1 + 7 + 9 * 0.25, one = copied + 8 * 0.5 + 100 + 1;
-  EXPECT_DOUBLE_EQ(simulate(two_swaps(false), blocks_of(9), plain()), 2 * one) << "rank 2 could begin at once, but rank 0 cannot";
-  EXPECT_DOUBLE_EQ(simulate(two_swaps(true), blocks_of(9), plain()), one + copied) << "the copies of rank 0 take turns, nothing else";
+  EXPECT_DOUBLE_EQ(simulate(two_swaps(false), blocks_of(9), plain()), 2 * one)
+      << "rank 2 could begin at once, but rank 0 cannot";
+  EXPECT_DOUBLE_EQ(simulate(two_swaps(true), blocks_of(9), plain()), one + copied)
+      << "the copies of rank 0 take turns, nothing else";
 }
 
 TEST(Simulate, SwapsThatNeverMeetAreAnError) {
@@ -228,7 +255,8 @@ TEST(Simulate, CopiesAtHomeLetMessagesGoFirst) {
   a.copy(std::vector{out(0)}, std::vector{in(0)});
   send(a, {out(1)}, 1, 0);
   recv(b, {in(0)}, 0, 0);
-  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(3), plain()), 1 + 1 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(3), plain()),
+                   1 + 1 + 100 + 1);
 }
 
 TEST(Simulate, ALongSendIsOverWhenItHasLeft) {
@@ -238,13 +266,16 @@ TEST(Simulate, ALongSendIsOverWhenItHasLeft) {
     recv(b, {in(k)}, 0, k);
   }
   a.limit_ports(1);  // the second send waits for the first: until 1 + 1000 + 32
-  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(65), plain()), 1033 + 1 + 1000 + 32 + 100 + 1);
+  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(65), plain()),
+                   1033 + 1 + 1000 + 32 + 100 + 1);
 }
 
 TEST(Simulate, SegmentsAvoidTheRendezvousAndPayOverheads) {
   const auto plans = one_message({out(0)}, {in(0)});
-  // 160 bytes as 64, 64, 32: the interface takes 31.5 + 3 for a full one; the last leaves at 1 + 2 * 34.5 and ends 15.5 later.
-  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(160), plain(), {false, 64, true}), 3 + 2 * 34.5 - 2 + 15.5 + 100 + 1);
+  // 160 bytes as 64, 64, 32: the interface takes 31.5 + 3 for a full one; the last leaves at 1 + 2
+  // * 34.5 and ends 15.5 later.
+  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(160), plain(), {false, 64, true}),
+                   3 + 2 * 34.5 - 2 + 15.5 + 100 + 1);
   EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(160), plain()), 1 + 1000 + 159 * 0.5 + 100 + 1);
 }
 
@@ -279,16 +310,19 @@ std::shared_ptr<const Neighborhood> near(const std::string& name, int size, bool
   const std::vector<int> sizes(pattern.dimensions, size);
   bool flags[max_dimensions];
   std::fill(std::begin(flags), std::end(flags), periodic);
-  return std::make_shared<const Neighborhood>(Neighborhood{Grid(sizes, std::span<const bool>(flags, sizes.size())), pattern.offsets});
+  return std::make_shared<const Neighborhood>(
+      Neighborhood{Grid(sizes, std::span<const bool>(flags, sizes.size())), pattern.offsets});
 }
 
 // The first few variants of every algorithm that can be used.
-std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> where, Collective collective, std::size_t most = 3) {
+std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> where, Collective collective,
+                                std::size_t most = 3) {
   std::vector<Schedule> all;
   for (const Algorithm& algorithm : algorithms()) {
     if (!algorithm.applicable(*where, collective).empty()) continue;
     std::vector<Schedule> variants = algorithm.schedules(where, collective);
-    for (std::size_t k = 0; k < std::min(most, variants.size()); ++k) all.push_back(std::move(variants[k]));
+    for (std::size_t k = 0; k < std::min(most, variants.size()); ++k)
+      all.push_back(std::move(variants[k]));
   }
   return all;
 }
@@ -298,7 +332,8 @@ const ChannelCost channels[] = {{}, {true, 0, true}, {false, 4000, true}};
 
 std::vector<Plan> all_plans(const Schedule& schedule, EmitOptions options = {}) {
   std::vector<Plan> plans;
-  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank) plans.push_back(schedule.plan(rank, options));
+  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank)
+    plans.push_back(schedule.plan(rank, options));
   return plans;
 }
 
@@ -313,9 +348,11 @@ TEST(Simulate, OneRankStandsForAllOnATorus) {
               for (std::uint64_t size_of_block : {1u, 100u, 5000u, 100000u}) {
                 const std::vector<Plan> plans = all_plans(schedule, {storage, 0});
                 const double all = simulate(plans, blocks_of(size_of_block), machine, channel);
-                const double one = simulate({&plans[0], 1}, blocks_of(size_of_block), machine, channel);
-                ASSERT_DOUBLE_EQ(one, all) << pattern << " on " << size << ", " << schedule.label() << ", " << name(collective) << ", "
-                                           << size_of_block << " bytes";
+                const double one =
+                    simulate({&plans[0], 1}, blocks_of(size_of_block), machine, channel);
+                ASSERT_DOUBLE_EQ(one, all)
+                    << pattern << " on " << size << ", " << schedule.label() << ", "
+                    << name(collective) << ", " << size_of_block << " bytes";
               }
 }
 
@@ -334,7 +371,8 @@ TEST(Simulate, MeshesRunWithAllRanksAndWithOne) {
       }
 }
 
-// But for luckier orders of what a processor takes: see the header. Where nothing waits for anything there is one order.
+// But for luckier orders of what a processor takes: see the header. Where nothing waits for
+// anything there is one order.
 TEST(Simulate, BiggerBlocksAreNeverFaster) {
   for (const char* pattern : {"moore:2:1", "moore:3:1", "star:3:1", "moore:2:3", "octant:3"})
     for (Collective collective : both)
@@ -345,7 +383,8 @@ TEST(Simulate, BiggerBlocksAreNeverFaster) {
           double before = 0;
           for (std::uint64_t size = 1; size <= 1 << 20; size += 1 + size / 3) {
             const double now = simulate({&plan, 1}, blocks_of(size), {}, channel);
-            ASSERT_GE(now, before * (1 - luck)) << pattern << ", " << schedule.label() << ", " << name(collective) << ", " << size << " bytes";
+            ASSERT_GE(now, before * (1 - luck)) << pattern << ", " << schedule.label() << ", "
+                                                << name(collective) << ", " << size << " bytes";
             before = now;
           }
         }
@@ -360,12 +399,15 @@ TEST(Simulate, APortsLimitIsNeverFaster) {
             const Plan plan = schedule.plan(0, {Storage::separate, ports});
             return simulate({&plan, 1}, blocks_of(size), {});
           };
-          EXPECT_GE(time(1), time(0) * (1 - 1e-12)) << pattern << ", " << schedule.label() << ", " << size;
-          EXPECT_GE(time(2), time(0) * (1 - 1e-12)) << pattern << ", " << schedule.label() << ", " << size;
+          EXPECT_GE(time(1), time(0) * (1 - 1e-12))
+              << pattern << ", " << schedule.label() << ", " << size;
+          EXPECT_GE(time(2), time(0) * (1 - 1e-12))
+              << pattern << ", " << schedule.label() << ", " << size;
         }
   const Schedule linear = schedules(near("moore:3:1", 9), Collective::alltoall)[0];
   const Plan plan = linear.plan(0, {Storage::separate, 1}), free = linear.plan(0);
-  EXPECT_GT(simulate({&plan, 1}, blocks_of(1), {}), 2 * simulate({&free, 1}, blocks_of(1), {})) << "26 latencies instead of one";
+  EXPECT_GT(simulate({&plan, 1}, blocks_of(1), {}), 2 * simulate({&free, 1}, blocks_of(1), {}))
+      << "26 latencies instead of one";
 }
 
 TEST(Estimate, OrdersAsTheSimulatorDoes) {
@@ -381,21 +423,28 @@ TEST(Estimate, OrdersAsTheSimulatorDoes) {
             simulated.push_back(simulate({&plan, 1}, blocks_of(size), machine, channel));
             estimated.push_back(estimate(schedule, static_cast<double>(size), machine, channel));
           }
-          const auto where = [&] { return text(pattern, " ", name(collective), ", ", size, " bytes, typed ", channel.typed); };
+          const auto where = [&] {
+            return text(pattern, " ", name(collective), ", ", size, " bytes, typed ",
+                        channel.typed);
+          };
           for (std::size_t a = 0; a < all.size(); ++a)
             for (std::size_t b = 0; b < all.size(); ++b)
               if (2 * simulated[a] < simulated[b]) {
-                EXPECT_LT(estimated[a], estimated[b]) << where() << ": " << all[a].label() << " and " << all[b].label();
+                EXPECT_LT(estimated[a], estimated[b])
+                    << where() << ": " << all[a].label() << " and " << all[b].label();
               }
-          const auto guess = std::min_element(estimated.begin(), estimated.end()) - estimated.begin();
-          EXPECT_LE(simulated[guess], 1.5 * *std::min_element(simulated.begin(), simulated.end())) << where() << ": guessed " << all[guess].label();
+          const auto guess =
+              std::min_element(estimated.begin(), estimated.end()) - estimated.begin();
+          EXPECT_LE(simulated[guess], 1.5 * *std::min_element(simulated.begin(), simulated.end()))
+              << where() << ": guessed " << all[guess].label();
         }
       }
 }
 
 TEST(Estimate, NothingToSendTakesNoTime) {
   const auto nobody = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({3}), {}});
-  for (const Schedule& schedule : schedules(nobody, Collective::alltoall)) EXPECT_EQ(estimate(schedule, 8, {}), 0);
+  for (const Schedule& schedule : schedules(nobody, Collective::alltoall))
+    EXPECT_EQ(estimate(schedule, 8, {}), 0);
 }
 
 TEST(Crossover, IsWhereTheOrderChanges) {
@@ -408,10 +457,12 @@ TEST(Crossover, IsWhereTheOrderChanges) {
       const Plan plan = schedule.plan(0);
       const std::int64_t size = crossover_bytes(plan, linear, machine);
       const auto faster = [&](std::int64_t bytes) {
-        return simulate({&plan, 1}, blocks_of(bytes), machine) < simulate({&linear, 1}, blocks_of(bytes), machine);
+        return simulate({&plan, 1}, blocks_of(bytes), machine) <
+               simulate({&linear, 1}, blocks_of(bytes), machine);
       };
       if (size <= 0) {
-        EXPECT_EQ(faster(size == 0 ? 1 : 1 << 30), size == -1) << pattern << ", " << schedule.label();
+        EXPECT_EQ(faster(size == 0 ? 1 : 1 << 30), size == -1)
+            << pattern << ", " << schedule.label();
         continue;
       }
       ++between;

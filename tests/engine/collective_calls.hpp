@@ -57,8 +57,8 @@ inline tonari_neighborhood make_near(bool graph) {
   const Topology t = offsets_of_all();
   const int code =
       graph ? create_adjacent(MPI_COMM_WORLD, graph_of_all().of[world_rank()], MPI_INFO_NULL, &near)
-            : tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL,
-                                              &near);
+            : tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(),
+                                              MPI_INFO_NULL, &near);
   EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
   return near;
 }
@@ -77,11 +77,12 @@ struct MakeNear : Call {
              {"tonari_tune", "model"}} {}
   int make() override {
     if (!graph)
-      return tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(), MPI_INFO_NULL,
-                                             &near);
+      return tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(),
+                                             MPI_INFO_NULL, &near);
     return tonari_neighborhood_create_adjacent(
-        MPI_COMM_WORLD, static_cast<int>(lists.sources.size()), lists.sources.data(), bytes_in.data(),
-        static_cast<int>(lists.targets.size()), lists.targets.data(), bytes_out.data(), info, &near);
+        MPI_COMM_WORLD, static_cast<int>(lists.sources.size()), lists.sources.data(),
+        bytes_in.data(), static_cast<int>(lists.targets.size()), lists.targets.data(),
+        bytes_out.data(), info, &near);
   }
   void drop() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
 };
@@ -96,7 +97,8 @@ struct Init : Requesting {
       : graph(as_graph), info(keys) {
     Random random(4);
     if (graph) {
-      buffers = make_buffers(random, graph_of_all(), world_rank(), op, {4, 9, gathers(op), true, 5});
+      buffers =
+          make_buffers(random, graph_of_all(), world_rank(), op, {4, 9, gathers(op), true, 5});
     } else {
       const int blocks = offsets_of_all().count();
       buffers.op = op;
@@ -122,9 +124,9 @@ struct Once : Init {
   int make() override {
     Side &out = buffers.out, &in = buffers.in;
     if (graph)
-      return tonari_alltoallv(out.buffer(), out.counts.data(), out.displacements.data(), out.types[0],
-                              in.buffer(), in.counts.data(), in.displacements.data(), in.types[0],
-                              near);
+      return tonari_alltoallv(out.buffer(), out.counts.data(), out.displacements.data(),
+                              out.types[0], in.buffer(), in.counts.data(), in.displacements.data(),
+                              in.types[0], near);
     return tonari_ialltoall(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0],
                             in.types[0], near, &request);
   }
@@ -154,8 +156,8 @@ struct InPlaceCall : Requesting {
     if (!general)
       return tonari_alltoall_inplace_init(values.data(), 40, MPI_DOUBLE, comm, info, &request);
     return tonari_alltoallv_inplace_general_init(values.data(), counts.data(), places.data(),
-                                                 counts.data(), places.data(), MPI_DOUBLE, comm, info,
-                                                 &request);
+                                                 counts.data(), places.data(), MPI_DOUBLE, comm,
+                                                 info, &request);
   }
   void tear_down() override { MPI_Comm_free(&comm); }
 };
@@ -171,7 +173,8 @@ struct VectorData {
   }
   int create(MPI_Info info, tonari_vector* vector) const {
     return tonari_vector_create(MPI_COMM_WORLD, 10 * world_rank(), 10,
-                                static_cast<std::int64_t>(needs.size()), needs.data(), info, vector);
+                                static_cast<std::int64_t>(needs.size()), needs.data(), info,
+                                vector);
   }
 };
 
@@ -198,8 +201,8 @@ struct VectorInit : Requesting {
     values.type = MPI_DOUBLE;
     return reverse ? tonari_vector_reverse_init(vector, &values, MPI_SUM, data.ghosts.data(),
                                                 data.owned.data(), info, &request)
-                   : tonari_vector_forward_init(vector, &values, data.owned.data(), data.ghosts.data(),
-                                                info, &request);
+                   : tonari_vector_forward_init(vector, &values, data.owned.data(),
+                                                data.ghosts.data(), info, &request);
   }
   void tear_down() override { EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS); }
 };
@@ -241,7 +244,8 @@ struct HaloInit : Requesting {
       : shape(small_shape(storage, mapped_ghosts)), info{{"tonari_tune", tune}} {}
   void set_up() override {
     used = false;
-    EXPECT_EQ(tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS)
+    EXPECT_EQ(tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid),
+              TONARI_SUCCESS)
         << tonari_last_error();
   }
   void use() override {
@@ -276,12 +280,13 @@ Named named(const char* name, Arguments... arguments) {
 }
 
 inline Named init_call(const char* name, bool graph, Operation op, const std::string& tune,
-                const std::string& channel = "auto", const std::string& algorithm = "auto") {
-  return {name, [=] {
-            return std::unique_ptr<Call>(new Init(
-                graph, op,
-                {{"tonari_tune", tune}, {"tonari_channel", channel}, {"tonari_algorithm", algorithm}}));
-          }};
+                       const std::string& channel = "auto", const std::string& algorithm = "auto") {
+  return {
+      name, [=] {
+        return std::unique_ptr<Call>(new Init(
+            graph, op,
+            {{"tonari_tune", tune}, {"tonari_channel", channel}, {"tonari_algorithm", algorithm}}));
+      }};
 }
 
 inline Named once_call(const char* name, bool graph, Operation op) {

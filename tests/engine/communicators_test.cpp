@@ -1,5 +1,5 @@
-// Communicators are scarce: all objects on one of the program share a duplicate of it, and what the MPI refuses is an error
-// on all ranks.
+// Communicators are scarce: all objects on one of the program share a duplicate of it, and what the
+// MPI refuses is an error on all ranks.
 #include <tonari/grid.h>
 #include <tonari/vector.h>
 
@@ -35,7 +35,8 @@ class Communicators : public testing::Test {
     return tonari_neighborhood_create_cart(cart, 2, offsets, MPI_INFO_NULL, &near);
   }
   int make_adjacent_neighborhood(tonari_neighborhood& near) const {
-    return tonari_neighborhood_create_adjacent(cart, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, &near);
+    return tonari_neighborhood_create_adjacent(cart, 1, &left, MPI_UNWEIGHTED, 1, &right,
+                                               MPI_UNWEIGHTED, MPI_INFO_NULL, &near);
   }
   int make_vector(tonari_vector& vector) const {
     const std::int64_t needs[] = {4 * right, 4 * left + 3};
@@ -43,7 +44,8 @@ class Communicators : public testing::Test {
   }
   int make_grid(tonari_grid& grid) const {
     tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
-    shape.dims = 1, shape.cells[0] = 4 * world_size(), shape.lower[0] = shape.upper[0] = 1, shape.type = MPI_INT;
+    shape.dims = 1, shape.cells[0] = 4 * world_size(), shape.lower[0] = shape.upper[0] = 1,
+    shape.type = MPI_INT;
     return tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid);
   }
   int make_in_place(std::vector<int>& block, tonari_request& request) const {
@@ -58,12 +60,21 @@ class Communicators : public testing::Test {
     ASSERT_EQ(make_grid(o.grid), TONARI_SUCCESS) << tonari_last_error();
     if (!with_requests) return;
     const Info info{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
-    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, o.adjacent, info, &o.requests[0]), TONARI_SUCCESS) << tonari_last_error();
-    ASSERT_EQ(tonari_vector_forward_init(o.vector, nullptr, owned, ghosts, info, &o.requests[1]), TONARI_SUCCESS) << tonari_last_error();
-    ASSERT_EQ(tonari_vector_reverse_init(o.vector, nullptr, MPI_SUM, ghosts, owned, info, &o.requests[2]), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(
+        tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, o.adjacent, info, &o.requests[0]),
+        TONARI_SUCCESS)
+        << tonari_last_error();
+    ASSERT_EQ(tonari_vector_forward_init(o.vector, nullptr, owned, ghosts, info, &o.requests[1]),
+              TONARI_SUCCESS)
+        << tonari_last_error();
+    ASSERT_EQ(
+        tonari_vector_reverse_init(o.vector, nullptr, MPI_SUM, ghosts, owned, info, &o.requests[2]),
+        TONARI_SUCCESS)
+        << tonari_last_error();
   }
   static void free(Objects& o) {
-    for (tonari_request& request : o.requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    for (tonari_request& request : o.requests)
+      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     EXPECT_EQ(tonari_neighborhood_free(&o.cart), TONARI_SUCCESS);
     EXPECT_EQ(tonari_neighborhood_free(&o.adjacent), TONARI_SUCCESS);
     EXPECT_EQ(tonari_vector_free(&o.vector), TONARI_SUCCESS);
@@ -74,8 +85,10 @@ class Communicators : public testing::Test {
     from = 100 * round + world_rank();
     for (int k = 0; k < 4; ++k) owned[k] = 1000 * round + 4 * world_rank() + k;
     for (int k = 0; k < 2; ++k) {
-      ASSERT_EQ(tonari_start(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS) << tonari_last_error();
-      ASSERT_EQ(tonari_wait(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS) << tonari_last_error();
+      ASSERT_EQ(tonari_start(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS)
+          << tonari_last_error();
+      ASSERT_EQ(tonari_wait(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS)
+          << tonari_last_error();
     }
     EXPECT_EQ(to, 100 * round + left);
     EXPECT_EQ(ghosts[0], 1000 * round + 4 * right);
@@ -101,14 +114,16 @@ class Communicators : public testing::Test {
 // MPICH has 2,048 communicators.
 TEST_F(Communicators, AreSharedByThousandsOfObjects) {
   if (world_size() > 3) GTEST_SKIP() << "how many there are does not depend on the number of ranks";
-  std::vector<Objects> all(mpi_spins() && world_size() > 2 ? 600 : 10'000);  // each took five communicators
+  // each took five communicators
+  std::vector<Objects> all(mpi_spins() && world_size() > 2 ? 600 : 10'000);
   const Live before = live();
   for (std::size_t k = 0; k < all.size(); ++k) {
     make(all[k], k % 10 == 0);
     if (HasFatalFailure()) break;
   }
   EXPECT_LE(live().communicators - before.communicators, 1);
-  for (std::size_t k = 0; k < all.size() && !HasFatalFailure(); k += 1000) run(all[k], static_cast<int>(k / 1000));
+  for (std::size_t k = 0; k < all.size() && !HasFatalFailure(); k += 1000)
+    run(all[k], static_cast<int>(k / 1000));
   for (Objects& o : all) free(o);
 }
 
@@ -121,15 +136,16 @@ TEST_F(Communicators, GoWithThoseOfTheProgram) {
   SetUp();
   Objects second;
   make(second, true);
-  EXPECT_LE(live().communicators - before.communicators, 3);  // the other Cartesian one is not counted everywhere
+  // the other Cartesian one is not counted everywhere
+  EXPECT_LE(live().communicators - before.communicators, 3);
   run(first, 1), run(second, 2);
   MPI_Comm_free(&outer);
   run(first, 3), run(second, 4);  // objects outlive the program's communicator
   free(first), free(second);
 }
 
-// Where a duplicate has no tags left, exchanges to come have another one. Tags then begin anew, and those of an exchange that
-// is under way are not taken for them.
+// Where a duplicate has no tags left, exchanges to come have another one. Tags then begin anew, and
+// those of an exchange that is under way are not taken for them.
 TEST_F(Communicators, ThatHaveNoTagsLeftGetAnother) {
   if (world_size() < 2) GTEST_SKIP() << "a rank sends itself nothing";
   constexpr int tags = 40;
@@ -150,13 +166,17 @@ TEST_F(Communicators, ThatHaveNoTagsLeftGetAnother) {
   if (early) {
     EXPECT_EQ(tonari_start(requests[0]), TONARI_SUCCESS) << tonari_last_error();
   }
-  for (std::size_t k = 1; k < requests.size(); ++k) ASSERT_EQ(init(k, k % 2 ? "shared" : "p2p-packed"), TONARI_SUCCESS) << tonari_last_error();
+  for (std::size_t k = 1; k < requests.size(); ++k)
+    ASSERT_EQ(init(k, k % 2 ? "shared" : "p2p-packed"), TONARI_SUCCESS) << tonari_last_error();
   if (!early) {
     EXPECT_EQ(tonari_start(requests[0]), TONARI_SUCCESS) << tonari_last_error();
   }
-  EXPECT_EQ(tonari_startall(static_cast<int>(requests.size()) - 1, &requests[1]), TONARI_SUCCESS) << tonari_last_error();
-  EXPECT_EQ(tonari_waitall(static_cast<int>(requests.size()), requests.data()), TONARI_SUCCESS) << tonari_last_error();
-  for (std::size_t k = 0; k < in.size(); ++k) EXPECT_EQ(in[k], 1000 * left + static_cast<int>(k)) << k;
+  EXPECT_EQ(tonari_startall(static_cast<int>(requests.size()) - 1, &requests[1]), TONARI_SUCCESS)
+      << tonari_last_error();
+  EXPECT_EQ(tonari_waitall(static_cast<int>(requests.size()), requests.data()), TONARI_SUCCESS)
+      << tonari_last_error();
+  for (std::size_t k = 0; k < in.size(); ++k)
+    EXPECT_EQ(in[k], 1000 * left + static_cast<int>(k)) << k;
   EXPECT_GE(live().communicators - before.communicators, 2) << "the tags have not run out";
   for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
@@ -184,7 +204,8 @@ TEST_F(Communicators, ThatAreUsedUpAreErrorsOnAllRanks) {
   MPI_Comm returning = MPI_COMM_NULL, next = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &returning);
   MPI_Comm_set_errhandler(returning, MPI_ERRORS_RETURN);
-  while (taken.size() < 100'000 && MPI_Comm_dup(returning, &next) == MPI_SUCCESS) taken.push_back(next);
+  while (taken.size() < 100'000 && MPI_Comm_dup(returning, &next) == MPI_SUCCESS)
+    taken.push_back(next);
   EXPECT_LT(taken.size(), 100'000u);
   expect_all(TONARI_ERR_MPI);
   for (MPI_Comm& comm : taken) MPI_Comm_free(&comm);
@@ -204,7 +225,9 @@ TEST_F(Communicators, NativeNeedsOne) {
     tonari_request request = TONARI_REQUEST_NULL;
     const Info info{{"tonari_algorithm", algorithm}, {"tonari_tune", "measure"}};
     const bool forced = std::string(algorithm) == "native";
-    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request), forced ? TONARI_ERR_MPI : TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request),
+              forced ? TONARI_ERR_MPI : TONARI_SUCCESS)
+        << tonari_last_error();
     if (forced) continue;
     from = 7 + world_rank();
     EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
@@ -224,7 +247,9 @@ TEST_F(Communicators, ThatAContestMadeAreFreedWhenAnotherWins) {
   std::vector<tonari_request> requests(4);
   for (tonari_request& request : requests) {
     const Info info{{"tonari_tune", "measure"}};
-    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request),
+              TONARI_SUCCESS)
+        << tonari_last_error();
   }
   const bool native_won = std::any_of(requests.begin(), requests.end(), [](tonari_request request) {
     tonari_request_info info;

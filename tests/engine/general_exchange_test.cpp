@@ -1,4 +1,5 @@
-// The general in-place all-to-all over MPI against the same exchange out of place, which each rank computes alone from a common seed.
+// The general in-place all-to-all over MPI against the same exchange out of place, which each rank
+// computes alone from a common seed.
 #include "engine/general_exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -16,11 +17,15 @@ using test::world_rank;
 using test::world_size;
 using Random = std::mt19937;
 
-std::uint64_t pick(Random& random, std::uint64_t low, std::uint64_t high) { return low + random() % (high - low + 1); }
+std::uint64_t pick(Random& random, std::uint64_t low, std::uint64_t high) {
+  return low + random() % (high - low + 1);
+}
 
 // The content of a block, byte by byte, in each of several exchanges.
 std::byte content(std::uint64_t round, int from, int to, std::uint64_t k) {
-  return static_cast<std::byte>((k * 2654435761u >> 7) + 31 * k + 101 * static_cast<unsigned>(from) + 57 * static_cast<unsigned>(to) + 13 * round);
+  return static_cast<std::byte>((k * 2654435761u >> 7) + 31 * k +
+                                101 * static_cast<unsigned>(from) + 57 * static_cast<unsigned>(to) +
+                                13 * round);
 }
 
 struct Element {
@@ -28,15 +33,25 @@ struct Element {
   Layout layout;
 };
 
-// All have 24 bytes. Elements: behind each other, with gaps, pieces at a stride, pieces out of order, two columns of a table that is `far` wide.
+// All have 24 bytes. Elements: behind each other, with gaps, pieces at a stride, pieces out of
+// order, two columns of a table that is `far` wide.
 Element element_of(int style, std::ptrdiff_t far) {
   Element e{24, {}};
   switch (style) {
-    case 0: e.layout.add(0, 24); break;
-    case 1: e.extent = 30, e.layout.add(3, 24); break;
-    case 2: e.extent = 48, e.layout.add({0, 8, 16, 3}); break;
-    case 3: e.extent = 40, e.layout.add(20, 10), e.layout.add({0, 3, 5, 4}), e.layout.add(35, 2); break;
-    default: e.extent = 12, e.layout.add(0, 12), e.layout.add(far, 12);
+    case 0:
+      e.layout.add(0, 24);
+      break;
+    case 1:
+      e.extent = 30, e.layout.add(3, 24);
+      break;
+    case 2:
+      e.extent = 48, e.layout.add({0, 8, 16, 3});
+      break;
+    case 3:
+      e.extent = 40, e.layout.add(20, 10), e.layout.add({0, 3, 5, 4}), e.layout.add(35, 2);
+      break;
+    default:
+      e.extent = 12, e.layout.add(0, 12), e.layout.add(far, 12);
   }
   return e;
 }
@@ -44,8 +59,9 @@ Element element_of(int style, std::ptrdiff_t far) {
 constexpr int styles = 5;
 
 struct Shape {
-  std::uint64_t most = 40;   // elements per block
-  int full = 0;              // every buffer is full: 1 blocks in the same places, 2 blocks in shuffled places
+  std::uint64_t most = 40;  // elements per block
+  // every buffer is full: 1 blocks in the same places, 2 blocks in shuffled places
+  int full = 0;
   std::uint64_t salt = 0;
 };
 
@@ -60,37 +76,48 @@ class Buffer {
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
         sizes_[i][j] = sparse && common() % 2 ? 0 : pick(common, 0, shape.most);
-        if (shape.full) sizes_[i][j] = j == (i + shift) % n || j == (i + 1) % n ? shape.most : shape.most / 7;
+        if (shape.full)
+          sizes_[i][j] = j == (i + shift) % n || j == (i + 1) % n ? shape.most : shape.most / 7;
       }
-    for (int j = 0; j < n; ++j) problem.send_counts.push_back(sizes_[me][j]), problem.recv_counts.push_back(sizes_[j][me]);
+    for (int j = 0; j < n; ++j)
+      problem.send_counts.push_back(sizes_[me][j]), problem.recv_counts.push_back(sizes_[j][me]);
     problem.send_displs = places(mine, problem.send_counts);
     problem.recv_displs = places(mine, problem.recv_counts);
 
     std::uint64_t elements = 1;
     for (int j = 0; j < n; ++j)
-      elements = std::max({elements, problem.send_displs[j] + problem.send_counts[j], problem.recv_displs[j] + problem.recv_counts[j]});
+      elements = std::max({elements, problem.send_displs[j] + problem.send_counts[j],
+                           problem.recv_displs[j] + problem.recv_counts[j]});
     const Element element = element_of(style, static_cast<std::ptrdiff_t>(12 * elements + 5));
     problem.element = std::make_shared<const Layout>(element.layout);
     problem.extent = element.extent;
-    bytes.resize(elements * static_cast<std::size_t>(element.extent) + static_cast<std::size_t>(element.layout.span().second) + 64);
+    bytes.resize(elements * static_cast<std::size_t>(element.extent) +
+                 static_cast<std::size_t>(element.layout.span().second) + 64);
     problem.base = bytes.data() + 16;
     for (const Run& run : element.layout.runs())
       for (std::size_t i = 0; i < run.count; ++i)
-        for (std::size_t b = 0; b < run.length; ++b) offsets_.push_back(run.offset + static_cast<std::ptrdiff_t>(i) * run.stride + static_cast<std::ptrdiff_t>(b));
+        for (std::size_t b = 0; b < run.length; ++b)
+          offsets_.push_back(run.offset + static_cast<std::ptrdiff_t>(i) * run.stride +
+                             static_cast<std::ptrdiff_t>(b));
   }
 
   void fill(std::uint64_t round) {
     Random random(static_cast<unsigned>(round) + 5);
     for (std::byte& b : bytes) b = static_cast<std::byte>(random());
-    each(problem.send_displs, problem.send_counts, [&](std::byte& b, int to, std::uint64_t k) { b = content(round + shape_.salt, world_rank(), to, k); });
+    each(problem.send_displs, problem.send_counts, [&](std::byte& b, int to, std::uint64_t k) {
+      b = content(round + shape_.salt, world_rank(), to, k);
+    });
     before_ = bytes;
   }
 
   void check(std::uint64_t round) {
     std::vector<bool> known(bytes.size(), true);
     std::vector<std::byte> expected = before_;
-    const auto index = [&](const std::byte& b) { return static_cast<std::size_t>(&b - bytes.data()); };
-    each(problem.send_displs, problem.send_counts, [&](std::byte& b, int, std::uint64_t) { known[index(b)] = false; });
+    const auto index = [&](const std::byte& b) {
+      return static_cast<std::size_t>(&b - bytes.data());
+    };
+    each(problem.send_displs, problem.send_counts,
+         [&](std::byte& b, int, std::uint64_t) { known[index(b)] = false; });
     each(problem.recv_displs, problem.recv_counts, [&](std::byte& b, int from, std::uint64_t k) {
       known[index(b)] = true;
       expected[index(b)] = content(round + shape_.salt, from, world_rank(), k);
@@ -129,11 +156,13 @@ class Buffer {
   }
 
   template <class Look>
-  void each(const std::vector<std::int64_t>& displs, const std::vector<std::uint64_t>& counts, Look look) {
+  void each(const std::vector<std::int64_t>& displs, const std::vector<std::uint64_t>& counts,
+            Look look) {
     for (std::size_t j = 0; j < counts.size(); ++j)
       for (std::uint64_t e = 0, k = 0; e < counts[j]; ++e)
         for (std::ptrdiff_t offset : offsets_)
-          look(problem.base[(displs[j] + static_cast<std::int64_t>(e)) * problem.extent + offset], static_cast<int>(j), k++);
+          look(problem.base[(displs[j] + static_cast<std::int64_t>(e)) * problem.extent + offset],
+               static_cast<int>(j), k++);
   }
 
   Shape shape_;
@@ -150,10 +179,12 @@ class GeneralInPlace : public testing::Test {
     comm = std::make_shared<const OwnedComm>(made);
   }
 
-  std::unique_ptr<GeneralExchange> make(const Buffer& buffer, std::uint64_t memory, int first_tag = 0) const {
+  std::unique_ptr<GeneralExchange> make(const Buffer& buffer, std::uint64_t memory,
+                                        int first_tag = 0) const {
     WaitPolicy wait;
     wait.crowded = world_size() > 1;
-    auto exchange = std::make_unique<GeneralExchange>(comm, first_tag, buffer.problem, memory, wait);
+    auto exchange =
+        std::make_unique<GeneralExchange>(comm, first_tag, buffer.problem, memory, wait);
     EXPECT_LE(exchange->scratch_bytes(), std::max<std::uint64_t>(memory, 1));
     EXPECT_EQ(exchange->bytes(), buffer.sent());
     return exchange;
@@ -163,12 +194,14 @@ class GeneralInPlace : public testing::Test {
     for (std::uint64_t round = 0; round < rounds; ++round) {
       buffer.fill(round);
       exchange.start();
-      if ((round + static_cast<unsigned>(world_rank())) % 2) exchange.wait();
+      if ((round + static_cast<unsigned>(world_rank())) % 2)
+        exchange.wait();
       else
         while (!exchange.test()) {
         }
       buffer.check(round);
-      EXPECT_LE(exchange.bytes_parked(), buffer.sent() + 24 * buffer.problem.send_counts[world_rank()]);
+      EXPECT_LE(exchange.bytes_parked(),
+                buffer.sent() + 24 * buffer.problem.send_counts[world_rank()]);
     }
   }
 
@@ -181,7 +214,8 @@ TEST_F(GeneralInPlace, RandomCasesInMemoryFromOneByteUp) {
     SCOPED_TRACE(seed);
     Random common(seed), mine(seed * 1000 + static_cast<unsigned>(world_rank()));
     Shape shape;
-    const bool few_bytes = seed % 4 == 0;  // a message per byte where buffers are full: short ones, then
+    // a message per byte where buffers are full: short ones, then
+    const bool few_bytes = seed % 4 == 0;
     shape.most = few_bytes ? (world_size() > 3 ? 1 : 2) : common() % 3 ? 12 : 60;
     shape.full = static_cast<int>(common() % 3);
     Buffer buffer(common, mine, shape, seed % 2 ? static_cast<int>(mine() % styles) : 0);
@@ -214,7 +248,8 @@ TEST_F(GeneralInPlace, SeveralAtOnce) {
     std::vector<Buffer> buffers;
     std::vector<std::unique_ptr<GeneralExchange>> exchanges;
     for (int k = 0; k < many; ++k) {
-      buffers.emplace_back(common, mine, Shape{30, k % 3, static_cast<unsigned>(k)}, static_cast<int>(mine() % styles));
+      buffers.emplace_back(common, mine, Shape{30, k % 3, static_cast<unsigned>(k)},
+                           static_cast<int>(mine() % styles));
       exchanges.push_back(make(buffers.back(), pick(mine, 500, 5000), k * GeneralExchange::tags));
     }
     for (std::uint64_t round = 0; round < 3; ++round) {
@@ -257,7 +292,10 @@ TEST_F(GeneralInPlace, NegativeDisplacementsAndSizesThatDoNotFitAreRefused) {
   EXPECT_EQ(code([](GeneralProblem& p) { p.send_displs[0] = INT64_MAX; }), Errc::overflow);
   EXPECT_EQ(code([](GeneralProblem& p) { p.send_counts[0] = UINT64_MAX / 3; }), Errc::overflow);
   if (world_size() == 1) return;
-  EXPECT_EQ(code([](GeneralProblem& p) { p.send_counts[0] = p.send_counts[1] = 3, p.send_displs[0] = 10, p.send_displs[1] = 12; }), Errc::buffers);
+  EXPECT_EQ(code([](GeneralProblem& p) {
+              p.send_counts[0] = p.send_counts[1] = 3, p.send_displs[0] = 10, p.send_displs[1] = 12;
+            }),
+            Errc::buffers);
 }
 
 }  // namespace

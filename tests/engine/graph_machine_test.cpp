@@ -1,5 +1,5 @@
-// The algorithms that pass blocks on, on real MPI: on a machine like the one at hand they seldom pay and refuse, so here a network with dear messages
-// is what the cache remembers of this machine.
+// The algorithms that pass blocks on, on real MPI: on a machine like the one at hand they seldom
+// pay and refuse, so here a network with dear messages is what the cache remembers of this machine.
 #include <filesystem>
 
 #include "engine/calibrate.hpp"
@@ -19,7 +19,8 @@ class OnANetwork : public GraphExchange {
     if (const char* set = std::getenv("TONARI_CACHE_DIR")) cache_ = set;
     char name[64] = "";
     if (world_rank() == 0) {
-      const std::string pattern = (std::filesystem::temp_directory_path() / "tonari-network-XXXXXX").string();
+      const std::string pattern =
+          (std::filesystem::temp_directory_path() / "tonari-network-XXXXXX").string();
       ASSERT_LT(pattern.size(), sizeof name);
       pattern.copy(name, pattern.size());
       ASSERT_NE(mkdtemp(name), nullptr);
@@ -27,19 +28,23 @@ class OnANetwork : public GraphExchange {
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
     directory_ = name;
     setenv("TONARI_CACHE_DIR", name, 1);
-    setenv("UCX_TONARI_TEST_NETWORK", "1", 1);  // a variable that tunes an MPI: what was measured before does not hold
+    setenv("UCX_TONARI_TEST_NETWORK", "1",
+           1);  // a variable that tunes an MPI: what was measured before does not hold
     tonari::LogGP network;
     network.L = 0.5e-6, network.o = 2e-6, network.g = 2e-6, network.G = 0.01e-9;
     const std::string key = tonari::machine_key(MPI_COMM_WORLD);
     if (world_rank() == 0) {
-      ASSERT_TRUE(tonari::CacheFile(tonari::cache_directory(), "machines").put(key, to_text(network)));
+      ASSERT_TRUE(
+          tonari::CacheFile(tonari::cache_directory(), "machines").put(key, to_text(network)));
     }
   }
   void TearDown() override {
     if (directory_.empty()) return;
     unsetenv("UCX_TONARI_TEST_NETWORK");
-    if (cache_) setenv("TONARI_CACHE_DIR", cache_->c_str(), 1);
-    else unsetenv("TONARI_CACHE_DIR");
+    if (cache_)
+      setenv("TONARI_CACHE_DIR", cache_->c_str(), 1);
+    else
+      unsetenv("TONARI_CACHE_DIR");
     MPI_Barrier(MPI_COMM_WORLD);
     if (world_rank() == 0) std::filesystem::remove_all(directory_);
   }
@@ -53,7 +58,9 @@ TEST_F(OnANetwork, BlocksThatArePassedOnArrive) {
   constexpr const char* algorithms[] = {"tree", "common-neighborhood", "node-aware"};
   const int n = cases(world_size() < 3 ? 10 : 60) + 1;
   const auto first = 5u * static_cast<unsigned>(world_size());
-  for (int k = 0; k < n; ++k) random_exchanges(first + 7919u * static_cast<unsigned>(k), mpi_spins() && ranks_are_slow() ? 6 : 12, algorithms);
+  for (int k = 0; k < n; ++k)
+    random_exchanges(first + 7919u * static_cast<unsigned>(k),
+                     mpi_spins() && ranks_are_slow() ? 6 : 12, algorithms);
   if (world_size() < 5 || mpi_spins()) return;
   for (const char* algorithm : algorithms) EXPECT_GT(ran[algorithm], 0) << algorithm;
 }
@@ -64,22 +71,29 @@ TEST_F(OnANetwork, HotSpot) {
   Graph graph = make_graph(world_size(), star(world_size(), 1, true));
   graph.name = "hot spot";
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   for (Operation op : {Operation::alltoallv, Operation::allgather})
-    exchange(near, graph, op, {4, 3, gathers(op), !gathers(op), 8}, {"tree", gathers(op) ? "p2p-packed" : "p2p-typed"}, Applies::always, common);
+    exchange(near, graph, op, {4, 3, gathers(op), !gathers(op), 8},
+             {"tree", gathers(op) ? "p2p-packed" : "p2p-typed"}, Applies::always, common);
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
 // Blocks pass through a few ranks only, and their sizes are asked for before the contest; the winner's need not be asked for again, on any rank.
 TEST_F(OnANetwork, MeasuredWhereSomeRanksPassBlocksOn) {
-  if (world_size() < 5 || (mpi_spins() && ranks_are_slow())) GTEST_SKIP() << "needs five ranks that do not wait for long";
+  if (world_size() < 5 || (mpi_spins() && ranks_are_slow()))
+    GTEST_SKIP() << "needs five ranks that do not wait for long";
   setenv("TONARI_TUNE_SECONDS", "0.01", 1);
   Random common(3);
   Graph graph = make_graph(world_size(), star(world_size(), 1, true));
   graph.name = "hot spot";
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
-  exchange(near, graph, Operation::alltoall, {4, 3, true, false, 8}, {"tree", "auto", "measure"}, Applies::always, common);
+  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
+  exchange(near, graph, Operation::alltoall, {4, 3, true, false, 8}, {"tree", "auto", "measure"},
+           Applies::always, common);
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   unsetenv("TONARI_TUNE_SECONDS");
 }
@@ -104,15 +118,22 @@ TEST_F(OnANetwork, IrregularPattern) {
   Random common(2);
   Graph graph = make_graph(world_size(), hubs_and_ring());
   graph.name = "hubs";
-  for (const char* algorithm : {"store-and-forward", "message-sharing/paper phase II", "message-sharing/levelled phase II in two steps", "message-sharing/whole pattern",
-                                "balanced/both ends", "balanced/whole pattern"}) {
+  for (const char* algorithm :
+       {"store-and-forward", "message-sharing/paper phase II",
+        "message-sharing/levelled phase II in two steps", "message-sharing/whole pattern",
+        "balanced/both ends", "balanced/whole pattern"}) {
     const int least = std::string(algorithm) == "store-and-forward" ? 4 : 8;
-    const Applies applies = world_size() < 4 ? Applies::never : world_size() < least ? Applies::perhaps : Applies::always;
+    const Applies applies = world_size() < 4       ? Applies::never
+                            : world_size() < least ? Applies::perhaps
+                                                   : Applies::always;
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     const Info info{{"tonari_algorithm", algorithm}};
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], info, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], info, &near), TONARI_SUCCESS)
+        << tonari_last_error();
     for (Operation op : {Operation::alltoallv, Operation::allgatherv}) {
-      if (!exchange(near, graph, op, {4, 9, false, gathers(op), 8}, {algorithm, random_channel(common)}, applies, common)) continue;
+      if (!exchange(near, graph, op, {4, 9, false, gathers(op), 8},
+                    {algorithm, random_channel(common)}, applies, common))
+        continue;
       Random random(common());
       Buffers b = make_buffers(random, graph, world_rank(), op, {4, 9, true, false, 8});
       b.prepare(world_rank(), 1);
@@ -134,10 +155,13 @@ TEST_F(OnANetwork, Measured) {
     Nodes::set(k % 2 ? "1,2" : "");
     Graph graph = random_graph(common, world_size());
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     const Operation op = all_operations[k];
     for (const char* tune : {"measure", "auto"})
-      exchange(near, graph, op, {4, 30, form(op) == 0, form(op) != 0, 8}, {"auto", "auto", tune}, Applies::always, common);
+      exchange(near, graph, op, {4, 30, form(op) == 0, form(op) != 0, 8}, {"auto", "auto", tune},
+               Applies::always, common);
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
   unsetenv("TONARI_TUNE_SECONDS");

@@ -1,5 +1,5 @@
-// Exchanges in flight of several threads: none keeps another from its own, whatever they are doing. This
-// file is also compiled with ThreadSanitizer, as a program of its own and without an MPI: see
+// Exchanges in flight of several threads: none keeps another from its own, whatever they are doing.
+// This file is also compiled with ThreadSanitizer, as a program of its own and without an MPI: see
 // tests/CMakeLists.txt.
 #include "engine/in_flight.hpp"
 
@@ -24,7 +24,8 @@ namespace {
 using tonari::Pause;
 using tonari::Waiter;
 
-// What a test asks of it. Not atomic where the library must see to it that one thread at a time is here.
+// What a test asks of it. Not atomic where the library must see to it that one thread at a time is
+// here.
 class Fake final : public tonari::Exchange {
  public:
   explicit Fake(std::function<bool()> look, Pause pause = Pause::yield)
@@ -104,7 +105,9 @@ TEST_F(BesideAWaitingThread, OthersStartTestAndWait) {
       int left = 3;
       Fake mine([&] { return --left <= 0; });
       tonari::enlist(mine);
-      if (k % 2) { EXPECT_FALSE(Waiter().test(mine)); }
+      if (k % 2) {
+        EXPECT_FALSE(Waiter().test(mine));
+      }
       tonari::wait_and_drive(mine);
       EXPECT_EQ(mine.tests(), 3) << "nobody else drove it";
     }
@@ -136,7 +139,8 @@ TEST_F(BesideAWaitingThread, OthersDriveAndTestInVain) {
 TEST_F(BesideAWaitingThread, WhoDischargesWaitsForTheTest) {
   std::atomic<bool> opened = false;
   std::thread b([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for the other to come to where it waits
+    // for the other to come to where it waits
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     opened = true;
     gate.open();
   });
@@ -252,12 +256,14 @@ long times_asleep() {
 
 constexpr long often = 20;  // a page fault or two would not be
 
-// Whether the thread sleeps between the looks while it waits beside another one in flight; it has so many
-// milliseconds to do so.
+// Whether the thread sleeps between the looks while it waits beside another one in flight; it has
+// so many milliseconds to do so.
 bool sleeps_while_waiting(Pause awaited, Pause driven, int milliseconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
   const long before = times_asleep();
-  const auto over = [=] { return times_asleep() - before > often || std::chrono::steady_clock::now() > end; };
+  const auto over = [=] {
+    return times_asleep() - before > often || std::chrono::steady_clock::now() > end;
+  };
   Fake waits(over, awaited), other(never, driven);
   tonari::enlist(waits);
   tonari::enlist(other);
@@ -277,7 +283,8 @@ TEST(InFlightExchanges, NobodySleepsWhileAnyGoesOnOrNeedsTheMpi) {
   }
 }
 
-// Threads that start, test, wait for and discharge exchanges, each of them needing many tests, by whomever.
+// Threads that start, test, wait for and discharge exchanges, each of them needing many tests, by
+// whomever.
 TEST(InFlightExchanges, OfManyThreads) {
   constexpr int threads = 4, rounds = 300;
   const auto work = [](unsigned seed) {

@@ -1,4 +1,5 @@
-// What is created and freed again and again leaves nothing behind: no datatype, request, communicator, or memory.
+// What is created and freed again and again leaves nothing behind: no datatype, request,
+// communicator, or memory.
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 
@@ -14,20 +15,27 @@ class Leaks : public testing::Test {
     cart = make_cart(t);
     MPI_Comm_rank(cart, &rank);
     Random random(2);
-    out = regular_side(random, Style::vector, t.count(), 28), in = regular_side(random, Style::resized, t.count(), 28);
+    out = regular_side(random, Style::vector, t.count(), 28),
+    in = regular_side(random, Style::resized, t.count(), 28);
   }
   void TearDown() override { MPI_Comm_free(&cart); }
 
   tonari_neighborhood neighborhood() {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(
+        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near),
+        TONARI_SUCCESS)
+        << tonari_last_error();
     return near;
   }
   void request(tonari_neighborhood near, int k) {
     static const char* const names[] = {"linear", "torus", "irecv", "torus-direct", "joint-basis"};
-    const Info info{{"tonari_algorithm", names[k % 5]}, {"tonari_channel", channel_names[k / 2 % 5]}, {"tonari_tune", "off"}};
+    const Info info{{"tonari_algorithm", names[k % 5]},
+                    {"tonari_channel", channel_names[k / 2 % 5]},
+                    {"tonari_tune", "off"}};
     tonari_request made = TONARI_REQUEST_NULL;
-    ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS)
+        << tonari_last_error();
     if (k % 3 == 0) {
       EXPECT_EQ(tonari_start(made), TONARI_SUCCESS);
       EXPECT_EQ(tonari_wait(made), TONARI_SUCCESS);
@@ -73,7 +81,8 @@ TEST_F(Leaks, RequestsMadeAndFreed) {
 }
 
 TEST_F(Leaks, NeighborhoodsMadeAndFreed) {
-  for (int k = 0; k < 10; ++k) {  // what a communicator keeps, windows among them, is there from now on
+  // what a communicator keeps, windows among them, is there from now on
+  for (int k = 0; k < 10; ++k) {
     tonari_neighborhood near = neighborhood();
     request(near, k);
     tonari_neighborhood_free(&near);
@@ -91,9 +100,12 @@ TEST_F(Leaks, FailedCalls) {
   expect_nothing_left(cases(200), [&](int k) {
     const Info info{{"tonari_tune", "off"}, {"tonari_algorithm", k % 2 ? "quantum" : "torus"}};
     tonari_request made = TONARI_REQUEST_NULL;
-    EXPECT_NE(tonari_alltoall_init(out.buffer(), 4, MPI_INT, out.buffer() + 4, 4, MPI_INT, near, info, &made), TONARI_SUCCESS);
+    EXPECT_NE(tonari_alltoall_init(out.buffer(), 4, MPI_INT, out.buffer() + 4, 4, MPI_INT, near,
+                                   info, &made),
+              TONARI_SUCCESS);
     tonari_neighborhood none = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_NE(tonari_neighborhood_create_cart(cart, -1, nullptr, MPI_INFO_NULL, &none), TONARI_SUCCESS);
+    EXPECT_NE(tonari_neighborhood_create_cart(cart, -1, nullptr, MPI_INFO_NULL, &none),
+              TONARI_SUCCESS);
   });
   tonari_neighborhood_free(&near);
 }
@@ -103,7 +115,8 @@ TEST_F(Leaks, RequestsThatOutliveTheirNeighborhoodFreeIt) {
     tonari_neighborhood near = neighborhood();
     const Info info{{"tonari_tune", "off"}, {"tonari_algorithm", "torus"}};
     tonari_request made = TONARI_REQUEST_NULL;
-    ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS)
+        << tonari_last_error();
     tonari_neighborhood_free(&near);
     EXPECT_EQ(tonari_request_free(&made), TONARI_SUCCESS);
   });
@@ -115,30 +128,38 @@ class LeaksOfGraphs : public Leaks {
  protected:
   void SetUp() override {
     Leaks::SetUp();
-    if (mpi_spins() && world_size() > 3) GTEST_SKIP() << "what is left behind does not depend on how many ranks wait for each other";
+    if (mpi_spins() && world_size() > 3)
+      GTEST_SKIP() << "what is left behind does not depend on how many ranks wait for each other";
     rank = world_rank();
     Edges edges = all_pairs(world_size());
     for (int r = 0; r < world_size(); ++r) edges.emplace_back(r, r), edges.emplace_back(r, 0);
     graph = make_graph(world_size(), edges);
     Random random(4);  // sizes differ, so that those of passing blocks have to be learned
-    for (Operation op : {Operation::alltoallv, Operation::allgatherw}) buffers.push_back(make_buffers(random, graph, rank, op, {4, 9, false, true, 5}));
+    for (Operation op : {Operation::alltoallv, Operation::allgatherw})
+      buffers.push_back(make_buffers(random, graph, rank, op, {4, 9, false, true, 5}));
     Nodes::set("1,2");
   }
   tonari_neighborhood graph_neighborhood() {
     tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &made), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &made), TONARI_SUCCESS)
+        << tonari_last_error();
     return made;
   }
   void graph_request(tonari_neighborhood made, int k, bool keeps_neighborhood = true) {
-    static const char* const names[] = {"linear", "coloring", "irecv", "node-aware", "tree", "common-neighborhood", "torus"};
-    const Info info{{"tonari_algorithm", names[k % 7]}, {"tonari_channel", channel_names[k / 2 % 5]}, {"tonari_tune", "off"}};
+    static const char* const names[] = {
+        "linear", "coloring", "irecv", "node-aware", "tree", "common-neighborhood", "torus"};
+    const Info info{{"tonari_algorithm", names[k % 7]},
+                    {"tonari_channel", channel_names[k / 2 % 5]},
+                    {"tonari_tune", "off"}};
     Buffers& b = buffers[k % 3 > 0];
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(b.op, b.out, b.in, made, info, &request);
     if (!keeps_neighborhood) {
       EXPECT_EQ(tonari_neighborhood_free(&made), TONARI_SUCCESS);
     }
-    EXPECT_TRUE(code == TONARI_SUCCESS || (code == TONARI_ERR_ALGORITHM && k % 7 != 0 && k % 7 != 2)) << tonari_last_error();
+    EXPECT_TRUE(code == TONARI_SUCCESS ||
+                (code == TONARI_ERR_ALGORITHM && k % 7 != 0 && k % 7 != 2))
+        << tonari_last_error();
     if (code != TONARI_SUCCESS) return;
     b.prepare(rank, k);
     EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
@@ -154,7 +175,8 @@ class LeaksOfGraphs : public Leaks {
 
 TEST_F(LeaksOfGraphs, RequestsMadeAndFreed) {
   tonari_neighborhood made = graph_neighborhood();
-  for (int k = 0; k < std::min(21, cases(500)); ++k) graph_request(made, k);  // plans are kept by the neighborhood: all are made now
+  // plans are kept by the neighborhood: all are made now
+  for (int k = 0; k < std::min(21, cases(500)); ++k) graph_request(made, k);
   expect_nothing_left(cases(200), [&](int k) { graph_request(made, k); });
   tonari_neighborhood_free(&made);
 }
@@ -173,30 +195,36 @@ TEST_F(LeaksOfGraphs, FailedCalls) {
   tonari_neighborhood made = graph_neighborhood();
   // Sizes at both ends differ, which is found out by an exchange.
   Random random(4);
-  Buffers wrong = make_buffers(random, graph, rank, Operation::alltoallv, {4, 9, false, true, 5 + static_cast<unsigned>(rank)});
+  Buffers wrong = make_buffers(random, graph, rank, Operation::alltoallv,
+                               {4, 9, false, true, 5 + static_cast<unsigned>(rank)});
   expect_nothing_left(cases(100), [&](int k) {
     Lists lists = graph.of[rank];
-    if (k % 2) lists.targets[0] = world_size();  // out of range
-    else if (rank == 0) lists.targets.push_back(world_size() - 1);  // not expected
+    if (k % 2)
+      lists.targets[0] = world_size();  // out of range
+    else if (rank == 0)
+      lists.targets.push_back(world_size() - 1);  // not expected
     tonari_neighborhood none = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, lists, MPI_INFO_NULL, &none), k % 2 ? TONARI_ERR_ARGUMENT : TONARI_ERR_MISMATCH);
-    EXPECT_EQ(tonari_neighborhood_create_from_comm(MPI_COMM_WORLD, MPI_INFO_NULL, &none), TONARI_ERR_TOPOLOGY);
+    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, lists, MPI_INFO_NULL, &none),
+              k % 2 ? TONARI_ERR_ARGUMENT : TONARI_ERR_MISMATCH);
+    EXPECT_EQ(tonari_neighborhood_create_from_comm(MPI_COMM_WORLD, MPI_INFO_NULL, &none),
+              TONARI_ERR_TOPOLOGY);
     Nodes::set("none");
-    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &none), TONARI_ERR_ARGUMENT);
+    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &none),
+              TONARI_ERR_ARGUMENT);
     Nodes::set("1,2");
     tonari_request request = TONARI_REQUEST_NULL;
     const Info info{{"tonari_tune", "off"}};
-    EXPECT_EQ(init(wrong.op, wrong.out, wrong.in, made, info, &request) == TONARI_SUCCESS, world_size() == 1);
+    EXPECT_EQ(init(wrong.op, wrong.out, wrong.in, made, info, &request) == TONARI_SUCCESS,
+              world_size() == 1);
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   });
   tonari_neighborhood_free(&made);
 }
 
 TEST_F(LeaksOfGraphs, RequestsThatOutliveTheirNeighborhoodFreeIt) {
-  for (int k = 0; k < 35; ++k) graph_request(graph_neighborhood(), k, false);  // every algorithm over every channel: the windows are there from now on
-  expect_nothing_left(cases(50), [&](int k) {
-    graph_request(graph_neighborhood(), k, false);
-  });
+  // every algorithm over every channel: the windows are there from now on
+  for (int k = 0; k < 35; ++k) graph_request(graph_neighborhood(), k, false);
+  expect_nothing_left(cases(50), [&](int k) { graph_request(graph_neighborhood(), k, false); });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Every level of persistence does more ahead of time: what one-shot calls and inits then still ask all ranks is counted at the MPI.
+// Every level of persistence does more ahead of time: what one-shot calls and inits then still ask
+// all ranks is counted at the MPI.
 #include "support/counting.hpp"
 #include "support/once.hpp"
 #include "support/weighted_ring.hpp"
@@ -11,7 +12,10 @@ class Levels : public testing::Test {
  protected:
   void TearDown() override { tonari_neighborhood_free(&near); }
   void make(const char* exact, const char* fixed, const char* channel = "p2p-packed") {
-    const Info info{{"cdag_exact_byte_communications", exact}, {"cdag_static_buffers", fixed}, {"tonari_tune", "model"}, {"tonari_channel", channel}};
+    const Info info{{"cdag_exact_byte_communications", exact},
+                    {"cdag_static_buffers", fixed},
+                    {"tonari_tune", "model"},
+                    {"tonari_channel", channel}};
     near = ring.make(info);
   }
   template <class Work>
@@ -47,11 +51,13 @@ TEST_F(Levels, Sizes) {
   make("true", "false");
   auto d = ring.data(0), e = ring.data(0);
   const Counts first = one_shot(d, 0), again = one_shot(d, 1), other = one_shot(e, 2);
-  EXPECT_EQ(first.collectives, 2) << "to agree on the arguments, and that the exchange could be built";
+  EXPECT_EQ(first.collectives, 2)
+      << "to agree on the arguments, and that the exchange could be built";
   EXPECT_EQ(other.collectives, 2);
   EXPECT_EQ(again.collectives, 1);
   tonari_request request = TONARI_REQUEST_NULL;
-  const Counts init = counted([&] { return alltoallv_init(d, near, Info{{"tonari_tune", "off"}}, &request); });
+  const Counts init =
+      counted([&] { return alltoallv_init(d, near, Info{{"tonari_tune", "off"}}, &request); });
   EXPECT_EQ(init.collectives, 2) << "no sizes are exchanged";
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
 }
@@ -60,21 +66,27 @@ TEST_F(Levels, SharedMemoryIsConnectedOnce) {
   make("true", "false", "shared");
   auto d = ring.data(0);
   const Counts first = one_shot(d, 0), again = one_shot(d, 1);
-  EXPECT_EQ(first.collectives, 4) << "also to tell where the memory is, and that it could be mapped";
+  EXPECT_EQ(first.collectives, 4)
+      << "also to tell where the memory is, and that it could be mapped";
   EXPECT_EQ(again.collectives, 1);
   EXPECT_EQ(again.setups, 0) << again.first;
 }
 
-// Ranks that forward blocks have to learn their sizes; with the key that is done when the neighborhood is made.
+// Ranks that forward blocks have to learn their sizes; with the key that is done when the
+// neighborhood is made.
 TEST_F(Levels, SizesOfPassingBlocks) {
   if (world_size() < 4) GTEST_SKIP() << "no rank has two neighbors";
   const MadeUpNodes nodes("2");
   for (const char* exact : {"false", "true"}) {
-    const Info info{{"cdag_exact_byte_communications", exact}, {"tonari_tune", "model"}, {"tonari_algorithm", "node-aware"}, {"tonari_channel", "p2p-packed"}};
+    const Info info{{"cdag_exact_byte_communications", exact},
+                    {"tonari_tune", "model"},
+                    {"tonari_algorithm", "node-aware"},
+                    {"tonari_channel", "p2p-packed"}};
     near = ring.make(info);
     auto d = ring.data(0);
     const Counts first = one_shot(d, 0);
-    EXPECT_TRUE(*exact == 't' ? first.collectives == 2 : first.collectives > 4) << first.collectives;
+    EXPECT_TRUE(*exact == 't' ? first.collectives == 2 : first.collectives > 4)
+        << first.collectives;
     tonari_neighborhood_free(&near);
   }
 }
@@ -91,7 +103,9 @@ TEST_F(Levels, Buffers) {
     for (int round = 2; round < 4; ++round) {
       tonari_request request = TONARI_REQUEST_NULL;
       ring.fill(d, round);
-      const Counts counts = counted([&] { return ialltoallv(d, near, &request) | tonari_wait(request) | tonari_request_free(&request); });
+      const Counts counts = counted([&] {
+        return ialltoallv(d, near, &request) | tonari_wait(request) | tonari_request_free(&request);
+      });
       ring.expect(d, round);
       EXPECT_EQ(counts.collectives, 0) << counts.first;
       EXPECT_EQ(counts.setups, 0) << counts.first;
@@ -101,8 +115,8 @@ TEST_F(Levels, Buffers) {
   }
 }
 
-// Where all blocks that travel have one size, one agreement is enough to see it: also with ranks that have no edges, and at the borders of a mesh, where blocks
-// are missing.
+// Where all blocks that travel have one size, one agreement is enough to see it: also with ranks
+// that have no edges, and at the borders of a mesh, where blocks are missing.
 class EqualSizes : public Levels {
  protected:
   void SetUp() override {
@@ -113,7 +127,9 @@ class EqualSizes : public Levels {
     const Info info{{"tonari_tune", "off"}, {"tonari_algorithm", "linear"}};
     tonari_request request = TONARI_REQUEST_NULL;
     const auto init = gathers ? tonari_allgather_init : tonari_alltoall_init;
-    long sends = counted([&] { return init(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, near, info, &request); }).sends;
+    long sends = counted([&] {
+                   return init(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, near, info, &request);
+                 }).sends;
     MPI_Allreduce(MPI_IN_PLACE, &sends, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     EXPECT_EQ(sends, 0) << "sizes are exchanged";
     const std::string text = tonari_request_describe(request);
@@ -136,8 +152,10 @@ TEST_F(EqualSizes, WithARankThatHasNoEdges) {
   std::vector<int> others;
   for (int r = 1; r < lonely; ++r) others.push_back(r);
   const int in = rank != center && rank != lonely, out = rank == center ? lonely - 1 : 0;
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, in, &center, MPI_UNWEIGHTED, out, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
+  ASSERT_EQ(
+      tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, in, &center, MPI_UNWEIGHTED, out,
+                                          others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
+      TONARI_SUCCESS)
       << tonari_last_error();
   for (bool gathers : {false, true}) expect_no_exchange(gathers);
 }
@@ -147,7 +165,8 @@ TEST_F(EqualSizes, OnAMesh) {
     Topology mesh = torus_of_all(d);
     mesh.periods.assign(d, 0);
     MPI_Comm cart = make_cart(mesh);
-    ASSERT_EQ(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &near), TONARI_SUCCESS)
+        << tonari_last_error();
     MPI_Comm_free(&cart);
     for (bool gathers : {false, true}) expect_no_exchange(gathers);
     tonari_neighborhood_free(&near);
@@ -156,18 +175,25 @@ TEST_F(EqualSizes, OnAMesh) {
 
 // One size on each rank is not one size on all, and ranks that abstain must not hide it.
 TEST_F(EqualSizes, AnAgreementIsNotJumpedTo) {
-  const int rank = world_rank(), ranks = world_size(), next = (rank + 1) % (ranks - 1), before = (rank + ranks - 2) % (ranks - 1);
+  const int rank = world_rank(), ranks = world_size(), next = (rank + 1) % (ranks - 1),
+            before = (rank + ranks - 2) % (ranks - 1);
   const int edges = rank < ranks - 1;  // a ring, and the last rank
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, edges, &before, MPI_UNWEIGHTED, edges, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
+  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, edges, &before, MPI_UNWEIGHTED,
+                                                edges, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
             TONARI_SUCCESS)
       << tonari_last_error();
   std::vector<int> out(ranks, rank), in(ranks, -1);
   const MPI_Aint place = 0;
   const int sent = 1 + rank, received = 1 + before;
-  EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &received, &place, MPI_INT, near), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &received, &place,
+                             MPI_INT, near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   for (int k = 0; k < ranks; ++k) EXPECT_EQ(in[k], edges && k < received ? before : -1);
   const int wrong = rank == 0 ? received - 1 : received;
-  EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &wrong, &place, MPI_INT, near), TONARI_ERR_MISMATCH);
+  EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &wrong, &place, MPI_INT,
+                             near),
+            TONARI_ERR_MISMATCH);
 }
 
 // Derived datatypes are recognized without being read.
@@ -181,7 +207,8 @@ TEST_F(Levels, BuffersWithDatatypes) {
   MPI_Type_commit(&type);
   const std::vector<MPI_Datatype> types(3, type);
   const auto call = [&] {
-    return tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(), ones.data(), places.data(), types.data(), near);
+    return tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(),
+                            ones.data(), places.data(), types.data(), near);
   };
   counted(call);
   const Counts again = counted(call);

@@ -34,14 +34,17 @@ struct Post {
   friend bool operator==(const Post&, const Post&) = default;
 };
 
-// What a rank posts in an exchange; every rank can tell for every rank. Some have nothing to say, some a lot.
+// What a rank posts in an exchange; every rank can tell for every rank. Some have nothing to say,
+// some a lot.
 std::vector<Post> posts_of(int rank, unsigned exchange) {
   std::mt19937 random(static_cast<unsigned>(Hash().word(exchange).word(rank).value()));
   std::vector<Post> posts;
   const unsigned kind = random() % 4;
   const std::size_t count = kind == 0 ? 0 : kind == 1 ? random() % 20 : random() % 4;
   for (std::size_t n = 0; n < count; ++n) {
-    const std::size_t length = random() % 50 == 0 ? random() % 100'000 : random() % 3 == 0 ? 0 : random() % 40;
+    const std::size_t length = random() % 50 == 0  ? random() % 100'000
+                               : random() % 3 == 0 ? 0
+                                                   : random() % 40;
     Post post{rank, static_cast<std::int32_t>(random() % world_size()), std::vector<Word>(length)};
     for (Word& word : post.words) word = static_cast<Word>(Hash().word(random()).value());
     posts.push_back(std::move(post));
@@ -59,7 +62,8 @@ std::vector<Post> expected_mail(unsigned exchange) {
 
 std::vector<Post> mail_of(const MpiWorld& world) {
   std::vector<Post> mail;
-  for (const Letter& letter : world.mail(0)) mail.push_back({letter.from, world_rank(), {letter.words.begin(), letter.words.end()}});
+  for (const Letter& letter : world.mail(0))
+    mail.push_back({letter.from, world_rank(), {letter.words.begin(), letter.words.end()}});
   return mail;
 }
 
@@ -87,7 +91,8 @@ TEST(MpiWorld, LongMailIsCut) {
   for (int longest : {1, 7, 1000}) {
     MpiWorld world(comm.get(), longest);
     const std::vector<Word> words(longest == 1000 ? 50'000 : 100, 5);
-    for (int to = 0; to < world_size(); ++to) world.put(0, to, words), world.put(0, to, {world_rank(), to});
+    for (int to = 0; to < world_size(); ++to)
+      world.put(0, to, words), world.put(0, to, {world_rank(), to});
     world.exchange();
     ASSERT_EQ(world.mail(0).size(), 2u * world_size());
     for (int from = 0; from < world_size(); ++from) {
@@ -100,16 +105,19 @@ TEST(MpiWorld, LongMailIsCut) {
   }
 }
 
-// Some are much faster than others: their letters for the next exchange come while others are still in this one.
+// Some are much faster than others: their letters for the next exchange come while others are still
+// in this one.
 TEST(MpiWorld, FastRanksDoNotDisturbSlowOnes) {
   const OwnedComm comm(duplicate());
   MpiWorld world(comm.get());
   for (int exchange = 0; exchange < test::cases(400) + 20; ++exchange) {
-    if ((exchange + world_rank()) % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if ((exchange + world_rank()) % 3 == 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
     for (int to = 0; to < world_size(); ++to) world.put(0, to, {exchange});
     world.exchange();
     ASSERT_EQ(world.mail(0).size(), static_cast<std::size_t>(world_size())) << exchange;
-    for (const Letter& letter : world.mail(0)) ASSERT_EQ(letter.words[0], exchange) << "from rank " << letter.from;
+    for (const Letter& letter : world.mail(0))
+      ASSERT_EQ(letter.words[0], exchange) << "from rank " << letter.from;
   }
 }
 
@@ -118,11 +126,13 @@ TEST(MpiWorld, WorldsOneAfterTheOtherShareACommunicator) {
   const OwnedComm comm(duplicate());
   for (int number = 0; number < test::cases(400) + 20; ++number) {
     MpiWorld world(comm.get());
-    if ((number + world_rank()) % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if ((number + world_rank()) % 3 == 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
     for (int to = 0; to < world_size(); ++to) world.put(0, to, {number});
     world.exchange();
     ASSERT_EQ(world.mail(0).size(), static_cast<std::size_t>(world_size())) << number;
-    for (const Letter& letter : world.mail(0)) ASSERT_EQ(letter.words[0], number) << "from rank " << letter.from;
+    for (const Letter& letter : world.mail(0))
+      ASSERT_EQ(letter.words[0], number) << "from rank " << letter.from;
   }
 }
 
@@ -154,7 +164,8 @@ TEST(MpiWorld, SumsAndExtremes) {
   MpiWorld world(comm.get(), 3);  // in pieces
   const Word n = world_size(), me = world_rank(), large = Word{1} << 60;
   std::vector<Word> words(10), expected(10);
-  for (Word k = 0; k < 10; ++k) words[k] = me + 100 * k, expected[k] = n * (n - 1) / 2 + 100 * k * n;
+  for (Word k = 0; k < 10; ++k)
+    words[k] = me + 100 * k, expected[k] = n * (n - 1) / 2 + 100 * k * n;
   world.sum(words);
   EXPECT_EQ(words, expected);
   EXPECT_EQ(world.sum(Word{1}), n);
@@ -180,7 +191,8 @@ TEST(MpiWorld, OriginsAsInOneProcess) {
   MpiWorld world(comm.get());
   for (unsigned seed = 0; seed < static_cast<unsigned>(test::cases(200)) + 10; ++seed) {
     std::mt19937 random(seed);
-    std::vector<Vertex> all = graphs::make(world_size(), graphs::random_targets(world_size(), static_cast<int>(seed % 9), random));
+    std::vector<Vertex> all = graphs::make(
+        world_size(), graphs::random_targets(world_size(), static_cast<int>(seed % 9), random));
     graphs::disturb(all, random);
     Vertex mine = all[world_rank()];
     mine.origins.clear();
@@ -194,7 +206,8 @@ TEST(MpiWorld, IsomorphismsAsInOneProcess) {
   const OwnedComm comm(duplicate());
   MpiWorld world(comm.get());
   const Grid line = Grid::mesh({world_size()}), ring = Grid::torus({world_size()});
-  const Neighborhood patterns[] = {{line, {Vec{-1}, Vec{1}, Vec{2}, Vec{0}}}, {ring, {Vec{2}, Vec{-1}, Vec{0}, Vec{2}}}};
+  const Neighborhood patterns[] = {{line, {Vec{-1}, Vec{1}, Vec{2}, Vec{0}}},
+                                   {ring, {Vec{2}, Vec{-1}, Vec{0}, Vec{2}}}};
   for (const Neighborhood& near : patterns)
     for (const bool spoilt : {false, true}) {
       graphs::Edges edges;
@@ -205,7 +218,8 @@ TEST(MpiWorld, IsomorphismsAsInOneProcess) {
       const std::vector<Vertex> all = graphs::make(world_size(), edges);
       LocalWorld local(world_size());
       const std::vector<Isomorphism> expected = find_isomorphism(local, near.grid, all),
-                                     found = find_isomorphism(world, near.grid, std::span(&all[world_rank()], 1));
+                                     found = find_isomorphism(world, near.grid,
+                                                              std::span(&all[world_rank()], 1));
       ASSERT_EQ(found.empty(), expected.empty());
       EXPECT_EQ(found.empty(), spoilt && world_size() > 1);
       if (found.empty()) continue;
@@ -223,17 +237,19 @@ TEST(MpiWorld, AllRanksGetTheSentenceOfTheLowest) {
   all[0].sources.pop_back();
   all[last].sources.clear();
   for (Vertex& v : all) v.origins.clear();
-  const Error error = test::error_of([&] { agree(comm.get(), mirror(world, std::span(&all[world_rank()], 1))); });
+  const Error error =
+      test::error_of([&] { agree(comm.get(), mirror(world, std::span(&all[world_rank()], 1))); });
   EXPECT_EQ(error.code(), Errc::mismatch);
   const std::string start =
-      last == 0 ? "rank 0 sends 3 blocks to rank 0, but rank 0 expects none" : text("rank ", last, " sends 2 blocks to rank 0, but rank 0 expects 1");
+      last == 0 ? "rank 0 sends 3 blocks to rank 0, but rank 0 expects none"
+                : text("rank ", last, " sends 2 blocks to rank 0, but rank 0 expects 1");
   EXPECT_EQ(std::string(error.what()).substr(0, start.size()), start);
 }
 
 // ---- A rank that fails
 
-// Exchanges with everybody, in messages of a few words, and reductions; before(step) comes before each
-// step and after the last one.
+// Exchanges with everybody, in messages of a few words, and reductions; before(step) comes before
+// each step and after the last one.
 constexpr int steps_of_plan = 8;
 template <class Before>
 void plan_something(World& world, Before before) {
@@ -290,8 +306,8 @@ TEST(MpiWorld, TheLowestOfSeveralThatFailIsHeard) {
   }
 }
 
-// Each of its allocations once, also while letters come, and all that follow, so that leaving needs no
-// memory either.
+// Each of its allocations once, also while letters come, and all that follow, so that leaving needs
+// no memory either.
 TEST(MpiWorld, ARankWithoutMemoryLeavesNobodyWaiting) {
   if (!test::counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
   const OwnedComm comm(duplicate());

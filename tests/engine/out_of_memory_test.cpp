@@ -1,6 +1,6 @@
-// One rank runs out of memory in the middle of a collective call, at its k-th allocation for many k:
-// nobody waits for it for ever, all ranks return the same code, nothing is left behind, and the same
-// call succeeds right afterwards.
+// One rank runs out of memory in the middle of a collective call, at its k-th allocation for many
+// k: nobody waits for it for ever, all ranks return the same code, nothing is left behind, and the
+// same call succeeds right afterwards.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -38,7 +38,8 @@ class Watchdog {
     for (; !over_; std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
       if (const long now = beat_; now != seen) seen = now, since = std::chrono::steady_clock::now();
       if (std::chrono::steady_clock::now() - since < std::chrono::seconds(limit)) continue;
-      std::fprintf(stderr, "rank %d still waits after %d seconds: %s\n", world_rank(), limit, says_);
+      std::fprintf(stderr, "rank %d still waits after %d seconds: %s\n", world_rank(), limit,
+                   says_);
       std::abort();
     }
   }
@@ -127,8 +128,9 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
   MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
   Random random(seed);
-  constexpr int clean = 4;  // attempts that tell what the counters do not see, such as what goes with a
-                            // communicator of the program
+  constexpr int clean =
+      4;  // attempts that tell what the counters do not see, such as what goes with a
+          // communicator of the program
   const Live start = live();
   for (int k = 0; k < clean; ++k) try_cleanly();
   const Live before = live();
@@ -145,8 +147,10 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
   }
   const Live after = live();
   EXPECT_GT(reached, 0);
-  const auto unseen = [&](long Live::*kind) { return (before.*kind - start.*kind) * number / clean; };
-  for (long Live::*kind : {&Live::datatypes, &Live::requests, &Live::communicators})
+  const auto unseen = [&](long Live::* kind) {
+    return (before.*kind - start.*kind) * number / clean;
+  };
+  for (long Live::* kind : {&Live::datatypes, &Live::requests, &Live::communicators})
     EXPECT_EQ(after.*kind, before.*kind + unseen(kind));
   EXPECT_LT(after.pieces, before.pieces + unseen(&Live::pieces) + number / 2 + 10)
       << "pieces of memory after " << number << " attempts";
@@ -155,8 +159,8 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
 INSTANTIATE_TEST_SUITE_P(Calls, OutOfMemory, testing::ValuesIn(calls),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// A rank without memory for the contest, which needs a second copy of all buffers, may have enough for
-// the exchange.
+// A rank without memory for the contest, which needs a second copy of all buffers, may have enough
+// for the exchange.
 TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
   Init call(false, Operation::alltoall, {{"tonari_tune", "measure"}});
   Watchdog watchdog;

@@ -1,4 +1,5 @@
-// The progress thread: exchanges complete while the program does something else, errors come back, and the thread is there only as long as it is asked for.
+// The progress thread: exchanges complete while the program does something else, errors come back,
+// and the thread is there only as long as it is asked for.
 #include "engine/progress.hpp"
 
 #include <atomic>
@@ -39,7 +40,8 @@ class Slow final : public tonari::Exchange {
 TEST(ProgressThread, DrivesSeveralAgainAndAgain) {
   const auto thread = std::make_shared<ProgressThread>();
   std::vector<std::unique_ptr<DrivenExchange>> all;
-  for (int k = 0; k < 5; ++k) all.push_back(std::make_unique<DrivenExchange>(std::make_unique<Slow>(1 + 40 * k), thread));
+  for (int k = 0; k < 5; ++k)
+    all.push_back(std::make_unique<DrivenExchange>(std::make_unique<Slow>(1 + 40 * k), thread));
   for (int round = 0; round < 200; ++round) {
     for (auto& exchange : all) exchange->start();
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -55,7 +57,8 @@ TEST(ProgressThread, DrivesSeveralAgainAndAgain) {
 
 TEST(ProgressThread, ErrorsComeBack) {
   const auto thread = std::make_shared<ProgressThread>();
-  DrivenExchange good(std::make_unique<Slow>(50), thread), bad(std::make_unique<Slow>(20, true), thread);
+  DrivenExchange good(std::make_unique<Slow>(50), thread),
+      bad(std::make_unique<Slow>(20, true), thread);
   good.start(), bad.start();
   EXPECT_THROW(bad.wait(), tonari::Error);
   EXPECT_THROW(bad.test(), tonari::Error);
@@ -72,7 +75,10 @@ TEST(ProgressThread, WhoeverGoesWaits) {
 
 // ---- With MPI
 
-int threads() { return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator())); }
+int threads() {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                                        std::filesystem::directory_iterator()));
+}
 
 class ProgressByThread : public testing::Test {
  protected:
@@ -93,9 +99,12 @@ class ProgressByThread : public testing::Test {
     tonari_neighborhood_free(&driven);
   }
   tonari_neighborhood make(MPI_Comm cart, const char* progress) {
-    const Info info{{"tonari_progress", progress}, {"tonari_tune", "off"}, {"tonari_algorithm", "torus"}};
+    const Info info{
+        {"tonari_progress", progress}, {"tonari_tune", "off"}, {"tonari_algorithm", "torus"}};
     tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &made), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &made),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     return made;
   }
   Topology t;
@@ -103,11 +112,13 @@ class ProgressByThread : public testing::Test {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL, driven = TONARI_NEIGHBORHOOD_NULL;
 };
 
-// Each rank in turn waits for the others, in MPI, before it looks at its request; they wait for blocks that it has to forward.
+// Each rank in turn waits for the others, in MPI, before it looks at its request; they wait for
+// blocks that it has to forward.
 TEST_F(ProgressByThread, BlocksAreForwardedWhileTheProgramIsElsewhere) {
   Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS)
+      << tonari_last_error();
   for (int round = 0; round < world_size(); ++round) {
     b.prepare(rank, round);
     EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
@@ -122,12 +133,17 @@ TEST_F(ProgressByThread, BlocksAreForwardedWhileTheProgramIsElsewhere) {
 
 TEST_F(ProgressByThread, IsThereOnlyWhileItIsAskedFor) {
   const int before = threads();
-  Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1), c = random_buffers(Operation::allgather, t.count(), 8, 2);
-  tonari_request plain = TONARI_REQUEST_NULL, first = TONARI_REQUEST_NULL, second = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(b.op, b.out, b.in, near, MPI_INFO_NULL, &plain), TONARI_SUCCESS) << tonari_last_error();
+  Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1),
+          c = random_buffers(Operation::allgather, t.count(), 8, 2);
+  tonari_request plain = TONARI_REQUEST_NULL, first = TONARI_REQUEST_NULL,
+                 second = TONARI_REQUEST_NULL;
+  ASSERT_EQ(init(b.op, b.out, b.in, near, MPI_INFO_NULL, &plain), TONARI_SUCCESS)
+      << tonari_last_error();
   EXPECT_EQ(threads(), before);
-  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &first), TONARI_SUCCESS) << tonari_last_error();
-  ASSERT_EQ(init(c.op, c.out, c.in, driven, MPI_INFO_NULL, &second), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &first), TONARI_SUCCESS)
+      << tonari_last_error();
+  ASSERT_EQ(init(c.op, c.out, c.in, driven, MPI_INFO_NULL, &second), TONARI_SUCCESS)
+      << tonari_last_error();
   EXPECT_EQ(threads(), before + 1) << "one for both";
   EXPECT_EQ(tonari_request_free(&first), TONARI_SUCCESS);
   EXPECT_EQ(threads(), before + 1);
@@ -139,7 +155,8 @@ TEST_F(ProgressByThread, IsThereOnlyWhileItIsAskedFor) {
 TEST_F(ProgressByThread, StartToWaitAllocatesNothing) {
   Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS)
+      << tonari_last_error();
   for (int round = 0; round < 3; ++round) {
     b.prepare(rank, round);
     arm();
@@ -156,11 +173,14 @@ TEST_F(ProgressByThread, StartToWaitAllocatesNothing) {
 TEST_F(ProgressByThread, OneShotCallsToo) {
   std::vector<Buffers> all;
   std::vector<tonari_request> requests(4, TONARI_REQUEST_NULL);
-  for (int k = 0; k < 4; ++k) all.push_back(random_buffers(k % 2 ? Operation::allgather : Operation::alltoallv, t.count(), 16, k));
+  for (int k = 0; k < 4; ++k)
+    all.push_back(
+        random_buffers(k % 2 ? Operation::allgather : Operation::alltoallv, t.count(), 16, k));
   for (int round = 0; round < 2; ++round) {
     for (int k = 0; k < 4; ++k) {
       all[k].prepare(rank, round);
-      EXPECT_EQ(icall(all[k].op, all[k].out, all[k].in, driven, &requests[k]), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_EQ(icall(all[k].op, all[k].out, all[k].in, driven, &requests[k]), TONARI_SUCCESS)
+          << tonari_last_error();
     }
     EXPECT_EQ(tonari_waitall(4, requests.data()), TONARI_SUCCESS);
     for (int k = 0; k < 4; ++k) {
@@ -173,8 +193,10 @@ TEST_F(ProgressByThread, OneShotCallsToo) {
 TEST_F(ProgressByThread, OtherWordsAreAnError) {
   Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
   tonari_request request = TONARI_REQUEST_NULL;
-  EXPECT_EQ(init(b.op, b.out, b.in, near, Info{{"tonari_progress", "magic"}}, &request), TONARI_ERR_ARGUMENT);
-  EXPECT_NE(std::string(tonari_last_error()).find("it must be calls or thread"), std::string::npos) << tonari_last_error();
+  EXPECT_EQ(init(b.op, b.out, b.in, near, Info{{"tonari_progress", "magic"}}, &request),
+            TONARI_ERR_ARGUMENT);
+  EXPECT_NE(std::string(tonari_last_error()).find("it must be calls or thread"), std::string::npos)
+      << tonari_last_error();
 }
 
 }  // namespace

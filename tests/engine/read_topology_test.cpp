@@ -25,7 +25,9 @@ MPI_Comm duplicate() {
   return copy;
 }
 
-Vertex vertex_of(const TopologyLists& lists) { return {world_rank(), lists.targets, lists.sources, lists.origins, world_rank(), {world_rank()}}; }
+Vertex vertex_of(const TopologyLists& lists) {
+  return {world_rank(), lists.targets, lists.sources, lists.origins, world_rank(), {world_rank()}};
+}
 
 // ---- what wisdom is kept under
 
@@ -35,7 +37,8 @@ std::vector<Place> pair_of_ranks(std::vector<std::uint32_t> origins) {
   for (std::int32_t rank : {0, 1}) {
     LocalWorld alone(1);
     const std::int32_t other = 1 - rank;
-    places.push_back(place_in_graph(alone, {rank, {other, other}, {other, other}, origins, rank, {rank}}));
+    places.push_back(
+        place_in_graph(alone, {rank, {other, other}, {other, other}, origins, rank, {rank}}));
   }
   return places;
 }
@@ -48,7 +51,8 @@ TEST(Fingerprint, TellsWhetherBlocksComeCrosswise) {
 // ---- Cartesian
 
 // All ways to write the number of ranks as a product of d factors.
-void factorizations(int ranks, int d, std::vector<int> start, std::vector<std::vector<int>>& found) {
+void factorizations(int ranks, int d, std::vector<int> start,
+                    std::vector<std::vector<int>>& found) {
   if (d == 1) {
     start.push_back(ranks);
     found.push_back(start);
@@ -112,22 +116,28 @@ TEST(ReadTopology, CartesianOfAllShapes) {
 }
 
 TEST(ReadTopology, MoreDimensionsThanAGridHas) {
-  const std::vector<int> sizes{1, 1, 1, world_size(), 1, 1, 1, 1, 1}, periods{0, 1, 0, 1, 0, 0, 1, 0, 0};
+  const std::vector<int> sizes{1, 1, 1, world_size(), 1, 1, 1, 1, 1},
+      periods{0, 1, 0, 1, 0, 0, 1, 0, 0};
   const OwnedComm cart(test::make_cart({sizes, periods, {}, ""}));
   const TopologyLists lists = read_topology(cart.get());
-  const std::int32_t me = world_rank(), below = (me + world_size() - 1) % world_size(), above = (me + 1) % world_size();
-  EXPECT_EQ(lists.targets, (Ranks{-1, -1, me, me, -1, -1, below, above, -1, -1, -1, -1, me, me, -1, -1, -1, -1}));
+  const std::int32_t me = world_rank(), below = (me + world_size() - 1) % world_size(),
+                     above = (me + 1) % world_size();
+  EXPECT_EQ(lists.targets,
+            (Ranks{-1, -1, me, me, -1, -1, below, above, -1, -1, -1, -1, me, me, -1, -1, -1, -1}));
   EXPECT_FALSE(lists.grid);
 }
 
 // ---- Graphs
 
 TEST(ReadTopology, Graph) {
-  // A ring with both neighbors twice over for rank 0 and the last; even ranks have an edge to themselves.
+  // A ring with both neighbors twice over for rank 0 and the last; even ranks have an edge to
+  // themselves.
   const int n = world_size();
   std::vector<Ranks> neighbors(n);
   for (int r = 0; r + 1 < n; ++r) neighbors[r].push_back(r + 1), neighbors[r + 1].push_back(r);
-  if (n > 2) neighbors[0].insert(neighbors[0].begin(), {n - 1, n - 1}), neighbors[n - 1].insert(neighbors[n - 1].end(), {0, 0});
+  if (n > 2)
+    neighbors[0].insert(neighbors[0].begin(), {n - 1, n - 1}),
+        neighbors[n - 1].insert(neighbors[n - 1].end(), {0, 0});
   for (int r = 0; r < n; r += 2) neighbors[r].push_back(r);
   std::vector<int> index, edges;
   for (const Ranks& list : neighbors) {
@@ -155,7 +165,8 @@ Drawn draw(unsigned seed) {
   std::mt19937 random(seed);
   const int ranks = world_size();
   graphs::Edges edges;
-  for (std::size_t n = random() % (4 * ranks); n > 0; --n) edges.emplace_back(random() % ranks, random() % ranks);
+  for (std::size_t n = random() % (4 * ranks); n > 0; --n)
+    edges.emplace_back(random() % ranks, random() % ranks);
   const std::size_t repeats = edges.empty() ? 0 : random() % 5;
   for (std::size_t n = 0; n < repeats; ++n) edges.push_back(edges[random() % edges.size()]);
   Drawn drawn{graphs::make(ranks, edges), {}, {}};
@@ -169,14 +180,18 @@ Drawn draw(unsigned seed) {
 
 MPI_Comm adjacent(const Drawn& drawn, bool weighted) {
   const Vertex& v = drawn.all[world_rank()];
-  const auto weights = [&](const Ranks& list) { return !weighted ? MPI_UNWEIGHTED : list.empty() ? MPI_WEIGHTS_EMPTY : list.data(); };
+  const auto weights = [&](const Ranks& list) {
+    return !weighted ? MPI_UNWEIGHTED : list.empty() ? MPI_WEIGHTS_EMPTY : list.data();
+  };
   const auto data = [](const Ranks& list) {
     static const int none = 0;
     return list.empty() ? &none : list.data();
   };
   MPI_Comm made = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(v.sources.size()), data(v.sources), weights(drawn.source_weights),
-                                 static_cast<int>(v.targets.size()), data(v.targets), weights(drawn.target_weights), MPI_INFO_NULL, 0, &made);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(v.sources.size()),
+                                 data(v.sources), weights(drawn.source_weights),
+                                 static_cast<int>(v.targets.size()), data(v.targets),
+                                 weights(drawn.target_weights), MPI_INFO_NULL, 0, &made);
   return made;
 }
 
@@ -212,19 +227,23 @@ TEST(ReadTopology, DistributedGraphFromAnybodysEdges) {
     for (const Vertex& v : drawn.all) {
       from.push_back(v.rank);
       degrees.push_back(static_cast<int>(v.targets.size()));
-      for (std::int32_t target : v.targets) to.push_back(target), weights.push_back(100 * v.rank + target);
+      for (std::int32_t target : v.targets)
+        to.push_back(target), weights.push_back(100 * v.rank + target);
     }
   for (auto* list : {&from, &degrees, &to, &weights}) list->reserve(1);
   MPI_Comm made = MPI_COMM_NULL;
-  MPI_Dist_graph_create(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(), degrees.data(), to.data(), weights.data(), MPI_INFO_NULL, 0, &made);
+  MPI_Dist_graph_create(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(), degrees.data(),
+                        to.data(), weights.data(), MPI_INFO_NULL, 0, &made);
   const OwnedComm graph(made);
   const TopologyLists lists = read_topology(graph.get());
   ASSERT_TRUE(lists.weighted);
   const auto sorted = [](Ranks list) { return std::sort(list.begin(), list.end()), list; };
   EXPECT_EQ(sorted(lists.targets), sorted(drawn.all[world_rank()].targets));
   EXPECT_EQ(sorted(lists.sources), sorted(drawn.all[world_rank()].sources));
-  for (std::size_t i = 0; i < lists.targets.size(); ++i) EXPECT_EQ(lists.target_weights[i], 100 * world_rank() + lists.targets[i]);
-  for (std::size_t j = 0; j < lists.sources.size(); ++j) EXPECT_EQ(lists.source_weights[j], 100 * lists.sources[j] + world_rank());
+  for (std::size_t i = 0; i < lists.targets.size(); ++i)
+    EXPECT_EQ(lists.target_weights[i], 100 * world_rank() + lists.targets[i]);
+  for (std::size_t j = 0; j < lists.sources.size(); ++j)
+    EXPECT_EQ(lists.source_weights[j], 100 * lists.sources[j] + world_rank());
 }
 
 // ---- What is no topology
@@ -232,7 +251,8 @@ TEST(ReadTopology, DistributedGraphFromAnybodysEdges) {
 TEST(ReadTopology, WithoutATopologyItSaysWhatToDo) {
   const Error error = test::error_of([] { read_topology(MPI_COMM_WORLD); });
   EXPECT_EQ(error.code(), Errc::topology);
-  EXPECT_NE(std::string(error.what()).find("has no topology; make one with MPI_Cart_create"), std::string::npos);
+  EXPECT_NE(std::string(error.what()).find("has no topology; make one with MPI_Cart_create"),
+            std::string::npos);
   if (world_size() == 1) return;
   MPI_Comm half = MPI_COMM_NULL, between = MPI_COMM_NULL;
   const bool low = world_rank() < world_size() / 2;
@@ -240,7 +260,8 @@ TEST(ReadTopology, WithoutATopologyItSaysWhatToDo) {
   const OwnedComm mine(half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? world_size() / 2 : 0, 5, &between);
   const OwnedComm both(between);
-  EXPECT_EQ(std::string(test::error_of([&] { require_one_group(between); }).what()).substr(0, 37), "an intercommunicator has no Cartesian");
+  EXPECT_EQ(std::string(test::error_of([&] { require_one_group(between); }).what()).substr(0, 37),
+            "an intercommunicator has no Cartesian");
 }
 
 TEST(ReadRanks, TakesRanksAndMPI_PROC_NULL) {
@@ -248,7 +269,8 @@ TEST(ReadRanks, TakesRanksAndMPI_PROC_NULL) {
   EXPECT_EQ(read_ranks(MPI_COMM_WORLD, 3, list, "source"), (Ranks{0, -1, last}));
   EXPECT_EQ(read_ranks(MPI_COMM_WORLD, 0, nullptr, "source"), Ranks());
   const auto says = [](int count, const int* ranks) {
-    const Error error = test::error_of([&] { read_ranks(MPI_COMM_WORLD, count, ranks, "destination"); });
+    const Error error =
+        test::error_of([&] { read_ranks(MPI_COMM_WORLD, count, ranks, "destination"); });
     EXPECT_EQ(error.code(), Errc::argument);
     return std::string(error.what());
   };
@@ -256,7 +278,9 @@ TEST(ReadRanks, TakesRanksAndMPI_PROC_NULL) {
   EXPECT_EQ(says(2, nullptr), "the list of destinations is null, but its length is 2");
   for (int wrong : {world_size(), -77}) {
     const int bad[] = {0, wrong};
-    EXPECT_EQ(says(2, bad), text("destination 1 of rank ", world_rank(), " is ", wrong, "; ranks go from 0 to ", last, ", and MPI_PROC_NULL stands for none"));
+    EXPECT_EQ(says(2, bad),
+              text("destination 1 of rank ", world_rank(), " is ", wrong, "; ranks go from 0 to ",
+                   last, ", and MPI_PROC_NULL stands for none"));
   }
 }
 
@@ -312,7 +336,8 @@ TEST_F(ReadNode, RanksMustNotDiffer) {
   if (world_rank() > 0) setenv("TONARI_NODES", "2", 1);
   const Error error = test::error_of([] { read_node(MPI_COMM_WORLD); });
   EXPECT_EQ(error.code(), Errc::mismatch);
-  EXPECT_EQ(std::string(error.what()).substr(0, 58), "the environment variable TONARI_NODES differs between rank");
+  EXPECT_EQ(std::string(error.what()).substr(0, 58),
+            "the environment variable TONARI_NODES differs between rank");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Exchanges through shared memory as a program makes them: plans that mix channels, many requests at once, what happens from start to wait, and a million starts.
+// Exchanges through shared memory as a program makes them: plans that mix channels, many requests
+// at once, what happens from start to wait, and a million starts.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -12,8 +13,11 @@ namespace {
 using namespace tonari::test;
 
 Info shared_info(const std::string& algorithm, bool views, const std::string& timeout = "10") {
-  return Info{{"tonari_algorithm", algorithm}, {"tonari_channel", "shared"}, {"tonari_tune", "off"},
-              {"tonari_recv_view", views ? "yes" : "no"}, {"tonari_timeout", timeout}};
+  return Info{{"tonari_algorithm", algorithm},
+              {"tonari_channel", "shared"},
+              {"tonari_tune", "off"},
+              {"tonari_recv_view", views ? "yes" : "no"},
+              {"tonari_timeout", timeout}};
 }
 
 Graph graph_of(const Topology& grid) {
@@ -30,24 +34,32 @@ Graph graph_of(const Topology& grid) {
 tonari_neighborhood on_grid(const Topology& grid) {
   MPI_Comm cart = make_cart(grid);
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  EXPECT_EQ(tonari_neighborhood_create_cart(cart, grid.count(), grid.offsets.data(), MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_neighborhood_create_cart(cart, grid.count(), grid.offsets.data(), MPI_INFO_NULL,
+                                            &near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   MPI_Comm_free(&cart);
   return near;
 }
 
 tonari_neighborhood on_graph(const Graph& graph) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   return near;
 }
 
 class SharedExchange : public GraphExchange {
  protected:
   // Exchanges of one request. False where the algorithm does not apply.
-  bool run(tonari_neighborhood near, const Graph& graph, Operation op, int bytes, const std::string& algorithm, bool views) {
-    SCOPED_TRACE(std::string(name(op)) + " of " + std::to_string(bytes) + " bytes by " + algorithm + (views ? " with views" : "") + " on " + graph.name);
+  bool run(tonari_neighborhood near, const Graph& graph, Operation op, int bytes,
+           const std::string& algorithm, bool views) {
+    SCOPED_TRACE(std::string(name(op)) + " of " + std::to_string(bytes) + " bytes by " + algorithm +
+                 (views ? " with views" : "") + " on " + graph.name);
     Random random(static_cast<unsigned>(bytes + 977 * world_rank()));
-    Viewed c{graph, make_buffers(random, graph, world_rank(), op, {4, bytes / 4, form(op) == 0 || gathers(op), form(op) != 0, 3})};
+    Viewed c{graph, make_buffers(random, graph, world_rank(), op,
+                                 {4, bytes / 4, form(op) == 0 || gathers(op), form(op) != 0, 3})};
     const int code = init(op, c.b.out, c.b.in, near, shared_info(algorithm, views), &c.request);
     c.b.out.free_types(), c.b.in.free_types();
     if (code == TONARI_ERR_ALGORITHM) return false;
@@ -57,8 +69,11 @@ class SharedExchange : public GraphExchange {
       c.b.prepare(c.rank, c.round);
       EXPECT_EQ(tonari_start(c.request), TONARI_SUCCESS) << tonari_last_error();
       EXPECT_EQ(complete(c.request, (c.rank + c.round) % 2), TONARI_SUCCESS) << tonari_last_error();
-      if (views) look(c);
-      else EXPECT_EQ(c.b.wrong(graph, c.rank, c.round), "") << "round " << c.round << "\n" << tonari_request_describe(c.request);
+      if (views)
+        look(c);
+      else
+        EXPECT_EQ(c.b.wrong(graph, c.rank, c.round), "") << "round " << c.round << "\n"
+                                                         << tonari_request_describe(c.request);
     }
     EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
     ++ran[algorithm];
@@ -91,10 +106,12 @@ TEST_F(SharedExchange, OnGridsThatSpanNodes) {
     SCOPED_TRACE(std::string("nodes ") + split);
     Nodes::set(split);
     tonari_neighborhood near = on_grid(grid);
-    for (const char* algorithm : {"linear", "torus", "torus-direct", "irecv"}) run_all(near, graph, algorithm);
+    for (const char* algorithm : {"linear", "torus", "torus-direct", "irecv"})
+      run_all(near, graph, algorithm);
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
-  for (const char* algorithm : {"linear", "torus", "torus-direct", "irecv"}) EXPECT_GT(ran[algorithm], 0) << algorithm;
+  for (const char* algorithm : {"linear", "torus", "torus-direct", "irecv"})
+    EXPECT_GT(ran[algorithm], 0) << algorithm;
 }
 
 TEST_F(SharedExchange, OnGraphsThatSpanNodes) {
@@ -104,11 +121,15 @@ TEST_F(SharedExchange, OnGraphsThatSpanNodes) {
     SCOPED_TRACE(std::string("nodes ") + split);
     Nodes::set(split);
     tonari_neighborhood near = on_graph(graph);
-    for (const char* algorithm : {"linear", "coloring", "tree", "node-aware", "common-neighborhood"}) run_all(near, graph, algorithm);
+    for (const char* algorithm :
+         {"linear", "coloring", "tree", "node-aware", "common-neighborhood"})
+      run_all(near, graph, algorithm);
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
   EXPECT_GT(ran["linear"], 0);
-  if (world_size() > 3 && !few()) { EXPECT_GT(ran["coloring"] * ran["node-aware"], 0); }
+  if (world_size() > 3 && !few()) {
+    EXPECT_GT(ran["coloring"] * ran["node-aware"], 0);
+  }
 }
 
 TEST_F(SharedExchange, SaysHowManyMessagesGoWhichWay) {
@@ -117,13 +138,18 @@ TEST_F(SharedExchange, SaysHowManyMessagesGoWhichWay) {
   tonari_neighborhood near = on_graph(graph);
   std::vector<int> out(static_cast<std::size_t>(world_size())), in(out.size());
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near, shared_info("linear", false), &request), TONARI_SUCCESS)
+  ASSERT_EQ(tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near,
+                                 shared_info("linear", false), &request),
+            TONARI_SUCCESS)
       << tonari_last_error();
-  const int partner = world_rank() ^ 1, here = partner < world_size(), away = world_size() - 1 - here;
+  const int partner = world_rank() ^ 1, here = partner < world_size(),
+            away = world_size() - 1 - here;
   std::string ways;
   if (here) ways = away ? " (1 shared, " + std::to_string(away) + " p2p-packed)" : " (1 shared)";
   const std::string sends = "sends: " + std::to_string(world_size() - 1) + " messages" + ways + ",";
-  EXPECT_NE(std::string(tonari_request_describe(request)).find(sends), std::string::npos) << sends << "\n" << tonari_request_describe(request);
+  EXPECT_NE(std::string(tonari_request_describe(request)).find(sends), std::string::npos)
+      << sends << "\n"
+      << tonari_request_describe(request);
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
@@ -145,10 +171,15 @@ class SharedMix : public SharedExchange {
     Item item{random_graph(common, world_size()), {}};
     item.near = on_graph(item.graph);
     const auto op = all_operations[pick(common, 0, 5)];
-    const int bytes = pick(common, 0, 1) ? 4 * pick(common, 0, 300) : std::min(most_bytes(), 300'000) / 4 * 4;
+    const int bytes =
+        pick(common, 0, 1) ? 4 * pick(common, 0, 300) : std::min(most_bytes(), 300'000) / 4 * 4;
     Random random(common() + static_cast<unsigned>(world_rank()));
-    item.b = make_buffers(random, item.graph, world_rank(), op, {4, bytes / 4, form(op) == 0 || gathers(op), form(op) != 0, 5});
-    EXPECT_EQ(init(op, item.b.out, item.b.in, item.near, shared_info("linear", false), &item.request), TONARI_SUCCESS) << tonari_last_error();
+    item.b = make_buffers(random, item.graph, world_rank(), op,
+                          {4, bytes / 4, form(op) == 0 || gathers(op), form(op) != 0, 5});
+    EXPECT_EQ(
+        init(op, item.b.out, item.b.in, item.near, shared_info("linear", false), &item.request),
+        TONARI_SUCCESS)
+        << tonari_last_error();
     item.b.out.free_types(), item.b.in.free_types();
     return item;
   }
@@ -161,10 +192,12 @@ class SharedMix : public SharedExchange {
   }
 };
 
-// Every rank waits for them in an order of its own: while it waits for one, the others must go on, also where long messages travel in parts.
+// Every rank waits for them in an order of its own: while it waits for one, the others must go on,
+// also where long messages travel in parts.
 TEST_F(SharedMix, InAnyOrderOnEveryRank) {
   for (int round = 0; round < (few() ? 1 : 6); ++round) {
-    Random common(static_cast<unsigned>(round) + 1), own(static_cast<unsigned>(100 * round + world_rank()) + 7);
+    Random common(static_cast<unsigned>(round) + 1),
+        own(static_cast<unsigned>(100 * round + world_rank()) + 7);
     std::vector<Item> items;
     for (int k = 0; k < (few() ? 3 : 5); ++k) items.push_back(make(common));
     const bool neighborhoods_first = common() % 2;
@@ -174,19 +207,26 @@ TEST_F(SharedMix, InAnyOrderOnEveryRank) {
         EXPECT_EQ(tonari_start(items[k].request), TONARI_SUCCESS) << tonari_last_error();
       }
       for (Item& item : items)
-        if (exchange == 2 && neighborhoods_first) { EXPECT_EQ(tonari_neighborhood_free(&item.near), TONARI_SUCCESS); }
+        if (exchange == 2 && neighborhoods_first) {
+          EXPECT_EQ(tonari_neighborhood_free(&item.near), TONARI_SUCCESS);
+        }
       for (const std::size_t k : shuffled(items.size(), own)) {
         EXPECT_EQ(tonari_wait(items[k].request), TONARI_SUCCESS) << tonari_last_error();
-        EXPECT_EQ(items[k].b.wrong(items[k].graph, world_rank(), exchange), "") << items[k].graph.name;
+        EXPECT_EQ(items[k].b.wrong(items[k].graph, world_rank(), exchange), "")
+            << items[k].graph.name;
       }
     }
-    for (const std::size_t k : shuffled(items.size(), own)) EXPECT_EQ(tonari_request_free(&items[k].request), TONARI_SUCCESS) << tonari_last_error();
+    for (const std::size_t k : shuffled(items.size(), own))
+      EXPECT_EQ(tonari_request_free(&items[k].request), TONARI_SUCCESS) << tonari_last_error();
     for (Item& item : items)
-      if (!neighborhoods_first) { EXPECT_EQ(tonari_neighborhood_free(&item.near), TONARI_SUCCESS); }
+      if (!neighborhoods_first) {
+        EXPECT_EQ(tonari_neighborhood_free(&item.near), TONARI_SUCCESS);
+      }
   }
 }
 
-// Who is complete frees its request at once. Others that look for the dead all the time while they wait must not take it for one: all that it sent is there.
+// Who is complete frees its request at once. Others that look for the dead all the time while they
+// wait must not take it for one: all that it sent is there.
 TEST_F(SharedMix, WhoFreesAtOnceIsNotMissed) {
   const Graph graph = make_graph(world_size(), all_pairs(world_size()));
   tonari_neighborhood near = on_graph(graph);
@@ -194,15 +234,22 @@ TEST_F(SharedMix, WhoFreesAtOnceIsNotMissed) {
   int failed = 0;
   for (int round = 0; round < cases(1500) && failed == 0; ++round) {
     Random random(1);
-    Buffers b{Operation::alltoall, regular_side(random, Style::plain, world_size() - 1, 8), regular_side(random, Style::plain, world_size() - 1, 8), {}};
+    Buffers b{Operation::alltoall,
+              regular_side(random, Style::plain, world_size() - 1, 8),
+              regular_side(random, Style::plain, world_size() - 1, 8),
+              {}};
     tonari_request request = TONARI_REQUEST_NULL;
-    EXPECT_EQ(init(b.op, b.out, b.in, near, shared_info("linear", false, "0.000000001"), &request), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(init(b.op, b.out, b.in, near, shared_info("linear", false, "0.000000001"), &request),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     b.prepare(world_rank(), round);
     if (pick(own, 0, 1)) std::this_thread::sleep_for(std::chrono::microseconds(pick(own, 0, 300)));
     EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
     const int code = tonari_wait(request);
     EXPECT_EQ(code, TONARI_SUCCESS) << "round " << round << ": " << tonari_last_error();
-    if (code == TONARI_SUCCESS) { EXPECT_EQ(b.wrong(graph, world_rank(), round), ""); }
+    if (code == TONARI_SUCCESS) {
+      EXPECT_EQ(b.wrong(graph, world_rank(), round), "");
+    }
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     failed = code != TONARI_SUCCESS;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -210,32 +257,51 @@ TEST_F(SharedMix, WhoFreesAtOnceIsNotMissed) {
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
-// While one is waited for the others go on; that one of them failed is said by its own wait, not by that of the one that is well.
+// While one is waited for the others go on; that one of them failed is said by its own wait, not by
+// that of the one that is well.
 TEST_F(SharedMix, AFailureIsThatOfItsOwnRequest) {
   if (world_size() < 3) GTEST_SKIP() << "needs three ranks";
-  const Graph all = make_graph(world_size(), all_pairs(world_size())), pair = make_graph(world_size(), {{0, 1}, {1, 0}});
+  const Graph all = make_graph(world_size(), all_pairs(world_size())),
+              pair = make_graph(world_size(), {{0, 1}, {1, 0}});
   tonari_neighborhood near_all = on_graph(all), near_pair = on_graph(pair);
   const int n = world_size() - 1, rank = world_rank(), blocks = rank < 2;
   Random random(1);
-  Buffers bad{Operation::alltoall, regular_side(random, Style::plain, n, 8), regular_side(random, Style::plain, n, 8), {}};
-  Buffers good{Operation::alltoall, regular_side(random, Style::plain, blocks, 8), regular_side(random, Style::plain, blocks, 8), {}};
-  tonari_request failing = TONARI_REQUEST_NULL, well = TONARI_REQUEST_NULL, later = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(bad.op, bad.out, bad.in, near_all, shared_info("linear", false, "0.02"), &failing), TONARI_SUCCESS) << tonari_last_error();
-  ASSERT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &well), TONARI_SUCCESS) << tonari_last_error();
+  Buffers bad{Operation::alltoall,
+              regular_side(random, Style::plain, n, 8),
+              regular_side(random, Style::plain, n, 8),
+              {}};
+  Buffers good{Operation::alltoall,
+               regular_side(random, Style::plain, blocks, 8),
+               regular_side(random, Style::plain, blocks, 8),
+               {}};
+  tonari_request failing = TONARI_REQUEST_NULL, well = TONARI_REQUEST_NULL,
+                 later = TONARI_REQUEST_NULL;
+  ASSERT_EQ(init(bad.op, bad.out, bad.in, near_all, shared_info("linear", false, "0.02"), &failing),
+            TONARI_SUCCESS)
+      << tonari_last_error();
+  ASSERT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &well),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   bad.prepare(rank, 0), good.prepare(rank, 0);
-  if (rank == 2) { EXPECT_EQ(tonari_request_free(&failing), TONARI_SUCCESS); }
-  else EXPECT_EQ(tonari_start(failing), TONARI_SUCCESS);
+  if (rank == 2) {
+    EXPECT_EQ(tonari_request_free(&failing), TONARI_SUCCESS);
+  } else
+    EXPECT_EQ(tonari_start(failing), TONARI_SUCCESS);
   if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(tonari_start(well), TONARI_SUCCESS);
   EXPECT_EQ(tonari_wait(well), TONARI_SUCCESS) << tonari_last_error();
   EXPECT_EQ(good.wrong(pair, rank, 0), "");
-  EXPECT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &later), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &later),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   if (rank != 2)
     for (int time = 0; time < 2; ++time) {
       EXPECT_EQ(tonari_wait(failing), TONARI_ERR_PEER);
-      EXPECT_NE(std::string(tonari_last_error()).find(" has freed its request"), std::string::npos) << tonari_last_error();
+      EXPECT_NE(std::string(tonari_last_error()).find(" has freed its request"), std::string::npos)
+          << tonari_last_error();
     }
-  for (tonari_request* request : {&failing, &well, &later}) EXPECT_EQ(tonari_request_free(request), TONARI_SUCCESS) << tonari_last_error();
+  for (tonari_request* request : {&failing, &well, &later})
+    EXPECT_EQ(tonari_request_free(request), TONARI_SUCCESS) << tonari_last_error();
   EXPECT_EQ(tonari_neighborhood_free(&near_pair), TONARI_SUCCESS);
   EXPECT_EQ(tonari_neighborhood_free(&near_all), TONARI_SUCCESS);
 }
@@ -244,7 +310,8 @@ TEST_F(SharedMix, AFailureIsThatOfItsOwnRequest) {
 
 class SharedStartToWait : public SharedExchange {
  protected:
-  // Counts an exchange after whose start all ranks meet, so that everything that is sent at once is there when it is waited for.
+  // Counts an exchange after whose start all ranks meet, so that everything that is sent at once is
+  // there when it is waited for.
   Counts counted(tonari_request request, bool by_test) {
     int flag = 0, codes = 0;
     arm();
@@ -256,7 +323,8 @@ class SharedStartToWait : public SharedExchange {
     if (!by_test) codes |= tonari_wait(request);
     Counts counts = disarm();
     EXPECT_EQ(codes, TONARI_SUCCESS) << tonari_last_error();
-    counts.calls += start.calls, counts.allocations += start.allocations, counts.collectives += start.collectives;
+    counts.calls += start.calls, counts.allocations += start.allocations,
+        counts.collectives += start.collectives;
     counts.setups += start.setups, counts.sends += start.sends;
     return counts;
   }
@@ -270,15 +338,23 @@ TEST_F(SharedStartToWait, NoCallOfMpiAndNoAllocationOnTheNode) {
       SCOPED_TRACE(std::to_string(bytes) + (views ? " with views" : ""));
       Random random(1);
       const int n = world_size() - 1;
-      Viewed c{graph, {Operation::alltoall, regular_side(random, Style::plain, n, bytes), regular_side(random, Style::plain, n, bytes), {}}};
-      ASSERT_EQ(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request), TONARI_SUCCESS) << tonari_last_error();
+      Viewed c{graph,
+               {Operation::alltoall,
+                regular_side(random, Style::plain, n, bytes),
+                regular_side(random, Style::plain, n, bytes),
+                {}}};
+      ASSERT_EQ(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request),
+                TONARI_SUCCESS)
+          << tonari_last_error();
       for (; c.round < 4; ++c.round) {
         c.b.prepare(c.rank, c.round);
         const Counts counts = counted(c.request, c.round % 2);
         EXPECT_EQ(counts.calls, 0);
         EXPECT_EQ(counts.allocations, 0);
-        if (views) look(c);
-        else EXPECT_EQ(c.b.wrong(graph, c.rank, c.round), "");
+        if (views)
+          look(c);
+        else
+          EXPECT_EQ(c.b.wrong(graph, c.rank, c.round), "");
       }
       tonari_request_info about;
       EXPECT_EQ(tonari_request_get_info(c.request, &about), TONARI_SUCCESS);
@@ -302,9 +378,14 @@ TEST_F(SharedStartToWait, NoAllocationAndNoCollectiveInMixedPlans) {
         SCOPED_TRACE(std::string(algorithm) + " on nodes " + split);
         if (few() && bytes > 8) continue;
         Random random(1);
-        Buffers b{Operation::alltoall, regular_side(random, Style::plain, grid.count(), bytes), regular_side(random, Style::vector, grid.count(), bytes), {}};
+        Buffers b{Operation::alltoall,
+                  regular_side(random, Style::plain, grid.count(), bytes),
+                  regular_side(random, Style::vector, grid.count(), bytes),
+                  {}};
         tonari_request request = TONARI_REQUEST_NULL;
-        ASSERT_EQ(init(b.op, b.out, b.in, near, shared_info(algorithm, false), &request), TONARI_SUCCESS) << tonari_last_error();
+        ASSERT_EQ(init(b.op, b.out, b.in, near, shared_info(algorithm, false), &request),
+                  TONARI_SUCCESS)
+            << tonari_last_error();
         for (int round = 0; round < 3; ++round) {
           b.prepare(world_rank(), round);
           const Counts counts = counted(request, round % 2);
@@ -324,7 +405,9 @@ TEST_F(SharedStartToWait, NoAllocationAndNoCollectiveInMixedPlans) {
 double cpu_seconds() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
@@ -338,8 +421,14 @@ TEST_F(SharedReuse, AMillionStarts) {
   tonari_neighborhood near = on_graph(graph);
   for (const bool views : {false, true}) {
     Random random(1);
-    Viewed c{graph, {Operation::alltoall, regular_side(random, Style::plain, 1, 8), regular_side(random, Style::plain, 1, 8), {}}};
-    ASSERT_EQ(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request), TONARI_SUCCESS) << tonari_last_error();
+    Viewed c{graph,
+             {Operation::alltoall,
+              regular_side(random, Style::plain, 1, 8),
+              regular_side(random, Style::plain, 1, 8),
+              {}}};
+    ASSERT_EQ(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     const double begin = cpu_seconds();
     int codes = 0;
     for (int k = 0; k < starts / (views ? 10 : 1) && codes == TONARI_SUCCESS; ++k) {
@@ -348,8 +437,10 @@ TEST_F(SharedReuse, AMillionStarts) {
       codes |= tonari_start(c.request);
       codes |= tonari_wait(c.request);
       if (!verified) continue;
-      if (views) look(c);
-      else ASSERT_EQ(c.b.wrong(graph, c.rank, k), "") << k;
+      if (views)
+        look(c);
+      else
+        ASSERT_EQ(c.b.wrong(graph, c.rank, k), "") << k;
     }
     EXPECT_EQ(codes, TONARI_SUCCESS) << tonari_last_error();
     EXPECT_LT(cpu_seconds() - begin, 20);

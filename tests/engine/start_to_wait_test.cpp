@@ -1,4 +1,5 @@
-// From start to wait: nothing is allocated, no collective is called, nothing is set up, and as many messages leave as the request says.
+// From start to wait: nothing is allocated, no collective is called, nothing is set up, and as many
+// messages leave as the request says.
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 
@@ -12,21 +13,29 @@ class StartToWait : public testing::Test {
     t = topology;
     MPI_Comm cart = make_cart(t);
     MPI_Comm_rank(cart, &rank);
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(
+        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near),
+        TONARI_SUCCESS)
+        << tonari_last_error();
     MPI_Comm_free(&cart);
   }
   void TearDown() override { tonari_neighborhood_free(&near); }
 
   Buffers plain(Operation op, int bytes) const {
     Random random(1);
-    return {op, regular_side(random, Style::plain, gathers(op) ? 1 : t.count(), bytes), regular_side(random, Style::plain, t.count(), bytes), {}};
+    return {op,
+            regular_side(random, Style::plain, gathers(op) ? 1 : t.count(), bytes),
+            regular_side(random, Style::plain, t.count(), bytes),
+            {}};
   }
 
-  // Messages one exchange of b sends from here, counted at the MPI; -1 if the algorithm does not apply. `where`: the Topology or Graph that says whose blocks
-  // are right.
+  // Messages one exchange of b sends from here, counted at the MPI; -1 if the algorithm does not
+  // apply. `where`: the Topology or Graph that says whose blocks are right.
   template <typename Where>
-  long counted(Operation op, Buffers b, const Where& where, const std::string& algorithm, const std::string& channel) {
-    const Info info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
+  long counted(Operation op, Buffers b, const Where& where, const std::string& algorithm,
+               const std::string& channel) {
+    const Info info{
+        {"tonari_algorithm", algorithm}, {"tonari_channel", channel}, {"tonari_tune", "off"}};
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);
     if (code == TONARI_ERR_ALGORITHM) return -1;
@@ -46,7 +55,8 @@ class StartToWait : public testing::Test {
   }
 
   long messages(Operation op, int bytes, const std::string& algorithm, const std::string& channel) {
-    SCOPED_TRACE(std::string(name(op)) + " of " + std::to_string(bytes) + " bytes by " + algorithm + " over " + channel);
+    SCOPED_TRACE(std::string(name(op)) + " of " + std::to_string(bytes) + " bytes by " + algorithm +
+                 " over " + channel);
     return counted(op, plain(op, bytes), t, algorithm, channel);
   }
 
@@ -69,7 +79,8 @@ class StartToWait : public testing::Test {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
 };
 
-constexpr const char* algorithms[] = {"linear", "torus", "torus-direct", "additive-basis", "joint-basis", "irecv"};
+constexpr const char* algorithms[] = {"linear",         "torus",       "torus-direct",
+                                      "additive-basis", "joint-basis", "irecv"};
 constexpr const char* channels[] = {"p2p-typed", "p2p-packed"};
 
 TEST_F(StartToWait, TheCountersCount) {
@@ -102,7 +113,8 @@ TEST_F(StartToWait, AllocatesNothingAndCallsNoCollective) {
         }
 }
 
-// Where nothing waits for anything: one call starts all messages, one completes them. More bytes are packed message by message.
+// Where nothing waits for anything: one call starts all messages, one completes them. More bytes
+// are packed message by message.
 TEST_F(StartToWait, SmallBlocksTakeTwoCalls) {
   if (world_size() == 1) GTEST_SKIP() << "needs two ranks";
   Topology line = torus_of_all(1);
@@ -112,12 +124,19 @@ TEST_F(StartToWait, SmallBlocksTakeTwoCalls) {
     for (int bytes : {8, 4000}) {
       Buffers b = plain(Operation::alltoall, bytes);
       tonari_request request = TONARI_REQUEST_NULL;
-      ASSERT_EQ(init(Operation::alltoall, b.out, b.in, near, Info{{"tonari_algorithm", "linear"}, {"tonari_channel", channel}, {"tonari_tune", "off"}}, &request), TONARI_SUCCESS);
+      ASSERT_EQ(init(Operation::alltoall, b.out, b.in, near,
+                     Info{{"tonari_algorithm", "linear"},
+                          {"tonari_channel", channel},
+                          {"tonari_tune", "off"}},
+                     &request),
+                TONARI_SUCCESS);
       b.prepare(rank, 0);
       const Counts counts = counted_exchange(request, false);
       EXPECT_EQ(b.wrong(t, rank, 0), "");
-      if (bytes == 8) EXPECT_EQ(counts.calls, 2) << channel;
-      else EXPECT_GE(counts.calls, 2) << channel;
+      if (bytes == 8)
+        EXPECT_EQ(counts.calls, 2) << channel;
+      else
+        EXPECT_GE(counts.calls, 2) << channel;
       EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     }
 }
@@ -128,7 +147,8 @@ TEST_F(StartToWait, OnAMesh) {
   mesh.offsets = box(2, -1, 1);
   open(mesh);
   for (const char* algorithm : {"linear", "torus"})
-    for (const char* channel : channels) EXPECT_GE(messages(Operation::alltoall, 64, algorithm, channel), 0);
+    for (const char* channel : channels)
+      EXPECT_GE(messages(Operation::alltoall, 64, algorithm, channel), 0);
 }
 
 TEST_F(StartToWait, AllBlocksForOneRankTravelInOneMessage) {
@@ -147,18 +167,23 @@ TEST_F(StartToWait, AllBlocksForOneRankTravelInOneMessage) {
 class StartToWaitOnGraphs : public StartToWait {
  protected:
   void SetUp() override {
-    if (mpi_spins() && world_size() > 3) GTEST_SKIP() << "slow where ranks that spin outnumber the cores; the same as on three ranks";
+    if (mpi_spins() && world_size() > 3)
+      GTEST_SKIP() << "slow where ranks that spin outnumber the cores; the same as on three ranks";
   }
   void open_graph(const Edges& edges) {
     rank = world_rank();
     graph = make_graph(world_size(), edges);
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near), TONARI_SUCCESS)
+        << tonari_last_error();
   }
 
-  long messages(Operation op, bool by_rank, const std::string& algorithm, const std::string& channel) {
-    SCOPED_TRACE(std::string(name(op)) + (by_rank ? " of many sizes by " : " by ") + algorithm + " over " + channel);
+  long messages(Operation op, bool by_rank, const std::string& algorithm,
+                const std::string& channel) {
+    SCOPED_TRACE(std::string(name(op)) + (by_rank ? " of many sizes by " : " by ") + algorithm +
+                 " over " + channel);
     Random random(1);
-    return counted(op, make_buffers(random, graph, rank, op, {8, 40, !by_rank, by_rank, 3}), graph, algorithm, channel);
+    return counted(op, make_buffers(random, graph, rank, op, {8, 40, !by_rank, by_rank, 3}), graph,
+                   algorithm, channel);
   }
 
   Graph graph;
@@ -168,12 +193,17 @@ class StartToWaitOnGraphs : public StartToWait {
 TEST_F(StartToWaitOnGraphs, AllocatesNothingAndCallsNoCollective) {
   Nodes::set("2,1");
   open_graph(all_pairs(world_size()));
-  for (const char* algorithm : {"linear", "coloring", "tree", "node-aware", "common-neighborhood", "irecv"})
+  for (const char* algorithm :
+       {"linear", "coloring", "tree", "node-aware", "common-neighborhood", "irecv"})
     for (const char* channel : channels)
       for (Operation op : {Operation::alltoallw, Operation::allgatherv}) {
-        if (mpi_spins() && world_size() > 2 && (op == Operation::alltoallw) == (channel == channels[0])) continue;
+        if (mpi_spins() && world_size() > 2 &&
+            (op == Operation::alltoallw) == (channel == channels[0]))
+          continue;
         const long sent = messages(op, true, algorithm, channel);
-        EXPECT_TRUE(sent >= 0 || (std::string(algorithm) != "linear" && std::string(algorithm) != "irecv")) << "does not apply";
+        EXPECT_TRUE(sent >= 0 ||
+                    (std::string(algorithm) != "linear" && std::string(algorithm) != "irecv"))
+            << "does not apply";
       }
 }
 
@@ -199,7 +229,8 @@ TEST_F(StartToWait27, SixMessagesInsteadOfTwentySix) {
   Topology cube = torus_of_all(3);
   cube.offsets = box(3, -1, 1);
   open(cube);
-  for (const char* channel : channels) EXPECT_EQ(messages(Operation::alltoall, 8, "torus", channel), 6);
+  for (const char* channel : channels)
+    EXPECT_EQ(messages(Operation::alltoall, 8, "torus", channel), 6);
   EXPECT_EQ(messages(Operation::alltoall, 8, "linear", "p2p-packed"), 26);
   EXPECT_EQ(messages(Operation::allgather, 8, "torus", "p2p-packed"), 6);
   EXPECT_EQ(messages(Operation::alltoall, 8, "torus-direct", "p2p-packed"), 6);

@@ -39,7 +39,9 @@ class OneScheme final : public Repertoire {
  public:
   explicit OneScheme(int failing) : scheme_(std::make_shared<FailsOnOneRank>(failing)) {}
   std::vector<std::string> algorithms() const override { return {"broken"}; }
-  std::vector<SchemePtr> schemes(const std::string&, Collective, double, std::string&) override { return {scheme_}; }
+  std::vector<SchemePtr> schemes(const std::string&, Collective, double, std::string&) override {
+    return {scheme_};
+  }
 
  private:
   SchemePtr scheme_;

@@ -14,18 +14,21 @@ namespace {
 
 using namespace tonari::test;
 
-// A ring of all ranks on a communicator of its own. Blocks for the next but one pass through the next.
+// A ring of all ranks on a communicator of its own. Blocks for the next but one pass through the
+// next.
 class Ring {
  public:
   explicit Ring(const char* channel) {
     Topology ring = torus_of_all(1);
     ring.offsets = {1, 2, -1};
     MPI_Comm cart = make_cart(ring);
-    const Info info{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}, {"tonari_channel", channel}};
+    const Info info{
+        {"tonari_algorithm", "torus"}, {"tonari_tune", "off"}, {"tonari_channel", channel}};
     expect_success(tonari_neighborhood_create_cart(cart, 3, ring.offsets.data(), info, &near_));
     MPI_Comm_free(&cart);
     for (Exchange& e : exchanges_)
-      expect_success(tonari_alltoall_init(e.out, 1, MPI_LONG, e.in, 1, MPI_LONG, near_, info, &e.request));
+      expect_success(
+          tonari_alltoall_init(e.out, 1, MPI_LONG, e.in, 1, MPI_LONG, near_, info, &e.request));
   }
   ~Ring() {
     for (Exchange& e : exchanges_) expect_success(tonari_request_free(&e.request));
@@ -47,7 +50,8 @@ class Ring {
   bool delivered(int which, long salt) const {
     const int n = world_size(), me = world_rank(), from[] = {me - 1, me - 2, me + 1};
     bool right = true;
-    for (int i = 0; i < 3; ++i) right = right && exchanges_[which].in[i] == value((from[i] + 2 * n) % n, i, salt);
+    for (int i = 0; i < 3; ++i)
+      right = right && exchanges_[which].in[i] == value((from[i] + 2 * n) % n, i, salt);
     return right;
   }
 
@@ -73,7 +77,8 @@ class Threads : public testing::TestWithParam<const char*> {
   }
 };
 
-// On one rank after the other thread A waits for two exchanges that the others start only when thread B's are over.
+// On one rank after the other thread A waits for two exchanges that the others start only when
+// thread B's are over.
 TEST_P(Threads, ShortExchangesBesideOneThatWaits) {
   Ring waited(GetParam()), brief(GetParam());
   const int rounds = mpi_spins() && world_size() > 2 ? 20 : 200;
@@ -92,14 +97,17 @@ TEST_P(Threads, ShortExchangesBesideOneThatWaits) {
       wrong += !brief.delivered(0, round) + !brief.delivered(1, -round);
     }
     EXPECT_EQ(wrong, 0);
-    if (world_rank() == early) a.join();
-    else begin(), wait();
+    if (world_rank() == early)
+      a.join();
+    else
+      begin(), wait();
     EXPECT_TRUE(waited.delivered(0, early));
     EXPECT_TRUE(waited.delivered(1, early + 100));
   }
 }
 
-// Each rank has two threads that wait for exchanges which other ranks' waiting threads forward, in different orders.
+// Each rank has two threads that wait for exchanges which other ranks' waiting threads forward, in
+// different orders.
 TEST_P(Threads, TwoThatWaitForEachOthersRanks) {
   Ring first(GetParam()), second(GetParam());
   const int rounds = mpi_spins() && world_size() > 2 ? 20 : 200;
@@ -107,7 +115,8 @@ TEST_P(Threads, TwoThatWaitForEachOthersRanks) {
     for (int round = 0; round < rounds; ++round) {
       ring.start(0, round), ring.start(1, round + 1);
       ring.wait(order), ring.wait(1 - order);
-      if (!ring.delivered(0, round) || !ring.delivered(1, round + 1)) ADD_FAILURE() << "round " << round;
+      if (!ring.delivered(0, round) || !ring.delivered(1, round + 1))
+        ADD_FAILURE() << "round " << round;
     }
   };
   std::thread other(exchange, std::ref(first), world_rank() % 2);
@@ -143,13 +152,16 @@ TEST_P(Threads, WhoWaitsForTwoSleeps) {
     EXPECT_GE(times_asleep(id), often);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (world_rank() == 0) a.join();
-  else ring.start(0, 1), ring.start(1, 2), ring.wait_for_both();
+  if (world_rank() == 0)
+    a.join();
+  else
+    ring.start(0, 1), ring.start(1, 2), ring.wait_for_both();
   EXPECT_TRUE(ring.delivered(0, 1) && ring.delivered(1, 2));
 }
 
-INSTANTIATE_TEST_SUITE_P(Channel, Threads, testing::Values("shared", "p2p-packed"), [](const auto& channel) {
-  return channel.param == std::string("shared") ? "Shared" : "Messages";
-});
+INSTANTIATE_TEST_SUITE_P(Channel, Threads, testing::Values("shared", "p2p-packed"),
+                         [](const auto& channel) {
+                           return channel.param == std::string("shared") ? "Shared" : "Messages";
+                         });
 
 }  // namespace

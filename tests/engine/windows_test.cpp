@@ -1,4 +1,5 @@
-// Windows of one-sided exchanges end with what they were made for, in an order that all ranks agree on.
+// Windows of one-sided exchanges end with what they were made for, in an order that all ranks agree
+// on.
 #include <tonari/grid.h>
 #include <tonari/vector.h>
 
@@ -15,10 +16,13 @@ using namespace tonari::test;
 using tonari::Windows;
 
 struct Ring {
-  int left = (world_rank() + world_size() - 1) % world_size(), right = (world_rank() + 1) % world_size();
+  int left = (world_rank() + world_size() - 1) % world_size(),
+      right = (world_rank() + 1) % world_size();
 };
 
-Info one_sided() { return Info{{"tonari_tune", "off"}, {"tonari_channel", "onesided"}, {"tonari_halo", "plan"}}; }
+Info one_sided() {
+  return Info{{"tonari_tune", "off"}, {"tonari_channel", "onesided"}, {"tonari_halo", "plan"}};
+}
 
 void run(tonari_request& request) {
   ASSERT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
@@ -28,11 +32,15 @@ void run(tonari_request& request) {
 void exchange_on_a_neighborhood(MPI_Comm comm) {
   const Ring ring;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(comm, 1, &ring.left, MPI_UNWEIGHTED, 1, &ring.right, MPI_UNWEIGHTED, MPI_INFO_NULL, &near), TONARI_SUCCESS)
+  ASSERT_EQ(tonari_neighborhood_create_adjacent(comm, 1, &ring.left, MPI_UNWEIGHTED, 1, &ring.right,
+                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
+            TONARI_SUCCESS)
       << tonari_last_error();
   tonari_request request = TONARI_REQUEST_NULL;
   int from = world_rank(), to = -1;
-  ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, one_sided(), &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, one_sided(), &request),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   run(request);
   EXPECT_EQ(to, ring.left);
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
@@ -43,10 +51,14 @@ void exchange_on_a_vector(MPI_Comm comm) {
   const Ring ring;
   const std::int64_t needs[] = {ring.right, ring.left};
   tonari_vector vector = TONARI_VECTOR_NULL;
-  ASSERT_EQ(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   double owned = world_rank(), ghosts[2] = {-1, -1};
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   run(request);
   EXPECT_EQ(ghosts[0], ring.right);
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
@@ -56,11 +68,14 @@ void exchange_on_a_vector(MPI_Comm comm) {
 void exchange_on_a_grid(MPI_Comm comm) {
   const Ring ring;
   tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
-  shape.dims = 1, shape.cells[0] = 4 * world_size(), shape.lower[0] = shape.upper[0] = 1, shape.type = MPI_INT;
+  shape.dims = 1, shape.cells[0] = 4 * world_size(), shape.lower[0] = shape.upper[0] = 1,
+  shape.type = MPI_INT;
   tonari_grid grid = TONARI_GRID_NULL;
-  ASSERT_EQ(tonari_grid_create(comm, &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_grid_create(comm, &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS)
+      << tonari_last_error();
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_grid_exchange_init(grid, 0, one_sided(), &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_grid_exchange_init(grid, 0, one_sided(), &request), TONARI_SUCCESS)
+      << tonari_last_error();
   run(request);
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS);
@@ -99,7 +114,10 @@ std::string name_of_kind(const testing::TestParamInfo<void (*)(MPI_Comm)>& kind)
   static const char* const names[] = {"Neighborhoods", "Vectors", "Grids"};
   return names[kind.index];
 }
-INSTANTIATE_TEST_SUITE_P(All, WindowsOf, testing::Values(exchange_on_a_neighborhood, exchange_on_a_vector, exchange_on_a_grid), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(All, WindowsOf,
+                         testing::Values(exchange_on_a_neighborhood, exchange_on_a_vector,
+                                         exchange_on_a_grid),
+                         name_of_kind);
 
 // Objects that outlive the program's communicator free theirs when they end.
 TEST(WindowsEnd, WithObjectsThatOutliveTheCommunicator) {
@@ -110,10 +128,14 @@ TEST(WindowsEnd, WithObjectsThatOutliveTheCommunicator) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const std::int64_t needs[] = {ring.right, ring.left};
   tonari_vector vector = TONARI_VECTOR_NULL;
-  ASSERT_EQ(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   double owned = world_rank(), ghosts[2] = {};
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_EQ(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request),
+            TONARI_SUCCESS)
+      << tonari_last_error();
   MPI_Comm_free(&comm);
   EXPECT_GT(Windows::alive(), before);
   run(request);
@@ -128,8 +150,8 @@ TEST(WindowsEnd, WithObjectsThatOutliveTheCommunicator) {
 // Of a thread: its window goes onto the list only after the other thread's.
 thread_local const std::atomic<bool>* goes_after = nullptr;
 
-// Two windows, of which the even ranks complete one first and the odd ranks the other one. They are left to MPI_Finalize,
-// which hangs where ranks free windows in different orders.
+// Two windows, of which the even ranks complete one first and the odd ranks the other one. They are
+// left to MPI_Finalize, which hangs where ranks free windows in different orders.
 TEST(FinalizeWindows, InOneOrder) {
   if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
   static std::atomic<bool> complete[2];

@@ -30,7 +30,8 @@ std::vector<std::int32_t> bricks_of(const TestGrid& t, int subdomain, int part) 
 // Does some neighbor, if there is one, have this cell among its ghosts?
 bool needed(const Geometry& g, const Index& x, const Index& own) {
   bool beyond_some = false;
-  for (int k = 0; k < g.dims; ++k) beyond_some |= x[k] < g.shape.upper[k] || x[k] >= own[k] - g.shape.lower[k];
+  for (int k = 0; k < g.dims; ++k)
+    beyond_some |= x[k] < g.shape.upper[k] || x[k] >= own[k] - g.shape.lower[k];
   return beyond_some;
 }
 
@@ -39,17 +40,25 @@ void expect_parts(const TestGrid& t, int subdomain) {
   const Geometry& g = t.g;
   const Index own = g.own(world_rank(), subdomain);
   const tonari_box whole = g.whole(world_rank(), subdomain);
-  const int parts[] = {TONARI_PART_INTERIOR, TONARI_PART_SURFACE, TONARI_PART_GHOSTS, TONARI_PART_OWN};
+  const int parts[] = {TONARI_PART_INTERIOR, TONARI_PART_SURFACE, TONARI_PART_GHOSTS,
+                       TONARI_PART_OWN};
   std::vector<int> where(static_cast<std::size_t>(cells_in(whole, g.dims)), 0);
   const auto at = [&](const Index& x) {
     std::size_t i = 0;
-    for (int k = 0; k < g.dims; ++k) i = i * static_cast<std::size_t>(whole.end[k] - whole.first[k]) + static_cast<std::size_t>(x[k] - whole.first[k]);
+    for (int k = 0; k < g.dims; ++k)
+      i = i * static_cast<std::size_t>(whole.end[k] - whole.first[k]) +
+          static_cast<std::size_t>(x[k] - whole.first[k]);
     return i;
   };
   for (const int part : parts)
     for (const tonari_box& box : boxes(t, subdomain, part)) {
       EXPECT_GT(cells_in(box, g.dims), 0) << "an empty box";
-      for_cells(box, g.dims, [&](const Index& x) { where[at(x)] += part == TONARI_PART_OWN ? 1000 : part == TONARI_PART_INTERIOR ? 1 : part == TONARI_PART_SURFACE ? 10 : 100; });
+      for_cells(box, g.dims, [&](const Index& x) {
+        where[at(x)] += part == TONARI_PART_OWN        ? 1000
+                        : part == TONARI_PART_INTERIOR ? 1
+                        : part == TONARI_PART_SURFACE  ? 10
+                                                       : 100;
+      });
     }
   int wrong = 0;
   for_cells(whole, g.dims, [&](const Index& x) {
@@ -72,7 +81,8 @@ void expect_places(TestGrid& t, int subdomain, bool bricked) {
     must(tonari_grid_data(t.grid, subdomain, copy, f, &base));
     tonari_bricks bricks{};
     tonari_array array{};
-    must(bricked ? tonari_grid_get_bricks(t.grid, subdomain, &bricks) : tonari_grid_get_array(t.grid, subdomain, &array));
+    must(bricked ? tonari_grid_get_bricks(t.grid, subdomain, &bricks)
+                 : tonari_grid_get_array(t.grid, subdomain, &array));
     const unsigned char* expected = all.data();
     for_cells(whole, g.dims, [&](const Index& x) {
       void* cell = nullptr;
@@ -85,7 +95,8 @@ void expect_places(TestGrid& t, int subdomain, bool bricked) {
         inside = inside * unit + from % unit;
       }
       if (bricked) at = bricks.place[bricks.number[brick]] + inside;
-      wrong += cell != static_cast<unsigned char*>(base) + at * static_cast<std::int64_t>(g.element_bytes);
+      wrong += cell !=
+               static_cast<unsigned char*>(base) + at * static_cast<std::int64_t>(g.element_bytes);
       wrong += std::memcmp(cell, expected, g.element_bytes) != 0;
       expected += g.element_bytes;
     });
@@ -98,17 +109,21 @@ void expect_bricks(const TestGrid& t, int subdomain) {
   const Geometry& g = t.g;
   tonari_bricks bricks{};
   must(tonari_grid_get_bricks(t.grid, subdomain, &bricks));
-  for (const int part : {TONARI_PART_INTERIOR, TONARI_PART_SURFACE, TONARI_PART_GHOSTS, TONARI_PART_OWN}) {
+  for (const int part :
+       {TONARI_PART_INTERIOR, TONARI_PART_SURFACE, TONARI_PART_GHOSTS, TONARI_PART_OWN}) {
     const std::vector<std::int32_t> numbers = bricks_of(t, subdomain, part);
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
     std::set<std::int32_t> found;
     for (const tonari_box& box : boxes(t, subdomain, part))
       for_cells(box, g.dims, [&](const Index& x) {
         std::int64_t at = 0;
-        for (int k = 0; k < g.dims; ++k) at = at * (bricks.lower[k] + bricks.own[k] + bricks.upper[k]) + (x[k] + g.shape.lower[k]) / bricks.brick[k];
+        for (int k = 0; k < g.dims; ++k)
+          at = at * (bricks.lower[k] + bricks.own[k] + bricks.upper[k]) +
+               (x[k] + g.shape.lower[k]) / bricks.brick[k];
         found.insert(bricks.number[at]);
       });
-    EXPECT_TRUE(std::equal(found.begin(), found.end(), numbers.begin(), numbers.end())) << "part " << part << "; " << g.text();
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), numbers.begin(), numbers.end()))
+        << "part " << part << "; " << g.text();
   }
 }
 
@@ -121,7 +136,9 @@ void expect_info(const TestGrid& t, int storage) {
   EXPECT_EQ(info.fields, t.fields);
   EXPECT_EQ(info.copies, t.copies);
   EXPECT_EQ(info.element_bytes, g.element_bytes);
-  EXPECT_EQ(info.page, storage != TONARI_STORAGE_MAPPED ? 0u : g.shape.page ? g.shape.page : static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+  EXPECT_EQ(info.page, storage != TONARI_STORAGE_MAPPED ? 0u
+                       : g.shape.page                   ? g.shape.page
+                                      : static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
   EXPECT_EQ(info.mappings > 0, storage == TONARI_STORAGE_MAPPED);
   for (int k = 0; k < g.dims; ++k) EXPECT_EQ(info.global[k], g.total(k));
   std::size_t cells = 0;
@@ -129,7 +146,9 @@ void expect_info(const TestGrid& t, int storage) {
     cells += static_cast<std::size_t>(cells_in(g.whole(world_rank(), s), g.dims));
     std::int64_t first[most_dims], own[most_dims];
     must(tonari_grid_get_cells(t.grid, s, first, own));
-    for (int k = 0; k < g.dims; ++k) EXPECT_TRUE(first[k] == g.first(world_rank(), s)[k] && own[k] == g.own(world_rank(), s)[k]) << g.text();
+    for (int k = 0; k < g.dims; ++k)
+      EXPECT_TRUE(first[k] == g.first(world_rank(), s)[k] && own[k] == g.own(world_rank(), s)[k])
+          << g.text();
   }
   EXPECT_GE(info.bytes, cells * g.element_bytes * static_cast<std::size_t>(t.fields * t.copies));
 }
@@ -140,8 +159,10 @@ void on_random_grids(unsigned seed, Test test) {
   const int repeats = crowded() ? 1 : 4;
   for (int repeat = 0; repeat < repeats; ++repeat)
     for (int dims = 1; dims <= (repeat == 0 && !crowded() ? most_dims : 3); ++dims)
-      for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
-        Geometry g = draw_geometry(random, dims, storage != TONARI_STORAGE_ARRAY || pick(random, 0, 1) == 1);
+      for (const int storage :
+           {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
+        Geometry g =
+            draw_geometry(random, dims, storage != TONARI_STORAGE_ARRAY || pick(random, 0, 1) == 1);
         g.shape.interleaved = pick(random, 0, 1);
         if (storage != TONARI_STORAGE_MAPPED || g.element_bytes != 12) {
           SCOPED_TRACE("storage " + std::to_string(storage) + ", " + g.text());
@@ -156,7 +177,9 @@ TEST(GridAccess, CellsPartsAndBricksAreWhereTheDefinitionsSay) {
   on_random_grids(21, [](TestGrid& t, int storage, Random&) {
     expect_info(t, storage);
     const std::vector<unsigned char> fresh = t.all(t.copies - 1);
-    EXPECT_TRUE(std::all_of(fresh.begin(), fresh.end(), [](unsigned char byte) { return byte == 0; })) << "new memory is zero";
+    EXPECT_TRUE(std::all_of(fresh.begin(), fresh.end(), [](unsigned char byte) {
+      return byte == 0;
+    })) << "new memory is zero";
     t.fill(t.copies - 1, 3);
     for (int s = 0; s < t.g.subdomains(); ++s) {
       expect_parts(t, s);
@@ -177,14 +200,17 @@ TEST(GridAccess, ImportAndExportOfBoxes) {
       tonari_box box{};
       for (int k = 0; k < t.g.dims; ++k) {
         const auto width = static_cast<std::uint32_t>(whole.end[k] - whole.first[k]);
-        const auto a = static_cast<std::int64_t>(random() % width), b = static_cast<std::int64_t>(random() % width);
-        box.first[k] = whole.first[k] + std::min(a, b), box.end[k] = whole.first[k] + std::max(a, b) + 1;
+        const auto a = static_cast<std::int64_t>(random() % width),
+                   b = static_cast<std::int64_t>(random() % width);
+        box.first[k] = whole.first[k] + std::min(a, b),
+        box.end[k] = whole.first[k] + std::max(a, b) + 1;
       }
       std::vector<unsigned char> want = t.field(s, 0, f), some;
       std::size_t at = 0;
       for_cells(whole, t.g.dims, [&](const Index& x) {
         bool inside = true;
-        for (int k = 0; k < t.g.dims; ++k) inside = inside && x[k] >= box.first[k] && x[k] < box.end[k];
+        for (int k = 0; k < t.g.dims; ++k)
+          inside = inside && x[k] >= box.first[k] && x[k] < box.end[k];
         for (std::size_t i = 0; i < t.g.element_bytes; ++i, ++at)
           if (inside) some.push_back(want[at] = static_cast<unsigned char>(random()));
       });
@@ -197,7 +223,8 @@ TEST(GridAccess, ImportAndExportOfBoxes) {
   });
 }
 
-// An array as narrow as its halo: both surfaces are the same cells, which are in one box all the same.
+// An array as narrow as its halo: both surfaces are the same cells, which are in one box all the
+// same.
 TEST(GridAccess, PartsOfNarrowArraysAreDisjoint) {
   Geometry g = plain_geometry(2, 5);
   g.shape.upper[1] = 3;
@@ -206,7 +233,8 @@ TEST(GridAccess, PartsOfNarrowArraysAreDisjoint) {
 }
 
 TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
-  TestGrid bricked(plain_geometry(2, 16), TONARI_STORAGE_BRICK), array(plain_geometry(2, 16), TONARI_STORAGE_ARRAY);
+  TestGrid bricked(plain_geometry(2, 16), TONARI_STORAGE_BRICK),
+      array(plain_geometry(2, 16), TONARI_STORAGE_ARRAY);
   void* place = nullptr;
   std::int64_t index[] = {0, 21}, many = 1;
   std::int32_t one = 0;
@@ -215,8 +243,11 @@ TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
   tonari_array a;
   tonari_bricks b;
   int count = 1;
-  const auto refused = [](int code, std::initializer_list<std::string> words) { expect_everywhere(code, TONARI_ERR_ARGUMENT, words); };
-  refused(tonari_grid_at(bricked.grid, 0, 0, 0, index, &place), {"cell 21 of dimension 1", "-4 to 19"});
+  const auto refused = [](int code, std::initializer_list<std::string> words) {
+    expect_everywhere(code, TONARI_ERR_ARGUMENT, words);
+  };
+  refused(tonari_grid_at(bricked.grid, 0, 0, 0, index, &place),
+          {"cell 21 of dimension 1", "-4 to 19"});
   refused(tonari_grid_at(bricked.grid, 1, 0, 0, index, &place), {"subdomain 1 does not exist"});
   refused(tonari_grid_at(bricked.grid, 0, 1, 0, index, &place), {"copy 1 does not exist"});
   refused(tonari_grid_at(bricked.grid, 0, 0, -1, index, &place), {"field -1 does not exist"});
@@ -226,11 +257,14 @@ TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
   refused(tonari_grid_import(array.grid, 0, 0, 0, &box, cell), {"cells -5 to 2 of dimension 0"});
   refused(tonari_grid_import(array.grid, 0, 0, 0, nullptr, nullptr), {"array is null"});
   refused(tonari_grid_export(array.grid, 0, 0, 0, nullptr, nullptr), {"array is null"});
-  refused(tonari_grid_get_array(bricked.grid, 0, &a), {"storage is brick", "tonari_grid_get_bricks"});
+  refused(tonari_grid_get_array(bricked.grid, 0, &a),
+          {"storage is brick", "tonari_grid_get_bricks"});
   refused(tonari_grid_get_bricks(array.grid, 0, &b), {"storage is array", "tonari_grid_get_array"});
   refused(tonari_grid_bricks_of(array.grid, 0, TONARI_PART_OWN, &many, &one), {"storage is array"});
-  refused(tonari_grid_bricks_of(bricked.grid, 0, TONARI_PART_OWN, &many, &one), {"room for 1", "there are 16"});
-  refused(tonari_grid_boxes(bricked.grid, 0, TONARI_PART_GHOSTS, &count, &box), {"room for 1", "there are 8"});
+  refused(tonari_grid_bricks_of(bricked.grid, 0, TONARI_PART_OWN, &many, &one),
+          {"room for 1", "there are 16"});
+  refused(tonari_grid_boxes(bricked.grid, 0, TONARI_PART_GHOSTS, &count, &box),
+          {"room for 1", "there are 8"});
   refused(tonari_grid_boxes(bricked.grid, 0, 4, &count, &box), {"part 4 does not exist"});
   refused(tonari_grid_get_info(bricked.grid, nullptr), {"null"});
 }

@@ -37,17 +37,21 @@ class Plane {
   std::array<int, 2> ranks{};
 };
 
-// Own cells and ghosts beyond the ends of the plane, which belong to the program, in both copies; other ghosts are not numbers.
+// Own cells and ghosts beyond the ends of the plane, which belong to the program, in both copies;
+// other ghosts are not numbers.
 void fill(const tonari::Grid& grid) {
   const std::vector<std::int64_t> first = grid.first();
   const std::int64_t width = grid.info().global[1], height = grid.info().global[0];
   const auto value = [&](std::span<const std::int64_t> x, bool own) {
     const std::int64_t i = first[0] + x[0], j = (first[1] + x[1] + width) % width;
-    return own || i < 0 || i >= height ? static_cast<double>((i * 7 + j * 13) % 23) / 19 : std::numeric_limits<double>::quiet_NaN();
+    return own || i < 0 || i >= height ? static_cast<double>((i * 7 + j * 13) % 23) / 19
+                                       : std::numeric_limits<double>::quiet_NaN();
   };
   for (int copy = 0; copy < 2; ++copy) {
-    grid.for_each_cell<double>(TONARI_PART_OWN, [&](auto x, double& cell) { cell = value(x, true); }, 0, copy);
-    grid.for_each_cell<double>(TONARI_PART_GHOSTS, [&](auto x, double& cell) { cell = value(x, false); }, 0, copy);
+    grid.for_each_cell<double>(
+        TONARI_PART_OWN, [&](auto x, double& cell) { cell = value(x, true); }, 0, copy);
+    grid.for_each_cell<double>(
+        TONARI_PART_GHOSTS, [&](auto x, double& cell) { cell = value(x, false); }, 0, copy);
   }
 }
 
@@ -73,7 +77,8 @@ std::vector<double> exchanged_every_step(const Plane& plane) {
   for (int t = 0; t < steps; ++t) {
     const auto old = static_cast<std::size_t>(t % 2);
     halo[old].start(), halo[old].wait();
-    tonari::apply(five, coefficients, grid.array(), grid.data<double>(0, t % 2), grid.data<double>(0, 1 - t % 2), own);
+    tonari::apply(five, coefficients, grid.array(), grid.data<double>(0, t % 2),
+                  grid.data<double>(0, 1 - t % 2), own);
   }
   return grid.export_own<double>(0, steps % 2);
 }
@@ -91,8 +96,11 @@ std::vector<double> exchanged_every_few(const Plane& plane, int storage) {
     const double* in = grid.data<double>(0, old);
     double* out = grid.data<double>(0, 1 - old);
     const tonari_box box = expansion.box(since);
-    if (storage == TONARI_STORAGE_ARRAY) tonari::apply(five, coefficients, grid.array(), in, out, box);
-    else tonari::apply(five, coefficients, grid.bricks<4, 4>(), in, out, tonari::bricks_in(grid.bricks(), box), box);
+    if (storage == TONARI_STORAGE_ARRAY)
+      tonari::apply(five, coefficients, grid.array(), in, out, box);
+    else
+      tonari::apply(five, coefficients, grid.bricks<4, 4>(), in, out,
+                    tonari::bricks_in(grid.bricks(), box), box);
   }
   return grid.export_own<double>(0, steps % 2);
 }
@@ -105,7 +113,8 @@ TEST(CppGrid, ExpansionStopsWhereThePlaneEnds) {
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
     const std::vector<double> found = exchanged_every_few(plane, storage);
     ASSERT_EQ(found.size(), expected.size());
-    EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)), 0) << "storage " << storage;
+    EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)), 0)
+        << "storage " << storage;
   }
 }
 
@@ -134,7 +143,8 @@ TEST(CppGrid, ImportAndExportAreEachOthersInverse) {
 
 TEST(CppGrid, WhatDoesNotFitThrows) {
   const Plane plane;
-  const tonari::Grid grid(plane.cart, plane.shape(TONARI_STORAGE_BRICK)), array(plane.cart, plane.shape(TONARI_STORAGE_ARRAY));
+  const tonari::Grid grid(plane.cart, plane.shape(TONARI_STORAGE_BRICK)),
+      array(plane.cart, plane.shape(TONARI_STORAGE_ARRAY));
   EXPECT_THROW((grid.bricks<8, 8>()), std::invalid_argument);
   EXPECT_THROW(grid.bricks(1), tonari::Failure);
   EXPECT_THROW(grid.array(), tonari::Failure);

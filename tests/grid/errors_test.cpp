@@ -1,4 +1,5 @@
-// Bad input of grids: all ranks get the same code and sentence, nothing is left behind, and a correct call afterwards works.
+// Bad input of grids: all ranks get the same code and sentence, nothing is left behind, and a
+// correct call afterwards works.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,7 +31,8 @@ class GridErrors : public testing::Test {
     return shape;
   }
 
-  void expect_refused(MPI_Comm comm, const tonari_grid_shape* shape, void* const* arrays, int code, Words words) {
+  void expect_refused(MPI_Comm comm, const tonari_grid_shape* shape, void* const* arrays, int code,
+                      Words words) {
     auto* const unchanged = reinterpret_cast<tonari_grid>(static_cast<std::uintptr_t>(0x40));
     tonari_grid grid = unchanged;
     expect_everywhere(tonari_grid_create(comm, shape, arrays, MPI_INFO_NULL, &grid), code, words);
@@ -77,7 +79,8 @@ class GridErrors : public testing::Test {
 TEST_F(GridErrors, Communicators) {
   const tonari_grid_shape shape = good();
   expect_refused(MPI_COMM_NULL, &shape, nullptr, TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"});
-  expect_refused(MPI_COMM_WORLD, &shape, nullptr, TONARI_ERR_TOPOLOGY, {"no Cartesian topology", "MPI_Cart_create"});
+  expect_refused(MPI_COMM_WORLD, &shape, nullptr, TONARI_ERR_TOPOLOGY,
+                 {"no Cartesian topology", "MPI_Cart_create"});
   int sizes[6] = {ranks, 1, 1, 1, 1, 1}, periodic[6] = {};
   MPI_Comm six = MPI_COMM_NULL;
   MPI_Cart_create(MPI_COMM_WORLD, 6, sizes, periodic, 0, &six);
@@ -88,57 +91,89 @@ TEST_F(GridErrors, Communicators) {
 
 TEST_F(GridErrors, NullPlaces) {
   const tonari_grid_shape shape = good();
-  expect_refused(cart, rank == last ? nullptr : &shape, nullptr, TONARI_ERR_ARGUMENT, {"shape of the grid is null"});
+  expect_refused(cart, rank == last ? nullptr : &shape, nullptr, TONARI_ERR_ARGUMENT,
+                 {"shape of the grid is null"});
   tonari_grid grid = TONARI_GRID_NULL;
-  expect_everywhere(tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, rank == last ? nullptr : &grid), TONARI_ERR_ARGUMENT, {"place for the new grid is null"});
+  expect_everywhere(
+      tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, rank == last ? nullptr : &grid),
+      TONARI_ERR_ARGUMENT, {"place for the new grid is null"});
   expect_everywhere(tonari_grid_free(nullptr), TONARI_ERR_ARGUMENT, {"null"});
   EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS) << "null is freed like nothing";
   expect_usable();
 }
 
 TEST_F(GridErrors, Dimensions) {
-  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.dims is 3", "2 dimensions"}, [](tonari_grid_shape& s) { s.dims = 3; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"cells in dimension 1 is 0", "positive"}, [](tonari_grid_shape& s) { s.cells[1] = 0; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"subdomains is -2"}, [](tonari_grid_shape& s) { s.subdomains[0] = -2; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"fields is -1"}, [](tonari_grid_shape& s) { s.fields = -1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"copies is -1"}, [](tonari_grid_shape& s) { s.copies = -1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"brick has -4 cells in dimension 1"}, [](tonari_grid_shape& s) { s.brick[1] = -4; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"reserved"}, [](tonari_grid_shape& s) { s.reserved[7] = 1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.storage is 3"}, [](tonari_grid_shape& s) { s.storage = 3; });
-  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"interleaved"}, [](tonari_grid_shape& s) { s.interleaved = 1; });
-  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_OVERFLOW, {"subdomains"}, [](tonari_grid_shape& s) { s.local = 1, s.subdomains[0] = s.subdomains[1] = 1 << 16; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.dims is 3", "2 dimensions"},
+         [](tonari_grid_shape& s) { s.dims = 3; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"cells in dimension 1 is 0", "positive"},
+         [](tonari_grid_shape& s) { s.cells[1] = 0; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"subdomains is -2"},
+         [](tonari_grid_shape& s) { s.subdomains[0] = -2; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"fields is -1"},
+         [](tonari_grid_shape& s) { s.fields = -1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"copies is -1"},
+         [](tonari_grid_shape& s) { s.copies = -1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"brick has -4 cells in dimension 1"},
+         [](tonari_grid_shape& s) { s.brick[1] = -4; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"reserved"},
+         [](tonari_grid_shape& s) { s.reserved[7] = 1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.storage is 3"},
+         [](tonari_grid_shape& s) { s.storage = 3; });
+  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"interleaved"},
+         [](tonari_grid_shape& s) { s.interleaved = 1; });
+  refuse_all(
+      good(TONARI_STORAGE_ARRAY), TONARI_ERR_OVERFLOW, {"subdomains"},
+      [](tonari_grid_shape& s) { s.local = 1, s.subdomains[0] = s.subdomains[1] = 1 << 16; });
 }
 
 TEST_F(GridErrors, Types) {
-  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.type", "not set"}, [](tonari_grid_shape& s) { s.type = MPI_DATATYPE_NULL; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.type", "not set"},
+         [](tonari_grid_shape& s) { s.type = MPI_DATATYPE_NULL; });
   MPI_Datatype gaps, shifted;
   MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
   const int one = 1;
   const MPI_Aint behind = 4;
   MPI_Type_create_hindexed(1, &one, &behind, MPI_INT, &shifted);
-  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous", "12 bytes with 8 bytes"}, [&](tonari_grid_shape& s) { s.type = gaps; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous"}, [&](tonari_grid_shape& s) { s.type = shifted; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous", "12 bytes with 8 bytes"},
+         [&](tonari_grid_shape& s) { s.type = gaps; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous"},
+         [&](tonari_grid_shape& s) { s.type = shifted; });
   MPI_Type_free(&gaps), MPI_Type_free(&shifted);
   const WideTypes wide;
-  for (MPI_Datatype type : wide.all()) refuse(good(), TONARI_ERR_OVERFLOW, {"does not fit"}, [&](tonari_grid_shape& s) { s.type = type; });
+  for (MPI_Datatype type : wide.all())
+    refuse(good(), TONARI_ERR_OVERFLOW, {"does not fit"},
+           [&](tonari_grid_shape& s) { s.type = type; });
   MPI_Datatype three;
   MPI_Type_contiguous(3, MPI_INT, &three);
-  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"12"}, [&](tonari_grid_shape& s) { s.type = three; });  // pages hold no whole number of them
+  // pages hold no whole number of them
+  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"12"},
+             [&](tonari_grid_shape& s) { s.type = three; });
   MPI_Type_free(&three);
 }
 
 TEST_F(GridErrors, HalosAndBricks) {
   for (const int storage : {TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"halo widths 3 and 4 along dimension 0", "no multiples of the brick (4)"}, [](tonari_grid_shape& s) { s.lower[0] = 3; });
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"in dimension 1", "no multiple of the brick's 4"}, [](tonari_grid_shape& s) { s.cells[1] += 2; });
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"18 own cells along dimension 0", "no multiple of the brick (4)"},
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
+               {"halo widths 3 and 4 along dimension 0", "no multiples of the brick (4)"},
+               [](tonari_grid_shape& s) { s.lower[0] = 3; });
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
+               {"in dimension 1", "no multiple of the brick's 4"},
+               [](tonari_grid_shape& s) { s.cells[1] += 2; });
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
+               {"18 own cells along dimension 0", "no multiple of the brick (4)"},
                [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = 18, s.cells[1] = 16; });
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"dimension 1 has 16 own cells, less than its halo widths 12 and 8"}, [](tonari_grid_shape& s) { s.lower[1] = 12, s.upper[1] = 8; });
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
+               {"dimension 1 has 16 own cells, less than its halo widths 12 and 8"},
+               [](tonari_grid_shape& s) { s.lower[1] = 12, s.upper[1] = 8; });
   }
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED})
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT, {"dimension 0 has 16 own cells but a halo of 20", "fewer ranks"}, [](tonari_grid_shape& s) { s.upper[0] = 20; });
-  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"halo widths -1 and 4", "negative"}, [](tonari_grid_shape& s) { s.lower[1] = -1; });
-  refuse_all(good(), TONARI_ERR_ARGUMENT, {"too few for", "fewer ranks or subdomains"}, [](tonari_grid_shape& s) { s.subdomains[0] = 1000; });
+    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
+               {"dimension 0 has 16 own cells but a halo of 20", "fewer ranks"},
+               [](tonari_grid_shape& s) { s.upper[0] = 20; });
+  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"halo widths -1 and 4", "negative"},
+             [](tonari_grid_shape& s) { s.lower[1] = -1; });
+  refuse_all(good(), TONARI_ERR_ARGUMENT, {"too few for", "fewer ranks or subdomains"},
+             [](tonari_grid_shape& s) { s.subdomains[0] = 1000; });
 }
 
 // Every member, and for cells both numbers.
@@ -173,12 +208,14 @@ TEST_F(GridErrors, LocalCellsThatDifferWhereTheyMustNot) {
   MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &column);
   tonari_grid_shape shape = good();
   shape.local = 1;
-  shape.cells[0] = 8 + 4 * rank;   // may differ
+  shape.cells[0] = 8 + 4 * rank;  // may differ
   shape.cells[1] = rank == last ? 12 : 16;
-  expect_refused(column, &shape, nullptr, TONARI_ERR_MISMATCH, {"rank 0 gave 16 cells in dimension 1", "gave 12"});
+  expect_refused(column, &shape, nullptr, TONARI_ERR_MISMATCH,
+                 {"rank 0 gave 16 cells in dimension 1", "gave 12"});
   shape.cells[1] = 16;
   tonari_grid grid = TONARI_GRID_NULL;
-  EXPECT_EQ(tonari_grid_create(column, &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_EQ(tonari_grid_create(column, &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS)
+      << tonari_last_error();
   EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS);
   MPI_Comm_free(&column);
 }
@@ -192,8 +229,10 @@ TEST_F(GridErrors, Arrays) {
   void* some[] = {storage};
   for (const int bricked : {TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
     shape = good(bricked);
-    expect_refused(cart, &shape, some, TONARI_ERR_ARGUMENT, {"arrays", "storage array only", "tonari_grid_import"});
-    expect_refused(cart, &shape, rank == last ? some : nullptr, TONARI_ERR_ARGUMENT, {"storage array only"});
+    expect_refused(cart, &shape, some, TONARI_ERR_ARGUMENT,
+                   {"arrays", "storage array only", "tonari_grid_import"});
+    expect_refused(cart, &shape, rank == last ? some : nullptr, TONARI_ERR_ARGUMENT,
+                   {"storage array only"});
   }
   expect_usable();
 }
@@ -201,27 +240,43 @@ TEST_F(GridErrors, Arrays) {
 TEST_F(GridErrors, Pages) {
   const tonari_grid_shape mapped = good(TONARI_STORAGE_MAPPED);
   const std::string system = std::to_string(::sysconf(_SC_PAGESIZE));
-  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two from " + system, "not to 5000"}, [](tonari_grid_shape& s) { s.page = 5000; });
-  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two", "not to 1024"}, [](tonari_grid_shape& s) { s.page = 1024; });
-  refuse(mapped, TONARI_ERR_ARGUMENT, {"huge pages", "without"}, [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 1 << 13; });  // on no processor
-  refuse(good(), TONARI_ERR_ARGUMENT, {"huge_pages", "storage mapped", "storage brick"}, [](tonari_grid_shape& s) { s.huge_pages = 1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"page", "storage mapped"}, [](tonari_grid_shape& s) { s.page = 4096; });
+  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two from " + system, "not to 5000"},
+         [](tonari_grid_shape& s) { s.page = 5000; });
+  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two", "not to 1024"},
+         [](tonari_grid_shape& s) { s.page = 1024; });
+  // on no processor
+  refuse(mapped, TONARI_ERR_ARGUMENT, {"huge pages", "without"},
+         [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 1 << 13; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"huge_pages", "storage mapped", "storage brick"},
+         [](tonari_grid_shape& s) { s.huge_pages = 1; });
+  refuse(good(), TONARI_ERR_ARGUMENT, {"page", "storage mapped"},
+         [](tonari_grid_shape& s) { s.page = 4096; });
   const std::filesystem::path sizes = "/sys/kernel/mm/hugepages/hugepages-2048kB";
   const auto number = [&](const char* name) {
     long n = 0;
     std::ifstream(sizes / name) >> n;
     return n;
   };
-  if (std::filesystem::exists(sizes) && number("free_hugepages") == 0 && number("nr_overcommit_hugepages") == 0)
-    refuse_all(mapped, TONARI_ERR_MEMORY, {"huge pages of 2097152 bytes", "0 are free", "nr_hugepages"}, [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 2 << 20; });
+  if (std::filesystem::exists(sizes) && number("free_hugepages") == 0 &&
+      number("nr_overcommit_hugepages") == 0)
+    refuse_all(mapped, TONARI_ERR_MEMORY,
+               {"huge pages of 2097152 bytes", "0 are free", "nr_hugepages"},
+               [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 2 << 20; });
 }
 
 TEST_F(GridErrors, MappedGhosts) {
-  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"at least 2 copies", "shape.copies"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
-  refuse(good(TONARI_STORAGE_BRICK), TONARI_ERR_ARGUMENT, {"mapped_ghosts", "storage mapped", "storage brick"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
-  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"mapped_ghosts", "storage mapped"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
+  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT,
+             {"at least 2 copies", "shape.copies"},
+             [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
+  refuse(good(TONARI_STORAGE_BRICK), TONARI_ERR_ARGUMENT,
+         {"mapped_ghosts", "storage mapped", "storage brick"},
+         [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
+  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"mapped_ghosts", "storage mapped"},
+         [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
   if (::sysconf(_SC_PAGESIZE) == 4096)
-    refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"32 copies", "shape.copies is 33"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1, s.copies = 33; });
+    refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT,
+               {"32 copies", "shape.copies is 33"},
+               [](tonari_grid_shape& s) { s.mapped_ghosts = 1, s.copies = 33; });
 }
 
 TEST_F(GridErrors, TooManyMappings) {
@@ -233,9 +288,11 @@ TEST_F(GridErrors, TooManyMappings) {
     tonari_grid_shape shape = good(TONARI_STORAGE_MAPPED);
     shape.mapped_ghosts = ghosts, shape.page = ghosts ? 1 << 20 : 0;  // room for as many copies
     for (int k = 0; k < 2; ++k) shape.subdomains[k] = 2, shape.lower[k] = shape.upper[k] = 4;
-    shape.copies = ghosts ? static_cast<int>(std::min(most / 32, 8000L)) : static_cast<int>(most / 32);
+    shape.copies =
+        ghosts ? static_cast<int>(std::min(most / 32, 8000L)) : static_cast<int>(most / 32);
     if (shape.copies * 32L < most) continue;  // a system with a very large limit
-    expect_refused(cart, &shape, nullptr, TONARI_ERR_MEMORY, {"more mappings", "vm.max_map_count", "fewer copies", "storage brick"});
+    expect_refused(cart, &shape, nullptr, TONARI_ERR_MEMORY,
+                   {"more mappings", "vm.max_map_count", "fewer copies", "storage brick"});
   }
   EXPECT_EQ(held(), before) << "something was left";
   expect_usable();
@@ -244,7 +301,7 @@ TEST_F(GridErrors, TooManyMappings) {
 // The last rank may write no file as large as its part of the grid.
 TEST_F(GridErrors, NoRoomOnOneRank) {
   tonari_grid_shape shape = good(TONARI_STORAGE_MAPPED);
-  expect_usable();  // the MPI has what it makes for its first messages
+  expect_usable();              // the MPI has what it makes for its first messages
   must(make_and_free(good()));  // and the communicator what all grids on it share
   const Held before = held();
   for (const bool ghosts : {false, true}) {
@@ -257,7 +314,9 @@ TEST_F(GridErrors, NoRoomOnOneRank) {
     tonari_grid grid = TONARI_GRID_NULL;
     const int code = tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid);
     if (rank == last) setrlimit(RLIMIT_FSIZE, &usual);
-    expect_everywhere(code, TONARI_ERR_MEMORY, {"cannot make", "bytes that can be mapped several times", "storage brick or array"});
+    expect_everywhere(
+        code, TONARI_ERR_MEMORY,
+        {"cannot make", "bytes that can be mapped several times", "storage brick or array"});
     EXPECT_EQ(held(), before) << "something was left";
   }
   expect_usable();
@@ -265,29 +324,42 @@ TEST_F(GridErrors, NoRoomOnOneRank) {
 
 TEST_F(GridErrors, MoreMemoryThanThereIs) {
   if (!sanitized)  // which ends the program
-    refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_MEMORY, {"memory"}, [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 26; });
-  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"2^62 cells"}, [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 40; });
+    refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_MEMORY, {"memory"}, [](tonari_grid_shape& s) {
+      s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 26;
+    });
+  refuse_all(
+      good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"2^62 cells"},
+      [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 40; });
 }
 
 // ---- requests
 
 TEST_F(GridErrors, WaysThatDoNotApply) {
-  const auto refused = [&](const TestGrid& t, const char* key, const char* value, int code, Words words) {
+  const auto refused = [&](const TestGrid& t, const char* key, const char* value, int code,
+                           Words words) {
     for (const bool everyone : {true, false}) {
       auto* const unchanged = reinterpret_cast<tonari_request>(static_cast<std::uintptr_t>(0x40));
       tonari_request request = unchanged;
-      const int got = everyone || rank == last ? tonari_grid_exchange_init(t.grid, 0, Info{{key, value}}, &request) : tonari_grid_exchange_init(t.grid, 0, MPI_INFO_NULL, &request);
+      const int got = everyone || rank == last
+                          ? tonari_grid_exchange_init(t.grid, 0, Info{{key, value}}, &request)
+                          : tonari_grid_exchange_init(t.grid, 0, MPI_INFO_NULL, &request);
       expect_everywhere(got, code, words);
       EXPECT_EQ(request, unchanged);
     }
   };
-  const TestGrid array(plain_geometry(1, 8), TONARI_STORAGE_ARRAY), brick(plain_geometry(1, 8), TONARI_STORAGE_BRICK), mapped(plain_geometry(1, 8), TONARI_STORAGE_MAPPED),
+  const TestGrid array(plain_geometry(1, 8), TONARI_STORAGE_ARRAY),
+      brick(plain_geometry(1, 8), TONARI_STORAGE_BRICK),
+      mapped(plain_geometry(1, 8), TONARI_STORAGE_MAPPED),
       ghosts(plain_geometry(1, 8), TONARI_STORAGE_MAPPED, true);
-  refused(array, "tonari_halo", "quick", TONARI_ERR_ALGORITHM, {"'quick'", "auto, plan, pack, datatypes, shift"});
-  refused(array, "tonari_halo", "memmap", TONARI_ERR_ALGORITHM, {"'memmap'", "storage array", "pack"});
-  refused(brick, "tonari_halo", "pack", TONARI_ERR_ALGORITHM, {"'pack'", "storage brick", "layout"});
+  refused(array, "tonari_halo", "quick", TONARI_ERR_ALGORITHM,
+          {"'quick'", "auto, plan, pack, datatypes, shift"});
+  refused(array, "tonari_halo", "memmap", TONARI_ERR_ALGORITHM,
+          {"'memmap'", "storage array", "pack"});
+  refused(brick, "tonari_halo", "pack", TONARI_ERR_ALGORITHM,
+          {"'pack'", "storage brick", "layout"});
   refused(mapped, "tonari_halo", "zero-byte", TONARI_ERR_ALGORITHM, {"storage mapped", "memmap"});
-  refused(ghosts, "tonari_halo", "memmap", TONARI_ERR_ALGORITHM, {"with mapped ghosts", "zero-byte"});
+  refused(ghosts, "tonari_halo", "memmap", TONARI_ERR_ALGORITHM,
+          {"with mapped ghosts", "zero-byte"});
   refused(brick, "tonari_halo_neighbors", "some", TONARI_ERR_ARGUMENT, {"'some'", "all or faces"});
   refused(brick, "tonari_tune", "often", TONARI_ERR_ARGUMENT, {"often"});
   expect_usable();
@@ -296,14 +368,24 @@ TEST_F(GridErrors, WaysThatDoNotApply) {
 TEST_F(GridErrors, RequestsThatDiffer) {
   TestGrid t(plain_geometry(1, 8, 2), TONARI_STORAGE_BRICK);
   tonari_request request = TONARI_REQUEST_NULL;
-  expect_everywhere(tonari_grid_exchange_init(t.grid, rank == last ? 2 : 0, MPI_INFO_NULL, &request), TONARI_ERR_ARGUMENT, {"copy 2 does not exist"});
-  expect_everywhere(tonari_grid_exchange_init(t.grid, 0, MPI_INFO_NULL, rank == last ? nullptr : &request), TONARI_ERR_ARGUMENT, {"place for the new request is null"});
-  expect_everywhere(tonari_grid_exchange_init(TONARI_GRID_NULL, 0, MPI_INFO_NULL, &request), TONARI_ERR_ARGUMENT, {"grid is null"});
+  expect_everywhere(
+      tonari_grid_exchange_init(t.grid, rank == last ? 2 : 0, MPI_INFO_NULL, &request),
+      TONARI_ERR_ARGUMENT, {"copy 2 does not exist"});
+  expect_everywhere(
+      tonari_grid_exchange_init(t.grid, 0, MPI_INFO_NULL, rank == last ? nullptr : &request),
+      TONARI_ERR_ARGUMENT, {"place for the new request is null"});
+  expect_everywhere(tonari_grid_exchange_init(TONARI_GRID_NULL, 0, MPI_INFO_NULL, &request),
+                    TONARI_ERR_ARGUMENT, {"grid is null"});
   if (ranks > 1) {
-    expect_everywhere(tonari_grid_exchange_init(t.grid, rank == last, MPI_INFO_NULL, &request), TONARI_ERR_MISMATCH, {"different copies"});
+    expect_everywhere(tonari_grid_exchange_init(t.grid, rank == last, MPI_INFO_NULL, &request),
+                      TONARI_ERR_MISMATCH, {"different copies"});
     for (const char* key : {"tonari_halo", "tonari_halo_neighbors"}) {
-      const std::string mine = std::string(key) == "tonari_halo" ? (rank == last ? "basic" : "layout") : rank == last ? "faces" : "all";
-      expect_everywhere(tonari_grid_exchange_init(t.grid, 0, Info{{key, mine}}, &request), TONARI_ERR_MISMATCH, {"different info keys"});
+      const std::string mine = std::string(key) == "tonari_halo"
+                                   ? (rank == last ? "basic" : "layout")
+                               : rank == last ? "faces"
+                                              : "all";
+      expect_everywhere(tonari_grid_exchange_init(t.grid, 0, Info{{key, mine}}, &request),
+                        TONARI_ERR_MISMATCH, {"different info keys"});
     }
   }
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
@@ -317,15 +399,18 @@ TEST_F(GridErrors, FreedWhileInUse) {
     tonari_grid grid = TONARI_GRID_NULL;
     must(tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid));
     tonari_request requests[2];
-    for (int c = 0; c < 2; ++c) must(tonari_grid_exchange_init(grid, c, Info{{"tonari_tune", "off"}}, &requests[c]));
+    for (int c = 0; c < 2; ++c)
+      must(tonari_grid_exchange_init(grid, c, Info{{"tonari_tune", "off"}}, &requests[c]));
     must(tonari_start(requests[1]));
     const tonari_grid same = grid;
-    expect_everywhere(tonari_grid_free(&grid), TONARI_ERR_ACTIVE, {"in use on rank 0 by 2 requests", "tonari_request_free"});
+    expect_everywhere(tonari_grid_free(&grid), TONARI_ERR_ACTIVE,
+                      {"in use on rank 0 by 2 requests", "tonari_request_free"});
     EXPECT_EQ(grid, same);
     must(tonari_wait(requests[1]));  // still works
     must(tonari_request_free(&requests[0]));
     if (rank != last) must(tonari_request_free(&requests[1]));
-    expect_everywhere(tonari_grid_free(&grid), TONARI_ERR_ACTIVE, {"in use on rank " + std::to_string(last) + " by 1 request;"});
+    expect_everywhere(tonari_grid_free(&grid), TONARI_ERR_ACTIVE,
+                      {"in use on rank " + std::to_string(last) + " by 1 request;"});
     if (rank == last) must(tonari_request_free(&requests[1]));
     EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS) << tonari_last_error();
     EXPECT_EQ(grid, TONARI_GRID_NULL);

@@ -1,4 +1,5 @@
-// Halo exchanges of every storage and kind on random grids: each cell holds what its place in the whole grid says, and all storages hold the same bytes as arrays do.
+// Halo exchanges of every storage and kind on random grids: each cell holds what its place in the
+// whole grid says, and all storages hold the same bytes as arrays do.
 #include "grid/grids.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/random_sizes.hpp"
@@ -12,10 +13,16 @@ struct Way {
   bool mapped_ghosts;
   const char* halo;
 };
-constexpr Way on_arrays[] = {{TONARI_STORAGE_ARRAY, false, "pack"}, {TONARI_STORAGE_ARRAY, false, "datatypes"}, {TONARI_STORAGE_ARRAY, false, "shift"},
+constexpr Way on_arrays[] = {{TONARI_STORAGE_ARRAY, false, "pack"},
+                             {TONARI_STORAGE_ARRAY, false, "datatypes"},
+                             {TONARI_STORAGE_ARRAY, false, "shift"},
                              {TONARI_STORAGE_ARRAY, false, "plan"}};
-constexpr Way on_bricks[] = {{TONARI_STORAGE_BRICK, false, "layout"}, {TONARI_STORAGE_BRICK, false, "basic"}, {TONARI_STORAGE_BRICK, false, "plan"}};
-constexpr Way on_mapped[] = {{TONARI_STORAGE_MAPPED, false, "memmap"}, {TONARI_STORAGE_MAPPED, false, "shift"}, {TONARI_STORAGE_MAPPED, false, "layout"},
+constexpr Way on_bricks[] = {{TONARI_STORAGE_BRICK, false, "layout"},
+                             {TONARI_STORAGE_BRICK, false, "basic"},
+                             {TONARI_STORAGE_BRICK, false, "plan"}};
+constexpr Way on_mapped[] = {{TONARI_STORAGE_MAPPED, false, "memmap"},
+                             {TONARI_STORAGE_MAPPED, false, "shift"},
+                             {TONARI_STORAGE_MAPPED, false, "layout"},
                              {TONARI_STORAGE_MAPPED, false, "plan"}};
 constexpr Way on_ghosts[] = {{TONARI_STORAGE_MAPPED, true, "zero-byte"}};
 
@@ -28,9 +35,11 @@ const char* random_algorithm(Random& random, const Geometry& g, const char* halo
 
 class Exchanges {
  public:
-  Exchanges(const Geometry& geometry, Random& random, bool faces) : g_(geometry), random_(random), faces_(faces) {}
+  Exchanges(const Geometry& geometry, Random& random, bool faces)
+      : g_(geometry), random_(random), faces_(faces) {}
 
-  // All ways of one storage, one after the other on one grid. The first of all is what the others are compared with: an array, if it is cut alike.
+  // All ways of one storage, one after the other on one grid. The first of all is what the others
+  // are compared with: an array, if it is cut alike.
   template <std::size_t n>
   void on(const Way (&ways)[n]) {
     const bool own_arrays = ways[0].storage == TONARI_STORAGE_ARRAY && pick(random_, 0, 1) == 1;
@@ -40,12 +49,16 @@ class Exchanges {
 
  private:
   void run(TestGrid& t, const Way& way) {
-    SCOPED_TRACE(std::string("storage ") + std::to_string(way.storage) + ", " + way.halo + (way.mapped_ghosts ? ", mapped ghosts" : ""));
+    SCOPED_TRACE(std::string("storage ") + std::to_string(way.storage) + ", " + way.halo +
+                 (way.mapped_ghosts ? ", mapped ghosts" : ""));
     const char* const algorithm = random_algorithm(random_, g_, way.halo);
     std::vector<tonari_request> requests;
-    for (int c = 0; c < t.copies; ++c) requests.push_back(request_of(t, c, way.halo, faces_, algorithm));
-    const bool by_test = (world_rank() + pick(random_, 0, 1)) % 2 == 0, shift = std::string(way.halo) == "shift";
-    // With mapped ghosts copies are written in turn, and what is compared was read before the next copy is exchanged.
+    for (int c = 0; c < t.copies; ++c)
+      requests.push_back(request_of(t, c, way.halo, faces_, algorithm));
+    const bool by_test = (world_rank() + pick(random_, 0, 1)) % 2 == 0,
+               shift = std::string(way.halo) == "shift";
+    // With mapped ghosts copies are written in turn, and what is compared was read before the next
+    // copy is exchanged.
     for (int round = 0; round < std::max(2, t.copies); ++round) {
       const int copy = round % t.copies;
       t.fill(copy, round);
@@ -58,8 +71,10 @@ class Exchanges {
   }
 
   void compare(std::vector<unsigned char> bytes) {
-    if (first_.empty()) first_ = std::move(bytes);
-    else EXPECT_TRUE(bytes == first_) << "not what the first storage holds; " << g_.text();
+    if (first_.empty())
+      first_ = std::move(bytes);
+    else
+      EXPECT_TRUE(bytes == first_) << "not what the first storage holds; " << g_.text();
   }
 
   const Geometry& g_;
@@ -98,7 +113,8 @@ void run_arrays(Random& random, int dims) {
 
 // So that a run takes seconds.
 int few() { return crowded() ? 1 : world_size() == 1 ? 24 : world_size() == 2 ? 12 : 6; }
-int most() { return !crowded() ? most_dims : world_size() <= 4 ? 4 : 3; }  // in five dimensions a grid has 242 neighbors
+// in five dimensions a grid has 242 neighbors
+int most() { return !crowded() ? most_dims : world_size() <= 4 ? 4 : 3; }
 
 TEST(GridExchange, RandomGridsInAllStorages) {
   Random random(11);
@@ -136,12 +152,16 @@ TEST(GridExchange, MappedGhostsOnSeveralNodes) {
     }
 }
 
-// What is chosen by timing, or by rule, fills ghosts as well; own cells are as they were after the timing.
+// What is chosen by timing, or by rule, fills ghosts as well; own cells are as they were after the
+// timing.
 TEST(GridExchange, ChosenBySelection) {
   const Geometry g = plain_geometry(2, 16, 2);
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED})
     for (const char* tune : {"auto", "model"}) {
-      if (crowded() && std::string(tune) == "auto" && (storage != TONARI_STORAGE_BRICK || world_size() > 4)) continue;  // times plans, too
+      // times plans, too
+      if (crowded() && std::string(tune) == "auto" &&
+          (storage != TONARI_STORAGE_BRICK || world_size() > 4))
+        continue;
       TestGrid t(g, storage);
       t.fill(1, 0);
       tonari_request request = TONARI_REQUEST_NULL;
@@ -152,7 +172,9 @@ TEST(GridExchange, ChosenBySelection) {
       chosen.copy(first, sizeof first - 1);
       MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
       EXPECT_EQ(chosen, first) << "ranks chose differently";
-      EXPECT_NE(chosen.find(std::string(tune) == "auto" ? "(measured)" : "(fixed rule)"), std::string::npos) << chosen;
+      EXPECT_NE(chosen.find(std::string(tune) == "auto" ? "(measured)" : "(fixed rule)"),
+                std::string::npos)
+          << chosen;
       must(tonari_start(request));
       must(tonari_wait(request));
       EXPECT_TRUE(t.holds(1, 0, false, false)) << chosen;

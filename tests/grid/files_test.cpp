@@ -1,4 +1,5 @@
-// Grids in .npy files: what is written is what NumPy reads, whatever is wrong with a file is said in a sentence on all ranks.
+// Grids in .npy files: what is written is what NumPy reads, whatever is wrong with a file is said
+// in a sentence on all ranks.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,7 +29,8 @@ std::string npy(const std::string& dictionary, const std::string& data, char ver
   text += '\n';
   std::string file = "\x93NUMPY";
   file += {version, '\0'};
-  for (std::size_t i = 0, rest = text.size(); i < before - 8; ++i, rest >>= 8) file += static_cast<char>(rest & 0xff);
+  for (std::size_t i = 0, rest = text.size(); i < before - 8; ++i, rest >>= 8)
+    file += static_cast<char>(rest & 0xff);
   return file + text + data;
 }
 
@@ -62,7 +64,9 @@ class GridFiles : public testing::Test {
     MPI_Barrier(MPI_COMM_WORLD);
     return name;
   }
-  std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {})); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+  }
 
   std::string folder;
 };
@@ -72,10 +76,14 @@ struct NumberType {
   const char* name;
   std::size_t bytes;
 };
-const NumberType numbers[] = {{MPI_DOUBLE, "f8", 8},      {MPI_FLOAT, "f4", 4},           {MPI_INT32_T, "i4", 4},          {MPI_C_DOUBLE_COMPLEX, "c16", 16},
-                              {MPI_UINT64_T, "u8", 8},    {MPI_SHORT, "i2", 2},           {MPI_C_FLOAT_COMPLEX, "c8", 8}, {MPI_INT8_T, "i1", 1}};
+const NumberType numbers[] = {{MPI_DOUBLE, "f8", 8},          {MPI_FLOAT, "f4", 4},
+                              {MPI_INT32_T, "i4", 4},         {MPI_C_DOUBLE_COMPLEX, "c16", 16},
+                              {MPI_UINT64_T, "u8", 8},        {MPI_SHORT, "i2", 2},
+                              {MPI_C_FLOAT_COMPLEX, "c8", 8}, {MPI_INT8_T, "i1", 1}};
 
-std::string shown_type(const NumberType& number) { return (number.bytes == 1 ? "|" : "<") + std::string(number.name); }
+std::string shown_type(const NumberType& number) {
+  return (number.bytes == 1 ? "|" : "<") + std::string(number.name);
+}
 
 std::vector<std::int64_t> totals(const Geometry& g) {
   std::vector<std::int64_t> shape;
@@ -88,7 +96,9 @@ std::string whole_field(const Geometry& g, int copy, int field, int round) {
   for (int k = 0; k < g.dims; ++k) all.end[k] = g.total(k);
   std::string bytes(static_cast<std::size_t>(cells_in(all, g.dims)) * g.element_bytes, '\0');
   auto* at = reinterpret_cast<unsigned char*>(bytes.data());
-  for_cells(all, g.dims, [&](const Index& x) { put_value(g, x, copy, field, round, at), at += g.element_bytes; });
+  for_cells(all, g.dims, [&](const Index& x) {
+    put_value(g, x, copy, field, round, at), at += g.element_bytes;
+  });
   return bytes;
 }
 
@@ -107,13 +117,18 @@ TEST_F(GridFiles, HoldOneFieldOfTheWholeGrid) {
       const int copy = a.copies - 1, field = a.fields - 1;
       a.fill(copy, 7);
       const std::string name = folder + "/field.npy";
-      ASSERT_TRUE(everywhere(tonari_grid_save(a.grid, copy, field, name.c_str()) == TONARI_SUCCESS)) << tonari_last_error();
-      EXPECT_TRUE(bytes_of(name) == npy(dictionary(shown_type(number), totals(g)), whole_field(g, copy, field, 7)));
+      ASSERT_TRUE(everywhere(tonari_grid_save(a.grid, copy, field, name.c_str()) == TONARI_SUCCESS))
+          << tonari_last_error();
+      EXPECT_TRUE(bytes_of(name) ==
+                  npy(dictionary(shown_type(number), totals(g)), whole_field(g, copy, field, 7)));
       EXPECT_EQ(files(), 1u) << "something else was left";
       b.fill(0, 8);
-      ASSERT_TRUE(everywhere(tonari_grid_load(b.grid, 0, 0, name.c_str()) == TONARI_SUCCESS)) << tonari_last_error();
+      ASSERT_TRUE(everywhere(tonari_grid_load(b.grid, 0, 0, name.c_str()) == TONARI_SUCCESS))
+          << tonari_last_error();
       for (int s = 0; s < g.subdomains(); ++s)  // own cells from the file, ghosts as they were
-        EXPECT_TRUE(b.field(s, 0, 0) == expected(b.g, s, copy, field, 7, [](const Index&) { return false; })) << "subdomain " << s;
+        EXPECT_TRUE(b.field(s, 0, 0) ==
+                    expected(b.g, s, copy, field, 7, [](const Index&) { return false; }))
+            << "subdomain " << s;
       MPI_Barrier(MPI_COMM_WORLD);  // the next one writes the same file
     }
 }
@@ -121,9 +136,13 @@ TEST_F(GridFiles, HoldOneFieldOfTheWholeGrid) {
 // Made by other programs: newer versions, entries in another order, other spaces and quotes.
 TEST_F(GridFiles, OfOtherProgramsAreRead) {
   const Geometry g = plain_geometry(2, 8);
-  const std::string data = whole_field(g, 0, 0, 3), shape = std::to_string(g.total(0)) + ",  " + std::to_string(g.total(1));
-  const std::string plain = dictionary("<f8", totals(g)), other = "{\"shape\":(" + shape + ") , \"fortran_order\":False,\"descr\": \"<f8\"}";
-  for (const std::string& content : {npy(plain, data, 2), npy(plain, data, 3), npy(other, data), npy(plain + std::string(5000, ' '), data)}) {
+  const std::string data = whole_field(g, 0, 0, 3),
+                    shape = std::to_string(g.total(0)) + ",  " + std::to_string(g.total(1));
+  const std::string plain = dictionary("<f8", totals(g)),
+                    other =
+                        "{\"shape\":(" + shape + ") , \"fortran_order\":False,\"descr\": \"<f8\"}";
+  for (const std::string& content : {npy(plain, data, 2), npy(plain, data, 3), npy(other, data),
+                                     npy(plain + std::string(5000, ' '), data)}) {
     TestGrid t(g, TONARI_STORAGE_BRICK);
     t.fill(0, 1);
     const int code = tonari_grid_load(t.grid, 0, 0, file_of(content).c_str());
@@ -146,7 +165,8 @@ TEST_F(GridFiles, ThatAreWrongAreRefused) {
   t.fill(0, 1);
   const std::vector<unsigned char> before = t.field(0, 0, 0);
   const std::vector<std::int64_t> shape = totals(g);
-  const std::string data = whole_field(g, 0, 0, 3), plain = dictionary("<f8", shape), list = std::to_string(shape[0]) + ", " + std::to_string(shape[1]);
+  const std::string data = whole_field(g, 0, 0, 3), plain = dictionary("<f8", shape),
+                    list = std::to_string(shape[0]) + ", " + std::to_string(shape[1]);
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = plain;
     return npy(text.replace(text.find(from), from.size(), to), data);
@@ -154,8 +174,10 @@ TEST_F(GridFiles, ThatAreWrongAreRefused) {
   std::string claims = npy(plain, data, 2);
   claims.replace(8, 4, "\xff\xff\xff\x7f");
   const std::pair<std::string, std::vector<std::string>> wrong[] = {
-      {npy(dictionary("<f8", {shape[0], shape[1], 1}), data), {"has shape (" + list + ", 1)", "the grid has (" + list + ")"}},
-      {npy(dictionary("<f8", {shape[0] + 1, shape[1]}), data), {"has shape (" + std::to_string(shape[0] + 1)}},
+      {npy(dictionary("<f8", {shape[0], shape[1], 1}), data),
+       {"has shape (" + list + ", 1)", "the grid has (" + list + ")"}},
+      {npy(dictionary("<f8", {shape[0] + 1, shape[1]}), data),
+       {"has shape (" + std::to_string(shape[0] + 1)}},
       {npy(dictionary("<f8", {}), data), {"has shape ()"}},
       {npy(dictionary(">f8", shape), data), {"'>f8'", "'<f8'"}},
       {npy(dictionary("<i8", shape), data), {"type '<i8'"}},
@@ -182,7 +204,9 @@ TEST_F(GridFiles, ThatAreWrongAreRefused) {
   for (const auto& [content, words] : wrong) {
     const std::string name = file_of(content);
     expect_everywhere(tonari_grid_load(t.grid, 0, 0, name.c_str()), TONARI_ERR_FILE, {name});
-    for (const std::string& w : words) EXPECT_NE(std::string(tonari_last_error()).find(w), std::string::npos) << w << " is missing in: " << tonari_last_error();
+    for (const std::string& w : words)
+      EXPECT_NE(std::string(tonari_last_error()).find(w), std::string::npos)
+          << w << " is missing in: " << tonari_last_error();
     MPI_Barrier(MPI_COMM_WORLD);
   }
   EXPECT_TRUE(t.field(0, 0, 0) == before) << "a file that was refused changed the grid";
@@ -194,17 +218,25 @@ TEST_F(GridFiles, ThatCannotBeOpenedOrWritten) {
   const std::string nowhere = folder + "/no/such/folder.npy", a_folder = folder + "/folder.npy";
   if (world_rank() == 0) fs::create_directory(a_folder);
   MPI_Barrier(MPI_COMM_WORLD);
-  expect_everywhere(tonari_grid_load(t.grid, 0, 0, nowhere.c_str()), TONARI_ERR_FILE, {nowhere, "cannot be opened"});
-  expect_everywhere(tonari_grid_save(t.grid, 0, 0, nowhere.c_str()), TONARI_ERR_FILE, {nowhere, "cannot be"});
-  expect_everywhere(tonari_grid_save(t.grid, 0, 0, a_folder.c_str()), TONARI_ERR_FILE, {a_folder, "cannot be written"});
+  expect_everywhere(tonari_grid_load(t.grid, 0, 0, nowhere.c_str()), TONARI_ERR_FILE,
+                    {nowhere, "cannot be opened"});
+  expect_everywhere(tonari_grid_save(t.grid, 0, 0, nowhere.c_str()), TONARI_ERR_FILE,
+                    {nowhere, "cannot be"});
+  expect_everywhere(tonari_grid_save(t.grid, 0, 0, a_folder.c_str()), TONARI_ERR_FILE,
+                    {a_folder, "cannot be written"});
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT_EQ(files(), 1u) << "an unfinished file was left";
-  expect_everywhere(tonari_grid_save(t.grid, 1, 0, nowhere.c_str()), TONARI_ERR_ARGUMENT, {"copy 1 does not exist"});
-  expect_everywhere(tonari_grid_load(t.grid, 0, 1, nowhere.c_str()), TONARI_ERR_ARGUMENT, {"field 1 does not exist"});
-  expect_everywhere(tonari_grid_load(t.grid, 0, 0, world_rank() == world_size() - 1 ? nullptr : nowhere.c_str()), TONARI_ERR_ARGUMENT, {"name of the file"});
+  expect_everywhere(tonari_grid_save(t.grid, 1, 0, nowhere.c_str()), TONARI_ERR_ARGUMENT,
+                    {"copy 1 does not exist"});
+  expect_everywhere(tonari_grid_load(t.grid, 0, 1, nowhere.c_str()), TONARI_ERR_ARGUMENT,
+                    {"field 1 does not exist"});
+  expect_everywhere(
+      tonari_grid_load(t.grid, 0, 0, world_rank() == world_size() - 1 ? nullptr : nowhere.c_str()),
+      TONARI_ERR_ARGUMENT, {"name of the file"});
 }
 
-// On the last rank alone: another rank's cells would be written there, too. Who writes beyond the limit gets a signal that ends the process.
+// On the last rank alone: another rank's cells would be written there, too. Who writes beyond the
+// limit gets a signal that ends the process.
 TEST_F(GridFiles, ThatMayNotBeAsLong) {
   const Geometry g = plain_geometry(2, 8);
   TestGrid t(g, TONARI_STORAGE_ARRAY);
@@ -220,7 +252,9 @@ TEST_F(GridFiles, ThatMayNotBeAsLong) {
     const int code = tonari_grid_save(t.grid, 0, 0, name.c_str());
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     if (most < bytes)
-      expect_everywhere(code, TONARI_ERR_FILE, {name, "rank " + std::to_string(world_size() - 1), std::to_string(most), "RLIMIT_FSIZE", "ulimit -f"});
+      expect_everywhere(code, TONARI_ERR_FILE,
+                        {name, "rank " + std::to_string(world_size() - 1), std::to_string(most),
+                         "RLIMIT_FSIZE", "ulimit -f"});
     else
       expect_everywhere(code, TONARI_SUCCESS, {});
     EXPECT_EQ(files(), most < bytes ? 0u : 1u) << "an unfinished file was left";
@@ -235,9 +269,14 @@ TEST_F(GridFiles, NeedATypeThatNumPyKnows) {
   for (const CellType& type : {several, CellType{MPI_CHAR, 1}}) {
     g.shape.type = type.type, g.element_bytes = type.bytes;
     TestGrid t(g, TONARI_STORAGE_ARRAY);
-    expect_everywhere(tonari_grid_save(t.grid, 0, 0, name.c_str()), TONARI_ERR_ARGUMENT, {"no predefined number of C"});
-    expect_everywhere(tonari_grid_load(t.grid, 0, 0, file_of(npy(dictionary("|i1", {8 * world_size()}), std::string(8 * static_cast<std::size_t>(world_size()), 'x'))).c_str()),
-                      TONARI_ERR_ARGUMENT, {"no predefined number of C"});
+    expect_everywhere(tonari_grid_save(t.grid, 0, 0, name.c_str()), TONARI_ERR_ARGUMENT,
+                      {"no predefined number of C"});
+    expect_everywhere(
+        tonari_grid_load(t.grid, 0, 0,
+                         file_of(npy(dictionary("|i1", {8 * world_size()}),
+                                     std::string(8 * static_cast<std::size_t>(world_size()), 'x')))
+                             .c_str()),
+        TONARI_ERR_ARGUMENT, {"no predefined number of C"});
     MPI_Barrier(MPI_COMM_WORLD);
   }
   MPI_Datatype type = several.type;

@@ -1,4 +1,5 @@
-// Grids of random shapes, and what every cell of them must hold: a function of its place in the whole grid, computed without asking the library.
+// Grids of random shapes, and what every cell of them must hold: a function of its place in the
+// whole grid, computed without asking the library.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ inline void must(int code) {
   MPI_Abort(MPI_COMM_WORLD, 1);  // the others would wait for this rank
 }
 
-// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases then.
+// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases
+// then.
 inline bool crowded() { return world_size() > 3 || ranks_are_slow(); }
 
 // f(x) for all x of the box in lexicographic order.
@@ -60,13 +62,20 @@ inline CellType cell_type(int number) {
     return made;
   };
   switch (number % 8) {
-    case 0: return {MPI_FLOAT, 4};
-    case 1: return {MPI_INT32_T, 4};
-    case 2: return {MPI_CHAR, 1};
-    case 3: return {MPI_C_DOUBLE_COMPLEX, 16};
-    case 4: return several(4);
-    case 5: return several(3);  // no power of two: pages hold no whole number of them
-    default: return {MPI_DOUBLE, 8};
+    case 0:
+      return {MPI_FLOAT, 4};
+    case 1:
+      return {MPI_INT32_T, 4};
+    case 2:
+      return {MPI_CHAR, 1};
+    case 3:
+      return {MPI_C_DOUBLE_COMPLEX, 16};
+    case 4:
+      return several(4);
+    case 5:
+      return several(3);  // no power of two: pages hold no whole number of them
+    default:
+      return {MPI_DOUBLE, 8};
   }
 }
 
@@ -74,11 +83,12 @@ inline CellType cell_type(int number) {
 struct Geometry {
   int dims = 1;
   std::array<int, most_dims> ranks{}, periodic{}, per_rank{};
-  std::array<std::vector<std::int64_t>, most_dims> cuts{};  // own cells of the subdomains along a dimension
-  tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;         // all but the cells if they are local
+  // own cells of the subdomains along a dimension
+  std::array<std::vector<std::int64_t>, most_dims> cuts{};
+  tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;  // all but the cells if they are local
   std::size_t element_bytes = 8;
-  bool ours = false;                                        // the type has to be freed
-  std::vector<int> node;                                    // of each rank
+  bool ours = false;      // the type has to be freed
+  std::vector<int> node;  // of each rank
 
   std::int64_t total(int k) const {
     std::int64_t sum = 0;
@@ -98,7 +108,8 @@ struct Geometry {
   // In the grid of subdomains.
   Index position(int rank, int subdomain) const {
     Index at = coordinates(rank);
-    for (int k = dims - 1; k >= 0; subdomain /= per_rank[k--]) at[k] = at[k] * per_rank[k] + subdomain % per_rank[k];
+    for (int k = dims - 1; k >= 0; subdomain /= per_rank[k--])
+      at[k] = at[k] * per_rank[k] + subdomain % per_rank[k];
     return at;
   }
   Index first(int rank, int subdomain) const {
@@ -117,7 +128,8 @@ struct Geometry {
   tonari_box whole(int rank, int subdomain) const {
     const Index cells = own(rank, subdomain);
     tonari_box box{};
-    for (int k = 0; k < dims; ++k) box.first[k] = -shape.lower[k], box.end[k] = cells[k] + shape.upper[k];
+    for (int k = 0; k < dims; ++k)
+      box.first[k] = -shape.lower[k], box.end[k] = cells[k] + shape.upper[k];
     return box;
   }
   // The rank beside a subdomain; -1 beyond an open border. sides: -1, 0 or 1 per dimension.
@@ -150,22 +162,30 @@ struct Geometry {
   std::string text() const {
     std::string line = std::to_string(dims) + "-d";
     for (int k = 0; k < dims; ++k) {
-      line += " [" + std::to_string(ranks[k]) + " ranks x " + std::to_string(per_rank[k]) + (periodic[k] ? " periodic:" : " open:");
+      line += " [" + std::to_string(ranks[k]) + " ranks x " + std::to_string(per_rank[k]) +
+              (periodic[k] ? " periodic:" : " open:");
       for (const std::int64_t own : cuts[k]) line += " " + std::to_string(own);
-      line += "; -" + std::to_string(shape.lower[k]) + " +" + std::to_string(shape.upper[k]) + "; brick " + std::to_string(shape.brick[k]) + "]";
+      line += "; -" + std::to_string(shape.lower[k]) + " +" + std::to_string(shape.upper[k]) +
+              "; brick " + std::to_string(shape.brick[k]) + "]";
     }
-    return line + ", " + std::to_string(shape.fields) + (shape.interleaved ? " interleaved" : "") + " fields, " + std::to_string(shape.copies) + " copies, cells of " +
-           std::to_string(element_bytes) + " bytes, page " + std::to_string(shape.page) + (shape.local ? ", local" : "");
+    return line + ", " + std::to_string(shape.fields) + (shape.interleaved ? " interleaved" : "") +
+           " fields, " + std::to_string(shape.copies) + " copies, cells of " +
+           std::to_string(element_bytes) + " bytes, page " + std::to_string(shape.page) +
+           (shape.local ? ", local" : "");
   }
 };
 
 inline void draw_ranks(Random& random, Geometry& g) {
   g.ranks.fill(0);
-  if (world_size() > 8) MPI_Dims_create(world_size(), g.dims, g.ranks.data());
-  else std::fill_n(g.ranks.begin(), g.dims, 1);
+  if (world_size() > 8)
+    MPI_Dims_create(world_size(), g.dims, g.ranks.data());
+  else
+    std::fill_n(g.ranks.begin(), g.dims, 1);
   for (int rest = world_size() > 8 ? 1 : world_size(), prime = 2; rest > 1;) {
-    if (rest % prime) ++prime;
-    else g.ranks[pick(random, 0, g.dims - 1)] *= prime, rest /= prime;
+    if (rest % prime)
+      ++prime;
+    else
+      g.ranks[pick(random, 0, g.dims - 1)] *= prime, rest /= prime;
   }
   g.node.assign(static_cast<std::size_t>(world_size()), 0);
 }
@@ -186,7 +206,10 @@ inline Geometry draw_geometry(Random& random, int dims, bool bricked) {
   g.dims = g.shape.dims = dims;
   draw_ranks(random, g);
   g.shape.local = pick(random, 0, 2) == 0;
-  const int least_brick = dims == 1 ? 2 : 1, most_brick = dims == 1 ? 9 : dims == 2 ? 5 : dims == 3 ? 4 : 2;
+  const int least_brick = dims == 1 ? 2 : 1, most_brick = dims == 1   ? 9
+                                                          : dims == 2 ? 5
+                                                          : dims == 3 ? 4
+                                                                      : 2;
   for (int k = 0; k < dims; ++k) {
     g.periodic[k] = pick(random, 0, 2) != 0;
     g.per_rank[k] = dims < 4 && pick(random, 0, 3) == 0 ? 2 : 1;
@@ -194,12 +217,20 @@ inline Geometry draw_geometry(Random& random, int dims, bool bricked) {
     const std::int64_t unit = bricked ? pick(random, least_brick, most_brick) : 1;
     g.shape.brick[k] = bricked ? unit : 0;
     const int widest = bricked ? (dims < 4 ? 2 : 1) : (dims < 4 ? 4 : 2);
-    g.shape.lower[k] = unit * pick(random, 0, widest), g.shape.upper[k] = unit * pick(random, 0, widest);
-    const std::int64_t least = std::max<std::int64_t>(bricked ? g.shape.lower[k] + g.shape.upper[k] : std::max(g.shape.lower[k], g.shape.upper[k]), unit) / unit;
+    g.shape.lower[k] = unit * pick(random, 0, widest),
+    g.shape.upper[k] = unit * pick(random, 0, widest);
+    const std::int64_t least =
+        std::max<std::int64_t>(bricked ? g.shape.lower[k] + g.shape.upper[k]
+                                       : std::max(g.shape.lower[k], g.shape.upper[k]),
+                               unit) /
+        unit;
     const int parts = g.ranks[k] * g.per_rank[k];
-    if (!g.shape.local) g.cuts[k] = even_cuts(least * parts + pick(random, 0, dims < 4 ? 2 * parts : 1), unit, parts);
+    if (!g.shape.local)
+      g.cuts[k] = even_cuts(least * parts + pick(random, 0, dims < 4 ? 2 * parts : 1), unit, parts);
     else
-      for (int c = 0; c < g.ranks[k]; ++c) g.cuts[k].insert(g.cuts[k].end(), static_cast<std::size_t>(g.per_rank[k]), unit * (least + pick(random, 0, dims < 4 ? 2 : 1)));
+      for (int c = 0; c < g.ranks[k]; ++c)
+        g.cuts[k].insert(g.cuts[k].end(), static_cast<std::size_t>(g.per_rank[k]),
+                         unit * (least + pick(random, 0, dims < 4 ? 2 : 1)));
   }
   g.shape.fields = pick(random, 0, dims < 5 ? 3 : 2);
   g.shape.copies = pick(random, 1, dims < 4 ? 3 : 2);
@@ -217,11 +248,16 @@ inline std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Of ghosts before an exchange; different ones, so that it is seen where they travel instead of being left alone.
-inline unsigned char poison_of(int subdomain) { return static_cast<unsigned char>(0x80 + (world_rank() * 13 + subdomain * 5) % 127); }
+// Of ghosts before an exchange; different ones, so that it is seen where they travel instead of
+// being left alone.
+inline unsigned char poison_of(int subdomain) {
+  return static_cast<unsigned char>(0x80 + (world_rank() * 13 + subdomain * 5) % 127);
+}
 
-inline void put_value(const Geometry& g, const Index& global, int copy, int field, int round, unsigned char* at) {
-  std::uint64_t number = static_cast<std::uint64_t>(copy * 1000 + field * 100) + static_cast<std::uint64_t>(round) * 100'000;
+inline void put_value(const Geometry& g, const Index& global, int copy, int field, int round,
+                      unsigned char* at) {
+  std::uint64_t number = static_cast<std::uint64_t>(copy * 1000 + field * 100) +
+                         static_cast<std::uint64_t>(round) * 100'000;
   for (int k = 0; k < g.dims; ++k) number = mix(number) + static_cast<std::uint64_t>(global[k]);
   for (std::size_t done = 0; done < g.element_bytes; done += 8) {
     const std::uint64_t word = mix(number + done);
@@ -229,14 +265,17 @@ inline void put_value(const Geometry& g, const Index& global, int copy, int fiel
   }
 }
 
-// A field of a subdomain with its ghosts, lexicographic. filled(sides): whether the ghosts on those sides must hold their owner's values; else they are poisoned.
+// A field of a subdomain with its ghosts, lexicographic. filled(sides): whether the ghosts on those
+// sides must hold their owner's values; else they are poisoned.
 template <class Filled>
-std::vector<unsigned char> expected(const Geometry& g, int subdomain, int copy, int field, int round, Filled filled) {
+std::vector<unsigned char> expected(const Geometry& g, int subdomain, int copy, int field,
+                                    int round, Filled filled) {
   const tonari_box whole = g.whole(world_rank(), subdomain);
   const Index first = g.first(world_rank(), subdomain), own = g.own(world_rank(), subdomain);
   std::array<int, 243> fills;  // by the number of a direction: not known yet, no, yes
   fills.fill(-1);
-  std::vector<unsigned char> bytes(static_cast<std::size_t>(cells_in(whole, g.dims)) * g.element_bytes, poison_of(subdomain));
+  std::vector<unsigned char> bytes(
+      static_cast<std::size_t>(cells_in(whole, g.dims)) * g.element_bytes, poison_of(subdomain));
   unsigned char* at = bytes.data();
   for_cells(whole, g.dims, [&](const Index& x) {
     Index sides{}, global{};
@@ -258,14 +297,17 @@ std::vector<unsigned char> expected(const Geometry& g, int subdomain, int copy, 
 
 // As the library cuts it: arrays in cells, where others are cut in bricks.
 inline Geometry cut_for(Geometry g, int storage) {
-  for (int k = 0; k < g.dims && storage == TONARI_STORAGE_ARRAY && !g.shape.local; ++k) g.cuts[k] = even_cuts(g.total(k), 1, g.ranks[k] * g.per_rank[k]);
+  for (int k = 0; k < g.dims && storage == TONARI_STORAGE_ARRAY && !g.shape.local; ++k)
+    g.cuts[k] = even_cuts(g.total(k), 1, g.ranks[k] * g.per_rank[k]);
   return g;
 }
 
 class TestGrid {
  public:
   // own_arrays: storage array wraps arrays of this program.
-  TestGrid(const Geometry& geometry, int storage, bool mapped_ghosts = false, bool own_arrays = false) : g(cut_for(geometry, storage)), mapped_ghosts_(mapped_ghosts) {
+  TestGrid(const Geometry& geometry, int storage, bool mapped_ghosts = false,
+           bool own_arrays = false)
+      : g(cut_for(geometry, storage)), mapped_ghosts_(mapped_ghosts) {
     tonari_grid_shape shape = g.shape_of(world_rank());
     shape.storage = storage;
     if (storage == TONARI_STORAGE_ARRAY) shape.interleaved = 0;
@@ -275,7 +317,8 @@ class TestGrid {
     copies = shape.copies;
     if (own_arrays) allocate();
     MPI_Comm cart = g.make_cart();
-    must(tonari_grid_create(cart, &shape, own_arrays ? pointers_.data() : nullptr, MPI_INFO_NULL, &grid));
+    must(tonari_grid_create(cart, &shape, own_arrays ? pointers_.data() : nullptr, MPI_INFO_NULL,
+                            &grid));
     MPI_Comm_free(&cart);  // the grid has its own
     fields = std::max(g.shape.fields, 1);
   }
@@ -286,8 +329,10 @@ class TestGrid {
   // Own cells of this round, and all ghosts that can be written poisoned.
   void fill(int copy, int round) {
     for_fields([&](int s, int f) {
-      const std::vector<unsigned char> all = expected(g, s, copy, f, round, [](const Index&) { return false; });
-      if (mapped_ghosts_) write_by_parts(s, copy, f, all);
+      const std::vector<unsigned char> all =
+          expected(g, s, copy, f, round, [](const Index&) { return false; });
+      if (mapped_ghosts_)
+        write_by_parts(s, copy, f, all);
       else {
         const tonari_box whole = g.whole(world_rank(), s);
         must(tonari_grid_import(grid, s, copy, f, &whole, all.data()));
@@ -297,7 +342,8 @@ class TestGrid {
 
   std::vector<unsigned char> field(int subdomain, int copy, int f) const {
     const tonari_box whole = g.whole(world_rank(), subdomain);
-    std::vector<unsigned char> bytes(static_cast<std::size_t>(cells_in(whole, g.dims)) * g.element_bytes);
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(cells_in(whole, g.dims)) *
+                                     g.element_bytes);
     must(tonari_grid_export(grid, subdomain, copy, f, &whole, bytes.data()));
     return bytes;
   }
@@ -312,19 +358,27 @@ class TestGrid {
     return bytes;
   }
 
-  // After an exchange: ghosts hold their owners' cells, those that no exchange of this kind fills and those beyond open borders are as they were, own cells too.
+  // After an exchange: ghosts hold their owners' cells, those that no exchange of this kind fills
+  // and those beyond open borders are as they were, own cells too.
   ::testing::AssertionResult holds(int copy, int round, bool faces, bool shift) const {
     std::string wrong;
     for_fields([&](int s, int f) {
-      const std::vector<unsigned char> want = expected(g, s, copy, f, round, [&](const Index& sides) {
-        const int other = g.neighbor(world_rank(), s, sides);
-        const auto signs = std::count_if(sides.begin(), sides.end(), [](std::int64_t side) { return side != 0; });
-        return other >= 0 && (!faces || shift || signs == 1 || shown(other));
-      });
-      if (const std::vector<unsigned char> got = field(s, copy, f); got != want && wrong.empty()) wrong = difference(s, f, got, want);
-      if (!pointers_.empty() && std::memcmp(array_of(s, copy, f).data(), want.data(), want.size()) != 0 && wrong.empty()) wrong = "the program's own array differs";
+      const std::vector<unsigned char> want =
+          expected(g, s, copy, f, round, [&](const Index& sides) {
+            const int other = g.neighbor(world_rank(), s, sides);
+            const auto signs = std::count_if(sides.begin(), sides.end(),
+                                             [](std::int64_t side) { return side != 0; });
+            return other >= 0 && (!faces || shift || signs == 1 || shown(other));
+          });
+      if (const std::vector<unsigned char> got = field(s, copy, f); got != want && wrong.empty())
+        wrong = difference(s, f, got, want);
+      if (!pointers_.empty() &&
+          std::memcmp(array_of(s, copy, f).data(), want.data(), want.size()) != 0 && wrong.empty())
+        wrong = "the program's own array differs";
     });
-    return wrong.empty() ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << wrong << " of copy " << copy << ", round " << round << "; " << g.text();
+    return wrong.empty() ? ::testing::AssertionSuccess()
+                         : ::testing::AssertionFailure() << wrong << " of copy " << copy
+                                                         << ", round " << round << "; " << g.text();
   }
 
   template <class F>
@@ -339,16 +393,24 @@ class TestGrid {
 
  private:
   // Whether ghosts that this rank owns are its pages.
-  bool shown(int other) const { return mapped_ghosts_ && g.node[static_cast<std::size_t>(other)] == g.node[static_cast<std::size_t>(world_rank())]; }
+  bool shown(int other) const {
+    return mapped_ghosts_ && g.node[static_cast<std::size_t>(other)] ==
+                                 g.node[static_cast<std::size_t>(world_rank())];
+  }
 
   void allocate() {
     const int subdomains = g.subdomains(), all = std::max(g.shape.fields, 1);
     for (int c = 0; c < copies; ++c)
       for (int s = 0; s < subdomains; ++s)
-        for (int f = 0; f < all; ++f) arrays_.emplace_back(static_cast<std::size_t>(cells_in(g.whole(world_rank(), s), g.dims)) * g.element_bytes);
+        for (int f = 0; f < all; ++f)
+          arrays_.emplace_back(
+              static_cast<std::size_t>(cells_in(g.whole(world_rank(), s), g.dims)) *
+              g.element_bytes);
     for (std::vector<unsigned char>& array : arrays_) pointers_.push_back(array.data());
   }
-  const std::vector<unsigned char>& array_of(int s, int copy, int f) const { return arrays_[static_cast<std::size_t>((copy * g.subdomains() + s) * fields + f)]; }
+  const std::vector<unsigned char>& array_of(int s, int copy, int f) const {
+    return arrays_[static_cast<std::size_t>((copy * g.subdomains() + s) * fields + f)];
+  }
 
   // Where neighbors' pages are shown nothing may be written.
   void write_by_parts(int s, int copy, int f, const std::vector<unsigned char>& all) {
@@ -359,9 +421,11 @@ class TestGrid {
     for_cells(whole, g.dims, [&](const Index& x) {
       Index sides{};
       bool inside = true;
-      for (int k = 0; k < g.dims; ++k) sides[k] = x[k] < 0 ? -1 : x[k] >= own[k] ? 1 : 0, inside = inside && sides[k] == 0;
+      for (int k = 0; k < g.dims; ++k)
+        sides[k] = x[k] < 0 ? -1 : x[k] >= own[k] ? 1 : 0, inside = inside && sides[k] == 0;
       const int other = inside ? -1 : g.neighbor(world_rank(), s, sides);
-      if (inside) some.insert(some.end(), at, at + g.element_bytes);
+      if (inside)
+        some.insert(some.end(), at, at + g.element_bytes);
       else if (other < 0 || !shown(other)) {
         void* cell = nullptr;
         must(tonari_grid_at(grid, s, copy, f, x.data(), &cell));
@@ -372,18 +436,22 @@ class TestGrid {
     must(tonari_grid_import(grid, s, copy, f, nullptr, some.data()));
   }
 
-  std::string difference(int s, int f, const std::vector<unsigned char>& got, const std::vector<unsigned char>& want) const {
+  std::string difference(int s, int f, const std::vector<unsigned char>& got,
+                         const std::vector<unsigned char>& want) const {
     std::string line;
     std::size_t at = 0;
     const std::vector<unsigned char> poison(g.element_bytes, poison_of(s));
     for_cells(g.whole(world_rank(), s), g.dims, [&](const Index& x) {
-      const bool same = std::memcmp(&got[at], &want[at], g.element_bytes) == 0, poisoned = std::memcmp(&got[at], poison.data(), g.element_bytes) == 0,
+      const bool same = std::memcmp(&got[at], &want[at], g.element_bytes) == 0,
+                 poisoned = std::memcmp(&got[at], poison.data(), g.element_bytes) == 0,
                  wanted_poison = std::memcmp(&want[at], poison.data(), g.element_bytes) == 0;
       at += g.element_bytes;
       if (same || !line.empty()) return;
       line = "cell";
       for (int k = 0; k < g.dims; ++k) line += " " + std::to_string(x[k]);
-      line += wanted_poison ? " was to be left alone" : poisoned ? " was not filled" : " holds something else";
+      line += wanted_poison ? " was to be left alone"
+              : poisoned    ? " was not filled"
+                            : " holds something else";
       line += ": subdomain " + std::to_string(s) + ", field " + std::to_string(f);
     });
     return line;
@@ -394,7 +462,8 @@ class TestGrid {
   std::vector<void*> pointers_;
 };
 
-// A small grid without surprises: bricks of 4, halos of 4, `own` cells per rank and dimension, periodic.
+// A small grid without surprises: bricks of 4, halos of 4, `own` cells per rank and dimension,
+// periodic.
 inline Geometry plain_geometry(int dims, std::int64_t own, int copies = 1) {
   Geometry g;
   g.dims = g.shape.dims = dims;
@@ -411,10 +480,15 @@ inline Geometry plain_geometry(int dims, std::int64_t own, int copies = 1) {
 }
 
 // Request of a copy by one value of tonari_halo; tune off.
-inline tonari_request request_of(const TestGrid& t, int copy, const char* halo, bool faces = false, const char* algorithm = "auto") {
+inline tonari_request request_of(const TestGrid& t, int copy, const char* halo, bool faces = false,
+                                 const char* algorithm = "auto") {
   tonari_request request = TONARI_REQUEST_NULL;
-  must(tonari_grid_exchange_init(
-      t.grid, copy, Info{{"tonari_halo", halo}, {"tonari_halo_neighbors", faces ? "faces" : "all"}, {"tonari_tune", "off"}, {"tonari_algorithm", algorithm}}, &request));
+  must(tonari_grid_exchange_init(t.grid, copy,
+                                 Info{{"tonari_halo", halo},
+                                      {"tonari_halo_neighbors", faces ? "faces" : "all"},
+                                      {"tonari_tune", "off"},
+                                      {"tonari_algorithm", algorithm}},
+                                 &request));
   return request;
 }
 

@@ -30,39 +30,50 @@ void for_random_layouts(Test test) {
 
 Cells position_of(const BrickLayout& layout, std::int32_t brick) {
   Cells x{};
-  for (int j = 0; j < layout.box().dims; ++j) x[zu(j)] = layout.position()[zu(brick) * zu(layout.box().dims) + zu(j)];
+  for (int j = 0; j < layout.box().dims; ++j)
+    x[zu(j)] = layout.position()[zu(brick) * zu(layout.box().dims) + zu(j)];
   return x;
 }
 
-GridBox bricks_of(const BrickLayout& layout) { return {layout.box().dims, layout.own(), layout.lower(), layout.upper()}; }
+GridBox bricks_of(const BrickLayout& layout) {
+  return {layout.box().dims, layout.own(), layout.lower(), layout.upper()};
+}
 
 // Number `count` beyond the ghosts.
 std::int32_t brick_at(const BrickLayout& layout, const Cells& x) {
   std::int64_t at = 0;
   for (std::size_t j = 0; j < zu(layout.box().dims); ++j) {
-    if (x[j] < -layout.lower()[j] || x[j] >= layout.own()[j] + layout.upper()[j]) return layout.count();
+    if (x[j] < -layout.lower()[j] || x[j] >= layout.own()[j] + layout.upper()[j])
+      return layout.count();
     at = at * (layout.lower()[j] + layout.own()[j] + layout.upper()[j]) + x[j] + layout.lower()[j];
   }
   return layout.number()[zu(at)];
 }
 
-// The region of an own brick, or the direction of the ghosts that a brick is among, from its position.
+// The region of an own brick, or the direction of the ghosts that a brick is among, from its
+// position.
 Region region_of(const BrickLayout& layout, const Cells& x) {
   Region region = 0;
   for (std::size_t j = 0; j < zu(layout.box().dims); ++j)
-    region = 3 * region + (x[j] < layout.upper()[j] ? 0 : x[j] < layout.own()[j] - layout.lower()[j] ? 1 : 2);
+    region = 3 * region + (x[j] < layout.upper()[j]                     ? 0
+                           : x[j] < layout.own()[j] - layout.lower()[j] ? 1
+                                                                        : 2);
   return region;
 }
 Region ghosts_of(const BrickLayout& layout, const Cells& x) {
   Region direction = 0;
-  for (std::size_t j = 0; j < zu(layout.box().dims); ++j) direction = 3 * direction + (x[j] < 0 ? 0 : x[j] < layout.own()[j] ? 1 : 2);
+  for (std::size_t j = 0; j < zu(layout.box().dims); ++j)
+    direction = 3 * direction + (x[j] < 0 ? 0 : x[j] < layout.own()[j] ? 1 : 2);
   return direction;
 }
 
 TEST(Bricks, AreAllThere) {
   for_random_layouts([](const BrickLayout& layout) {
     const GridBox bricks = bricks_of(layout);
-    const std::int64_t all = count(test::whole(bricks), bricks.dims), own = count(region_box({bricks.dims, bricks.own, {}, {}}, center(bricks.dims)), bricks.dims);
+    const std::int64_t all = count(test::whole(bricks), bricks.dims),
+                       own =
+                           count(region_box({bricks.dims, bricks.own, {}, {}}, center(bricks.dims)),
+                                 bricks.dims);
     ASSERT_EQ(layout.count(), all);
     EXPECT_EQ(layout.own_count(), own);
     EXPECT_EQ(layout.interior_count(), count(region_box(bricks, center(bricks.dims)), bricks.dims));
@@ -73,22 +84,31 @@ TEST(Bricks, AreAllThere) {
       EXPECT_EQ(layout.lower()[j] * layout.shape().brick[j], layout.box().lower[j]);
       EXPECT_EQ(layout.upper()[j] * layout.shape().brick[j], layout.box().upper[j]);
     }
-    for (std::int32_t b = 0; b < layout.count(); ++b) ASSERT_EQ(brick_at(layout, position_of(layout, b)), b);  // so every number is there once
+    // so every number is there once
+    for (std::int32_t b = 0; b < layout.count(); ++b)
+      ASSERT_EQ(brick_at(layout, position_of(layout, b)), b);
   });
 }
 
-// Interior, surface in the order of regions, ghosts direction after direction in the order of the regions where they come from, and lexicographic within.
+// Interior, surface in the order of regions, ghosts direction after direction in the order of the
+// regions where they come from, and lexicographic within.
 TEST(Bricks, AreNumberedRegionByRegion) {
   for_random_layouts([](const BrickLayout& layout) {
     const int dims = layout.box().dims;
     const std::vector<Region>& order = layout.order().regions;
-    const auto rank = [&](Region r) { return std::find(order.begin(), order.end(), r) - order.begin(); };
+    const auto rank = [&](Region r) {
+      return std::find(order.begin(), order.end(), r) - order.begin();
+    };
     using Key = std::tuple<int, Region, std::ptrdiff_t, Cells>;
     const auto key = [&](std::int32_t b) -> Key {
       const Cells x = position_of(layout, b);
       if (const Region v = ghosts_of(layout, x); v != center(dims)) {
-        Region r = 0;  // where it comes from: near the border that we share, and as here in the dimensions that we share
-        for (int j = 0; j < dims; ++j) r = 3 * r + 1 + (sign(v, j, dims) != 0 ? -sign(v, j, dims) : sign(region_of(layout, x), j, dims));
+        // where it comes from: near the border that we share, and as here in the dimensions that we
+        // share
+        Region r = 0;
+        for (int j = 0; j < dims; ++j)
+          r = 3 * r + 1 +
+              (sign(v, j, dims) != 0 ? -sign(v, j, dims) : sign(region_of(layout, x), j, dims));
         return {2, v, rank(r), x};
       }
       const Region r = region_of(layout, x);
@@ -113,7 +133,8 @@ TEST(Bricks, KnowTheirNeighbors) {
         for (int j = 0; j < dims; ++j) x[zu(j)] += sign(static_cast<Region>(v), j, dims);
         ASSERT_EQ(layout.neighbors()[zu(b) * all + v], brick_at(layout, x));
       }
-    for (std::size_t v = 0; v < all; ++v) ASSERT_EQ(layout.neighbors()[zu(layout.count()) * all + v], layout.count());
+    for (std::size_t v = 0; v < all; ++v)
+      ASSERT_EQ(layout.neighbors()[zu(layout.count()) * all + v], layout.count());
   });
 }
 
@@ -129,7 +150,8 @@ TEST(Bricks, DoNotOverlap) {
     std::sort(begins.begin(), begins.end());
     EXPECT_GE(begins.front(), 0);
     for (std::size_t i = 1; i < begins.size(); ++i) ASSERT_GE(begins[i] - begins[i - 1], cells);
-    EXPECT_LE((begins.back() + cells) * shape.element_bytes, static_cast<std::int64_t>(layout.bytes()));
+    EXPECT_LE((begins.back() + cells) * shape.element_bytes,
+              static_cast<std::int64_t>(layout.bytes()));
     EXPECT_EQ(layout.bytes() % static_cast<Bytes>(shape.unit), 0);
     if (shape.unit == 1) {
       EXPECT_EQ(layout.bytes(), begins.size() * zu(cells * shape.element_bytes));
@@ -140,7 +162,8 @@ TEST(Bricks, DoNotOverlap) {
   });
 }
 
-// No unit has bricks of two regions, and a region's bricks are without gaps at the first or the last byte of their units.
+// No unit has bricks of two regions, and a region's bricks are without gaps at the first or the
+// last byte of their units.
 TEST(Bricks, OfARegionHaveUnitsForThemselves) {
   for_random_layouts([](const BrickLayout& layout) {
     const BrickShape& shape = layout.shape();
@@ -158,11 +181,14 @@ TEST(Bricks, OfARegionHaveUnitsForThemselves) {
     for (std::int32_t b = 0; b < layout.count();) {
       std::int32_t e = b + 1;
       while (e < layout.count() && group(e) == group(b)) ++e;
-      const std::int64_t first = layout.place()[zu(b)] * shape.element_bytes, end = first + (e - b) * brick_bytes;
+      const std::int64_t first = layout.place()[zu(b)] * shape.element_bytes,
+                         end = first + (e - b) * brick_bytes;
       EXPECT_TRUE(first % shape.unit == 0 || end % shape.unit == 0) << b;
-      for (std::int32_t i = b; i < e; ++i) ASSERT_EQ(layout.place()[zu(i)] * shape.element_bytes, first + (i - b) * brick_bytes);
+      for (std::int32_t i = b; i < e; ++i)
+        ASSERT_EQ(layout.place()[zu(i)] * shape.element_bytes, first + (i - b) * brick_bytes);
       const std::int64_t next = layout.place()[zu(e)] * shape.element_bytes;
-      EXPECT_GE(next / shape.unit, (end + shape.unit - 1) / shape.unit) << "unit shared by bricks " << e - 1 << " and " << e;
+      EXPECT_GE(next / shape.unit, (end + shape.unit - 1) / shape.unit)
+          << "unit shared by bricks " << e - 1 << " and " << e;
       b = e;
     }
   });
@@ -172,7 +198,10 @@ TEST(Bricks, MustFitTheGrid) {
   const GridBox box{2, {16, 16}, {4, 8}, {8, 4}};
   BrickShape good;
   good.brick = {4, 4};
-  const auto error_with = [](const GridBox& grid, const BrickShape& shape, const SurfaceOrder& order) { return error_of([&] { BrickLayout(grid, shape, order); }); };
+  const auto error_with = [](const GridBox& grid, const BrickShape& shape,
+                             const SurfaceOrder& order) {
+    return error_of([&] { BrickLayout(grid, shape, order); });
+  };
   const auto sentence = [&](auto change) {
     GridBox grid = box;
     BrickShape shape = good;
@@ -183,36 +212,55 @@ TEST(Bricks, MustFitTheGrid) {
   };
   EXPECT_EQ(error_with(box, good, surface_order(2)).code(), Errc::success);
   EXPECT_EQ(sentence([](GridBox& grid, BrickShape&) { grid.own[0] = 4; }),
-            "dimension 0 has 4 own cells but a halo of 8: a neighbor would need cells that are not there; use fewer ranks along it or a narrower halo");
-  EXPECT_EQ(sentence([](GridBox& grid, BrickShape&) { grid.own[1] = 18; }), "the 18 own cells along dimension 1 are no multiple of the brick (4): change one of them");
+            "dimension 0 has 4 own cells but a halo of 8: a neighbor would need cells that are not "
+            "there; use fewer ranks along it or a narrower halo");
+  EXPECT_EQ(
+      sentence([](GridBox& grid, BrickShape&) { grid.own[1] = 18; }),
+      "the 18 own cells along dimension 1 are no multiple of the brick (4): change one of them");
   EXPECT_EQ(sentence([](GridBox& grid, BrickShape&) { grid.lower[1] = 2; }),
-            "the halo widths 2 and 4 along dimension 1 are no multiples of the brick (4): widen the halo or take smaller bricks");
+            "the halo widths 2 and 4 along dimension 1 are no multiples of the brick (4): widen "
+            "the halo or take smaller bricks");
   EXPECT_EQ(sentence([](GridBox& grid, BrickShape&) { grid.own[0] = 8; }),
-            "dimension 0 has 8 own cells, less than its halo widths 4 and 8 together, so that bricks would belong to both surfaces: use fewer ranks along it, "
+            "dimension 0 has 8 own cells, less than its halo widths 4 and 8 together, so that "
+            "bricks would belong to both surfaces: use fewer ranks along it, "
             "a narrower halo, or an array");
-  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.brick[1] = 0; }), "bricks have 0 cells along dimension 1: they need at least one");
-  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.element_bytes = 0; }), "elements of 0 bytes: they need at least one");
-  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.fields = 0; }), "a grid of 0 fields: it needs at least one");
-  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.unit = 0; }), "a unit of 0 bytes: it is the page size, or 1 for storage that is not mapped");
-  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.unit = 4096, shape.element_bytes = 12; }),
-            "the unit of 4096 bytes is no multiple of the element's 12: choose another element size for grids that are mapped, or do not map this one");
+  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.brick[1] = 0; }),
+            "bricks have 0 cells along dimension 1: they need at least one");
+  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.element_bytes = 0; }),
+            "elements of 0 bytes: they need at least one");
+  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.fields = 0; }),
+            "a grid of 0 fields: it needs at least one");
+  EXPECT_EQ(sentence([](GridBox&, BrickShape& shape) { shape.unit = 0; }),
+            "a unit of 0 bytes: it is the page size, or 1 for storage that is not mapped");
+  EXPECT_EQ(
+      sentence([](GridBox&, BrickShape& shape) { shape.unit = 4096, shape.element_bytes = 12; }),
+      "the unit of 4096 bytes is no multiple of the element's 12: choose another element size for "
+      "grids that are mapped, or do not map this one");
   SurfaceOrder twice = surface_order(2);
   twice.regions[0] = twice.regions[1];
   for (const SurfaceOrder& order : {surface_order(3), twice, SurfaceOrder{2, {}}})
-    EXPECT_STREQ(error_with(box, good, order).what(), "a grid of 2 dimensions needs an order in which each of its 8 surface regions is once");
+    EXPECT_STREQ(
+        error_with(box, good, order).what(),
+        "a grid of 2 dimensions needs an order in which each of its 8 surface regions is once");
 }
 
 TEST(Bricks, MustBeCountable) {
   BrickShape shape;
   shape.brick = {1, 1};
-  const Error many = error_of([&] { BrickLayout({2, {1 << 16, 1 << 16}, {}, {}}, shape, surface_order(2)); });
+  const Error many =
+      error_of([&] { BrickLayout({2, {1 << 16, 1 << 16}, {}, {}}, shape, surface_order(2)); });
   EXPECT_EQ(many.code(), Errc::overflow);
-  EXPECT_STREQ(many.what(), "the subdomain has 4294967296 bricks with its ghosts, but their numbers have 31 bits: use larger bricks or more ranks");
+  EXPECT_STREQ(many.what(),
+               "the subdomain has 4294967296 bricks with its ghosts, but their numbers have 31 "
+               "bits: use larger bricks or more ranks");
   shape.brick = {1 << 30, 1 << 30};
   shape.fields = 8;
   for (bool interleaved : {false, true}) {
     shape.interleaved = interleaved;
-    EXPECT_EQ(error_of([&] { BrickLayout({2, {1 << 30, 1 << 30}, {}, {}}, shape, surface_order(2)); }).code(), Errc::overflow);
+    EXPECT_EQ(error_of([&] {
+                BrickLayout({2, {1 << 30, 1 << 30}, {}, {}}, shape, surface_order(2));
+              }).code(),
+              Errc::overflow);
   }
 }
 

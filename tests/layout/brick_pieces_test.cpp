@@ -1,5 +1,5 @@
-// Pieces that travel: every exchange over tori and open grids of subdomains of different sizes, cell by cell; and how many pieces, mappings and bytes of padding
-// there are.
+// Pieces that travel: every exchange over tori and open grids of subdomains of different sizes,
+// cell by cell; and how many pieces, mappings and bytes of padding there are.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,10 +30,12 @@ struct Subdomain {
     std::int64_t brick = 0, cell = 0;
     for (std::size_t j = 0; j < zu(layout.box().dims); ++j) {
       const std::int64_t side = layout.shape().brick[j], from_ghosts = x[j] + layout.box().lower[j];
-      brick = brick * (layout.lower()[j] + layout.own()[j] + layout.upper()[j]) + from_ghosts / side;
+      brick =
+          brick * (layout.lower()[j] + layout.own()[j] + layout.upper()[j]) + from_ghosts / side;
       cell = cell * side + from_ghosts % side;
     }
-    return memory[zu(layout.place()[zu(layout.number()[zu(brick)])] + field * layout.field_stride() + cell)];
+    return memory[zu(layout.place()[zu(layout.number()[zu(brick)])] +
+                     field * layout.field_stride() + cell)];
   }
 };
 
@@ -87,7 +89,9 @@ class Grid {
 
   Sides open(const Subdomain& s) const {
     Sides open{};
-    for (std::size_t j = 0; j < zu(dims_); ++j) open[j] = {!ring_[j] && s.first[j] == 0, !ring_[j] && s.first[j] + s.layout.box().own[j] == size_[j]};
+    for (std::size_t j = 0; j < zu(dims_); ++j)
+      open[j] = {!ring_[j] && s.first[j] == 0,
+                 !ring_[j] && s.first[j] + s.layout.box().own[j] == size_[j]};
     return open;
   }
 
@@ -96,7 +100,8 @@ class Grid {
   void for_neighbors(const std::vector<Region>& directions, Exchange exchange) {
     for_cells({{}, parts_}, dims_, [&](const Cells& part) {
       for (Region v : directions)
-        if (const auto to = beside(part, v)) exchange(subdomains_[index_of(part)], v, subdomains_[*to]);
+        if (const auto to = beside(part, v))
+          exchange(subdomains_[index_of(part)], v, subdomains_[*to]);
     });
   }
 
@@ -104,7 +109,9 @@ class Grid {
   void expect_ghosts(const char* kind) {
     for (Subdomain& s : subdomains_)
       for_cells(test::whole(s.layout.box()), dims_, [&](const Cells& x) {
-        for (int f = 0; f < fields(); ++f) ASSERT_EQ(s.at(f, x), value(s, f, x)) << kind << " in " << dims_ << " dimensions, " << x[0] << " " << x[1] << " " << x[2];
+        for (int f = 0; f < fields(); ++f)
+          ASSERT_EQ(s.at(f, x), value(s, f, x))
+              << kind << " in " << dims_ << " dimensions, " << x[0] << " " << x[1] << " " << x[2];
       });
   }
 
@@ -117,7 +124,8 @@ class Grid {
     std::int64_t cell = field;
     for (std::size_t j = 0; j < zu(dims_); ++j) {
       std::int64_t there = s.first[j] + x[j];
-      if (!ring_[j] && (there < 0 || there >= size_[j])) return marked_ ? first_mark + static_cast<Value>(&s - subdomains_.data()) : poison;
+      if (!ring_[j] && (there < 0 || there >= size_[j]))
+        return marked_ ? first_mark + static_cast<Value>(&s - subdomains_.data()) : poison;
       there = (there + 2 * size_[j]) % size_[j];
       cell = cell * size_[j] + there;
     }
@@ -153,14 +161,16 @@ Bytes total(const std::vector<BrickPiece>& pieces) {
   return bytes;
 }
 
-void copy(const Subdomain& from, const std::vector<BrickPiece>& sent, Subdomain& to, const std::vector<BrickPiece>& received) {
+void copy(const Subdomain& from, const std::vector<BrickPiece>& sent, Subdomain& to,
+          const std::vector<BrickPiece>& received) {
   ASSERT_EQ(sent.size(), received.size());
   for (std::size_t i = 0; i < sent.size(); ++i) {
     ASSERT_EQ(sent[i].bytes, received[i].bytes);
     ASSERT_GT(sent[i].bytes, 0);
     ASSERT_LE(sent[i].offset + sent[i].bytes, from.layout.bytes());
     ASSERT_LE(received[i].offset + received[i].bytes, to.layout.bytes());
-    std::copy_n(&from.memory[sent[i].offset / sizeof(Value)], sent[i].bytes / sizeof(Value), &to.memory[received[i].offset / sizeof(Value)]);
+    std::copy_n(&from.memory[sent[i].offset / sizeof(Value)], sent[i].bytes / sizeof(Value),
+                &to.memory[received[i].offset / sizeof(Value)]);
   }
 }
 
@@ -169,7 +179,8 @@ std::vector<BrickPiece> cut(const std::vector<BrickPiece>& pieces, BrickPiece pa
   std::vector<BrickPiece> left;
   Bytes before = 0;
   for (const BrickPiece& piece : pieces) {
-    const Bytes first = std::max(before, part.offset), end = std::min(before + piece.bytes, part.offset + part.bytes);
+    const Bytes first = std::max(before, part.offset),
+                end = std::min(before + piece.bytes, part.offset + part.bytes);
     if (first < end) left.push_back({piece.offset + first - before, end - first});
     before += piece.bytes;
   }
@@ -211,15 +222,17 @@ TEST(BrickPieces, FillAllGhostsDimensionByDimension) {
     for (int k = 0; k < dims; ++k) {
       step /= 3;
       for (int side : {-1, 1})
-        grid.for_neighbors({center(dims) + side * step}, [&](Subdomain& from, Region, Subdomain& to) {
-          copy(from, from.layout.shift_send(k, side), to, to.layout.shift_receive(k, -side));
-        });
+        grid.for_neighbors(
+            {center(dims) + side * step}, [&](Subdomain& from, Region, Subdomain& to) {
+              copy(from, from.layout.shift_send(k, side), to, to.layout.shift_receive(k, -side));
+            });
     }
     grid.expect_ghosts("shift");
   });
 }
 
-// What lies beyond open sides does not travel: there may be values of the user's, which differ from subdomain to subdomain.
+// What lies beyond open sides does not travel: there may be values of the user's, which differ from
+// subdomain to subdomain.
 TEST(BrickPieces, LeaveGhostsAloneThatBelongToNobody) {
   for_random_grids([](Grid& grid, int dims) {
     grid.mark_open_ghosts();
@@ -227,9 +240,11 @@ TEST(BrickPieces, LeaveGhostsAloneThatBelongToNobody) {
     for (int k = 0; k < dims; ++k) {
       step /= 3;
       for (int side : {-1, 1})
-        grid.for_neighbors({center(dims) + side * step}, [&](Subdomain& from, Region, Subdomain& to) {
-          copy(from, from.layout.shift_send(k, side, grid.open(from)), to, to.layout.shift_receive(k, -side, grid.open(to)));
-        });
+        grid.for_neighbors({center(dims) + side * step},
+                           [&](Subdomain& from, Region, Subdomain& to) {
+                             copy(from, from.layout.shift_send(k, side, grid.open(from)), to,
+                                  to.layout.shift_receive(k, -side, grid.open(to)));
+                           });
     }
     grid.expect_ghosts("shift with open sides");
   });
@@ -293,10 +308,12 @@ BrickLayout cube(int dims, int fields = 1, bool interleaved = false) {
   return {box, shape, surface_order(dims)};
 }
 
-// Where a list of pieces goes on elsewhere than where the piece before ends, the first one included.
+// Where a list of pieces goes on elsewhere than where the piece before ends, the first one
+// included.
 std::int64_t breaks(const std::vector<BrickPiece>& pieces) {
   std::int64_t count = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) count += i == 0 || pieces[i - 1].offset + pieces[i - 1].bytes != pieces[i].offset;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    count += i == 0 || pieces[i - 1].offset + pieces[i - 1].bytes != pieces[i].offset;
   return count;
 }
 
@@ -323,18 +340,23 @@ TEST(BrickPieces, AreJoinedOverEmptyRegions) {
   BrickShape shape;
   shape.brick = {1, 1};
   const GridBox narrow{2, {2, 4}, {1, 1}, {1, 1}};  // nothing between the borders of dimension 0
-  const BrickLayout layout(narrow, shape, in_order({"--", "0+", "+-", "0-", "-+", "++", "-0", "+0"}));
+  const BrickLayout layout(narrow, shape,
+                           in_order({"--", "0+", "+-", "0-", "-+", "++", "-0", "+0"}));
   const Region below = parse_region("0-"), above = parse_region("0+"), left = parse_region("-0");
-  EXPECT_EQ(layout.send(below), (std::vector<BrickPiece>{{layout.send(below)[0].offset, 2 * sizeof(Value)}}));
+  EXPECT_EQ(layout.send(below),
+            (std::vector<BrickPiece>{{layout.send(below)[0].offset, 2 * sizeof(Value)}}));
   EXPECT_EQ(layout.send_basic(below).size(), 2);
   EXPECT_EQ(layout.send(left).size(), 3);
-  // -- and -+ would touch, but the neighbor in dimension 0 may well have something between its borders.
-  const BrickLayout other(narrow, shape, in_order({"--", "0+", "0-", "-+", "+-", "++", "-0", "+0"}));
+  // -- and -+ would touch, but the neighbor in dimension 0 may well have something between its
+  // borders.
+  const BrickLayout other(narrow, shape,
+                          in_order({"--", "0+", "0-", "-+", "+-", "++", "-0", "+0"}));
   const std::vector<BrickPiece> sent = other.send(left);
   ASSERT_EQ(sent.size(), 3);
   EXPECT_EQ(sent[0].offset + sent[0].bytes, sent[1].offset);
   // No halo on one side: its regions are empty for all.
-  const BrickLayout one_sided({2, {2, 4}, {1, 1}, {1, 0}}, shape, in_order({"0+", "--", "-+", "+-", "0-", "++", "-0", "+0"}));
+  const BrickLayout one_sided({2, {2, 4}, {1, 1}, {1, 0}}, shape,
+                              in_order({"0+", "--", "-+", "+-", "0-", "++", "-0", "+0"}));
   EXPECT_EQ(one_sided.send(below).size(), 0);
   EXPECT_EQ(one_sided.send(above).size(), 1);
   EXPECT_EQ(one_sided.payload(above), 2 * sizeof(Value));
@@ -353,7 +375,8 @@ TEST(BrickMappings, AreOnePerPiece) {
       const BrickLayout layout = cube(d, fields);
       std::int64_t count = 1;
       for (int k = 0; k < d; ++k)
-        for (int side : {-1, 1}) count += breaks(layout.shift_send(k, side)) + breaks(layout.shift_receive(k, side));
+        for (int side : {-1, 1})
+          count += breaks(layout.shift_send(k, side)) + breaks(layout.shift_receive(k, side));
       EXPECT_EQ(mappings(layout, ViewKind::shift), count);
     }
 }
@@ -381,28 +404,35 @@ TEST(BrickPadding, IsLessThanThePapers) {
   EXPECT_EQ(padding_percent({{1, {4}, {}, {}}, {{2}}, surface_order(1)}), 0);
 }
 
-// That it is the same count: with padding where the authors' program has it (in front of a region that has more signs in common with the next region than with the one
-// before) it gives their numbers, for orders that begin and end their messages as theirs does; there are many, this is one. The paper has 176.9 where the exact number
-// is 176.84. At 16 only corners have cells. There the authors' program leaves the padding at the end of a message where the last region in the order is an empty one.
+// That it is the same count: with padding where the authors' program has it (in front of a region
+// that has more signs in common with the next region than with the one before) it gives their
+// numbers, for orders that begin and end their messages as theirs does; there are many, this is
+// one. The paper has 176.9 where the exact number is 176.84. At 16 only corners have cells. There
+// the authors' program leaves the padding at the end of a message where the last region in the
+// order is an empty one.
 TEST(BrickPadding, IsCountedAsInThePapersTable2) {
   const SurfaceOrder order = search_surface_order(3, 7, 100000);
   ASSERT_EQ(messages(order), 42);
   const std::vector<Region>& regions = order.regions;
   const auto in_front = [&](std::size_t i) {
-    const int before = i == 0 ? 0 : shared_signs(regions[i - 1], regions[i], 3), after = i + 1 == regions.size() ? 0 : shared_signs(regions[i], regions[i + 1], 3);
+    const int before = i == 0 ? 0 : shared_signs(regions[i - 1], regions[i], 3),
+              after = i + 1 == regions.size() ? 0 : shared_signs(regions[i], regions[i + 1], 3);
     return before < after;
   };
   for (std::size_t s = 0; s < sides.size(); ++s) {
     const BrickLayout layout = summit(sides[s], order);
     const auto padding = [&](std::size_t i) {
-      const Bytes cells = static_cast<Bytes>(count(region_box(layout.box(), regions[i]), 3)) * sizeof(double);
+      const Bytes cells =
+          static_cast<Bytes>(count(region_box(layout.box(), regions[i]), 3)) * sizeof(double);
       return (65536 - cells % 65536) % 65536;
     };
     Bytes sent = 0, payload = 0;
     for (Region v : directions(3)) {
       const std::vector<SurfaceRun> needed = runs(order, v);
-      const std::size_t first = zu(needed.front().first), last = zu(needed.back().first + needed.back().count - 1);
-      sent += total(layout.send(v)) - (in_front(first) ? padding(first) : 0) - (in_front(last) ? 0 : padding(last));
+      const std::size_t first = zu(needed.front().first),
+                        last = zu(needed.back().first + needed.back().count - 1);
+      sent += total(layout.send(v)) - (in_front(first) ? padding(first) : 0) -
+              (in_front(last) ? 0 : padding(last));
       payload += layout.payload(v);
     }
     const double percent = 100 * (static_cast<double>(sent) / static_cast<double>(payload) - 1);

@@ -36,8 +36,12 @@ TEST(Cuts, ThatCannotBeAreRefused) {
     EXPECT_EQ(error.code(), Errc::argument);
     return std::string(error.what());
   };
-  EXPECT_EQ(sentence(30, 8, 2), "the grid has 30 cells in dimension 2, which is no multiple of the brick's 8; choose a multiple, or a brick that divides it");
-  EXPECT_EQ(sentence(16, 8, 3), "the grid has 16 cells in dimension 2, too few for 3 subdomains of at least 8; use fewer ranks or subdomains there");
+  EXPECT_EQ(sentence(30, 8, 2),
+            "the grid has 30 cells in dimension 2, which is no multiple of the brick's 8; choose a "
+            "multiple, or a brick that divides it");
+  EXPECT_EQ(sentence(16, 8, 3),
+            "the grid has 16 cells in dimension 2, too few for 3 subdomains of at least 8; use "
+            "fewer ranks or subdomains there");
 }
 
 template <class Test>
@@ -78,7 +82,9 @@ TEST(Decompositions, NeighborsBeginWhereBoxesEnd) {
           Cells begin = first;  // of the neighbor
           for (int k = 0; k < dims; ++k) {
             const auto at = static_cast<std::size_t>(k);
-            const bool beyond = sign(v, k, dims) < 0 ? first[at] == 0 : sign(v, k, dims) > 0 && first[at] + box.own[at] == whole[at];
+            const bool beyond = sign(v, k, dims) < 0
+                                    ? first[at] == 0
+                                    : sign(v, k, dims) > 0 && first[at] + box.own[at] == whole[at];
             outside |= beyond && !parts.ranks.periodic(k);
             if (sign(v, k, dims) > 0) begin[at] = (first[at] + box.own[at]) % whole[at];
           }
@@ -90,11 +96,17 @@ TEST(Decompositions, NeighborsBeginWhereBoxesEnd) {
           const GridBox its = parts.box(other->rank, other->subdomain);
           for (int k = 0; k < dims; ++k) {
             const auto at = static_cast<std::size_t>(k);
-            if (sign(v, k, dims) < 0) EXPECT_EQ((there[at] + its.own[at]) % whole[at], first[at] % whole[at]);
-            else EXPECT_EQ(there[at], begin[at]);
-            if (sign(v, k, dims) == 0) { EXPECT_EQ(its.own[at], box.own[at]); }
+            if (sign(v, k, dims) < 0)
+              EXPECT_EQ((there[at] + its.own[at]) % whole[at], first[at] % whole[at]);
+            else
+              EXPECT_EQ(there[at], begin[at]);
+            if (sign(v, k, dims) == 0) {
+              EXPECT_EQ(its.own[at], box.own[at]);
+            }
           }
-          EXPECT_EQ(parts.neighbor(other->rank, other->subdomain, opposite(v, dims)), parts.where(rank, s)) << "the way back";
+          EXPECT_EQ(parts.neighbor(other->rank, other->subdomain, opposite(v, dims)),
+                    parts.where(rank, s))
+              << "the way back";
         }
       }
     EXPECT_EQ(cells, count({{}, whole}, dims));

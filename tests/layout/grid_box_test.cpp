@@ -1,4 +1,5 @@
-// Boxes of own cells, ghosts and surface regions, cell by cell against what the signs of a direction mean.
+// Boxes of own cells, ghosts and surface regions, cell by cell against what the signs of a
+// direction mean.
 #include "layout/grid_box.hpp"
 
 #include <gtest/gtest.h>
@@ -19,22 +20,28 @@ using test::whole;
 
 // own >= lower + upper where `apart`, else only as check() wants it.
 GridBox random_box(int dims, bool apart, std::mt19937& random) {
-  const auto below = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
+  const auto below = [&](std::int64_t n) {
+    return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random);
+  };
   GridBox box{dims, {}, {}, {}};
   for (std::size_t j = 0; j < static_cast<std::size_t>(dims); ++j) {
     box.lower[j] = below(3);
     box.upper[j] = below(3);
-    const std::int64_t least = apart ? box.lower[j] + box.upper[j] : std::max(box.lower[j], box.upper[j]);
+    const std::int64_t least =
+        apart ? box.lower[j] + box.upper[j] : std::max(box.lower[j], box.upper[j]);
     box.own[j] = std::max<std::int64_t>(least + below(3), 1);
   }
   return box;
 }
 
-char side_of(const GridBox& box, std::size_t j, std::int64_t x) { return x < 0 ? '-' : x < box.own[j] ? '0' : '+'; }
+char side_of(const GridBox& box, std::size_t j, std::int64_t x) {
+  return x < 0 ? '-' : x < box.own[j] ? '0' : '+';
+}
 
 std::string sides_of(const GridBox& box, const Cells& x) {
   std::string text;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(box.dims); ++j) text += side_of(box, j, x[j]);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(box.dims); ++j)
+    text += side_of(box, j, x[j]);
   return text;
 }
 
@@ -42,7 +49,8 @@ template <class Test>
 void for_random_boxes(bool apart, Test test) {
   std::mt19937 random(3);
   for (int dims = 1; dims <= most_surface_dims; ++dims)
-    for (int repeat = 0; repeat < (dims < 4 ? 12 : dims < 5 ? 3 : 1); ++repeat) test(random_box(dims, apart, random));
+    for (int repeat = 0; repeat < (dims < 4 ? 12 : dims < 5 ? 3 : 1); ++repeat)
+      test(random_box(dims, apart, random));
 }
 
 TEST(Directions, AreSignsInText) {
@@ -78,7 +86,8 @@ TEST(Boxes, OfGhostsHoldEachGhostOnce) {
     std::int64_t ghosts = 0;
     for (Region v : directions(box.dims)) {
       ghosts += count(ghost_box(box, v), box.dims);
-      for_cells(ghost_box(box, v), box.dims, [&](const Cells& x) { ASSERT_EQ(sides_of(box, x), to_text(v, box.dims)); });
+      for_cells(ghost_box(box, v), box.dims,
+                [&](const Cells& x) { ASSERT_EQ(sides_of(box, x), to_text(v, box.dims)); });
     }
     std::int64_t own = 1;
     for (std::size_t j = 0; j < static_cast<std::size_t>(box.dims); ++j) own *= box.own[j];
@@ -86,7 +95,8 @@ TEST(Boxes, OfGhostsHoldEachGhostOnce) {
   });
 }
 
-// What is sent is where the neighbor's ghosts are, in cells counted by the neighbor: those of another size along v, too.
+// What is sent is where the neighbor's ghosts are, in cells counted by the neighbor: those of
+// another size along v, too.
 TEST(Boxes, SentAreTheNeighborsGhosts) {
   for_random_boxes(false, [](const GridBox& box) {
     for (Region v : directions(box.dims)) {
@@ -112,7 +122,8 @@ TEST(Boxes, OfRegionsHoldWhatTheirNeighborsNeed) {
       cells += count(region_box(box, r), box.dims);
       for_cells(region_box(box, r), box.dims, [&](const Cells& x) {
         ASSERT_TRUE(contains(send_box(box, center(box.dims)), x, box.dims));
-        for (Region v : directions(box.dims)) ASSERT_EQ(contains(send_box(box, v), x, box.dims), needs(v, r, box.dims));
+        for (Region v : directions(box.dims))
+          ASSERT_EQ(contains(send_box(box, v), x, box.dims), needs(v, r, box.dims));
       });
     }
     EXPECT_EQ(cells, count(send_box(box, center(box.dims)), box.dims));
@@ -137,7 +148,8 @@ TEST(Boxes, DimensionByDimensionHoldEachGhostOnce) {
         moved.end[static_cast<std::size_t>(k)] -= side * box.own[static_cast<std::size_t>(k)];
         EXPECT_EQ(sent, moved);
       }
-    EXPECT_EQ(ghosts, count(whole(box), box.dims) - count(send_box(box, center(box.dims)), box.dims));
+    EXPECT_EQ(ghosts,
+              count(whole(box), box.dims) - count(send_box(box, center(box.dims)), box.dims));
   });
 }
 
@@ -146,15 +158,18 @@ TEST(Boxes, DimensionByDimensionLeaveOutOpenSides) {
   for_random_boxes(false, [](const GridBox& box) {
     for (unsigned bits = 0; bits < 1u << 2 * box.dims; bits += 5) {
       Sides open{};
-      for (std::size_t j = 0; j < static_cast<std::size_t>(box.dims); ++j) open[j] = {(bits >> 2 * j & 1) != 0, (bits >> 2 * j & 2) != 0};
+      for (std::size_t j = 0; j < static_cast<std::size_t>(box.dims); ++j)
+        open[j] = {(bits >> 2 * j & 1) != 0, (bits >> 2 * j & 2) != 0};
       for (int k = 0; k < box.dims; ++k)
         for (int side : {-1, 1})
-          for (const auto& [all, left] : {std::pair(shift_send_box(box, k, side), shift_send_box(box, k, side, open)),
-                                          std::pair(shift_ghost_box(box, k, side), shift_ghost_box(box, k, side, open))}) {
+          for (const auto& [all, left] :
+               {std::pair(shift_send_box(box, k, side), shift_send_box(box, k, side, open)),
+                std::pair(shift_ghost_box(box, k, side), shift_ghost_box(box, k, side, open))}) {
             std::int64_t cells = 0;
             for_cells(all, box.dims, [&](const Cells& x) {
               bool beyond = false;
-              for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) beyond |= (open[j][0] && x[j] < 0) || (open[j][1] && x[j] >= box.own[j]);
+              for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j)
+                beyond |= (open[j][0] && x[j] < 0) || (open[j][1] && x[j] >= box.own[j]);
               cells += !beyond;
               ASSERT_EQ(contains(left, x, box.dims), !beyond);
             });
@@ -173,13 +188,18 @@ TEST(Boxes, MustMakeSense) {
   constexpr std::int64_t large = std::int64_t{1} << 31;
   EXPECT_EQ(sentence({6, {}, {}, {}}), "a grid has 1 to 5 dimensions, not 6");
   EXPECT_EQ(sentence({0, {}, {}, {}}), "a grid has 1 to 5 dimensions, not 0");
-  EXPECT_EQ(sentence({2, {4, 0}, {}, {}}), "dimension 1 has 0 own cells: give every subdomain at least one");
-  EXPECT_EQ(sentence({1, {4}, {1}, {-1}}), "dimension 0 has halo widths 1 and -1: they cannot be negative");
+  EXPECT_EQ(sentence({2, {4, 0}, {}, {}}),
+            "dimension 1 has 0 own cells: give every subdomain at least one");
+  EXPECT_EQ(sentence({1, {4}, {1}, {-1}}),
+            "dimension 0 has halo widths 1 and -1: they cannot be negative");
   EXPECT_EQ(sentence({1, {4}, {1}, {5}}),
-            "dimension 0 has 4 own cells but a halo of 5: a neighbor would need cells that are not there; use fewer ranks along it or a narrower halo");
-  EXPECT_EQ(sentence({3, {large, large, 2}, {}, {}}), "the subdomain has more than 2^62 cells with its ghosts: use more ranks");
-  EXPECT_EQ(sentence({1, {std::int64_t{1} << 62}, {std::int64_t{1} << 62}, {std::int64_t{1} << 62}}),
+            "dimension 0 has 4 own cells but a halo of 5: a neighbor would need cells that are not "
+            "there; use fewer ranks along it or a narrower halo");
+  EXPECT_EQ(sentence({3, {large, large, 2}, {}, {}}),
             "the subdomain has more than 2^62 cells with its ghosts: use more ranks");
+  EXPECT_EQ(
+      sentence({1, {std::int64_t{1} << 62}, {std::int64_t{1} << 62}, {std::int64_t{1} << 62}}),
+      "the subdomain has more than 2^62 cells with its ghosts: use more ranks");
   check({2, {large, large}, {}, {}});
   check({5, {4, 4, 4, 4, 4}, {4, 0, 1, 2, 3}, {4, 4, 0, 1, 2}});
 }

@@ -1,4 +1,5 @@
-// Who sends what to whom: both ends of every link list it at the same place, and all ghosts that have an owner are filled once.
+// Who sends what to whom: both ends of every link list it at the same place, and all ghosts that
+// have an owner are filled once.
 #include "layout/halo_links.hpp"
 
 #include <gtest/gtest.h>
@@ -26,11 +27,13 @@ std::vector<HaloLink> with(const std::vector<HaloLink>& links, int peer) {
   return some;
 }
 
-// The k-th of rank a to rank b is the k-th that b expects from a: from the subdomain, in the direction that a means.
+// The k-th of rank a to rank b is the k-th that b expects from a: from the subdomain, in the
+// direction that a means.
 void expect_mirrored(const Decomposition& parts, const std::vector<HaloLinks>& all) {
   for (int a = 0; a < parts.ranks.ranks(); ++a)
     for (int b = 0; b < parts.ranks.ranks(); ++b) {
-      const std::vector<HaloLink> sent = with(all[static_cast<std::size_t>(a)].send, b), expected = with(all[static_cast<std::size_t>(b)].receive, a);
+      const std::vector<HaloLink> sent = with(all[static_cast<std::size_t>(a)].send, b),
+                                  expected = with(all[static_cast<std::size_t>(b)].receive, a);
       ASSERT_EQ(sent.size(), expected.size()) << a << " to " << b;
       for (std::size_t k = 0; k < sent.size(); ++k) {
         EXPECT_EQ(sent[k].key, expected[k].key);
@@ -43,7 +46,8 @@ void expect_mirrored(const Decomposition& parts, const std::vector<HaloLinks>& a
     }
 }
 
-// Each subdomain has one link in each of the directions in which it has a neighbor, for sending and for receiving; keys name them, in ascending order.
+// Each subdomain has one link in each of the directions in which it has a neighbor, for sending and
+// for receiving; keys name them, in ascending order.
 void expect_complete(const Decomposition& parts, const std::vector<HaloLinks>& all, auto used) {
   for (int rank = 0; rank < parts.ranks.ranks(); ++rank) {
     std::set<std::pair<int, Region>> wanted;
@@ -71,9 +75,11 @@ void for_random_parts(Test test) {
 TEST(HaloLinks, MirrorEachOther) {
   for_random_parts([](const Decomposition& parts) {
     for (const Reach reach : {Reach::all, Reach::faces}) {
-      const auto all = of_all_ranks(parts, [&](int rank) { return halo_links(parts, rank, reach); });
+      const auto all =
+          of_all_ranks(parts, [&](int rank) { return halo_links(parts, rank, reach); });
       expect_mirrored(parts, all);
-      expect_complete(parts, all, [&](Region v) { return reach == Reach::all || is_face(v, parts.dims()); });
+      expect_complete(parts, all,
+                      [&](Region v) { return reach == Reach::all || is_face(v, parts.dims()); });
     }
   });
 }
@@ -83,7 +89,9 @@ TEST(HaloLinks, DimensionByDimensionMirrorEachOther) {
     for (int k = 0; k < parts.dims(); ++k) {
       const auto all = of_all_ranks(parts, [&](int rank) { return shift_links(parts, rank, k); });
       expect_mirrored(parts, all);
-      expect_complete(parts, all, [&](Region v) { return is_face(v, parts.dims()) && sign(v, k, parts.dims()) != 0; });
+      expect_complete(parts, all, [&](Region v) {
+        return is_face(v, parts.dims()) && sign(v, k, parts.dims()) != 0;
+      });
     }
   });
 }

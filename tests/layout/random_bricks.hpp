@@ -12,9 +12,12 @@ class RandomBricks {
  public:
   explicit RandomBricks(unsigned seed) : random(seed) {}
 
-  std::int64_t between(std::int64_t least, std::int64_t most) { return std::uniform_int_distribution(least, most)(random); }
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution(least, most)(random);
+  }
 
-  // Bricks, widths (both of all subdomains of a grid; often 0, often different on the two sides), fields and unit.
+  // Bricks, widths (both of all subdomains of a grid; often 0, often different on the two sides),
+  // fields and unit.
   void draw(int dims) {
     box = {dims, {}, {}, {}};
     shape = {};
@@ -34,7 +37,8 @@ class RandomBricks {
   // Own cells along a dimension, at times just lower + upper.
   std::int64_t extent(int j) {
     const auto at = static_cast<std::size_t>(j);
-    return std::max(box.lower[at] + box.upper[at] + shape.brick[at] * between(0, 2), shape.brick[at]);
+    return std::max(box.lower[at] + box.upper[at] + shape.brick[at] * between(0, 2),
+                    shape.brick[at]);
   }
 
   // One subdomain of what was drawn.

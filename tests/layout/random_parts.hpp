@@ -10,10 +10,13 @@
 namespace tonari::test {
 
 inline Decomposition random_parts(std::mt19937& random, int dims) {
-  const auto between = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  const auto between = [&](int least, int most) {
+    return std::uniform_int_distribution(least, most)(random);
+  };
   std::array<int, most_surface_dims> sizes{};
   std::array<bool, most_surface_dims> periodic{};
-  for (std::size_t k = 0; k < static_cast<std::size_t>(dims); ++k) sizes[k] = between(1, dims < 4 ? 4 : 2), periodic[k] = between(0, 1) == 1;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(dims); ++k)
+    sizes[k] = between(1, dims < 4 ? 4 : 2), periodic[k] = between(0, 1) == 1;
   const auto d = static_cast<std::size_t>(dims);
   Decomposition parts{Grid(std::span(sizes).first(d), std::span(periodic).first(d))};
   for (std::size_t k = 0; k < d; ++k) {

@@ -1,4 +1,5 @@
-// Surface regions: who needs what, and how many messages an order takes, against counting with sign vectors written out.
+// Surface regions: who needs what, and how many messages an order takes, against counting with sign
+// vectors written out.
 #include "layout/surface_order.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,9 @@ namespace {
 using test::error_of;
 using Sent = std::vector<SurfaceRun>;
 
-constexpr std::array<int, 5> bounds{2, 9, 42, 209, 1042}, basics{2, 16, 98, 544, 2882}, counts{2, 8, 26, 80, 242};  // the paper's Table 1
+// the paper's Table 1
+constexpr std::array<int, 5> bounds{2, 9, 42, 209, 1042}, basics{2, 16, 98, 544, 2882},
+    counts{2, 8, 26, 80, 242};
 
 // All sign vectors as text, without the zero vector.
 std::vector<std::string> sign_vectors(int dims) {
@@ -35,7 +38,8 @@ std::vector<std::string> sign_vectors(int dims) {
 }
 
 bool agree(const std::string& neighbor, const std::string& region) {
-  return std::equal(neighbor.begin(), neighbor.end(), region.begin(), [](char v, char r) { return v == '0' || v == r; });
+  return std::equal(neighbor.begin(), neighbor.end(), region.begin(),
+                    [](char v, char r) { return v == '0' || v == r; });
 }
 
 // A message begins where a region is needed and the one before it is not.
@@ -43,7 +47,8 @@ int count_messages(const std::vector<std::string>& order, const std::string& nei
   std::string needed = ".";
   for (const std::string& region : order) needed += agree(neighbor, region) ? 'x' : '.';
   int count = 0;
-  for (std::size_t at = needed.find(".x"); at != needed.npos; at = needed.find(".x", at + 1)) ++count;
+  for (std::size_t at = needed.find(".x"); at != needed.npos; at = needed.find(".x", at + 1))
+    ++count;
   return count;
 }
 
@@ -96,7 +101,8 @@ TEST(Regions, OfTwoRegionsBothAreNeededByThoseWhoTakeSharedSigns) {
       for (const std::string& b : sign_vectors(d)) {
         int both = 0;
         for (const std::string& v : sign_vectors(d)) both += agree(v, a) && agree(v, b);
-        EXPECT_EQ((1 << shared_signs(parse_region(a), parse_region(b), d)) - 1, both) << a << " " << b;
+        EXPECT_EQ((1 << shared_signs(parse_region(a), parse_region(b), d)) - 1, both)
+            << a << " " << b;
       }
 }
 
@@ -105,8 +111,10 @@ TEST(Regions, MustBeWrittenInSigns) {
     const Error error = error_of([&] { parse_region(text); });
     EXPECT_EQ(error.code(), Errc::argument) << text;
   }
-  EXPECT_STREQ(error_of([] { parse_region("+x"); }).what(), "'+x' is no region: write a sign for each dimension, as in +0-");
-  EXPECT_STREQ(error_of([] { parse_region("00"); }).what(), "'00' is no region: all its signs are 0");
+  EXPECT_STREQ(error_of([] { parse_region("+x"); }).what(),
+               "'+x' is no region: write a sign for each dimension, as in +0-");
+  EXPECT_STREQ(error_of([] { parse_region("00"); }).what(),
+               "'00' is no region: all its signs are 0");
 }
 
 TEST(SurfaceOrders, AreThePapersTable1) {
@@ -136,7 +144,8 @@ TEST(SurfaceOrders, AreOnlyThereForOneToFiveDimensions) {
 
 // Section 3.2: numbered row by row as in Fig. 2 twelve messages, once round as in Fig. 3 nine.
 TEST(SurfaceMessages, OfThePapersFigures) {
-  const SurfaceOrder rows = order_of(sign_vectors(2)), ring = order_of({"--", "0-", "+-", "+0", "++", "0+", "-+", "-0"});
+  const SurfaceOrder rows = order_of(sign_vectors(2)),
+                     ring = order_of({"--", "0-", "+-", "+0", "++", "0+", "-+", "-0"});
   EXPECT_EQ(messages(rows), 12);
   EXPECT_EQ(messages(ring), 9);
   EXPECT_EQ(runs(rows, parse_region("0-")), (Sent{{0, 1}, {3, 1}, {5, 1}}));
@@ -155,7 +164,8 @@ TEST(SurfaceMessages, AreCountedRightInRandomOrders) {
         const Sent sent = runs(order, parse_region(v));
         ASSERT_EQ(static_cast<int>(sent.size()), count_messages(texts, v)) << v;
         std::set<std::string> carried;
-        for (const auto& run : sent) carried.insert(texts.begin() + run.first, texts.begin() + run.first + run.count);
+        for (const auto& run : sent)
+          carried.insert(texts.begin() + run.first, texts.begin() + run.first + run.count);
         EXPECT_EQ(carried.size(), std::pow(3, std::count(v.begin(), v.end(), '0')));
         for (const std::string& region : carried) EXPECT_TRUE(agree(v, region));
         total += static_cast<int>(sent.size());
@@ -179,7 +189,10 @@ TEST(SurfaceMessages, AreThoseOfTheGridTurnedAndMirrored) {
       for (std::string& text : turned) {
         const std::string was = text;
         for (std::size_t i = 0; i < axes.size(); ++i)
-          text[i] = mirrored >> i & 1 ? (was[axes[i]] == '+' ? '-' : was[axes[i]] == '-' ? '+' : '0') : was[axes[i]];
+          text[i] = mirrored >> i & 1 ? (was[axes[i]] == '+'   ? '-'
+                                         : was[axes[i]] == '-' ? '+'
+                                                               : '0')
+                                      : was[axes[i]];
       }
       EXPECT_EQ(messages(order_of(turned)), messages(order));
       std::reverse(turned.begin(), turned.end());
@@ -187,20 +200,25 @@ TEST(SurfaceMessages, AreThoseOfTheGridTurnedAndMirrored) {
     }
 }
 
-// What the proof of Eq. 1 stands on: shares y of the levels that are never less together than what two regions save, and whose sum, with one
-// message that is always lost in even dimensions, is Eq. 1.
+// What the proof of Eq. 1 stands on: shares y of the levels that are never less together than what
+// two regions save, and whose sum, with one message that is always lost in even dimensions, is Eq.
+// 1.
 TEST(SurfaceMessages, AreNeverFewerThanEq1) {
   constexpr std::array<int, 6> y{0, 0, 1, 2, 5, 10};
   for (int d = 1; d <= most_surface_dims; ++d) {
-    const auto level = [d](const std::string& text) { return static_cast<std::size_t>(d - std::count(text.begin(), text.end(), '0')); };
+    const auto level = [d](const std::string& text) {
+      return static_cast<std::size_t>(d - std::count(text.begin(), text.end(), '0'));
+    };
     int saved = 0;
     for (const std::string& a : sign_vectors(d)) {
       saved += 2 * y[level(a)];
       for (const std::string& b : sign_vectors(d)) {
         if (a == b) continue;
-        const int slack = y[level(a)] + y[level(b)] - ((1 << shared_signs(parse_region(a), parse_region(b), d)) - 1);
+        const int slack = y[level(a)] + y[level(b)] -
+                          ((1 << shared_signs(parse_region(a), parse_region(b), d)) - 1);
         ASSERT_GE(slack, 0) << a << " " << b;
-        ASSERT_TRUE(slack > 0 || (level(a) + level(b)) % 2 == 1 || level(a) + level(b) == 2) << a << " " << b;
+        ASSERT_TRUE(slack > 0 || (level(a) + level(b)) % 2 == 1 || level(a) + level(b) == 2)
+            << a << " " << b;
       }
     }
     EXPECT_EQ(least_messages(d), basic_messages(d) - saved + (d % 2 == 0)) << d;

@@ -1,4 +1,5 @@
-// The search for orders with few messages: what it reaches, and that it is the one the table comes from.
+// The search for orders with few messages: what it reaches, and that it is the one the table comes
+// from.
 #include "layout/surface_search.hpp"
 
 #include <gtest/gtest.h>
@@ -31,12 +32,15 @@ TEST(SurfaceSearch, ReachesTheBoundFromAnyStart) {
 
 TEST(SurfaceSearch, IsWhereTheTableComesFrom) {
   for (int d = 1; d <= most_surface_dims; ++d)
-    EXPECT_EQ(search_surface_order(d, duration<double>(60)).regions, surface_order(d).regions) << d << "-d: run tools/surface_orders.py";
+    EXPECT_EQ(search_surface_order(d, duration<double>(60)).regions, surface_order(d).regions)
+        << d << "-d: run tools/surface_orders.py";
 }
 
 TEST(SurfaceSearch, IsTheSameForTheSameSeedAndOtherwiseNot) {
-  EXPECT_EQ(search_surface_order(4, 3, 100'000).regions, search_surface_order(4, 3, 100'000).regions);
-  EXPECT_NE(search_surface_order(4, 3, 100'000).regions, search_surface_order(4, 4, 100'000).regions);
+  EXPECT_EQ(search_surface_order(4, 3, 100'000).regions,
+            search_surface_order(4, 3, 100'000).regions);
+  EXPECT_NE(search_surface_order(4, 3, 100'000).regions,
+            search_surface_order(4, 4, 100'000).regions);
 }
 
 // Stopped anywhere, an order is complete, and the longer the walk was, the better it may be.
@@ -56,8 +60,10 @@ TEST(SurfaceSearch, GivesAnOrderInNoTime) {
 }
 
 TEST(SurfaceSearch, RefusesOtherDimensions) {
-  for (int d : {0, 6}) EXPECT_EQ(test::error_of([&] { search_surface_order(d, 1, 10); }).code(), Errc::argument);
-  EXPECT_EQ(test::error_of([&] { search_surface_order(6, duration<double>(1)); }).code(), Errc::argument);
+  for (int d : {0, 6})
+    EXPECT_EQ(test::error_of([&] { search_surface_order(d, 1, 10); }).code(), Errc::argument);
+  EXPECT_EQ(test::error_of([&] { search_surface_order(6, duration<double>(1)); }).code(),
+            Errc::argument);
 }
 
 }  // namespace

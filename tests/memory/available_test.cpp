@@ -26,7 +26,9 @@ TEST_F(Available, TheMachineAlone) {
   EXPECT_EQ(available_memory(root), machine);
 }
 
-TEST_F(Available, WhatTheKernelDoesNotSayIsNoLimit) { EXPECT_EQ(available_memory(root + "/nowhere"), std::numeric_limits<std::uint64_t>::max()); }
+TEST_F(Available, WhatTheKernelDoesNotSayIsNoLimit) {
+  EXPECT_EQ(available_memory(root + "/nowhere"), std::numeric_limits<std::uint64_t>::max());
+}
 
 TEST_F(Available, AGroupAndItsParents) {
   write("/proc/self/cgroup", "0::/job/step\n");
@@ -36,7 +38,9 @@ TEST_F(Available, AGroupAndItsParents) {
   write("/sys/fs/cgroup/job/memory.max", "6000\n");
   write("/sys/fs/cgroup/job/memory.current", "2000\n");
   EXPECT_EQ(available_memory(root), 4000u);
-  write("/sys/fs/cgroup/job/memory.stat", "anon 100\nfile 1900\ninactive_file 1000\nactive_file 300\n");  // 1300 can be dropped
+  // 1300 can be dropped
+  write("/sys/fs/cgroup/job/memory.stat",
+        "anon 100\nfile 1900\ninactive_file 1000\nactive_file 300\n");
   EXPECT_EQ(available_memory(root), 5300u);
   write("/sys/fs/cgroup/job/step/memory.max", "1000\n");
   EXPECT_EQ(available_memory(root), 500u);
@@ -45,12 +49,15 @@ TEST_F(Available, AGroupAndItsParents) {
 }
 
 TEST_F(Available, VersionOneBesideOthers) {
-  write("/proc/self/cgroup", "4:cpu,cpuacct:/elsewhere\n3:memory_not:/elsewhere\n2:hugetlb,memory:/job\n1:name=systemd:/\n0::/\n");
+  write("/proc/self/cgroup",
+        "4:cpu,cpuacct:/elsewhere\n3:memory_not:/elsewhere\n2:hugetlb,memory:/job\n1:name=systemd:/"
+        "\n0::/\n");
   write("/sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "1\n");
   write("/sys/fs/cgroup/memory/elsewhere/memory.usage_in_bytes", "0\n");
   write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "6000\n");
   write("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1000\n");
-  write("/sys/fs/cgroup/memory/job/memory.stat", "inactive_file 5\ntotal_inactive_file 400\ntotal_active_file 0\n");
+  write("/sys/fs/cgroup/memory/job/memory.stat",
+        "inactive_file 5\ntotal_inactive_file 400\ntotal_active_file 0\n");
   EXPECT_EQ(available_memory(root), 5400u);
 }
 

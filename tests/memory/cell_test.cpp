@@ -1,7 +1,9 @@
-// The hand-over of a cell between two threads. This file is also compiled with ThreadSanitizer, as a program of its own: see tests/CMakeLists.txt.
+// The hand-over of a cell between two threads. This file is also compiled with ThreadSanitizer, as
+// a program of its own: see tests/CMakeLists.txt.
 //
-// Why nothing is lost and nothing is torn. A cell has two words besides plain payload: `last` (with a canary) and `mark`. A message comes "by the mark" if it
-// was announced by mark = 1, "by the word" if by last != canary. The cell is free if last == canary and mark == 0, and full otherwise.
+// Why nothing is lost and nothing is torn. A cell has two words besides plain payload: `last` (with
+// a canary) and `mark`. A message comes "by the mark" if it was announced by mark = 1, "by the
+// word" if by last != canary. The cell is free if last == canary and mark == 0, and full otherwise.
 //
 //   writer   free() ......... W payload ...... publish: one store (release), to last or to mark
 //   reader   full() ......... R payload ...... release: one store (release), to the same word, which puts it back
@@ -62,7 +64,9 @@ constexpr bool timed = true;
 struct Room {
   explicit Room(std::size_t bytes) : memory(bytes + Cell::alignment) {
     std::memset(memory.data(), 0x5A, memory.bytes());
-    at = memory.data() + (Cell::alignment - reinterpret_cast<std::uintptr_t>(memory.data()) % Cell::alignment) % Cell::alignment;
+    at = memory.data() +
+         (Cell::alignment - reinterpret_cast<std::uintptr_t>(memory.data()) % Cell::alignment) %
+             Cell::alignment;
   }
   Memory memory;
   std::byte* at;
@@ -94,13 +98,16 @@ TEST(Cell, StaysWithinItsMemory) {
       EXPECT_TRUE(cell.free());
       EXPECT_FALSE(cell.full());
       std::memset(cell.payload(), 1, with_canary ? (payload - 1) / word * word : payload);
-      if (with_canary) cell.publish(Word{3});
-      else cell.publish();
+      if (with_canary)
+        cell.publish(Word{3});
+      else
+        cell.publish();
       EXPECT_TRUE(cell.full());
       EXPECT_FALSE(cell.free());
       cell.release();
       EXPECT_TRUE(cell.free());
-      for (std::size_t i = bytes; i < bytes + 64; ++i) ASSERT_EQ(room.at[i], std::byte{0x5A}) << payload;
+      for (std::size_t i = bytes; i < bytes + 64; ++i)
+        ASSERT_EQ(room.at[i], std::byte{0x5A}) << payload;
     }
   }
 }
@@ -112,7 +119,8 @@ TEST(Cell, WordAndMarkInAnyOrder) {
   for (unsigned order = 0; order < 256; ++order) {
     cell.clear();
     for (unsigned k = 0; k < 8; ++k) {
-      const Word first = k % 3 ? k : Cell::canary, last = order >> k & 1 ? Cell::canary : ~Cell::canary + k;
+      const Word first = k % 3 ? k : Cell::canary,
+                 last = order >> k & 1 ? Cell::canary : ~Cell::canary + k;
       ASSERT_TRUE(cell.free() && !cell.full());
       std::memcpy(cell.payload(), &first, word);
       ASSERT_TRUE(cell.free() && !cell.full()) << "not announced yet";
@@ -128,10 +136,12 @@ TEST(Cell, WordAndMarkInAnyOrder) {
 
 // ---- two threads
 
-// Byte i of message k. Some words are the canary, the last one in a third of the messages; some differ from it in one byte only.
+// Byte i of message k. Some words are the canary, the last one in a third of the messages; some
+// differ from it in one byte only.
 class Letters {
  public:
-  explicit Letters(std::size_t bytes) : bytes_(bytes), last_(bytes ? (bytes - 1) / word * word : 0) {}
+  explicit Letters(std::size_t bytes)
+      : bytes_(bytes), last_(bytes ? (bytes - 1) / word * word : 0) {}
 
   std::size_t before_last() const { return last_; }
   std::size_t tail() const { return bytes_ - last_; }
@@ -139,7 +149,8 @@ class Letters {
   // The words of message k one after the other: write(offset, word).
   template <class Write>
   void each(std::uint64_t k, Write write) const {
-    for (std::size_t at = 0; at < bytes_; at += word) write(at, std::min(word, bytes_ - at), value(k, at));
+    for (std::size_t at = 0; at < bytes_; at += word)
+      write(at, std::min(word, bytes_ - at), value(k, at));
   }
 
  private:
@@ -147,9 +158,12 @@ class Letters {
     const Word mixed = (k * 0x9E37'79B9'7F4A'7C15 + at) * 0xBF58'476D'1CE4'E5B9;
     switch ((mixed >> 40) % 6) {
       case 0:
-      case 1: return Cell::canary;
-      case 2: return Cell::canary ^ (Word{0xFF} << 8 * (mixed >> 32 & 7));
-      default: return mixed ^ mixed >> 29;
+      case 1:
+        return Cell::canary;
+      case 2:
+        return Cell::canary ^ (Word{0xFF} << 8 * (mixed >> 32 & 7));
+      default:
+        return mixed ^ mixed >> 29;
     }
   }
   std::size_t bytes_, last_;
@@ -175,9 +189,12 @@ class Delays {
   void maybe() {
     const unsigned drawn = random_() % 100'000;
     if (drawn >= percent_ * 1000) return;
-    if (drawn % 1000 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    else if (drawn % 100 == 1) sched_yield();
-    else for (volatile unsigned turns = random_() % 300; turns > 0;) turns = turns - 1;
+    if (drawn % 1000 == 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    else if (drawn % 100 == 1)
+      sched_yield();
+    else
+      for (volatile unsigned turns = random_() % 300; turns > 0;) turns = turns - 1;
   }
 
  private:
@@ -193,11 +210,15 @@ struct Case {
   int cells = 2;                                  // used in turn
 };
 
-// One writer, one reader. What each says of itself is relaxed: the cells alone must carry the order of everything else.
+// One writer, one reader. What each says of itself is relaxed: the cells alone must carry the order
+// of everything else.
 class Pair {
  public:
-  explicit Pair(const Case& c) : case_(c), letters_(c.payload), room_(c.cells * Cell::bytes_for(c.payload)) {
-    for (int i = 0; i < c.cells; ++i) cells_.emplace_back(room_.at + i * Cell::bytes_for(c.payload), c.payload, c.with_canary).clear();
+  explicit Pair(const Case& c)
+      : case_(c), letters_(c.payload), room_(c.cells * Cell::bytes_for(c.payload)) {
+    for (int i = 0; i < c.cells; ++i)
+      cells_.emplace_back(room_.at + i * Cell::bytes_for(c.payload), c.payload, c.with_canary)
+          .clear();
   }
 
   std::string run() {
@@ -210,12 +231,15 @@ class Pair {
  private:
   const Cell& cell(std::uint64_t k) const { return cells_[k % cells_.size()]; }
 
-  // Looks until something is seen, or the other side has given up, or for so long that it must be lost.
+  // Looks until something is seen, or the other side has given up, or for so long that it must be
+  // lost.
   template <class Look>
   bool wait(Look look) {
     for (std::uint64_t looks = 1; !look(); ++looks) {
       if (looks % 32 == 0) sched_yield();  // there may be one core only
-      if (looks % 1024 == 0 && (given_up_.load(std::memory_order_relaxed) || std::chrono::steady_clock::now() > until_)) return false;
+      if (looks % 1024 == 0 &&
+          (given_up_.load(std::memory_order_relaxed) || std::chrono::steady_clock::now() > until_))
+        return false;
     }
     return true;
   }
@@ -224,19 +248,25 @@ class Pair {
     Delays delays(1, case_.writer_delays);
     for (std::uint64_t k = 0; k < case_.messages; ++k) {
       const Cell& to = cell(k);
-      if (!wait([&] { return to.free(); })) return give_up(complaint_of_writer_, "never free again", k);
-      if (released_.load(std::memory_order_relaxed) + cells_.size() <= k) return give_up(complaint_of_writer_, "free before it was released", k);
+      if (!wait([&] { return to.free(); }))
+        return give_up(complaint_of_writer_, "never free again", k);
+      if (released_.load(std::memory_order_relaxed) + cells_.size() <= k)
+        return give_up(complaint_of_writer_, "free before it was released", k);
       delays.maybe();
       Word last = ~Cell::canary;  // so that bytes behind the message differ from the canary's
       letters_.each(k, [&](std::size_t at, std::size_t bytes, Word value) {
         const bool by_publish = case_.with_canary && at == letters_.before_last();
-        if (by_publish) std::memcpy(&last, &value, bytes);
-        else store(to.payload() + at, value, bytes);
+        if (by_publish)
+          std::memcpy(&last, &value, bytes);
+        else
+          store(to.payload() + at, value, bytes);
       });
       delays.maybe();
       published_.store(k + 1, std::memory_order_relaxed);
-      if (case_.with_canary) to.publish(last);
-      else to.publish();
+      if (case_.with_canary)
+        to.publish(last);
+      else
+        to.publish();
       delays.maybe();
     }
   }
@@ -246,10 +276,13 @@ class Pair {
     for (std::uint64_t k = 0; k < case_.messages; ++k) {
       const Cell& from = cell(k);
       if (!wait([&] { return from.full(); })) return give_up(complaint_of_reader_, "never came", k);
-      if (published_.load(std::memory_order_relaxed) <= k) return give_up(complaint_of_reader_, "full before it was published", k);
+      if (published_.load(std::memory_order_relaxed) <= k)
+        return give_up(complaint_of_reader_, "full before it was published", k);
       delays.maybe();
       bool right = true;
-      letters_.each(k, [&](std::size_t at, std::size_t bytes, Word value) { right &= same(from.payload() + at, value, bytes); });
+      letters_.each(k, [&](std::size_t at, std::size_t bytes, Word value) {
+        right &= same(from.payload() + at, value, bytes);
+      });
       if (!right) return give_up(complaint_of_reader_, "has wrong bytes", k);
       delays.maybe();  // a release that comes late, while the writer polls
       released_.store(k + 1, std::memory_order_relaxed);
@@ -267,14 +300,16 @@ class Pair {
   const Letters letters_;
   Room room_;
   std::vector<Cell> cells_;
-  const std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const std::chrono::steady_clock::time_point until_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds(30);
   std::atomic<std::uint64_t> published_{0}, released_{0};
   std::atomic<bool> given_up_{false};
   std::string complaint_of_writer_, complaint_of_reader_;
 };
 
 class CellSizes : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Between, CellSizes, testing::Bool(), [](const auto& info) { return info.param ? "Canary" : "Mark"; });
+INSTANTIATE_TEST_SUITE_P(Between, CellSizes, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Canary" : "Mark"; });
 
 TEST_P(CellSizes, OneToTwoHundredBytes) {
   for (std::size_t payload = GetParam() ? 1 : 0; payload <= 200; ++payload)
@@ -282,19 +317,23 @@ TEST_P(CellSizes, OneToTwoHundredBytes) {
 }
 
 TEST_P(CellSizes, LateWriter) {
-  for (std::size_t payload : {1, 8, 16, 61}) ASSERT_EQ(Pair({payload, GetParam(), 10'000, 60, 0}).run(), "") << payload << " bytes";
+  for (std::size_t payload : {1, 8, 16, 61})
+    ASSERT_EQ(Pair({payload, GetParam(), 10'000, 60, 0}).run(), "") << payload << " bytes";
 }
 
 TEST_P(CellSizes, LateReader) {
-  for (std::size_t payload : {1, 8, 16, 61}) ASSERT_EQ(Pair({payload, GetParam(), 10'000, 0, 60}).run(), "") << payload << " bytes";
+  for (std::size_t payload : {1, 8, 16, 61})
+    ASSERT_EQ(Pair({payload, GetParam(), 10'000, 0, 60}).run(), "") << payload << " bytes";
 }
 
 TEST_P(CellSizes, OneCellOnly) {
-  for (std::size_t payload : {3, 8, 24, 120}) ASSERT_EQ(Pair({payload, GetParam(), 5'000, 10, 10, 1}).run(), "") << payload << " bytes";
+  for (std::size_t payload : {3, 8, 24, 120})
+    ASSERT_EQ(Pair({payload, GetParam(), 5'000, 10, 10, 1}).run(), "") << payload << " bytes";
 }
 
 TEST_P(CellSizes, SeveralCellsInTurn) {
-  for (std::size_t payload : {5, 8, 1000}) ASSERT_EQ(Pair({payload, GetParam(), 10'000, 2, 2, 4}).run(), "") << payload << " bytes";
+  for (std::size_t payload : {5, 8, 1000})
+    ASSERT_EQ(Pair({payload, GetParam(), 10'000, 2, 2, 4}).run(), "") << payload << " bytes";
 }
 
 double cpu_seconds() {

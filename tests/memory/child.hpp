@@ -22,12 +22,14 @@ class Line {
   ~Line() { close(socket_); }
   template <class T>
   void tell(const T& value) {
-    if (::send(socket_, &value, sizeof value, MSG_NOSIGNAL) != sizeof value) throw std::runtime_error("the other process has ended");
+    if (::send(socket_, &value, sizeof value, MSG_NOSIGNAL) != sizeof value)
+      throw std::runtime_error("the other process has ended");
   }
   template <class T = char>
   T hear() {
     T value;
-    if (::recv(socket_, &value, sizeof value, MSG_WAITALL) != sizeof value) throw std::runtime_error("the other process has ended");
+    if (::recv(socket_, &value, sizeof value, MSG_WAITALL) != sizeof value)
+      throw std::runtime_error("the other process has ended");
     return value;
   }
 
@@ -35,7 +37,8 @@ class Line {
   int socket_;
 };
 
-// A forked process that runs work(line). Its expectations count: finish() fails where one of them did, and skips where it skipped.
+// A forked process that runs work(line). Its expectations count: finish() fails where one of them
+// did, and skips where it skipped.
 class Child {
  public:
   template <class Work>
@@ -67,7 +70,8 @@ class Child {
 
   static std::pair<int, int> sockets() {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("no socketpair");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw std::runtime_error("no socketpair");
     return {ends[0], ends[1]};
   }
   template <class Work>
@@ -82,7 +86,9 @@ class Child {
       Line line(ends.second);
       const bool failed_before = testing::Test::HasFailure();
       work(line);
-      status = testing::Test::HasFailure() && !failed_before ? 1 : testing::Test::IsSkipped() ? skipped : 0;
+      status = testing::Test::HasFailure() && !failed_before ? 1
+               : testing::Test::IsSkipped()                  ? skipped
+                                                             : 0;
     } catch (const std::exception& e) {
       std::printf("in the child: %s\n", e.what());
     }

@@ -12,14 +12,18 @@ namespace tonari::test {
 struct Held {
   std::size_t descriptors = 0, mappings = 0;
   friend bool operator==(const Held&, const Held&) = default;
-  friend void PrintTo(const Held& held, std::ostream* out) { *out << held.descriptors << " descriptors, " << held.mappings << " mappings"; }
+  friend void PrintTo(const Held& held, std::ostream* out) {
+    *out << held.descriptors << " descriptors, " << held.mappings << " mappings";
+  }
 };
 
 inline Held held() {
   Held now;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++now.descriptors;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++now.descriptors;
   std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) now.mappings += line.find("(deleted)") != std::string::npos;
+  for (std::string line; std::getline(maps, line);)
+    now.mappings += line.find("(deleted)") != std::string::npos;
   return now;
 }
 

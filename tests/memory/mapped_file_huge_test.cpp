@@ -34,7 +34,9 @@ class MappedFileHuge : public testing::Test {
     ASSERT_EQ(flock(lock, LOCK_EX), 0);
     std::ifstream(name) >> before;
     set_aside(before + needed);
-    if (free_huge_pages(huge) < needed) GTEST_SKIP() << "the kernel does not find " << needed << " huge pages of " << huge << " bytes";
+    if (free_huge_pages(huge) < needed)
+      GTEST_SKIP() << "the kernel does not find " << needed << " huge pages of " << huge
+                   << " bytes";
   }
   void TearDown() override {
     if (lock < 0) return;
@@ -67,7 +69,8 @@ TEST_F(MappedFileHuge, ShowsTheSameMemoryInEveryOrder) {
     File file = MappedFile::create(pages * huge, huge, true);
     unsetenv("TONARI_SHM_DIR");
     EXPECT_TRUE(file->huge());
-    EXPECT_EQ(free_huge_pages(huge), free - static_cast<std::int64_t>(pages) - 1) << "taken at the beginning";
+    EXPECT_EQ(free_huge_pages(huge), free - static_cast<std::int64_t>(pages) - 1)
+        << "taken at the beginning";
     const Order order{7, 0, 3, 4, 2, 1, 6, 5, 5, 0};
     View shown = view(*file, order);
     EXPECT_EQ(held().mappings, nothing.mappings + runs(order));
@@ -95,14 +98,17 @@ TEST_F(MappedFileHuge, TooFew) {
   const Held nothing = held();
   const auto pages = static_cast<std::uint64_t>(free);  // one is needed for the number
   expect_sentence(error_of([&] { MappedFile::create(pages * huge, huge, true); }), Errc::memory,
-                  {std::to_string(free + 1) + " huge pages", std::to_string(free) + " are free", huge_pages_file(huge), "without huge pages"});
+                  {std::to_string(free + 1) + " huge pages", std::to_string(free) + " are free",
+                   huge_pages_file(huge), "without huge pages"});
   in_a_child([&] {
     if (!refuse(SYS_fallocate, ENOSPC)) GTEST_SKIP() << "no seccomp";
-    expect_refused([&] { MappedFile::create(huge, huge, true); }, {"are short (No space left on device)", huge_pages_file(huge)});
+    expect_refused([&] { MappedFile::create(huge, huge, true); },
+                   {"are short (No space left on device)", huge_pages_file(huge)});
   });
   in_a_child([&] {
     if (!refuse(SYS_memfd_create, EPERM)) GTEST_SKIP() << "no seccomp";
-    expect_refused([&] { MappedFile::create(huge, huge, true); }, {"no memory file", "without huge pages"});
+    expect_refused([&] { MappedFile::create(huge, huge, true); },
+                   {"no memory file", "without huge pages"});
   });
   EXPECT_EQ(held(), nothing);
   EXPECT_EQ(free_huge_pages(huge), free);

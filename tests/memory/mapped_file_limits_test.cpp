@@ -21,8 +21,10 @@ namespace {
 
 TEST(MappedFileLimits, MoreThanAnybodyHas) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / page * page;
-  expect_refused([&] { MappedFile::create(most, page, false); }, {std::to_string(most), "no process"});
-  expect_refused([&] { MappedFile::create(std::uint64_t{1} << 50, page, false); }, {std::to_string((std::uint64_t{1} << 50) + page) + " bytes", "are left"});
+  expect_refused([&] { MappedFile::create(most, page, false); },
+                 {std::to_string(most), "no process"});
+  expect_refused([&] { MappedFile::create(std::uint64_t{1} << 50, page, false); },
+                 {std::to_string((std::uint64_t{1} << 50) + page) + " bytes", "are left"});
 }
 
 TEST(MappedFileLimits, FileSize) {
@@ -35,13 +37,15 @@ TEST(MappedFileLimits, FileSize) {
 }
 
 TEST(MappedFileLimits, Descriptors) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer needs descriptors, too: it looks at memory through pipes";
+  if (sanitized)
+    GTEST_SKIP() << "the sanitizer needs descriptors, too: it looks at memory through pipes";
   in_a_child([] {
     const File there = of_pages(1);
     const rlimit limit{0, 0};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
     expect_sentence(error_of([] { of_pages(1); }), Errc::memory, {"open files", other_storage});
-    expect_sentence(error_of([&] { MappedFile::open(there->name()); }), Errc::memory, {"open files", other_storage});
+    expect_sentence(error_of([&] { MappedFile::open(there->name()); }), Errc::memory,
+                    {"open files", other_storage});
   });
 }
 
@@ -50,21 +54,25 @@ TEST(MappedFileLimits, AddressSpace) {
   in_a_child([] {
     const File there = MappedFile::create(64 << 20, page, false);
     ASSERT_TRUE(leave_address_space(16 << 20));
-    expect_refused([&] { View(*there, std::vector<FilePiece>{{0, 64 << 20}}); }, {"67108864 bytes in 1 pieces", "ulimit -v"});
+    expect_refused([&] { View(*there, std::vector<FilePiece>{{0, 64 << 20}}); },
+                   {"67108864 bytes in 1 pieces", "ulimit -v"});
   });
 }
 
 // Everything that was mapped for a refused view goes.
 TEST(MappedFileLimits, Mappings) {
   const std::int64_t most = most_mappings();
-  if (most > (std::int64_t{1} << 21)) GTEST_SKIP() << "vm.max_map_count is " << most << ": too many to try";
+  if (most > (std::int64_t{1} << 21))
+    GTEST_SKIP() << "vm.max_map_count is " << most << ": too many to try";
   in_a_child([&] {
     const File file = of_pages(2);
     const Held before = held();
     Order order(static_cast<std::size_t>(most), 1);  // the same page everywhere
     const Error error = error_of([&] { view(*file, order); });
     EXPECT_EQ(held(), before);
-    expect_sentence(error, Errc::memory, {"vm.max_map_count", std::to_string(most), "subdomains per rank", "storage brick instead of mapped"});
+    expect_sentence(error, Errc::memory,
+                    {"vm.max_map_count", std::to_string(most), "subdomains per rank",
+                     "storage brick instead of mapped"});
     order.resize(static_cast<std::size_t>(most - mappings_now() - 1500));
     View almost = view(*file, order);
     fill(almost, order, 9);
@@ -77,20 +85,23 @@ TEST(MappedFileLimits, Mappings) {
 // A part in the middle of a mapping needs two more.
 TEST(MappedFileLimits, MappingsOfAPart) {
   const std::int64_t most = most_mappings();
-  if (most > (std::int64_t{1} << 21)) GTEST_SKIP() << "vm.max_map_count is " << most << ": too many to try";
+  if (most > (std::int64_t{1} << 21))
+    GTEST_SKIP() << "vm.max_map_count is " << most << ": too many to try";
   if (sanitized) GTEST_SKIP() << "the sanitizer needs mappings, too";
   in_a_child([&] {
     const File file = of_pages(3);
     View shown = view(*file, in_order(3));
     fill(shown, in_order(3), 1);
-    const View almost = view(*file, Order(static_cast<std::size_t>(most - mappings_now() - 100), 1));
+    const View almost =
+        view(*file, Order(static_cast<std::size_t>(most - mappings_now() - 100), 1));
     std::vector<View> rest;
     rest.reserve(200);
     const Error full = error_of([&] {
       while (rest.size() < 200) rest.push_back(view(*file, {1}));
     });
     expect_sentence(full, Errc::memory, {"1 more mappings", "vm.max_map_count"});
-    expect_sentence(error_of([&] { shown.replace(page, *file, {0, page}); }), Errc::memory, {"vm.max_map_count"});
+    expect_sentence(error_of([&] { shown.replace(page, *file, {0, page}); }), Errc::memory,
+                    {"vm.max_map_count"});
     EXPECT_EQ(wrong(shown, in_order(3), 1), 0u) << "as it was";
     rest.clear();
     shown.replace(page, *file, {0, page});
@@ -111,7 +122,8 @@ TEST(MappedFileLimits, NoMemoryFiles) {
 TEST(MappedFileLimits, MemoryThatIsShort) {
   in_a_child([&] {
     if (!refuse(SYS_fallocate, ENOSPC)) GTEST_SKIP() << "no seccomp";
-    expect_refused([] { of_pages(3); }, {"memory is short (No space left on device)", "fewer ranks"});
+    expect_refused([] { of_pages(3); },
+                   {"memory is short (No space left on device)", "fewer ranks"});
   });
 }
 
@@ -132,7 +144,9 @@ TEST_F(MappedFileInDirectory, ThatIsTooSmall) {
     if (!mounted) return;
     const std::uint64_t room = free_bytes(directory);
     expect_refused([] { MappedFile::create(64 << 20, page, false); },
-                   {std::to_string((64 << 20) + page) + " bytes", directory + " has " + std::to_string(room) + " bytes free", "make " + directory + " larger"});
+                   {std::to_string((64 << 20) + page) + " bytes",
+                    directory + " has " + std::to_string(room) + " bytes free",
+                    "make " + directory + " larger"});
     EXPECT_EQ(free_bytes(directory), room);
 
     Child owner([](Line& to_parent) {

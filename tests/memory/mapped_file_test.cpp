@@ -36,7 +36,8 @@ TEST(MappedFile, IsZeroedAndAligned) {
       ASSERT_TRUE(whole);
       EXPECT_EQ(whole.bytes(), pages * size);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole.data()) % size, 0u);
-      EXPECT_TRUE(std::all_of(whole.data(), whole.data() + whole.bytes(), [](std::byte b) { return b == std::byte{0}; }));
+      EXPECT_TRUE(std::all_of(whole.data(), whole.data() + whole.bytes(),
+                              [](std::byte b) { return b == std::byte{0}; }));
       EXPECT_NE(file->name().number, of_pages(pages, size)->name().number);
     }
   EXPECT_EQ(held(), before);
@@ -67,7 +68,8 @@ TEST(MappedFile, ShowsTheSameMemoryInEveryOrder) {
   for (const Order& order : orders) views.push_back(view(*file, order));
   for (std::size_t writer = 0; writer < views.size(); ++writer) {
     fill(views[writer], orders[writer], writer);
-    for (std::size_t reader = 0; reader < views.size(); ++reader) EXPECT_EQ(wrong(views[reader], orders[reader], writer), 0u) << writer << " to " << reader;
+    for (std::size_t reader = 0; reader < views.size(); ++reader)
+      EXPECT_EQ(wrong(views[reader], orders[reader], writer), 0u) << writer << " to " << reader;
   }
 }
 
@@ -91,13 +93,15 @@ TEST(MappedFile, TakesOneMappingForEachRun) {
   for (int k = 0; k < 20; ++k) {
     Order order;
     for (int run = 0; run < 1 + k; ++run)
-      for (std::uint64_t first = random() % 36, i = 0; i < 1 + random() % 3; ++i) order.push_back(first + i);
+      for (std::uint64_t first = random() % 36, i = 0; i < 1 + random() % 3; ++i)
+        order.push_back(first + i);
     const std::int64_t before = mappings_now();
     const std::size_t mapped = held().mappings;
     const View shown = view(*file, order);
     EXPECT_EQ(held().mappings, mapped + runs(order));
     if (!sanitized) {
-      EXPECT_EQ(mappings_now(), before + static_cast<std::int64_t>(runs(order))) << "nothing else is mapped for it";
+      EXPECT_EQ(mappings_now(), before + static_cast<std::int64_t>(runs(order)))
+          << "nothing else is mapped for it";
     }
     fill(shown, order, 4);
     EXPECT_EQ(wrong(shown, order, 4), 0u);
@@ -108,7 +112,8 @@ TEST(MappedFile, LeavesNothing) {
   const Held before = held();
   const std::int64_t mappings = mappings_now();
   for (int round = 0; round < 1000; ++round) {
-    const File file = of_pages(4, round % 2 ? page : 4 * page), same = MappedFile::open(file->name());
+    const File file = of_pages(4, round % 2 ? page : 4 * page),
+               same = MappedFile::open(file->name());
     View shown = view(*file, {3, 1, 2, 0, 3}), moved = view(*same, {0, 2});
     moved = std::move(shown);
     moved.replace(0, *same, {0, file->page()});
@@ -124,7 +129,8 @@ TEST(MappedFile, LeavesNothing) {
 TEST(MappedFile, TakesNoAddressesBesideItsOwn) {
   if (sanitized) GTEST_SKIP() << "the sanitizer maps memory of its own now and then";
   const std::size_t size = std::size_t{2} << 20;
-  const std::uint64_t odd = size / page + 3;  // pages between the views: what is free begins and ends anywhere
+  // pages between the views: what is free begins and ends anywhere
+  const std::uint64_t odd = size / page + 3;
   const File file = of_pages(2, size), fine = of_pages(odd);
   const std::uint64_t before = pages_mapped();
   std::vector<View> views;
@@ -190,7 +196,14 @@ TEST(MappedFile, APartOfAViewIsReplaced) {
 TEST(MappedFile, HasWholePagesAndAnEnd) {
   const File file = of_pages(4), large = of_pages(4, 4 * page);
   const std::uint64_t wraps = std::numeric_limits<std::uint64_t>::max() - page + 1;
-  for (const FilePiece piece : {FilePiece{8, page}, {0, page + 8}, {0, 1}, {4 * page, page}, {0, 5 * page}, {3 * page, 2 * page}, {wraps, page}, {page, wraps}}) {
+  for (const FilePiece piece : {FilePiece{8, page},
+                                {0, page + 8},
+                                {0, 1},
+                                {4 * page, page},
+                                {0, 5 * page},
+                                {3 * page, 2 * page},
+                                {wraps, page},
+                                {page, wraps}}) {
     expect_internal([&] { View(*file, std::vector<FilePiece>{{0, page}, piece}); });
     View shown = view(*file, in_order(4));
     expect_internal([&] { shown.replace(0, *file, piece); });
@@ -205,7 +218,8 @@ TEST(MappedFile, HasWholePagesAndAnEnd) {
   EXPECT_EQ(wrong(shown, in_order(4), 8), 0u);
   expect_internal([&] { MappedFile::create(page + 1, page, false); });
   expect_internal([&] { MappedFile::create(page, 4 * page, false); });
-  EXPECT_EQ(error_of([&] { MappedFile::create(3 * page, 3 * page, false); }).code(), Errc::argument);
+  EXPECT_EQ(error_of([&] { MappedFile::create(3 * page, 3 * page, false); }).code(),
+            Errc::argument);
 }
 
 // Nothing is left to be done when it is first used, wherever a page appears.
@@ -266,17 +280,20 @@ TEST(MappedFile, OutlivesWhoMadeIt) {
   expect_refused([&] { MappedFile::open(name); }, {"ended", std::to_string(name.process)});
   const View shown = view(*file, backwards(3));
   EXPECT_EQ(wrong(shown, backwards(3), 3), 0u);
-  EXPECT_EQ(wrong(view(*MappedFile::open(file->name()), {1}), {1}, 3), 0u) << "who has opened it can pass it on";
+  EXPECT_EQ(wrong(view(*MappedFile::open(file->name()), {1}), {1}, 3), 0u)
+      << "who has opened it can pass it on";
 }
 
 TEST(MappedFile, AnotherIsNotTakenForIt) {
-  const File file = of_pages(4), other = of_pages(4), larger = of_pages(8), coarse = of_pages(1, 4 * page);
+  const File file = of_pages(4), other = of_pages(4), larger = of_pages(8),
+             coarse = of_pages(1, 4 * page);
   const FileName right = file->name();
   EXPECT_TRUE(MappedFile::open(right));
   auto refused = [&](auto member, auto value, const char* sentence) {
     FileName name = right;
     name.*member = static_cast<std::remove_reference_t<decltype(name.*member)>>(value);
-    expect_refused([&] { MappedFile::open(name); }, {sentence, std::to_string(name.bytes) + " bytes"});
+    expect_refused([&] { MappedFile::open(name); },
+                   {sentence, std::to_string(name.bytes) + " bytes"});
   };
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   refused(&FileName::number, right.number + 1, "another file");
@@ -284,8 +301,11 @@ TEST(MappedFile, AnotherIsNotTakenForIt) {
   refused(&FileName::descriptor, coarse->descriptor(), "another file");
   refused(&FileName::descriptor, larger->descriptor(), "bytes instead of");
   refused(&FileName::bytes, 8 * page, "bytes instead of");
-  for (std::uint64_t bytes : {most, most - page + 1, 4 * page + 1}) refused(&FileName::bytes, bytes, "makes no sense");
-  for (std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, page / 2, 3 * page, most, std::uint64_t{1} << 63}) refused(&FileName::page, size, "makes no sense");
+  for (std::uint64_t bytes : {most, most - page + 1, 4 * page + 1})
+    refused(&FileName::bytes, bytes, "makes no sense");
+  for (std::uint64_t size :
+       {std::uint64_t{0}, std::uint64_t{1}, page / 2, 3 * page, most, std::uint64_t{1} << 63})
+    refused(&FileName::page, size, "makes no sense");
   refused(&FileName::huge, 1, "of another size");
   refused(&FileName::descriptor, -1, "makes no sense");
   refused(&FileName::descriptor, 100'000, "does not exist");

@@ -24,7 +24,8 @@ constexpr std::size_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 class Pages : public test::MadeUpRoot {
  protected:
   void huge(int kb, int aside, int free, int reserved, int overcommit = 0, int surplus = 0) {
-    const std::string directory = "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(kb) + "kB/";
+    const std::string directory =
+        "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(kb) + "kB/";
     write(directory + "nr_hugepages", std::to_string(aside) + "\n");
     write(directory + "free_hugepages", std::to_string(free) + "\n");
     write(directory + "resv_hugepages", std::to_string(reserved) + "\n");
@@ -34,7 +35,9 @@ class Pages : public test::MadeUpRoot {
   void mappings(int count, const std::string& most) {
     std::string lines;
     for (int i = 0; i < count; ++i) lines += "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n";
-    write("/proc/self/maps", lines + "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n");
+    write("/proc/self/maps", lines +
+                                 "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0          "
+                                 "        [vsyscall]\n");
     write("/proc/sys/vm/max_map_count", most + "\n");
   }
 };
@@ -57,19 +60,26 @@ TEST_F(Pages, HugeOnesOfThisKernel) {
 }
 
 TEST_F(Pages, ThatRegionsCanBePaddedTo) {
-  for (std::size_t bytes = system_page(); bytes <= gib; bytes *= 2) check_page(bytes, false, std::numeric_limits<std::uint64_t>::max(), root);
-  for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, system_page() / 2, system_page() + 1, 3 * system_page(), 2 * gib, std::size_t{1} << 63})
+  for (std::size_t bytes = system_page(); bytes <= gib; bytes *= 2)
+    check_page(bytes, false, std::numeric_limits<std::uint64_t>::max(), root);
+  for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, system_page() / 2, system_page() + 1,
+                            3 * system_page(), 2 * gib, std::size_t{1} << 63})
     expect_sentence(error_of([&] { check_page(bytes, false, 0, root); }), Errc::argument,
-                    {"not to " + std::to_string(bytes), "from " + std::to_string(system_page()), "to 1073741824"});
+                    {"not to " + std::to_string(bytes), "from " + std::to_string(system_page()),
+                     "to 1073741824"});
 }
 
 TEST_F(Pages, HugeOnesThatAreNotThere) {
-  expect_sentence(error_of([&] { check_page(2 * mib, true, 0, root); }), Errc::argument, {"no huge pages", "without"});
+  expect_sentence(error_of([&] { check_page(2 * mib, true, 0, root); }), Errc::argument,
+                  {"no huge pages", "without"});
   huge(2048, 3, 3, 0);
   huge(1048576, 0, 0, 0);
-  expect_sentence(error_of([&] { check_page(4 * mib, true, 0, root); }), Errc::argument, {"of 4194304 bytes", "one of 2097152, 1073741824"});
-  expect_sentence(error_of([&] { check_page(system_page(), true, 0, root); }), Errc::argument, {"one of 2097152, 1073741824"});
-  expect_sentence(error_of([&] { check_page(3 * mib, true, 0, root); }), Errc::argument, {"powers of two"});
+  expect_sentence(error_of([&] { check_page(4 * mib, true, 0, root); }), Errc::argument,
+                  {"of 4194304 bytes", "one of 2097152, 1073741824"});
+  expect_sentence(error_of([&] { check_page(system_page(), true, 0, root); }), Errc::argument,
+                  {"one of 2097152, 1073741824"});
+  expect_sentence(error_of([&] { check_page(3 * mib, true, 0, root); }), Errc::argument,
+                  {"powers of two"});
 }
 
 TEST_F(Pages, TooFewHugeOnes) {
@@ -77,9 +87,14 @@ TEST_F(Pages, TooFewHugeOnes) {
   check_page(2 * mib, true, 0, root);
   check_page(2 * mib, true, 4 * mib, root);
   expect_sentence(error_of([&] { check_page(2 * mib, true, 4 * mib + 1, root); }), Errc::memory,
-                  {"4194305 bytes need 3 huge pages of 2097152", "2 are free", "write 11 to " + root + "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "without"});
-  expect_sentence(error_of([&] { check_page(2 * mib, true, 200 * mib, root); }), Errc::memory, {"need 100 huge pages", "write 108 to "});
-  expect_sentence(error_of([&] { check_page(2 * mib, true, std::numeric_limits<std::uint64_t>::max(), root); }), Errc::memory, {"need 8796093022208 huge pages"});
+                  {"4194305 bytes need 3 huge pages of 2097152", "2 are free",
+                   "write 11 to " + root + "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
+                   "without"});
+  expect_sentence(error_of([&] { check_page(2 * mib, true, 200 * mib, root); }), Errc::memory,
+                  {"need 100 huge pages", "write 108 to "});
+  expect_sentence(
+      error_of([&] { check_page(2 * mib, true, std::numeric_limits<std::uint64_t>::max(), root); }),
+      Errc::memory, {"need 8796093022208 huge pages"});
   huge(2048, 10, 3, 1, 1);
   check_page(2 * mib, true, 4 * mib + 1, root);
 }
@@ -98,8 +113,11 @@ TEST_F(Pages, MoreMappingsThanThereMayBe) {
   check_mappings(0, root);
   check_mappings(65530 - 1024 - 100, root);
   expect_sentence(error_of([&] { check_mappings(65530 - 1024 - 100 + 1, root); }), Errc::memory,
-                  {"64407 more", "65530 (vm.max_map_count)", "has 100", "sysctl vm.max_map_count", "fewer subdomains", "copies or fields", "brick"});
-  EXPECT_EQ(error_of([&] { check_mappings(std::numeric_limits<std::int64_t>::max(), root); }).code(), Errc::memory);
+                  {"64407 more", "65530 (vm.max_map_count)", "has 100", "sysctl vm.max_map_count",
+                   "fewer subdomains", "copies or fields", "brick"});
+  EXPECT_EQ(
+      error_of([&] { check_mappings(std::numeric_limits<std::int64_t>::max(), root); }).code(),
+      Errc::memory);
   mappings(100, "800");  // an eighth
   check_mappings(600, root);
   EXPECT_EQ(error_of([&] { check_mappings(601, root); }).code(), Errc::memory);
@@ -121,10 +139,12 @@ TEST(PagesHere, ArePlausible) {
 TEST(PagesHere, CountMappings) {
   if (test::sanitized) GTEST_SKIP() << "the sanitizer maps memory of its own now and then";
   const std::size_t page = system_page(), pages = 21;
-  void* at = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* at =
+      mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(at, MAP_FAILED);
   const std::int64_t before = mappings_now();
-  for (std::size_t i = 1; i < pages; i += 2) ASSERT_EQ(mprotect(static_cast<char*>(at) + i * page, page, PROT_READ), 0);
+  for (std::size_t i = 1; i < pages; i += 2)
+    ASSERT_EQ(mprotect(static_cast<char*>(at) + i * page, page, PROT_READ), 0);
   EXPECT_EQ(mappings_now(), before + 20);
   munmap(at, pages * page);
 }

@@ -70,7 +70,8 @@ void watch_lives_and_deaths() {
 
 std::size_t descriptors() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
   return count;
 }
 
@@ -98,9 +99,11 @@ void watch_a_number_that_is_used_again() {
   Child first(listen);
   const Watch watch(first.process());
   first.kill();
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));  // longer than a tick of the clock by which beginnings are told
+  // longer than a tick of the clock by which beginnings are told
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
   for (int attempt = 0; attempt < 20; ++attempt) {
-    if (!(std::ofstream("/proc/sys/kernel/ns_last_pid") << first.process() - 1 << std::flush)) break;
+    if (!(std::ofstream("/proc/sys/kernel/ns_last_pid") << first.process() - 1 << std::flush))
+      break;
     Child second(listen);
     if (second.process() != first.process()) continue;
     EXPECT_TRUE(watch.ended()) << "it is another one";
@@ -128,18 +131,24 @@ class Reading : public testing::Test {
 
   void SetUp() override {
     theirs.resize(size), mine.resize(size);
-    std::generate(theirs.begin(), theirs.end(), [&] { return static_cast<unsigned char>(random()); });
+    std::generate(theirs.begin(), theirs.end(),
+                  [&] { return static_cast<unsigned char>(random()); });
   }
-  // The child has the same bytes at the same place, and there this process forgets them: what arrives comes from the child.
+  // The child has the same bytes at the same place, and there this process forgets them: what
+  // arrives comes from the child.
   std::vector<unsigned char> forget() {
     std::vector<unsigned char> known = theirs;
     std::fill(theirs.begin(), theirs.end(), 0);
     return known;
   }
-  std::size_t up_to(std::size_t most) { return std::uniform_int_distribution<std::size_t>(0, most)(random); }
+  std::size_t up_to(std::size_t most) {
+    return std::uniform_int_distribution<std::size_t>(0, most)(random);
+  }
 
-  // `bytes` cut into at most most_pieces pieces, some of them empty, with gaps of at most `gap` between them, in any order.
-  std::vector<Piece> cut(const std::vector<unsigned char>& memory, std::size_t bytes, std::size_t pieces) {
+  // `bytes` cut into at most most_pieces pieces, some of them empty, with gaps of at most `gap`
+  // between them, in any order.
+  std::vector<Piece> cut(const std::vector<unsigned char>& memory, std::size_t bytes,
+                         std::size_t pieces) {
     std::vector<std::size_t> cuts{0, bytes};
     for (std::size_t k = 1; k < pieces; ++k) cuts.push_back(up_to(bytes));
     std::sort(cuts.begin(), cuts.end());
@@ -160,14 +169,19 @@ class Reading : public testing::Test {
 };
 
 // Byte by byte: what the copy should do to `memory`.
-void copy_by_hand(const std::vector<Piece>& to, std::vector<unsigned char>& here, const std::vector<unsigned char>& here_now, const std::vector<Piece>& from,
-                  const std::vector<unsigned char>& there, const std::vector<unsigned char>& there_now) {
+void copy_by_hand(const std::vector<Piece>& to, std::vector<unsigned char>& here,
+                  const std::vector<unsigned char>& here_now, const std::vector<Piece>& from,
+                  const std::vector<unsigned char>& there,
+                  const std::vector<unsigned char>& there_now) {
   std::vector<unsigned char> stream;
   for (const Piece& piece : from)
-    for (std::uint64_t i = 0; i < piece.bytes; ++i) stream.push_back(there[piece.address - reinterpret_cast<std::uintptr_t>(there_now.data()) + i]);
+    for (std::uint64_t i = 0; i < piece.bytes; ++i)
+      stream.push_back(
+          there[piece.address - reinterpret_cast<std::uintptr_t>(there_now.data()) + i]);
   std::size_t next = 0;
   for (const Piece& piece : to)
-    for (std::uint64_t i = 0; i < piece.bytes; ++i) here[piece.address - reinterpret_cast<std::uintptr_t>(here_now.data()) + i] = stream[next++];
+    for (std::uint64_t i = 0; i < piece.bytes; ++i)
+      here[piece.address - reinterpret_cast<std::uintptr_t>(here_now.data()) + i] = stream[next++];
 }
 
 TEST_F(Reading, AnyPieces) {
@@ -175,7 +189,8 @@ TEST_F(Reading, AnyPieces) {
   const std::vector<unsigned char> known = forget();
   for (int k = 0; k < 400; ++k) {
     const std::size_t bytes = up_to(k % 4 ? 300 : 90'000);
-    const std::vector<Piece> to = cut(mine, bytes, 1 + up_to(most_pieces - 1)), from = cut(theirs, bytes, 1 + up_to(most_pieces - 1));
+    const std::vector<Piece> to = cut(mine, bytes, 1 + up_to(most_pieces - 1)),
+                             from = cut(theirs, bytes, 1 + up_to(most_pieces - 1));
     std::fill(mine.begin(), mine.end(), 0xAA);
     std::vector<unsigned char> expected = mine;
     copy_by_hand(to, expected, mine, from, known, theirs);
@@ -202,18 +217,21 @@ TEST_F(Reading, NoSuchProcess) {
   const Piece piece{reinterpret_cast<std::uintptr_t>(mine.data()), 5};
   EXPECT_EQ(read_process(nobody(), {&piece, 1}, {&piece, 1}), ESRCH);
   EXPECT_EQ(read_process(0, {&piece, 1}, {&piece, 1}), ESRCH);
-  EXPECT_EQ(read_process((std::int64_t{1} << 32) + this_process(), {&piece, 1}, {&piece, 1}), ESRCH);
+  EXPECT_EQ(read_process((std::int64_t{1} << 32) + this_process(), {&piece, 1}, {&piece, 1}),
+            ESRCH);
 }
 
 // Some pages, then nothing: the system delivers a part first. Both as one piece and as several.
 TEST_F(Reading, AddressesThatAreNotThere) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* const area = mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const area =
+      mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(area, MAP_FAILED);
   std::fill_n(static_cast<unsigned char*>(area), 4 * page, 7);
   ASSERT_EQ(munmap(static_cast<char*>(area) + 3 * page, page), 0);
   Child child(listen);
-  const auto there = reinterpret_cast<std::uintptr_t>(area), here = reinterpret_cast<std::uintptr_t>(mine.data());
+  const auto there = reinterpret_cast<std::uintptr_t>(area),
+             here = reinterpret_cast<std::uintptr_t>(mine.data());
   const Piece to{here, 4 * page}, all{there, 4 * page}, last{there + 3 * page, 10}, ten{here, 10};
   const int result = read_process(child.process(), {&to, 1}, {&all, 1});
   if (result == EPERM) GTEST_SKIP() << "the system does not allow it";
@@ -223,7 +241,8 @@ TEST_F(Reading, AddressesThatAreNotThere) {
   EXPECT_EQ(read_process(child.process(), {&to, 1}, pieces), EFAULT);
   const Piece good[] = {{there, page}, {there + page, 2 * page}, {there, page}};
   EXPECT_EQ(read_process(child.process(), {&to, 1}, good), 0);
-  EXPECT_EQ(std::count(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(4 * page), 7), static_cast<std::ptrdiff_t>(4 * page));
+  EXPECT_EQ(std::count(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(4 * page), 7),
+            static_cast<std::ptrdiff_t>(4 * page));
   const Piece nowhere{8, 10}, near{there, 10};
   EXPECT_EQ(read_process(child.process(), {&nowhere, 1}, {&near, 1}), EFAULT) << "on this side";
   EXPECT_EQ(munmap(area, 3 * page), 0);
@@ -237,8 +256,11 @@ class Repeated {
   Repeated() {
     const int file = memfd_create("window", MFD_CLOEXEC);
     EXPECT_EQ(ftruncate(file, window), 0);
-    at_ = static_cast<unsigned char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    for (std::size_t at = 0; at < bytes; at += window) EXPECT_NE(mmap(at_ + at, window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0), MAP_FAILED);
+    at_ = static_cast<unsigned char*>(
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    for (std::size_t at = 0; at < bytes; at += window)
+      EXPECT_NE(mmap(at_ + at, window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0),
+                MAP_FAILED);
     close(file);
   }
   Repeated(const Repeated&) = delete;
@@ -250,7 +272,8 @@ class Repeated {
   unsigned char* at_;
 };
 
-// The system stops a little before 2 GiB, in the middle of pieces on both sides; then comes another piece.
+// The system stops a little before 2 GiB, in the middle of pieces on both sides; then comes another
+// piece.
 TEST_F(Reading, MoreThanTwoGibibytes) {
   if (sizeof(void*) < 8) GTEST_SKIP() << "no room";
   constexpr std::size_t much = (std::size_t{1} << 31) + 100, shift = 12'345;
@@ -260,12 +283,14 @@ TEST_F(Reading, MoreThanTwoGibibytes) {
   Child child(listen);
   const std::vector<unsigned char> known = forget();
   const Piece to[] = {{target.address(0), shift}, {target.address(shift), much - shift + size}};
-  const Piece from[] = {{source.address(0), much}, {reinterpret_cast<std::uintptr_t>(theirs.data()), size}};
+  const Piece from[] = {{source.address(0), much},
+                        {reinterpret_cast<std::uintptr_t>(theirs.data()), size}};
   const int result = read_process(child.process(), to, from);
   if (result == EPERM) GTEST_SKIP() << "the system does not allow it";
   ASSERT_EQ(result, 0);
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < Repeated::window; ++i) wrong += target[i] != (i >= 100 && i < 100 + size ? known[i - 100] : letter(i));
+  for (std::size_t i = 0; i < Repeated::window; ++i)
+    wrong += target[i] != (i >= 100 && i < 100 + size ? known[i - 100] : letter(i));
   EXPECT_EQ(wrong, 0u);
 }
 

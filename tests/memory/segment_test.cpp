@@ -28,15 +28,19 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<SegmentName>);
 
-char letter(std::size_t i, int salt) { return static_cast<char>(i * 31 + i / 251 + static_cast<std::size_t>(salt)); }
+char letter(std::size_t i, int salt) {
+  return static_cast<char>(i * 31 + i / 251 + static_cast<std::size_t>(salt));
+}
 
 void fill(const Segment& segment, int salt) {
-  for (std::size_t i = 0; i < segment.bytes(); ++i) segment.data()[i] = static_cast<std::byte>(letter(i, salt));
+  for (std::size_t i = 0; i < segment.bytes(); ++i)
+    segment.data()[i] = static_cast<std::byte>(letter(i, salt));
 }
 
 std::size_t wrong(const Segment& segment, int salt) {
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < segment.bytes(); ++i) wrong += segment.data()[i] != static_cast<std::byte>(letter(i, salt));
+  for (std::size_t i = 0; i < segment.bytes(); ++i)
+    wrong += segment.data()[i] != static_cast<std::byte>(letter(i, salt));
   return wrong;
 }
 
@@ -69,7 +73,8 @@ TEST(Segment, IsZeroedAlignedAndItsOwn) {
       const SegmentName name = segment.name();
       fill(segment, 1);
       EXPECT_EQ(wrong(segment, 1), 0u);
-      EXPECT_EQ(segment.name().number, name.number) << "what belongs to the segment itself is out of the user's way";
+      EXPECT_EQ(segment.name().number, name.number)
+          << "what belongs to the segment itself is out of the user's way";
     }
     EXPECT_NE(Segment::create(10).name().number, Segment::create(10).name().number);
   }
@@ -178,7 +183,8 @@ TEST(Segment, CannotBeFoundAfterItsOwnerOrItsDoor) {
 }
 
 TEST(Segment, AnotherIsNotTakenForIt) {
-  const Segment segment = Segment::create(5000), other = Segment::create(5000), larger = Segment::create(50'000);
+  const Segment segment = Segment::create(5000), other = Segment::create(5000),
+                larger = Segment::create(50'000);
   const SegmentName right = segment.name();
   EXPECT_TRUE(Segment::attach(right));
   auto with = [&](auto member, auto value) {
@@ -188,9 +194,11 @@ TEST(Segment, AnotherIsNotTakenForIt) {
   };
   expect_unattachable(with(&SegmentName::number, right.number + 1), {"another segment"});
   expect_unattachable(with(&SegmentName::descriptor, other.name().descriptor), {"another segment"});
-  expect_unattachable(with(&SegmentName::descriptor, larger.name().descriptor), {"bytes instead of"});
+  expect_unattachable(with(&SegmentName::descriptor, larger.name().descriptor),
+                      {"bytes instead of"});
   expect_unattachable(with(&SegmentName::bytes, 50'000), {"bytes instead of"});
-  expect_unattachable(with(&SegmentName::bytes, std::numeric_limits<std::uint64_t>::max()), {"makes no sense"});
+  expect_unattachable(with(&SegmentName::bytes, std::numeric_limits<std::uint64_t>::max()),
+                      {"makes no sense"});
   expect_unattachable(with(&SegmentName::descriptor, -1), {"makes no sense"});
   expect_unattachable(with(&SegmentName::descriptor, 100'000), {"does not exist"});
   expect_unattachable(with(&SegmentName::process, 0), {"makes no sense"});
@@ -199,15 +207,17 @@ TEST(Segment, AnotherIsNotTakenForIt) {
   ASSERT_EQ(pipe(ends), 0);
   expect_unattachable(with(&SegmentName::descriptor, ends[0]), {"is no memory"});
   close(ends[0]), close(ends[1]);
-  Child stranger([&](Line& line) { line.hear(); });  // it has inherited the descriptor, and so the very same file
+  // it has inherited the descriptor, and so the very same file
+  Child stranger([&](Line& line) { line.hear(); });
   EXPECT_TRUE(Segment::attach(with(&SegmentName::process, stranger.process())));
 }
 
-// Another user neither sees the number nor opens the file; a file that was given away is not believed either.
+// Another user neither sees the number nor opens the file; a file that was given away is not
+// believed either.
 TEST(Segment, IsForOneUser) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   const Segment segment = Segment::create(5000);
-  struct stat about {};
+  struct stat about{};
   ASSERT_EQ(fstat(segment.name().descriptor, &about), 0);
   EXPECT_EQ(about.st_mode & 0777, 0600u);
   Child other([&](Line&) {
@@ -231,9 +241,11 @@ TEST(Segment, NobodyTakesItsPagesAway) {
 // ---- limits: each in a process of its own
 
 TEST(SegmentLimits, MoreThanAnybodyHas) {
-  expect_refused(std::numeric_limits<std::size_t>::max(), {std::to_string(std::numeric_limits<std::size_t>::max())});
+  expect_refused(std::numeric_limits<std::size_t>::max(),
+                 {std::to_string(std::numeric_limits<std::size_t>::max())});
   expect_refused(std::numeric_limits<std::ptrdiff_t>::max(), {"no process"});
-  expect_refused((std::size_t{1} << 50) - Segment::reserved, {std::to_string(std::size_t{1} << 50) + " bytes", "are left"});
+  expect_refused((std::size_t{1} << 50) - Segment::reserved,
+                 {std::to_string(std::size_t{1} << 50) + " bytes", "are left"});
 }
 
 TEST(SegmentLimits, FileSize) {
@@ -246,13 +258,16 @@ TEST(SegmentLimits, FileSize) {
 }
 
 TEST(SegmentLimits, Descriptors) {
-  if (sanitized) GTEST_SKIP() << "the sanitizer needs descriptors, too: it looks at memory through pipes";
+  if (sanitized)
+    GTEST_SKIP() << "the sanitizer needs descriptors, too: it looks at memory through pipes";
   in_a_child([] {
     const Segment there = Segment::create(100);
     const rlimit limit{0, 0};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    expect_sentence(error_of([] { Segment::create(100); }), Errc::memory, {"bytes", "open files", "TONARI_CHANNEL=p2p-packed"});
-    expect_sentence(error_of([&] { Segment::attach(there.name()); }), Errc::memory, {"open files", "TONARI_CHANNEL=p2p-packed"});
+    expect_sentence(error_of([] { Segment::create(100); }), Errc::memory,
+                    {"bytes", "open files", "TONARI_CHANNEL=p2p-packed"});
+    expect_sentence(error_of([&] { Segment::attach(there.name()); }), Errc::memory,
+                    {"open files", "TONARI_CHANNEL=p2p-packed"});
   });
 }
 
@@ -266,10 +281,11 @@ TEST(SegmentLimits, AddressSpace) {
   });
 }
 
-// A signal all the time: older kernels give up their work each time, and have to come to an end nevertheless.
+// A signal all the time: older kernels give up their work each time, and have to come to an end
+// nevertheless.
 TEST(SegmentLimits, Signals) {
   in_a_child([] {
-    struct sigaction ignore {};
+    struct sigaction ignore{};
     ignore.sa_handler = [](int) {};
     ASSERT_EQ(sigaction(SIGALRM, &ignore, nullptr), 0);
     const itimerval often{{0, 1000}, {0, 1000}};
@@ -306,8 +322,12 @@ TEST_F(SegmentInDirectory, HasNoNameThere) {
     const Segment segment = Segment::create(100'000);
     EXPECT_TRUE(empty());
     const std::string file = "/proc/self/fd/" + std::to_string(segment.name().descriptor);
-    EXPECT_EQ(std::filesystem::read_symlink(file).string().rfind(directory, 0), 0u) << "the file is not where it was wanted";
-    EXPECT_NE(linkat(AT_FDCWD, file.c_str(), AT_FDCWD, (directory + "/name").c_str(), AT_SYMLINK_FOLLOW), 0) << "it can be given a name";
+    EXPECT_EQ(std::filesystem::read_symlink(file).string().rfind(directory, 0), 0u)
+        << "the file is not where it was wanted";
+    EXPECT_NE(
+        linkat(AT_FDCWD, file.c_str(), AT_FDCWD, (directory + "/name").c_str(), AT_SYMLINK_FOLLOW),
+        0)
+        << "it can be given a name";
     fill(segment, 9);
     child.line().tell(segment.name());
     child.finish();
@@ -346,7 +366,8 @@ TEST_F(SegmentInDirectory, ThatIsTooSmall) {
     if (!mounted) return;
     const std::uint64_t room = free_bytes(directory);
     expect_refused((64 << 20) - Segment::reserved,
-                   {"67108864 bytes", directory + " has " + std::to_string(room) + " bytes free", "make " + directory + " larger"});
+                   {"67108864 bytes", directory + " has " + std::to_string(room) + " bytes free",
+                    "make " + directory + " larger"});
     EXPECT_EQ(free_bytes(directory), room);
     {
       const Segment segment = Segment::create(100'000);

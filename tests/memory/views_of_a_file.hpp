@@ -24,7 +24,9 @@ using Order = std::vector<std::uint64_t>;  // pages of a file, as a view shows t
 inline const std::size_t page = system_page();
 inline const std::string other_storage = "choose storage brick or array instead of mapped";
 
-inline File of_pages(std::uint64_t pages, std::size_t size = page) { return MappedFile::create(pages * size, size, false); }
+inline File of_pages(std::uint64_t pages, std::size_t size = page) {
+  return MappedFile::create(pages * size, size, false);
+}
 
 inline std::vector<FilePiece> pieces_of(const Order& order, std::size_t size) {
   std::vector<FilePiece> pieces;
@@ -32,7 +34,9 @@ inline std::vector<FilePiece> pieces_of(const Order& order, std::size_t size) {
   return pieces;
 }
 
-inline View view(const MappedFile& file, const Order& order) { return View(file, pieces_of(order, file.page())); }
+inline View view(const MappedFile& file, const Order& order) {
+  return View(file, pieces_of(order, file.page()));
+}
 
 inline Order in_order(std::uint64_t pages) {
   Order order(pages);
@@ -47,20 +51,28 @@ inline Order backwards(std::uint64_t pages) {
 }
 
 // Word w of page p of a file.
-inline std::uint64_t letter(std::uint64_t p, std::size_t w, std::uint64_t salt) { return p * 1'000'003 + w + salt * 1'000'000'007; }
-
-inline std::uint64_t* words_of(const View& view, std::size_t at, std::size_t size) { return reinterpret_cast<std::uint64_t*>(view.data() + at * size); }
-
-inline void fill(const View& view, const Order& order, std::uint64_t salt, std::size_t size = page) {
-  ASSERT_EQ(view.bytes(), order.size() * size);
-  for (std::size_t at = 0; at < order.size(); ++at)
-    for (std::size_t w = 0; w < size / 8; ++w) words_of(view, at, size)[w] = letter(order[at], w, salt);
+inline std::uint64_t letter(std::uint64_t p, std::size_t w, std::uint64_t salt) {
+  return p * 1'000'003 + w + salt * 1'000'000'007;
 }
 
-inline std::size_t wrong(const View& view, const Order& order, std::uint64_t salt, std::size_t size = page) {
+inline std::uint64_t* words_of(const View& view, std::size_t at, std::size_t size) {
+  return reinterpret_cast<std::uint64_t*>(view.data() + at * size);
+}
+
+inline void fill(const View& view, const Order& order, std::uint64_t salt,
+                 std::size_t size = page) {
+  ASSERT_EQ(view.bytes(), order.size() * size);
+  for (std::size_t at = 0; at < order.size(); ++at)
+    for (std::size_t w = 0; w < size / 8; ++w)
+      words_of(view, at, size)[w] = letter(order[at], w, salt);
+}
+
+inline std::size_t wrong(const View& view, const Order& order, std::uint64_t salt,
+                         std::size_t size = page) {
   std::size_t wrong = view.bytes() != order.size() * size;
   for (std::size_t at = 0; at < order.size() && !wrong; ++at)
-    for (std::size_t w = 0; w < size / 8; ++w) wrong += words_of(view, at, size)[w] != letter(order[at], w, salt);
+    for (std::size_t w = 0; w < size / 8; ++w)
+      wrong += words_of(view, at, size)[w] != letter(order[at], w, salt);
   return wrong;
 }
 

@@ -38,9 +38,14 @@ Waited wait_for(Wait& wait, double time) {
   while ((waited.wall = seconds(CLOCK_MONOTONIC) - start) < time) {
     ++waited.calls;
     switch (wait.idle()) {
-      case Then::look: break;
-      case Then::progress: ++waited.progress; break;
-      case Then::check: ++waited.checks, waited.check_times.push_back(seconds(CLOCK_MONOTONIC) - start); break;
+      case Then::look:
+        break;
+      case Then::progress:
+        ++waited.progress;
+        break;
+      case Then::check:
+        ++waited.checks, waited.check_times.push_back(seconds(CLOCK_MONOTONIC) - start);
+        break;
     }
   }
   return waited;
@@ -54,7 +59,8 @@ TEST(Wait, PatientAtFirst) {
     for (int k = 0; k < 640; ++k) progress += wait.idle() == Then::progress;
     EXPECT_EQ(progress, 10) << "every 64th call";
     wait.reset();
-    for (int k = 0; k < Wait::patient; ++k) ASSERT_EQ(wait.idle(), Then::look) << "after a reset, " << k;
+    for (int k = 0; k < Wait::patient; ++k)
+      ASSERT_EQ(wait.idle(), Then::look) << "after a reset, " << k;
   }
 }
 
@@ -66,11 +72,13 @@ TEST(Wait, LetsTheMpiProceedOftenWhenCrowded) {
   EXPECT_LE(progress, 102);
 }
 
-// A first look, and any in the patient phase, makes no system call: in this process each would be deadly.
+// A first look, and any in the patient phase, makes no system call: in this process each would be
+// deadly.
 TEST(Wait, NoSystemCallWhilePatient) {
   test::Child child([](test::Line&) {
     Wait wait({});
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(3);  // all but read, write and exit kill
+    // all but read, write and exit kill
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(3);
     for (int k = 0; k < Wait::patient; ++k) wait.idle();
     syscall(SYS_exit, 0);
   });
@@ -103,7 +111,8 @@ TEST(Wait, GivesTheCoreAwayWhenCrowded) {
     play(0);
     other.join();
     EXPECT_EQ(turn.load(), turns);
-    EXPECT_LT(seconds(CLOCK_PROCESS_CPUTIME_ID) - start, turns * 0.0003) << "who spins until its time slice is over takes more";
+    EXPECT_LT(seconds(CLOCK_PROCESS_CPUTIME_ID) - start, turns * 0.0003)
+        << "who spins until its time slice is over takes more";
   });
   child.finish();
 }
@@ -113,14 +122,16 @@ TEST(Wait, SleepsAfterAWhile) {
     Wait wait({crowded, 10});
     wait_for(wait, 0.1);
     const Waited waited = wait_for(wait, 0.3);
-    EXPECT_LT(waited.calls, waited.wall / 0.0002 * 8 / 7 + 16) << "seven of eight calls sleep, 0.2 ms each; crowded: " << crowded;
+    EXPECT_LT(waited.calls, waited.wall / 0.0002 * 8 / 7 + 16)
+        << "seven of eight calls sleep, 0.2 ms each; crowded: " << crowded;
     EXPECT_GT(waited.calls, 0.3 / 0.002) << "each sleep is short";
     EXPECT_GT(waited.progress, waited.calls / 10);
     EXPECT_EQ(waited.checks, 0);
   }
 }
 
-// While waiting has been short so is each sleep; the median of many, because anything may hold up a single one.
+// While waiting has been short so is each sleep; the median of many, because anything may hold up a
+// single one.
 TEST(Wait, SleepsArePartOfTheWaitSoFar) {
   for (const bool crowded : {false, true}) {
     Wait wait({crowded, 10});
@@ -198,7 +209,8 @@ TEST(Crowded, AllowedCpusAreTheSystems) {
   if (sched_getaffinity(0, sizeof set, &set) != 0) GTEST_SKIP() << "more than 1024 processors";
   auto expect_same = [&] {
     const Cpus cpus = allowed_cpus();
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) ASSERT_EQ(cpus[cpu / 64] >> (cpu % 64) & 1, CPU_ISSET(cpu, &set) ? 1u : 0u) << cpu;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      ASSERT_EQ(cpus[cpu / 64] >> (cpu % 64) & 1, CPU_ISSET(cpu, &set) ? 1u : 0u) << cpu;
   };
   expect_same();
   std::thread([&] {  // whose affinity is its own
@@ -211,7 +223,8 @@ TEST(Crowded, AllowedCpusAreTheSystems) {
     expect_same();
     EXPECT_FALSE(is_crowded(1, allowed_cpus()));
     EXPECT_TRUE(is_crowded(2, allowed_cpus()));
-  }).join();
+  })
+      .join();
 }
 
 }  // namespace

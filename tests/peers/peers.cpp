@@ -1,5 +1,6 @@
-// A small MPI program for tests/python/test_peers.py: exchanges between all ranks while something goes wrong. What each rank has seen goes into a file of
-// JSON per rank, in the folder TONARI_PEERS_REPORTS.
+// A small MPI program for tests/python/test_peers.py: exchanges between all ranks while something
+// goes wrong. What each rank has seen goes into a file of JSON per rank, in the folder
+// TONARI_PEERS_REPORTS.
 //
 //   tonari_peers exchange [--bytes n] [--exchanges n]   verified exchanges; says what carried them
 //                kill                                   the last rank kills itself in the middle of an exchange; the others go on until they get an error
@@ -45,13 +46,20 @@ Options read_options(int argc, char** argv) {
   o.mode = argc > 1 ? argv[1] : "";
   for (int k = 2; k < argc; ++k) {
     const std::string word = argv[k];
-    if (word == "--refuse") o.refuse = true;
-    else if (word == "--in-place") o.in_place = true;
-    else if (word == "--grid") o.grid = true;
-    else if (k + 1 < argc && word == "--bytes") o.bytes = std::atoi(argv[++k]);
-    else if (k + 1 < argc && word == "--exchanges") o.exchanges = std::atoi(argv[++k]);
-    else if (k + 1 < argc && word == "--threads") o.threads = argv[++k];
-    else if (k + 1 < argc && word == "--shm-dir") o.shm_dir = argv[++k];
+    if (word == "--refuse")
+      o.refuse = true;
+    else if (word == "--in-place")
+      o.in_place = true;
+    else if (word == "--grid")
+      o.grid = true;
+    else if (k + 1 < argc && word == "--bytes")
+      o.bytes = std::atoi(argv[++k]);
+    else if (k + 1 < argc && word == "--exchanges")
+      o.exchanges = std::atoi(argv[++k]);
+    else if (k + 1 < argc && word == "--threads")
+      o.threads = argv[++k];
+    else if (k + 1 < argc && word == "--shm-dir")
+      o.shm_dir = argv[++k];
   }
   return o;
 }
@@ -60,8 +68,10 @@ std::string quoted(const char* text) {
   std::string out = "\"";
   for (; text && *text; ++text) {
     if (*text == '"' || *text == '\\') out += '\\';
-    if (*text == '\n') out += "\\n";
-    else out += *text;
+    if (*text == '\n')
+      out += "\\n";
+    else
+      out += *text;
   }
   return out + '"';
 }
@@ -70,7 +80,8 @@ std::string quoted(const char* text) {
 int mappings() {
   std::ifstream maps("/proc/self/maps");
   int found = 0;
-  for (std::string line; std::getline(maps, line);) found += line.find("memfd:tonari") != std::string::npos;
+  for (std::string line; std::getline(maps, line);)
+    found += line.find("memfd:tonari") != std::string::npos;
   return found;
 }
 
@@ -90,23 +101,31 @@ class Program {
     }
     if (o_.in_place) {
       in_.resize(words_ * static_cast<std::size_t>(size_));
-      must(tonari_alltoall_inplace_init(in_.data(), static_cast<int>(words_), MPI_UINT64_T, MPI_COMM_WORLD, MPI_INFO_NULL, &request_));
+      must(tonari_alltoall_inplace_init(in_.data(), static_cast<int>(words_), MPI_UINT64_T,
+                                        MPI_COMM_WORLD, MPI_INFO_NULL, &request_));
       description_ = tonari_request_describe(request_);
       return;
     }
     out_.resize(words_ * static_cast<std::size_t>(n)), in_.resize(out_.size());
-    must(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, n, others.data(), MPI_UNWEIGHTED, n, others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
-    must(tonari_alltoall_init(out_.data(), static_cast<int>(words_), MPI_UINT64_T, in_.data(), static_cast<int>(words_), MPI_UINT64_T, near_,
-                             MPI_INFO_NULL, &request_));
+    must(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, n, others.data(), MPI_UNWEIGHTED, n,
+                                             others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
+    must(tonari_alltoall_init(out_.data(), static_cast<int>(words_), MPI_UINT64_T, in_.data(),
+                              static_cast<int>(words_), MPI_UINT64_T, near_, MPI_INFO_NULL,
+                              &request_));
     description_ = tonari_request_describe(request_);
   }
 
   int run() {
-    if (o_.mode == "exchange") exchange_all(o_.exchanges);
-    else if (o_.mode == "quiet") quiet();
-    else if (o_.mode == "kill") until_error([] { raise(SIGKILL); });
-    else if (o_.mode == "leave") until_error([this] { must(tonari_request_free(&request_)); });
-    else return 2;
+    if (o_.mode == "exchange")
+      exchange_all(o_.exchanges);
+    else if (o_.mode == "quiet")
+      quiet();
+    else if (o_.mode == "kill")
+      until_error([] { raise(SIGKILL); });
+    else if (o_.mode == "leave")
+      until_error([this] { must(tonari_request_free(&request_)); });
+    else
+      return 2;
     report();
     if (o_.mode == "kill") _exit(0);  // the MPI would wait for the dead
     if (near_) must(tonari_neighborhood_free(&near_));
@@ -125,17 +144,21 @@ class Program {
   int blocks() const { return o_.in_place ? size_ : size_ - 1; }
   int peer(int block) const { return block + (!o_.in_place && block >= rank_); }
   static Word content(int from, int to, int exchange, std::size_t k) {
-    return (static_cast<Word>(from) << 48 | static_cast<Word>(to) << 40) + static_cast<Word>(exchange) * 1'000'003 + k;
+    return (static_cast<Word>(from) << 48 | static_cast<Word>(to) << 40) +
+           static_cast<Word>(exchange) * 1'000'003 + k;
   }
 
   void fill(int exchange) {
     std::vector<Word>& from = o_.in_place ? in_ : out_;
     for (int i = 0; i < blocks(); ++i)
-      for (std::size_t k = 0; k < words_; ++k) from[static_cast<std::size_t>(i) * words_ + k] = content(rank_, peer(i), exchange, k);
+      for (std::size_t k = 0; k < words_; ++k)
+        from[static_cast<std::size_t>(i) * words_ + k] = content(rank_, peer(i), exchange, k);
   }
   void verify(int exchange) {
     for (int i = 0; i < blocks(); ++i)
-      for (std::size_t k = 0; k < words_; ++k) wrong_ += in_[static_cast<std::size_t>(i) * words_ + k] != content(peer(i), rank_, exchange, k);
+      for (std::size_t k = 0; k < words_; ++k)
+        wrong_ +=
+            in_[static_cast<std::size_t>(i) * words_ + k] != content(peer(i), rank_, exchange, k);
   }
 
   // A ring of subdomains, each as wide as its ghosts.
@@ -144,8 +167,10 @@ class Program {
     MPI_Comm ring = MPI_COMM_NULL;
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size_, &periodic, 0, &ring);
     tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
-    shape.dims = 1, shape.type = MPI_UINT64_T, shape.storage = TONARI_STORAGE_MAPPED, shape.copies = 2, shape.mapped_ghosts = 1;
-    shape.brick[0] = shape.lower[0] = static_cast<std::int64_t>(words_), shape.cells[0] = shape.lower[0] * size_;
+    shape.dims = 1, shape.type = MPI_UINT64_T, shape.storage = TONARI_STORAGE_MAPPED,
+    shape.copies = 2, shape.mapped_ghosts = 1;
+    shape.brick[0] = shape.lower[0] = static_cast<std::int64_t>(words_),
+    shape.cells[0] = shape.lower[0] * size_;
     must(tonari_grid_create(ring, &shape, nullptr, MPI_INFO_NULL, &grid_));
     must(tonari_grid_exchange_init(grid_, 0, MPI_INFO_NULL, &request_));
     must(tonari_grid_exchange_init(grid_, 1, MPI_INFO_NULL, &other_));
@@ -178,18 +203,21 @@ class Program {
     if (code_ == TONARI_SUCCESS) must(tonari_request_free(&request_));
   }
 
-  // After some exchanges the last rank does what no other expects, when the others have started the next one.
+  // After some exchanges the last rank does what no other expects, when the others have started the
+  // next one.
   template <class Deed>
   void until_error(Deed deed) {
     for (int k = 0; k < 40; ++k) must(exchange(k));
-    MPI_Barrier(MPI_COMM_WORLD);  // nobody is still in one of these when the last rank goes, however busy the machine is
+    // nobody is still in one of these when the last rank goes, however busy the machine is
+    MPI_Barrier(MPI_COMM_WORLD);
     const auto begin = std::chrono::steady_clock::now();
     if (last()) {
       usleep(50'000);
       deed();
       return;
     }
-    // With a rank that sends its part and then goes two exchanges may be complete before it is missed.
+    // With a rank that sends its part and then goes two exchanges may be complete before it is
+    // missed.
     for (int k = 40; k < 50 && code_ == TONARI_SUCCESS; ++k) note(exchange(k));
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     must(tonari_request_free(&request_));
@@ -216,11 +244,14 @@ class Program {
     std::ostringstream line;
     line << "{\"rank\": " << rank_ << ", \"process\": " << getpid() << ", \"code\": " << code_
          << ", \"peer_error\": " << (code_ == TONARI_ERR_PEER ? "true" : "false")
-         << ", \"sentence\": " << quoted(sentence_.c_str()) << ", \"seconds\": " << seconds_ << ", \"wrong\": " << wrong_ << ", \"mappings\": " << mappings()
+         << ", \"sentence\": " << quoted(sentence_.c_str()) << ", \"seconds\": " << seconds_
+         << ", \"wrong\": " << wrong_ << ", \"mappings\": " << mappings()
          << ", \"description\": " << quoted(description_.c_str()) << "}\n";
     const char* const folder = std::getenv("TONARI_PEERS_REPORTS");
-    if (!folder) std::printf("%s", line.str().c_str());
-    else std::ofstream(std::string(folder) + "/" + std::to_string(rank_)) << line.str();
+    if (!folder)
+      std::printf("%s", line.str().c_str());
+    else
+      std::ofstream(std::string(folder) + "/" + std::to_string(rank_)) << line.str();
   }
 
   Options o_;
@@ -255,7 +286,8 @@ int copy_npy(const char* from, const char* to) {
   return code;
 }
 
-// The launcher sees this process, which keeps the lines to it open; another one, which is this rank, may die without the launcher ending the job.
+// The launcher sees this process, which keeps the lines to it open; another one, which is this
+// rank, may die without the launcher ending the job.
 void work_in_another_process() {
   const pid_t rank = fork();
   if (rank == 0) {
@@ -276,13 +308,16 @@ int main(int argc, char** argv) {
   alarm(60);  // never hangs
   if (options.refuse && !tonari::test::refuse(SYS_process_vm_readv, EPERM)) return 77;
   int provided = 0;
-  if (options.threads == "single") MPI_Init(&argc, &argv);
-  else MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (options.threads == "single")
+    MPI_Init(&argc, &argv);
+  else
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (!options.shm_dir.empty() && rank == size - 1) setenv("TONARI_SHM_DIR", options.shm_dir.c_str(), 1);
+  if (!options.shm_dir.empty() && rank == size - 1)
+    setenv("TONARI_SHM_DIR", options.shm_dir.c_str(), 1);
   if (options.mode == "npy" && argc == 4) return copy_npy(argv[2], argv[3]);
   return Program(options).run();
 }

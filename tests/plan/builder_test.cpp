@@ -26,7 +26,9 @@ OpId exchange(Builder& builder, Slice s, int peer = 1, int tag = 0) {
   return builder.exchange(peer, tag);
 }
 
-Ops successors(const Plan& plan, OpId op) { return {plan.successors(op).begin(), plan.successors(op).end()}; }
+Ops successors(const Plan& plan, OpId op) {
+  return {plan.successors(op).begin(), plan.successors(op).end()};
+}
 
 TEST(Builder, RecordsOperationsAsGiven) {
   Builder builder(4, 2);
@@ -48,9 +50,12 @@ TEST(Builder, RecordsOperationsAsGiven) {
   EXPECT_EQ(plan[1].kind, Kind::recv);
   EXPECT_EQ(plan[2].kind, Kind::copy);
   EXPECT_EQ(plan[2].peer, 4);
-  EXPECT_EQ(Slices(plan.copy_sources(plan[2]).begin(), plan.copy_sources(plan[2]).end()), (Slices{s0, r1}));
-  EXPECT_EQ(Slices(plan.copy_targets(plan[2]).begin(), plan.copy_targets(plan[2]).end()), (Slices{r0, t1}));
-  EXPECT_EQ(std::vector<std::uint32_t>(plan.scratch_like().begin(), plan.scratch_like().end()), (std::vector<std::uint32_t>{7, 3}));
+  EXPECT_EQ(Slices(plan.copy_sources(plan[2]).begin(), plan.copy_sources(plan[2]).end()),
+            (Slices{s0, r1}));
+  EXPECT_EQ(Slices(plan.copy_targets(plan[2]).begin(), plan.copy_targets(plan[2]).end()),
+            (Slices{r0, t1}));
+  EXPECT_EQ(std::vector<std::uint32_t>(plan.scratch_like().begin(), plan.scratch_like().end()),
+            (std::vector<std::uint32_t>{7, 3}));
 }
 
 TEST(Builder, AReaderWaitsForItsWriter) {
@@ -64,7 +69,8 @@ TEST(Builder, AReaderWaitsForItsWriter) {
 
 TEST(Builder, AWriterWaitsForEarlierReadersOnly) {
   Builder builder(0, 2);
-  const OpId first = recv(builder, r0), a = send(builder, r0, 2), b = send(builder, r0, 3), second = recv(builder, r0, 1, 1), c = send(builder, r0, 4);
+  const OpId first = recv(builder, r0), a = send(builder, r0, 2), b = send(builder, r0, 3),
+             second = recv(builder, r0, 1, 1), c = send(builder, r0, 4);
   const Plan plan = builder.build();
   EXPECT_EQ(successors(plan, first), (Ops{a, b}));  // not second: the readers stand between
   EXPECT_EQ(successors(plan, a), Ops{second});
@@ -81,8 +87,9 @@ TEST(Builder, AWriterWaitsForAnEarlierWriter) {
 
 TEST(Builder, AnExchangeReadsAndWrites) {
   Builder builder(0, 2);
-  const OpId write = recv(builder, r0), read = send(builder, r0, 2), swap = exchange(builder, r0, 3),
-             again = exchange(builder, r0, 4), other = exchange(builder, r1, 5), last = send(builder, r0, 6);
+  const OpId write = recv(builder, r0), read = send(builder, r0, 2),
+             swap = exchange(builder, r0, 3), again = exchange(builder, r0, 4),
+             other = exchange(builder, r1, 5), last = send(builder, r0, 6);
   const Plan plan = builder.build();
   EXPECT_EQ(plan[swap].kind, Kind::exchange);
   EXPECT_EQ(plan[swap].peer, 3);
@@ -113,7 +120,8 @@ TEST(Builder, WaitsForWhatItIsToldTo) {
   const OpId a = exchange(builder, r0), b = exchange(builder, r1, 2);
   builder.after(a, b);
   builder.after(a, b);  // said twice, meant once
-  EXPECT_STREQ(test::error_of([&] { builder.after(b, a); }).what(), "operation 0 of a plan of 2 cannot wait for operation 1");
+  EXPECT_STREQ(test::error_of([&] { builder.after(b, a); }).what(),
+               "operation 0 of a plan of 2 cannot wait for operation 1");
   EXPECT_EQ(test::error_of([&] { builder.after(a, 2); }).code(), Errc::internal);
   const Plan plan = builder.build();
   EXPECT_EQ(successors(plan, a), Ops{b});
@@ -169,7 +177,8 @@ TEST(Builder, RefusesToWriteToTheSendBuffer) {
   });
   EXPECT_EQ(e.code(), Errc::internal);
   EXPECT_STREQ(e.what(), "a plan writes to the send buffer");
-  EXPECT_EQ(test::error_of([] { Builder(0, 1).copy(Slices{r0}, Slices{s0}); }).code(), Errc::internal);
+  EXPECT_EQ(test::error_of([] { Builder(0, 1).copy(Slices{r0}, Slices{s0}); }).code(),
+            Errc::internal);
 }
 
 // Four independent rounds; the k-th waits for both messages of round k - ports.
@@ -203,7 +212,8 @@ TEST(Plan, LevelsCountMessagesOnTheLongestChain) {
   send(builder, s0, 1, 0);               // 1
   recv(builder, t0, 2, 0);               // 1
   send(builder, t0, 1, 1);               // 2
-  recv(builder, r0, 2, 1);               // waits for nothing here, but its sender sends no earlier than this rank does: 2
+  // waits for nothing here, but its sender sends no earlier than this rank does: 2
+  recv(builder, r0, 2, 1);
   const Plan plan = builder.build();
   EXPECT_EQ(plan.levels(), (std::vector<int>{0, 1, 1, 2, 2}));
   EXPECT_EQ(plan.depth(), 2);

@@ -1,5 +1,6 @@
-// Breaks finished plans in ways that the builder refuses, to see that the reference executor notices. A plan cannot be changed from outside;
-// here its members are reached through explicit instantiation, which may name what is private.
+// Breaks finished plans in ways that the builder refuses, to see that the reference executor
+// notices. A plan cannot be changed from outside; here its members are reached through explicit
+// instantiation, which may name what is private.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +57,8 @@ inline Plan swapped(Plan plan, OpId op, std::size_t a, std::size_t b) {
 inline Plan without_edge(Plan plan, OpId before, OpId after) {
   auto& successors = reach(Successors{}, plan);
   auto& begin = reach(SuccessorBegin{}, plan);
-  successors.erase(std::find(successors.begin() + begin[before], successors.begin() + begin[before + 1], after));
+  successors.erase(
+      std::find(successors.begin() + begin[before], successors.begin() + begin[before + 1], after));
   for (std::size_t op = before + 1; op < begin.size(); ++op) --begin[op];
   --reach(PredecessorCounts{}, plan)[after];
   return plan;

@@ -29,10 +29,21 @@ def more(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.more)
 
 
-def marks(program: str) -> tuple[dict[str, dict[str, Any]], pytest.MarkDecorator, pytest.MarkDecorator]:
+def marks(
+    program: str,
+) -> tuple[dict[str, dict[str, Any]], pytest.MarkDecorator, pytest.MarkDecorator]:
     """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its argument mpi. A program that measures or
     shows something does so under the first MPI in `make test`, under the others in `make test-all`."""
     found = with_program(program)
-    cases = [more(mpi) if number and program != "tonari_peers" else mpi for number, mpi in enumerate(found)]
-    needed = pytest.mark.skipif(not found, reason=f"there is no build with {program} (TONARI_BUILD)")
-    return found, needed, pytest.mark.parametrize("mpi", cases or [pytest.param("none", marks=needed)])
+    cases = [
+        more(mpi) if number and program != "tonari_peers" else mpi
+        for number, mpi in enumerate(found)
+    ]
+    needed = pytest.mark.skipif(
+        not found, reason=f"there is no build with {program} (TONARI_BUILD)"
+    )
+    return (
+        found,
+        needed,
+        pytest.mark.parametrize("mpi", cases or [pytest.param("none", marks=needed)]),
+    )

@@ -37,8 +37,15 @@ def time_limit(seconds: int) -> Iterator[None]:
 def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """call("plan", "moore:2:1") -> what the process `tonari plan moore:2:1` would have left."""
     out, err = io.StringIO(), io.StringIO()
-    with mock.patch.dict(os.environ, PLAIN | TAKE_TURNS | environment), redirect_stdout(out), redirect_stderr(err), time_limit(PATIENCE):
+    with (
+        mock.patch.dict(os.environ, PLAIN | TAKE_TURNS | environment),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        time_limit(PATIENCE),
+    ):
         status = main(list(arguments))
     if status == INTERRUPTED:  # who wants the command to stop wants the tests to stop
         raise KeyboardInterrupt
-    return subprocess.CompletedProcess(["tonari", *arguments], status, out.getvalue(), err.getvalue())
+    return subprocess.CompletedProcess(
+        ["tonari", *arguments], status, out.getvalue(), err.getvalue()
+    )

@@ -16,7 +16,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "more: runs in `make test-all` only (built.more: a single case of a test)")
+    config.addinivalue_line(
+        "markers", "more: runs in `make test-all` only (built.more: a single case of a test)"
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,8 +18,34 @@ from tonari.views import bench as view
 
 BUILT, needs_build, each_mpi = built.marks("tonari_bench")
 FIELDS = {
-    *("pattern", "op", "ranks", "mpi", "bytes", "algorithm", "channel", "median_us", "q1_us", "q3_us", "messages", "verified"),
-    *("chosen", "reason", "init_us", "rounds", "batch", "mpi_version", "dims", "ratio_native", "floor_ratio", "disturbed", "repeat", "ratio_spread"),
+    *(
+        "pattern",
+        "op",
+        "ranks",
+        "mpi",
+        "bytes",
+        "algorithm",
+        "channel",
+        "median_us",
+        "q1_us",
+        "q3_us",
+        "messages",
+        "verified",
+    ),
+    *(
+        "chosen",
+        "reason",
+        "init_us",
+        "rounds",
+        "batch",
+        "mpi_version",
+        "dims",
+        "ratio_native",
+        "floor_ratio",
+        "disturbed",
+        "repeat",
+        "ratio_spread",
+    ),
 }
 
 
@@ -39,41 +65,92 @@ def by_name(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 @each_mpi
 def test_rows_have_the_promised_fields(mpi: str) -> None:
-    found = rows("moore:2:1", "--bytes", "8,96", "--mpi", mpi, "--algorithms", "auto,native,irecv,torus/p2p-typed,linear/p2p-packed")
+    found = rows(
+        "moore:2:1",
+        "--bytes",
+        "8,96",
+        "--mpi",
+        mpi,
+        "--algorithms",
+        "auto,native,irecv,torus/p2p-typed,linear/p2p-packed",
+    )
     assert [(row["bytes"], row["requested"]) for row in found] == [
-        (size, name) for size in (8, 96) for name in ("auto", "native", "irecv", "torus/p2p-typed", "linear/p2p-packed")
+        (size, name)
+        for size in (8, 96)
+        for name in ("auto", "native", "irecv", "torus/p2p-typed", "linear/p2p-packed")
     ]
     for row in found:
         assert FIELDS <= row.keys()
-        assert (row["pattern"], row["op"], row["ranks"], row["mpi"]) == ("moore:2:1", "alltoall", 2, mpi)
+        assert (row["pattern"], row["op"], row["ranks"], row["mpi"]) == (
+            "moore:2:1",
+            "alltoall",
+            2,
+            mpi,
+        )
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["rounds"] >= 1
         assert not any(isinstance(value, (dict, list)) for value in row.values())
-    assert {(row["algorithm"], row["channel"]) for row in found if "/" in row["requested"]} == {("torus", "p2p-typed"), ("linear", "p2p-packed")}
+    assert {(row["algorithm"], row["channel"]) for row in found if "/" in row["requested"]} == {
+        ("torus", "p2p-typed"),
+        ("linear", "p2p-packed"),
+    }
     assert all(row["ratio_native"] == 1 for row in found if row["algorithm"] == "native")
     assert all(row["floor_ratio"] is None for row in found)
 
 
 @each_mpi
-@pytest.mark.parametrize(("op", "ranks"), [built.more("alltoall", "1"), ("alltoall", "2"), built.more("allgather", "2"), built.more("alltoallw", "2"), built.more("alltoall", "4"), ("allgather", "4")])
+@pytest.mark.parametrize(
+    ("op", "ranks"),
+    [
+        built.more("alltoall", "1"),
+        ("alltoall", "2"),
+        built.more("allgather", "2"),
+        built.more("alltoallw", "2"),
+        built.more("alltoall", "4"),
+        ("allgather", "4"),
+    ],
+)
 def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str) -> None:
     """It copies what the ranks put there and sends no message; the others are multiples of it, it is none of native."""
-    found = rows("moore:2:1", "--op", op, "--bytes", "24,4096", "--ranks", ranks, "--mpi", mpi, "--algorithms", "native,irecv,floor")
+    found = rows(
+        "moore:2:1",
+        "--op",
+        op,
+        "--bytes",
+        "24,4096",
+        "--ranks",
+        ranks,
+        "--mpi",
+        mpi,
+        "--algorithms",
+        "native,irecv,floor",
+    )
     for size in (24, 4096):
         floor = by_name([row for row in found if row["bytes"] == size])["floor"]
-        assert (floor["algorithm"], floor["channel"], floor["messages"], floor["verified"]) == ("floor", "hardware", 0, True)
+        assert (floor["algorithm"], floor["channel"], floor["messages"], floor["verified"]) == (
+            "floor",
+            "hardware",
+            0,
+            True,
+        )
         assert 0 < floor["q1_us"] <= floor["median_us"] <= floor["q3_us"]
         assert (floor["floor_ratio"], floor["ratio_native"]) == (1, None)
         for row in found:
             if row["bytes"] == size:
-                assert row["floor_ratio"] == pytest.approx(row["median_us"] / floor["median_us"], rel=1e-4)
+                assert row["floor_ratio"] == pytest.approx(
+                    row["median_us"] / floor["median_us"], rel=1e-4
+                )
 
 
 @pytest.mark.more
 @each_mpi
 def test_the_floor_is_among_the_usual_candidates(mpi: str) -> None:
     """Also on graphs, where two ranks may give each other unequal amounts, or one of them nothing."""
-    for arguments in (["moore:1:1"], ["hotspot", "--ranks", "3"], ["random:0.5:2", "--op", "alltoallv", "--bytes", "500", "--ranks", "4"]):
+    for arguments in (
+        ["moore:1:1"],
+        ["hotspot", "--ranks", "3"],
+        ["random:0.5:2", "--op", "alltoallv", "--bytes", "500", "--ranks", "4"],
+    ):
         found = rows(*arguments, "--mpi", mpi, "--tune", "model")
         assert found[-1]["requested"] == "floor"
         assert found[-1]["verified"] is True
@@ -94,13 +171,22 @@ FLOOR = made_up("floor", 0.25, channel="hardware", messages=0, ratio_native=None
 
 
 def test_the_floor_is_never_the_best() -> None:
-    found = [made_up("auto", 0.5), made_up("native", 2.0), FLOOR, made_up("auto", 8.0, bytes=64), FLOOR | {"bytes": 64}, FLOOR | {"bytes": 512}]
+    found = [
+        made_up("auto", 0.5),
+        made_up("native", 2.0),
+        FLOOR,
+        made_up("auto", 8.0, bytes=64),
+        FLOOR | {"bytes": 64},
+        FLOOR | {"bytes": 512},
+    ]
     assert fastest(found) == {8: 0.5, 64: 8.0}
     add_ratio_spread(found)
     assert FLOOR["ratio_spread"] is None
 
 
-def test_the_table_shows_multiples_of_the_floor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_shows_multiples_of_the_floor(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     found = [
         made_up("auto", 0.5, bytes=32768),
@@ -113,7 +199,9 @@ def test_the_table_shows_multiples_of_the_floor(capsys: pytest.CaptureFixture[st
     view.show(found)
     shown = capsys.readouterr().out.splitlines()
     assert max(map(len, shown)) <= 80
-    table = {line.removeprefix("32.0 KiB").split()[0]: line.split() for line in shown[1 : 2 + len(found)]}
+    table = {
+        line.removeprefix("32.0 KiB").split()[0]: line.split() for line in shown[1 : 2 + len(found)]
+    }
     assert shown[1].split()[-4:] == ["vs", "native", "x", "floor"]
     assert table["auto"][-3:] == ["4.00", "x", "2.00"]
     assert table["native-nonblocking"][-1] == "4938"
@@ -126,27 +214,78 @@ def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
     from matplotlib.figure import Figure
 
     axis = Figure().subplots()
-    found = [row | {"bytes": size} for size in (8, 64) for row in (made_up("auto", 0.5), made_up("irecv", 1.0), FLOOR)]
+    found = [
+        row | {"bytes": size}
+        for size in (8, 64)
+        for row in (made_up("auto", 0.5), made_up("irecv", 1.0), FLOOR)
+    ]
     plotting._panel(axis, "", found)
     lines = {line.get_label(): line for line in axis.get_lines()}
     assert set(lines) == {"auto", "irecv", "floor"}
     assert (lines["floor"].get_linestyle(), lines["floor"].get_marker()) == ("--", "None")
-    assert lines["floor"].get_linewidth() < min(lines["auto"].get_linewidth(), lines["irecv"].get_linewidth())
+    assert lines["floor"].get_linewidth() < min(
+        lines["auto"].get_linewidth(), lines["irecv"].get_linewidth()
+    )
     assert len(axis.collections) == 2  # bands of quartiles: the floor has none
 
 
 @each_mpi
-@pytest.mark.parametrize("op", ["alltoall", built.more("alltoallv"), built.more("alltoallw"), built.more("allgather"), "allgatherv", built.more("allgatherw")])
+@pytest.mark.parametrize(
+    "op",
+    [
+        "alltoall",
+        built.more("alltoallv"),
+        built.more("alltoallw"),
+        built.more("allgather"),
+        "allgatherv",
+        built.more("allgatherw"),
+    ],
+)
 def test_every_operation_delivers(mpi: str, op: str) -> None:
-    found = by_name(rows("moore:2:1", "--op", op, "--bytes", "24", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,torus,torus-direct"))
-    assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(("irecv", "irecv-persistent", "linear", "torus", "torus-direct"), True)
+    found = by_name(
+        rows(
+            "moore:2:1",
+            "--op",
+            op,
+            "--bytes",
+            "24",
+            "--mpi",
+            mpi,
+            "--algorithms",
+            "irecv,irecv-persistent,linear,torus,torus-direct",
+        )
+    )
+    assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(
+        ("irecv", "irecv-persistent", "linear", "torus", "torus-direct"), True
+    )
 
 
 @each_mpi
-@pytest.mark.parametrize("op", [built.more("alltoall"), "alltoallv", "allgather", built.more("allgatherw")])
+@pytest.mark.parametrize(
+    "op", [built.more("alltoall"), "alltoallv", "allgather", built.more("allgatherw")]
+)
 def test_graphs_deliver(mpi: str, op: str) -> None:
-    for pattern, most in {"random:0.6:3": None, "hotspot": 2, "hotspot-in": 1, "clique:2": 1}.items():
-        found = by_name(rows(pattern, "--op", op, "--bytes", "24", "--ranks", "3", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear,linear/p2p-packed"))
+    for pattern, most in {
+        "random:0.6:3": None,
+        "hotspot": 2,
+        "hotspot-in": 1,
+        "clique:2": 1,
+    }.items():
+        found = by_name(
+            rows(
+                pattern,
+                "--op",
+                op,
+                "--bytes",
+                "24",
+                "--ranks",
+                "3",
+                "--mpi",
+                mpi,
+                "--algorithms",
+                "irecv,irecv-persistent,linear,linear/p2p-packed",
+            )
+        )
         assert [row["verified"] for row in found.values()] == [True] * 4, pattern
         assert found["linear/p2p-packed"]["messages"] == found["irecv"]["messages"], pattern
         if most is not None:
@@ -155,7 +294,12 @@ def test_graphs_deliver(mpi: str, op: str) -> None:
 
 @needs_build
 def test_graphs_that_make_no_sense() -> None:
-    for pattern, words in {"random:1.5": "0 to 1", "random": "random:P", "clique:0": "from 1", "scale-free:x": "'x'"}.items():
+    for pattern, words in {
+        "random:1.5": "0 to 1",
+        "random": "random:P",
+        "clique:0": "from 1",
+        "scale-free:x": "'x'",
+    }.items():
         done = run(pattern, "--rounds", "8")
         assert done.returncode != 0
         assert words in done.stderr, done.stderr
@@ -163,23 +307,47 @@ def test_graphs_that_make_no_sense() -> None:
 
 @each_mpi
 def test_a_mesh_delivers(mpi: str) -> None:
-    found = rows("moore:2:1", "--mesh", "--bytes", "24", "--mpi", mpi, "--algorithms", "native,irecv,torus")
+    found = rows(
+        "moore:2:1", "--mesh", "--bytes", "24", "--mpi", mpi, "--algorithms", "native,irecv,torus"
+    )
     assert [row["verified"] for row in found] == [True, True, True]
 
 
 @each_mpi
 def test_messages_are_counted(mpi: str) -> None:
     """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six blocks go to others and two to the rank itself."""
-    ring = by_name(rows("moore:1:1", "--ranks", "3", "--mpi", mpi, "--algorithms", "native,irecv,irecv-persistent,tonari-irecv/p2p-packed,linear/p2p-packed,linear/shared"))
+    ring = by_name(
+        rows(
+            "moore:1:1",
+            "--ranks",
+            "3",
+            "--mpi",
+            mpi,
+            "--algorithms",
+            "native,irecv,irecv-persistent,tonari-irecv/p2p-packed,linear/p2p-packed,linear/shared",
+        )
+    )
     native = ring.pop("native")
-    hidden = not native["mpi_version"].startswith("4.")  # the wheels of Open MPI 5 and MPICH 5 do not show what their collectives send
+    hidden = not native["mpi_version"].startswith(
+        "4."
+    )  # the wheels of Open MPI 5 and MPICH 5 do not show what their collectives send
     assert native["messages"] == 2 or (hidden and native["messages"] is None)
     assert {name: row["messages"] for name, row in ring.items()} == {
         "irecv": 2, "irecv-persistent": 2, "tonari-irecv/p2p-packed": 2, "linear/p2p-packed": 2,
         "linear/shared": 0,  # not by the MPI
     }  # fmt: skip
     wrapped = by_name(
-        rows("moore:2:1", "--ranks", "3", "--dims", "3x1", "--mpi", mpi, "--algorithms", "irecv,irecv-persistent,linear/p2p-packed")
+        rows(
+            "moore:2:1",
+            "--ranks",
+            "3",
+            "--dims",
+            "3x1",
+            "--mpi",
+            mpi,
+            "--algorithms",
+            "irecv,irecv-persistent,linear/p2p-packed",
+        )
     )
     assert {name: (row["messages"], row["messages_remote"]) for name, row in wrapped.items()} == {
         "irecv": (8, 6), "irecv-persistent": (8, 6), "linear/p2p-packed": (2, 2),
@@ -189,7 +357,9 @@ def test_messages_are_counted(mpi: str) -> None:
 @needs_build
 def test_wrong_data_of_the_native_collective_is_reported() -> None:
     """MPICH 4.0 reverses the blocks of duplicate edges; whatever this MPI does, the row says so and the command goes on."""
-    found = by_name(rows("moore:2:1", "--bytes", "8", "--mpi", list(BUILT)[-1], "--algorithms", "native,torus"))
+    found = by_name(
+        rows("moore:2:1", "--bytes", "8", "--mpi", list(BUILT)[-1], "--algorithms", "native,torus")
+    )
     assert found["torus"]["verified"] is True
     if found["native"]["mpi_version"].startswith("4.0") and list(BUILT)[-1] == "mpich":
         assert found["native"]["verified"] is False
@@ -198,7 +368,18 @@ def test_wrong_data_of_the_native_collective_is_reported() -> None:
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = ["--bytes", "8,64", "--rounds", "8", "--max-time", "2", "--algorithms", "auto,native,irecv,floor", "--repeat", "2"]
+    options = [
+        "--bytes",
+        "8,64",
+        "--rounds",
+        "8",
+        "--max-time",
+        "2",
+        "--algorithms",
+        "auto,native,irecv,floor",
+        "--repeat",
+        "2",
+    ]
     done = run("moore:2:1", *options, "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
     assert "moore:2:1 alltoall: 8 neighbors" in done.stdout
@@ -212,8 +393,17 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
 def test_setup_times() -> None:
     found = rows("moore:2:1", "--setup")
     functions = [row["function"] for row in found]
-    assert functions[:3] == ["MPI_Dist_graph_create_adjacent", "MPI_Dist_graph_create", "tonari_neighborhood_create_cart"]
-    assert {row["tune"] for row in found if row["algorithm"] == "auto"} == {"off", "model", "measure", "wisdom"}
+    assert functions[:3] == [
+        "MPI_Dist_graph_create_adjacent",
+        "MPI_Dist_graph_create",
+        "tonari_neighborhood_create_cart",
+    ]
+    assert {row["tune"] for row in found if row["algorithm"] == "auto"} == {
+        "off",
+        "model",
+        "measure",
+        "wisdom",
+    }
     assert {"torus", "linear"} <= {row["algorithm"] for row in found}
     assert all(row["median_us"] > 0 for row in found)
 
@@ -262,8 +452,17 @@ def test_hosts_come_and_go() -> None:
     if made.returncode:
         pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
     subprocess.run(["ip", "netns", "del", "tonari-test"], check=True)
-    found = by_name(rows("moore:1:1", "--hosts", "3", "--algorithms", "irecv,torus", "--mpi", "openmpi"))
+    found = by_name(
+        rows("moore:1:1", "--hosts", "3", "--algorithms", "irecv,torus", "--mpi", "openmpi")
+    )
     named = run("moore:1:1", "--hosts", "3", "--algorithms", "irecv,floor", "--mpi", "openmpi")
-    assert named.returncode != 0 and "on one node" in named.stderr  # no memory is shared between hosts
-    assert {name: (row["verified"], row["messages"], row["hosts"]) for name, row in found.items()} == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
-    assert subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout == before.stdout
+    assert (
+        named.returncode != 0 and "on one node" in named.stderr
+    )  # no memory is shared between hosts
+    assert {
+        name: (row["verified"], row["messages"], row["hosts"]) for name, row in found.items()
+    } == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
+    assert (
+        subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
+        == before.stdout
+    )

@@ -17,9 +17,48 @@ from tonari.views import bench_halo as view
 
 BUILT, needs_build, each_mpi = built.marks("tonari_bench_halo")
 FIELDS = {
-    *("storage", "exchange", "size", "median_us", "compute_us", "messages", "bytes", "padding_percent", "verified", "mpi", "ranks", "stencil", "ghost", "brick"),
-    *("q1_us", "q3_us", "min_us", "avg_us", "max_us", "pack_us", "call_us", "wait_us", "step_us", "steps_per_exchange", "description", "roofline_percent"),
-    *("kernel_us", "kernel_plain_us", "kernel_tiled_us", "copy_us", "of_network", "of_network_remote", "ratio_pack", "ratio_datatypes", "repeat", "ratio_spread"),
+    *(
+        "storage",
+        "exchange",
+        "size",
+        "median_us",
+        "compute_us",
+        "messages",
+        "bytes",
+        "padding_percent",
+        "verified",
+        "mpi",
+        "ranks",
+        "stencil",
+        "ghost",
+        "brick",
+    ),
+    *(
+        "q1_us",
+        "q3_us",
+        "min_us",
+        "avg_us",
+        "max_us",
+        "pack_us",
+        "call_us",
+        "wait_us",
+        "step_us",
+        "steps_per_exchange",
+        "description",
+        "roofline_percent",
+    ),
+    *(
+        "kernel_us",
+        "kernel_plain_us",
+        "kernel_tiled_us",
+        "copy_us",
+        "of_network",
+        "of_network_remote",
+        "ratio_pack",
+        "ratio_datatypes",
+        "repeat",
+        "ratio_spread",
+    ),
 }
 EXCHANGES = [
     "array/pack", "array/datatypes", "network", "network-remote", "array/tonari-pack", "array/tonari-datatypes", "array/shift", "array/plan", "array/auto", "brick/basic",
@@ -27,10 +66,32 @@ EXCHANGES = [
 ]  # fmt: skip
 # Of section 3: 26 neighbors, 42 contiguous pieces, 98 regions; dimension by dimension 6; from page to page none.
 MESSAGES = {
-    **dict.fromkeys(("array/pack", "array/datatypes", "network", "network-remote", "array/tonari-pack", "array/tonari-datatypes", "mapped/memmap"), 26),
-    **{"brick/layout": 42, "mapped/layout": 42, "brick/basic": 98, "array/shift": 6, "mapped/shift": 6, "mapped/zero-byte": 0},
+    **dict.fromkeys(
+        (
+            "array/pack",
+            "array/datatypes",
+            "network",
+            "network-remote",
+            "array/tonari-pack",
+            "array/tonari-datatypes",
+            "mapped/memmap",
+        ),
+        26,
+    ),
+    **{
+        "brick/layout": 42,
+        "mapped/layout": 42,
+        "brick/basic": 98,
+        "array/shift": 6,
+        "mapped/shift": 6,
+        "mapped/zero-byte": 0,
+    },
 }
-FEWER_AT_16 = {"brick/layout": 39, "mapped/layout": 39, "brick/basic": 56}  # no cell lies between the two surfaces: regions without cells
+FEWER_AT_16 = {
+    "brick/layout": 39,
+    "mapped/layout": 39,
+    "brick/basic": 56,
+}  # no cell lies between the two surfaces: regions without cells
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,13 +108,23 @@ def rows(*arguments: str) -> list[dict[str, Any]]:
 def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: str) -> None:
     sizes = (16, 24) if mpi == next(iter(BUILT)) else (16,)
     found = rows("--size", ",".join(map(str, sizes)), "--ghost", "8", "--ranks", "2", "--mpi", mpi)
-    assert [(row["size"], label(row)) for row in found] == [(size, name) for size in sizes for name in EXCHANGES]
+    assert [(row["size"], label(row)) for row in found] == [
+        (size, name) for size in sizes for name in EXCHANGES
+    ]
     for row in found:
         assert FIELDS <= row.keys()
         assert not any(isinstance(value, (dict, list)) for value in row.values())
-        assert (row["ghost"], row["ranks"], row["dims"], row["mpi"], row["stencil"]) == (8, 2, "2x1x1", mpi, "7")
+        assert (row["ghost"], row["ranks"], row["dims"], row["mpi"], row["stencil"]) == (
+            8,
+            2,
+            "2x1x1",
+            mpi,
+            "7",
+        )
         assert row["verified"] is True, row
-        assert 0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] <= row["max_us"]
+        assert (
+            0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] <= row["max_us"]
+        )
         assert row["call_us"] > 0 and row["wait_us"] >= 0
         assert (row["pack_us"] is None) == row["description"].startswith("halo of copy")
         assert (row["step_us"] is None) == (row["storage"] == "buffers")
@@ -64,10 +135,20 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
         members = {label(row): row for row in found if row["size"] == size}
         messages = {name: members[name]["messages"] for name in MESSAGES}
         assert messages == MESSAGES | (FEWER_AT_16 if size == 16 else {})
-        counted = {name: (row["messages_mpi"], row["messages_remote"], row["bytes"]) for name, row in members.items()}
+        counted = {
+            name: (row["messages_mpi"], row["messages_remote"], row["bytes"])
+            for name, row in members.items()
+        }
         cells = ((size + 16) ** 3 - size**3) * 8
-        assert counted["array/pack"] == counted["array/datatypes"] == counted["network"] == (26, 18, cells)  # 8 of 26 neighbors are the rank itself
-        assert counted["mapped/memmap"] == counted["network-remote"] == (18, 18, cells)  # a brick is as large as a page: no padding
+        assert (
+            counted["array/pack"]
+            == counted["array/datatypes"]
+            == counted["network"]
+            == (26, 18, cells)
+        )  # 8 of 26 neighbors are the rank itself
+        assert (
+            counted["mapped/memmap"] == counted["network-remote"] == (18, 18, cells)
+        )  # a brick is as large as a page: no padding
         assert counted["mapped/shift"] == counted["array/shift"] == (2, 2, cells)
         assert counted["mapped/zero-byte"] == (0, 0, 0)
 
@@ -76,33 +157,92 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
 @needs_build
 def test_padding_is_that_of_table_2() -> None:
     """Pages of 64 KiB, as in the paper: 652 % at 32, 176.9 % at 64. What travels is less: padding at the ends of messages stays."""
-    found = rows("--size", "32,64", "--page", "65536", "--stencil", "none", "--exchanges", "memmap,brick/layout,network")
-    assert [(row["size"], label(row)) for row in found] == [(size, name) for size in (32, 64) for name in ("network", "brick/layout", "mapped/memmap")]
+    found = rows(
+        "--size",
+        "32,64",
+        "--page",
+        "65536",
+        "--stencil",
+        "none",
+        "--exchanges",
+        "memmap,brick/layout,network",
+    )
+    assert [(row["size"], label(row)) for row in found] == [
+        (size, name) for size in (32, 64) for name in ("network", "brick/layout", "mapped/memmap")
+    ]
     by_name = {(row["size"], label(row)): row for row in found}
     for size, paper in ((32, 652.0), (64, 176.9)):
-        memmap, layout, floor = (by_name[size, name] for name in ("mapped/memmap", "brick/layout", "network"))
+        memmap, layout, floor = (
+            by_name[size, name] for name in ("mapped/memmap", "brick/layout", "network")
+        )
         assert memmap["padding_percent"] == memmap["padding_percent_65536"] <= paper + 0.1
-        assert layout["padding_percent"] == 0 and layout["bytes"] == ((size + 16) ** 3 - size**3) * 8
-        assert layout["bytes"] < memmap["bytes"] == floor["bytes"] <= layout["bytes"] * (1 + memmap["padding_percent"] / 100)
-        assert memmap["page"] == 65536 and memmap["step_us"] is None and memmap["compute_us"] is None
+        assert (
+            layout["padding_percent"] == 0 and layout["bytes"] == ((size + 16) ** 3 - size**3) * 8
+        )
+        assert (
+            layout["bytes"]
+            < memmap["bytes"]
+            == floor["bytes"]
+            <= layout["bytes"] * (1 + memmap["padding_percent"] / 100)
+        )
+        assert (
+            memmap["page"] == 65536 and memmap["step_us"] is None and memmap["compute_us"] is None
+        )
 
 
 @needs_build
 def test_other_stencils_bricks_and_ranks() -> None:
-    found = rows("--size", "16", "--ghost", "4", "--brick", "4", "--stencil", "125", "--ranks", "1", "--exchanges", "datatypes,layout,zero-byte", "--repeat", "2")
+    found = rows(
+        "--size",
+        "16",
+        "--ghost",
+        "4",
+        "--brick",
+        "4",
+        "--stencil",
+        "125",
+        "--ranks",
+        "1",
+        "--exchanges",
+        "datatypes,layout,zero-byte",
+        "--repeat",
+        "2",
+    )
     assert len(found) == 2 * 4
     assert {row["steps_per_exchange"] for row in found} == {1, 2}
-    assert all(row["verified"] and row["dims"] == "1x1x1" and row["messages_remote"] == 0 for row in found)
-    assert {row["repeat"] for row in found} == {0, 1} and all(row["ratio_spread"] is not None for row in found)
+    assert all(
+        row["verified"] and row["dims"] == "1x1x1" and row["messages_remote"] == 0 for row in found
+    )
+    assert {row["repeat"] for row in found} == {0, 1} and all(
+        row["ratio_spread"] is not None for row in found
+    )
 
 
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = ["--size", "16,24", "--exchanges", "pack,datatypes,network,network-remote,layout,memmap,zero-byte", "--rounds", "2", "--max-time", "0.2"]
+    options = [
+        "--size",
+        "16,24",
+        "--exchanges",
+        "pack,datatypes,network,network-remote,layout,memmap,zero-byte",
+        "--rounds",
+        "2",
+        "--max-time",
+        "0.2",
+    ]
     done = run(*options, "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
-    assert all(part in done.stdout for part in ("16³ cells per rank", "24³ cells per rank", "7 points, per step", "own cells once", "padding of memmap's messages"))
+    assert all(
+        part in done.stdout
+        for part in (
+            "16³ cells per rank",
+            "24³ cells per rank",
+            "7 points, per step",
+            "own cells once",
+            "padding of memmap's messages",
+        )
+    )
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert {row["size"] for row in json.loads(file.read_text())} == {16, 24}
     assert all(part in plot.read_text() for part in ("<svg", "</svg>"))
@@ -142,10 +282,22 @@ def made_up(name: str, size: int = 64, **fields: Any) -> dict[str, Any]:
     return row | fields
 
 
-NO_STEPS = dict.fromkeys(("compute_us", "step_us", "step_q1_us", "step_q3_us", "steps_per_exchange", "kernel_us", "roofline_percent"))
+NO_STEPS = dict.fromkeys(
+    (
+        "compute_us",
+        "step_us",
+        "step_q1_us",
+        "step_q3_us",
+        "steps_per_exchange",
+        "kernel_us",
+        "roofline_percent",
+    )
+)
 
 
-def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_fits_and_says_what_is_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     found = [
         made_up("array/pack"), made_up("array/tonari-datatypes", verified=False, median_us=1.0, step_us=1.0), made_up("network", **NO_STEPS),
@@ -156,33 +308,59 @@ def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str
     assert max(map(len, shown)) <= 80
     lines = [line.split() for line in shown if line.split()]
     first = {words[0]: words for words in reversed(lines)}
-    assert first["array/tonari-datatypes"][-1] == "WRONG" and sum(words[0] == "array/tonari-datatypes" for words in lines) == 1  # no step of it
+    assert (
+        first["array/tonari-datatypes"][-1] == "WRONG"
+        and sum(words[0] == "array/tonari-datatypes" for words in lines) == 1
+    )  # no step of it
     assert first["array/pack"][-6:] == ["10.25", "x", "1.50", "x", "1.05", "1.25"]
     assert ["mapped/zero-byte", "step"] in [[words[0], words[-1]] for words in lines]
     text = "\n".join(shown)
-    assert "Wrong data from array/tonari-datatypes" in text and "Disturbed" in text and "brick/auto: layout" in text
+    assert (
+        "Wrong data from array/tonari-datatypes" in text
+        and "Disturbed" in text
+        and "brick/auto: layout" in text
+    )
     assert "176.9" in text and "array 80 %" in text
 
 
 def test_repeats_and_series() -> None:
-    found = [made_up("mapped/memmap", repeat=i, median_us=us, of_network=ratio) for i, (us, ratio) in enumerate([(30.0, 1.2), (10.0, 1.0), (20.0, 1.1)])]
-    found += [made_up("mapped/memmap", 16, median_us=5.0), made_up("array/pack", 16, verified=False), made_up("network", 16, **NO_STEPS)]
+    found = [
+        made_up("mapped/memmap", repeat=i, median_us=us, of_network=ratio)
+        for i, (us, ratio) in enumerate([(30.0, 1.2), (10.0, 1.0), (20.0, 1.1)])
+    ]
+    found += [
+        made_up("mapped/memmap", 16, median_us=5.0),
+        made_up("array/pack", 16, verified=False),
+        made_up("network", 16, **NO_STEPS),
+    ]
     add_ratio_spread(found)
-    assert [row["ratio_spread"] for row in found] == [pytest.approx(0.1818, abs=1e-4)] * 3 + [None] * 3
+    assert [row["ratio_spread"] for row in found] == [pytest.approx(0.1818, abs=1e-4)] * 3 + [
+        None
+    ] * 3
     assert [row["median_us"] for row in typical(found[:3])] == [20.0]
-    assert series(found, "median_us") == {"mapped/memmap": [(16, 5.0), (64, 20.0)], "network": [(16, 12345.6)]}
+    assert series(found, "median_us") == {
+        "mapped/memmap": [(16, 5.0), (64, 20.0)],
+        "network": [(16, 12345.6)],
+    }
     assert series(found, "step_us") == {"mapped/memmap": [(16, 3456.7), (64, 3456.7)]}
-    assert computing([*found, made_up("mapped/zero-byte", kernel_us=7.0)])["mapped ghosts"] == [(64, 7.0)]
+    assert computing([*found, made_up("mapped/zero-byte", kernel_us=7.0)])["mapped ghosts"] == [
+        (64, 7.0)
+    ]
 
 
 def test_the_plot_has_a_line_per_exchange() -> None:
     from matplotlib.figure import Figure
 
     axis = Figure().subplots()
-    found = [made_up("brick/layout", size, median_us=float(size)) for size in (64, 16)] + [made_up("mapped/layout", 16), made_up("array/pack", verified=False)]
+    found = [made_up("brick/layout", size, median_us=float(size)) for size in (64, 16)] + [
+        made_up("mapped/layout", 16),
+        made_up("array/pack", verified=False),
+    ]
     halo_plot._draw_exchanges(axis, found, "median_us", "")
     lines = {line.get_label(): line for line in axis.get_lines()}
     assert set(lines) == {"brick/layout", "mapped/layout"}  # the wrong result is none
-    assert list(lines["brick/layout"].get_xdata()) == [16, 64] and list(lines["brick/layout"].get_ydata()) == [16, 64]
+    assert list(lines["brick/layout"].get_xdata()) == [16, 64] and list(
+        lines["brick/layout"].get_ydata()
+    ) == [16, 64]
     assert lines["brick/layout"].get_color() == lines["mapped/layout"].get_color()
     assert lines["brick/layout"].get_linestyle() != lines["mapped/layout"].get_linestyle()

@@ -16,14 +16,38 @@ from tonari.views import bench_inplace as view
 
 BUILT, needs_build, each_mpi = built.marks("tonari_bench_inplace")
 FIELDS = {
-    *("algorithm", "budget_bytes", "median_us", "peak_extra_bytes", "verified", "exchange", "channel", "requested_channel", "q1_us", "q3_us"),
-    *("peak_method", "peak_heap_bytes", "peak_hwm_bytes", "of_copy", "ranks", "mpi", "total_bytes", "moved_bytes", "ratio_native", "rounds"),
+    *(
+        "algorithm",
+        "budget_bytes",
+        "median_us",
+        "peak_extra_bytes",
+        "verified",
+        "exchange",
+        "channel",
+        "requested_channel",
+        "q1_us",
+        "q3_us",
+    ),
+    *(
+        "peak_method",
+        "peak_heap_bytes",
+        "peak_hwm_bytes",
+        "of_copy",
+        "ranks",
+        "mpi",
+        "total_bytes",
+        "moved_bytes",
+        "ratio_native",
+        "rounds",
+    ),
 }
 ORDERS = ("mpich-order", "linear-shift", "hierarchical-sets")
 OURS = {*ORDERS, "auto", "general"}
 WORD = 8
 FEW_PAGES = 64 * 1024  # beside the budget: what a request and MPI need for their own lists
-QUEUES = 1 << 20  # of MPI's own, in memory that its ranks share: their pages count from the first message that takes one
+QUEUES = (
+    1 << 20
+)  # of MPI's own, in memory that its ranks share: their pages count from the first message that takes one
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -45,15 +69,39 @@ def bytes_that_move(found: list[dict[str, Any]]) -> int:
 @pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3", built.more("4")])
 def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
     """Wrong data of MPI's own collective in place is a row, too; everything else must be right."""
-    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "4096,65536", "--channel", "auto,p2p-packed")
+    found = rows(
+        "--total-bytes",
+        "40000",
+        "--ranks",
+        ranks,
+        "--mpi",
+        mpi,
+        "--memory",
+        "4096,65536",
+        "--channel",
+        "auto,p2p-packed",
+    )
     assert [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found] == [
-        *((name, "mpi", None) for name in ("native-out-of-place", "native-inplace", "sendrecv-replace")),
-        *((name, channel, budget) for name in ORDERS for channel in ("auto", "p2p-packed") for budget in (4096, 65536)),
+        *(
+            (name, "mpi", None)
+            for name in ("native-out-of-place", "native-inplace", "sendrecv-replace")
+        ),
+        *(
+            (name, channel, budget)
+            for name in ORDERS
+            for channel in ("auto", "p2p-packed")
+            for budget in (4096, 65536)
+        ),
     ]
     for row in found:
         assert FIELDS <= row.keys()
         assert not any(isinstance(value, (dict, list)) for value in row.values())
-        assert (row["exchange"], row["ranks"], row["mpi"], row["total_bytes"]) == ("symmetric", int(ranks), mpi, 40000)
+        assert (row["exchange"], row["ranks"], row["mpi"], row["total_bytes"]) == (
+            "symmetric",
+            int(ranks),
+            mpi,
+            40000,
+        )
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["verified"] is True or row["algorithm"] == "native-inplace", row
         assert (row["of_copy"] is None) == (ranks == "1")
@@ -62,7 +110,19 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
 @each_mpi
 @pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3"])
 def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
-    found = rows("--total-bytes", "40000", "--ranks", ranks, "--mpi", mpi, "--memory", "2048,65536", "--algorithms", "auto", "--general")
+    found = rows(
+        "--total-bytes",
+        "40000",
+        "--ranks",
+        ranks,
+        "--mpi",
+        mpi,
+        "--memory",
+        "2048,65536",
+        "--algorithms",
+        "auto",
+        "--general",
+    )
     assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in found if row["exchange"] == "general"] == [
         ("general", "native-out-of-place", None), ("general", "general", 2048), ("general", "general", 65536),
     ]  # fmt: skip
@@ -73,7 +133,21 @@ def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
 def test_memory_stays_within_the_budget(mpi: str) -> None:
     """The comparators show that the ruler sees what is there: a second buffer, and a copy of the largest block."""
     total = 6 << 20
-    found = rows("--total-bytes", str(total), "--sizes", "equal", "--ranks", "3", "--mpi", mpi, "--memory", "65536,1048576", "--channel", "auto,p2p-packed", "--general")
+    found = rows(
+        "--total-bytes",
+        str(total),
+        "--sizes",
+        "equal",
+        "--ranks",
+        "3",
+        "--mpi",
+        mpi,
+        "--memory",
+        "65536,1048576",
+        "--channel",
+        "auto,p2p-packed",
+        "--general",
+    )
     for row in found:
         extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
         if row["algorithm"] in OURS:
@@ -91,8 +165,19 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
 @each_mpi
 def test_sizes(mpi: str) -> None:
     """Equal: two of three blocks come from others. Random: the seed decides, and nothing else does."""
-    plain = ["--total-bytes", str(3000 * WORD), "--ranks", "3", "--mpi", mpi, "--algorithms", "sendrecv-replace"]
-    assert bytes_that_move(rows(*plain, "--sizes", "equal")) == pytest.approx(2000 * WORD, abs=2 * WORD)
+    plain = [
+        "--total-bytes",
+        str(3000 * WORD),
+        "--ranks",
+        "3",
+        "--mpi",
+        mpi,
+        "--algorithms",
+        "sendrecv-replace",
+    ]
+    assert bytes_that_move(rows(*plain, "--sizes", "equal")) == pytest.approx(
+        2000 * WORD, abs=2 * WORD
+    )
     one, again, other = (bytes_that_move(rows(*plain, "--seed", seed)) for seed in ("7", "7", "8"))
     assert one == again != other
     assert 0 < one <= 3000 * WORD
@@ -101,20 +186,46 @@ def test_sizes(mpi: str) -> None:
 @needs_build
 def test_sizes_smaller_than_an_integer_and_than_the_ranks() -> None:
     for total in ("1", "8", "24"):
-        assert all(row["verified"] for row in rows("--total-bytes", total, "--ranks", "4", "--algorithms", "sendrecv-replace,hierarchical-sets", "--memory", "0,1"))
+        assert all(
+            row["verified"]
+            for row in rows(
+                "--total-bytes",
+                total,
+                "--ranks",
+                "4",
+                "--algorithms",
+                "sendrecv-replace,hierarchical-sets",
+                "--memory",
+                "0,1",
+            )
+        )
 
 
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = ["--total-bytes", "20000", "--ranks", "1,3", "--general", "--rounds", "4", "--output", str(file), "--plot", str(plot)]
+    options = [
+        "--total-bytes",
+        "20000",
+        "--ranks",
+        "1,3",
+        "--general",
+        "--rounds",
+        "4",
+        "--output",
+        str(file),
+        "--plot",
+        str(plot),
+    ]
     done = run("inplace", *options)
     assert done.returncode == 0, done.stderr
     for count in ("1 rank", "3 ranks"):
         assert f", {count}, 19.5 KiB per rank" in done.stdout
     assert "symmetric: " in done.stdout and "general: " in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert [row["ranks"] for row in json.loads(file.read_text())] == sorted(row["ranks"] for row in json.loads(file.read_text()))
+    assert [row["ranks"] for row in json.loads(file.read_text())] == sorted(
+        row["ranks"] for row in json.loads(file.read_text())
+    )
     assert all(part in plot.read_text() for part in ("<svg", "</svg>"))
 
 
@@ -144,12 +255,18 @@ def test_mistakes_get_one_sentence(arguments: list[str], sentence: str) -> None:
 
 def test_two_words_are_a_command_and_in_another_order_a_hint() -> None:
     shown = run("inplace", "--help")
-    assert shown.returncode == 0 and "tonari bench inplace" in shown.stdout and "--total-bytes" in shown.stdout
+    assert (
+        shown.returncode == 0
+        and "tonari bench inplace" in shown.stdout
+        and "--total-bytes" in shown.stdout
+    )
     done = run("--ranks", "2", "inplace")
     assert done.returncode == 2 and "tonari bench inplace" in done.stderr
 
 
-def made_up(algorithm: str, ranks: int = 2, budget: int | None = None, **fields: Any) -> dict[str, Any]:
+def made_up(
+    algorithm: str, ranks: int = 2, budget: int | None = None, **fields: Any
+) -> dict[str, Any]:
     row = {
         "exchange": "symmetric", "algorithm": algorithm, "budget_bytes": budget, "channel": "mpi" if budget is None else "p2p-packed",
         "requested_channel": "mpi" if budget is None else "auto", "ranks": ranks, "mpi": "openmpi", "mpi_version": "4.1.4", "total_bytes": 67108864,
@@ -159,9 +276,17 @@ def made_up(algorithm: str, ranks: int = 2, budget: int | None = None, **fields:
     return row | fields
 
 
-def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_fits_and_says_what_is_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    view.show([made_up("native-out-of-place"), made_up("native-inplace", verified=False, median_us=1.0), made_up("hierarchical-sets", budget=8388608)])
+    view.show(
+        [
+            made_up("native-out-of-place"),
+            made_up("native-inplace", verified=False, median_us=1.0),
+            made_up("hierarchical-sets", budget=8388608),
+        ]
+    )
     shown = capsys.readouterr().out.splitlines()
     assert max(map(len, shown)) <= 80
     table = {line.split()[0]: line for line in shown if line.split()}
@@ -177,12 +302,21 @@ def test_the_plot_has_a_line_per_algorithm_and_budget() -> None:
     figure = Figure()
     time, memory = figure.subplots(1, 2)
     found = [
-        *(made_up("linear-shift", ranks, budget, median_us=1000.0 * ranks, peak_extra_bytes=budget) for ranks in (8, 2) for budget in (0, 65536)),
+        *(
+            made_up(
+                "linear-shift", ranks, budget, median_us=1000.0 * ranks, peak_extra_bytes=budget
+            )
+            for ranks in (8, 2)
+            for budget in (0, 65536)
+        ),
         made_up("native-inplace", 2),
         made_up("native-inplace", 8, verified=False),
     ]
     inplace_plot._draw_kind(time, memory, "symmetric", found)
-    for axis, values in ((time, {"linear-shift, 64.0 KiB": [2, 8]}), (memory, {"linear-shift, 0 B": [0, 0], "linear-shift, 64.0 KiB": [65536, 65536]})):
+    for axis, values in (
+        (time, {"linear-shift, 64.0 KiB": [2, 8]}),
+        (memory, {"linear-shift, 0 B": [0, 0], "linear-shift, 64.0 KiB": [65536, 65536]}),
+    ):
         lines = {line.get_label(): line for line in axis.get_lines()}
         assert set(lines) == {"linear-shift, 0 B", "linear-shift, 64.0 KiB", "native-inplace"}
         for name, expected in values.items():
@@ -190,4 +324,7 @@ def test_the_plot_has_a_line_per_algorithm_and_budget() -> None:
             assert list(lines[name].get_ydata()) == expected
         assert list(lines["native-inplace"].get_xdata()) == [2]  # the wrong result is no point
     assert lines["linear-shift, 0 B"].get_color() == lines["linear-shift, 64.0 KiB"].get_color()
-    assert lines["linear-shift, 0 B"].get_linestyle() != lines["linear-shift, 64.0 KiB"].get_linestyle()
+    assert (
+        lines["linear-shift, 0 B"].get_linestyle()
+        != lines["linear-shift, 64.0 KiB"].get_linestyle()
+    )

@@ -21,14 +21,48 @@ from tonari.views import bench_spmv as view
 
 BUILT, needs_build, each_mpi = built.marks("tonari_bench_spmv")
 FIELDS = {
-    *("kind", "candidate", "chosen", "ranks", "mpi", "mpi_version", "matrix", "dealt_out", "rows", "nonzeros", "words", "most_ghosts", "avg_targets", "most_targets"),
-    *("messages", "bytes", "pingpong_us", "median_us", "q1_us", "q3_us", "min_us", "init_us", "rounds", "batch", "ratio_native", "ratio_best", "verified", "disturbed", "repeat"),
+    *(
+        "kind",
+        "candidate",
+        "chosen",
+        "ranks",
+        "mpi",
+        "mpi_version",
+        "matrix",
+        "dealt_out",
+        "rows",
+        "nonzeros",
+        "words",
+        "most_ghosts",
+        "avg_targets",
+        "most_targets",
+    ),
+    *(
+        "messages",
+        "bytes",
+        "pingpong_us",
+        "median_us",
+        "q1_us",
+        "q3_us",
+        "min_us",
+        "init_us",
+        "rounds",
+        "batch",
+        "ratio_native",
+        "ratio_best",
+        "verified",
+        "disturbed",
+        "repeat",
+    ),
     *("ratio_spread", "predicted_us", "avg_messages", "words_of_direct", "stages", "machine"),
 }
 PLAIN = ["irecv", "irecv-persistent", "native", "native-nonblocking", "native-persistent"]
 SIZE = 60
 YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
-COUNTS = {"openmpi": (1, 3, 5), "mpich": (1, 2)}  # MPICH's ranks take long to measure on more than the cores: for these there is a test of its own
+COUNTS = {
+    "openmpi": (1, 3, 5),
+    "mpich": (1, 2),
+}  # MPICH's ranks take long to measure on more than the cores: for these there is a test of its own
 
 
 def run(*arguments: str, command: str = "bench spmv") -> subprocess.CompletedProcess[str]:
@@ -42,19 +76,37 @@ def rows(*arguments: str) -> list[dict[str, Any]]:
 
 
 def program(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [BUILT[mpi]["mpiexec"], "-n", str(ranks), str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"), *arguments]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, env=os.environ | ANY_RANKS | YIELD | built.TAKE_TURNS)
+    words = [
+        BUILT[mpi]["mpiexec"],
+        "-n",
+        str(ranks),
+        str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"),
+        *arguments,
+    ]
+    return subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | ANY_RANKS | YIELD | built.TAKE_TURNS,
+    )
 
 
 @pytest.fixture
 def matrix(tmp_path: Path) -> str:
     """Unsymmetric and with an empty row; rows 0 and 59 need nearly everything, and column 1 is needed by nearly all."""
     random = np.random.default_rng(6)
-    places = {(0, int(j)) for j in range(1, SIZE, 2)} | {(SIZE - 1, int(j)) for j in range(0, SIZE, 3)} | {(i, 1) for i in range(0, SIZE, 2)}
+    places = (
+        {(0, int(j)) for j in range(1, SIZE, 2)}
+        | {(SIZE - 1, int(j)) for j in range(0, SIZE, 3)}
+        | {(i, 1) for i in range(0, SIZE, 2)}
+    )
     places |= {(int(a), int(b)) for a, b in random.integers(0, SIZE, (2 * SIZE, 2)) if a != 31}
     lines = "".join(f"{a + 1} {b + 1} {random.normal():.3f}\n" for a, b in sorted(places))
     path = tmp_path / "a.mtx"
-    path.write_text(f"%%MatrixMarket matrix coordinate real general\n{SIZE} {SIZE} {len(places)}\n{lines}")
+    path.write_text(
+        f"%%MatrixMarket matrix coordinate real general\n{SIZE} {SIZE} {len(places)}\n{lines}"
+    )
     return str(path)
 
 
@@ -72,28 +124,68 @@ def needed(path: str, ranks: int) -> dict[tuple[int, int], set[int]]:
 @each_mpi
 def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
     counts = COUNTS[mpi]
-    found = rows(matrix, "--blocks", "--ranks", ",".join(map(str, counts)), "--mpi", mpi, "--simulate", "12", "--tune", "model")
+    found = rows(
+        matrix,
+        "--blocks",
+        "--ranks",
+        ",".join(map(str, counts)),
+        "--mpi",
+        mpi,
+        "--simulate",
+        "12",
+        "--tune",
+        "model",
+    )
     measured = [row for row in found if row["kind"] != "simulated"]
-    assert all(FIELDS == row.keys() and row["verified"] is True for row in found), [row for row in found if not row["verified"]]
-    assert all(0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] for row in measured)
+    assert all(FIELDS == row.keys() and row["verified"] is True for row in found), [
+        row for row in found if not row["verified"]
+    ]
+    assert all(
+        0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] for row in measured
+    )
     assert not any(isinstance(value, (dict, list)) for row in found for value in row.values())
     for ranks in counts:
         pairs = needed(matrix, ranks)
         for kind in ("forward", "reverse", "rows", "columns"):
-            members = {row["candidate"]: row for row in measured if (row["ranks"], row["kind"]) == (ranks, kind)}
+            members = {
+                row["candidate"]: row
+                for row in measured
+                if (row["ranks"], row["kind"]) == (ranks, kind)
+            }
             names = list(members)
-            routes = ["vector/direct", *(["vector/topology:2"] if ranks > 3 else []), "vector/node", "vector/auto"]
-            assert [name for name in names if name in PLAIN] == PLAIN and names[-len(routes) :] == routes
+            routes = [
+                "vector/direct",
+                *(["vector/topology:2"] if ranks > 3 else []),
+                "vector/node",
+                "vector/auto",
+            ]
+            assert [name for name in names if name in PLAIN] == PLAIN and names[
+                -len(routes) :
+            ] == routes
             assert "auto" in names and ("linear" in names) == (kind in ("forward", "reverse"))
             back = kind in ("reverse", "columns")
             sent = [sum(pair[back] == rank for pair in pairs) for rank in range(ranks)]
             for row in members.values():
                 assert row["words"] == sum(map(len, pairs.values()))
-                assert (row["most_targets"], row["avg_targets"]) == (max(sent), pytest.approx(sum(sent) / ranks))
-                assert (row["rows"], row["dealt_out"], row["mpi"], row["predicted_us"]) == (SIZE, "blocks", mpi, None)
-            bytes_sent = [8 * sum(len(words) for pair, words in pairs.items() if pair[back] == rank) for rank in range(ranks)]
+                assert (row["most_targets"], row["avg_targets"]) == (
+                    max(sent),
+                    pytest.approx(sum(sent) / ranks),
+                )
+                assert (row["rows"], row["dealt_out"], row["mpi"], row["predicted_us"]) == (
+                    SIZE,
+                    "blocks",
+                    mpi,
+                    None,
+                )
+            bytes_sent = [
+                8 * sum(len(words) for pair, words in pairs.items() if pair[back] == rank)
+                for rank in range(ranks)
+            ]
             for name in ("irecv", "irecv-persistent"):
-                assert (members[name]["messages"], members[name]["bytes"]) == (max(sent), max(bytes_sent))
+                assert (members[name]["messages"], members[name]["bytes"]) == (
+                    max(sent),
+                    max(bytes_sent),
+                )
             assert members["native"]["messages"] is None and members["native"]["ratio_native"] == 1
             assert max(row["ratio_best"] for row in members.values()) == 1
 
@@ -102,31 +194,66 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
 @pytest.mark.skipif("mpich" not in BUILT, reason="there is no build with MPICH (TONARI_BUILD)")
 def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
     """Nothing is timed."""
-    for ranks, kinds, candidates in ((3, "forward,columns", "irecv,auto,vector/node"), (5, "reverse,rows", "vector/direct,vector/topology:2")):
-        write(permuted(read_for_products(matrix), equal_blocks(SIZE, ranks), ranks), tmp_path / "parts")
-        options = ["--matrix", str(tmp_path / "parts"), "--kinds", kinds, "--candidates", candidates, "--tuning", "off", "--count"]
+    for ranks, kinds, candidates in (
+        (3, "forward,columns", "irecv,auto,vector/node"),
+        (5, "reverse,rows", "vector/direct,vector/topology:2"),
+    ):
+        write(
+            permuted(read_for_products(matrix), equal_blocks(SIZE, ranks), ranks),
+            tmp_path / "parts",
+        )
+        options = [
+            "--matrix",
+            str(tmp_path / "parts"),
+            "--kinds",
+            kinds,
+            "--candidates",
+            candidates,
+            "--tuning",
+            "off",
+            "--count",
+        ]
         done = program("mpich", ranks, *options)
         assert done.returncode == 0, done.stderr
         wanted = [(kind, name, True) for kind in kinds.split(",") for name in candidates.split(",")]
-        assert [(row["kind"], row["candidate"], row["verified"]) for row in json.loads(done.stdout)] == wanted
+        assert [
+            (row["kind"], row["candidate"], row["verified"]) for row in json.loads(done.stdout)
+        ] == wanted
 
 
 def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
     done = run(matrix, "--blocks", "--simulate", "6,20", "--output", str(file), "--plot", str(plot))
     assert done.returncode == 0, done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= 80 and "simulated: forward exchange on 20 ranks" in done.stdout
+    assert (
+        max(map(len, done.stdout.splitlines())) <= 80
+        and "simulated: forward exchange on 20 ranks" in done.stdout
+    )
     assert "balanced" in plot.read_text() and "</svg>" in plot.read_text()
     found = json.loads(file.read_text())
     for ranks in (6, 20):
         pairs = needed(matrix, ranks)
         sent = [sum(a == rank for a, _ in pairs) for rank in range(ranks)]
         by = {row["candidate"]: row for row in found if row["ranks"] == ranks}
-        assert {"direct", "forward-2", "sharing-1", "sharing-2", "balanced", "balanced, 3 stages"} <= by.keys()
+        assert {
+            "direct",
+            "forward-2",
+            "sharing-1",
+            "sharing-2",
+            "balanced",
+            "balanced, 3 stages",
+        } <= by.keys()
         direct = by["direct"]
-        assert (direct["messages"], direct["words"], direct["most_targets"]) == (max(sent), sum(map(len, pairs.values())), max(sent))
+        assert (direct["messages"], direct["words"], direct["most_targets"]) == (
+            max(sent),
+            sum(map(len, pairs.values())),
+            max(sent),
+        )
         assert direct["avg_messages"] == pytest.approx(sum(sent) / ranks)
-        assert all(row["predicted_us"] > 0 and row["verified"] and row["kind"] == "simulated" for row in by.values())
+        assert all(
+            row["predicted_us"] > 0 and row["verified"] and row["kind"] == "simulated"
+            for row in by.values()
+        )
     (few,) = rows(matrix, "--blocks", "--simulate", "6", "--schemes", "direct")
     assert few == [row for row in found if (row["ranks"], row["candidate"]) == (6, "direct")][0]
 
@@ -134,11 +261,28 @@ def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
 @needs_build
 def test_folders_are_taken_as_they_are(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
-    assert run(matrix, "--parts", "2", "--blocks", "--output", str(folder), command="partition").returncode == 0
-    found = rows(str(folder), "--ranks", "2", "--kinds", "rows", "--candidates", "irecv,vector/direct", "--repeat", "2", "--tune", "off")
-    assert [(row["candidate"], row["repeat"], row["dealt_out"], row["verified"]) for row in found] == [
-        (name, repeat, "files", True) for repeat in (0, 1) for name in ("irecv", "vector/direct")
-    ]
+    assert (
+        run(
+            matrix, "--parts", "2", "--blocks", "--output", str(folder), command="partition"
+        ).returncode
+        == 0
+    )
+    found = rows(
+        str(folder),
+        "--ranks",
+        "2",
+        "--kinds",
+        "rows",
+        "--candidates",
+        "irecv,vector/direct",
+        "--repeat",
+        "2",
+        "--tune",
+        "off",
+    )
+    assert [
+        (row["candidate"], row["repeat"], row["dealt_out"], row["verified"]) for row in found
+    ] == [(name, repeat, "files", True) for repeat in (0, 1) for name in ("irecv", "vector/direct")]
     assert all(row["ratio_spread"] is not None for row in found)
     done = run(str(folder), "--ranks", "3")
     assert done.returncode == 1 and "is a matrix for 2 ranks, not 3" in done.stderr
@@ -165,7 +309,12 @@ def test_mistakes_get_one_sentence(matrix: str) -> None:
 @needs_build
 def test_the_program_says_which_file_is_wrong(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
-    assert run(matrix, "--parts", "1", "--blocks", "--output", str(folder), command="partition").returncode == 0
+    assert (
+        run(
+            matrix, "--parts", "1", "--blocks", "--output", str(folder), command="partition"
+        ).returncode
+        == 0
+    )
     good = {path: path.read_bytes() for path in folder.iterdir()}
     columns = folder / "columns.npy"
 
@@ -179,21 +328,36 @@ def test_the_program_says_which_file_is_wrong(matrix: str, tmp_path: Path) -> No
         (columns, good[columns][:-8], "columns.npy is shorter than it says"),
         (columns, b"NUMPY", "columns.npy is no NumPy file of version 1.0"),
         (columns, good[folder / "ranges.npy"], "columns.npy has 2 numbers; expected at least"),
-        (folder / "ranges.npy", good[columns], "but there are 1; start as many, or run `tonari partition` again"),
+        (
+            folder / "ranges.npy",
+            good[columns],
+            "but there are 1; start as many, or run `tonari partition` again",
+        ),
     ):
         path.write_bytes(text)
         assert sentence in complaint()
         path.write_bytes(good[path])
     columns.unlink()
-    assert "cannot read" in (said := complaint()) and "columns.npy; `tonari partition` makes such files" in said
+    assert (
+        "cannot read" in (said := complaint())
+        and "columns.npy; `tonari partition` makes such files" in said
+    )
 
 
 def test_the_made_up_matrix_is_irregular_and_always_the_same() -> None:
     a, b = made_up(40), made_up(40)
-    assert np.array_equal(a.rows, b.rows) and np.array_equal(a.columns, b.columns) and np.array_equal(a.values, b.values)
+    assert (
+        np.array_equal(a.rows, b.rows)
+        and np.array_equal(a.columns, b.columns)
+        and np.array_equal(a.values, b.values)
+    )
     dense = np.zeros(a.shape)
     dense[a.rows, a.columns] = a.values
-    assert np.array_equal(dense, dense.T) and np.allclose(dense.sum(axis=1), 1) and (np.diag(dense) > 0).all()
+    assert (
+        np.array_equal(dense, dense.T)
+        and np.allclose(dense.sum(axis=1), 1)
+        and (np.diag(dense) > 0).all()
+    )
     degrees = np.bincount(made_up().rows) - 1
     assert degrees.min() >= 2 and np.median(degrees) <= 8 and degrees.max() >= 400
     assert 100 < (degrees > 2 * MANY).sum() < len(degrees) / 50
@@ -211,9 +375,16 @@ def row(candidate: str, ranks: int = 2, **fields: Any) -> dict[str, Any]:
     } | fields  # fmt: skip
 
 
-def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_fits_and_says_what_is_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    found = [row("native", messages=None), row("vector/topology:2", verified=False, median_us=1.0), row("common-neighborhood", disturbed=True), row("vector/auto")]
+    found = [
+        row("native", messages=None),
+        row("vector/topology:2", verified=False, median_us=1.0),
+        row("common-neighborhood", disturbed=True),
+        row("vector/auto"),
+    ]
     view.show(complete(found))
     shown = capsys.readouterr().out.splitlines()
     assert max(map(len, shown)) <= 80
@@ -221,22 +392,45 @@ def test_the_table_fits_and_says_what_is_wrong(capsys: pytest.CaptureFixture[str
     assert lines["vector/topology:2"][-1] == "WRONG"
     assert lines["common-neighborhood"][-3:] == ["10.25", "x", "0.75"]
     text = "\n".join(shown)
-    assert "Wrong data from vector/topology:2" in text and "Disturbed" in text and "vector/auto: linear/shared" in text
+    assert (
+        "Wrong data from vector/topology:2" in text
+        and "Disturbed" in text
+        and "vector/auto: linear/shared" in text
+    )
 
 
 def test_repeats_series_and_plot() -> None:
     from matplotlib.figure import Figure
 
-    found = [row("auto", repeat=i, median_us=us, ratio_native=ratio) for i, (us, ratio) in enumerate([(30.0, 1.2), (10.0, 1.0), (20.0, 1.1)])]
+    found = [
+        row("auto", repeat=i, median_us=us, ratio_native=ratio)
+        for i, (us, ratio) in enumerate([(30.0, 1.2), (10.0, 1.0), (20.0, 1.1)])
+    ]
     found += [row("auto", 8, median_us=50.0), row("irecv", verified=False)]
     add_ratio_spread(found)
-    assert [each["ratio_spread"] for each in found] == [pytest.approx(0.1818, abs=1e-4)] * 3 + [None] * 2
+    assert [each["ratio_spread"] for each in found] == [pytest.approx(0.1818, abs=1e-4)] * 3 + [
+        None
+    ] * 2
     assert series(typical(found)) == {"auto": [(2, 20.0), (8, 50.0)]}
     axis = Figure().subplots()
     spmv_plot._panel(axis, "", typical(found))
     (line,) = axis.get_lines()
-    assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == ("auto", [2, 8], [20.0, 50.0])
+    assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == (
+        "auto",
+        [2, 8],
+        [20.0, 50.0],
+    )
     bars = Figure().subplots()
-    spmv_plot._predictions(bars, [{"candidate": name, "ranks": ranks, "predicted_us": us} for ranks, name, us in ((64, "direct", 9.0), (64, "balanced", 3.0), (512, "direct", 70.0))])
+    spmv_plot._predictions(
+        bars,
+        [
+            {"candidate": name, "ranks": ranks, "predicted_us": us}
+            for ranks, name, us in (
+                (64, "direct", 9.0),
+                (64, "balanced", 3.0),
+                (512, "direct", 70.0),
+            )
+        ],
+    )
     assert sorted(bar.get_width() for bar in bars.patches) == [3.0, 9.0, 70.0]
     assert [text.get_text() for text in bars.get_yticklabels()] == ["direct", "balanced"]

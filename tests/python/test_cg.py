@@ -22,7 +22,10 @@ def poisson() -> np.ndarray:
     random = np.random.default_rng(4)
     number = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
     matrix = np.zeros((number.size, number.size))
-    for a, b in ((number[:-1].ravel(), number[1:].ravel()), (number[:, :-1].ravel(), number[:, 1:].ravel())):
+    for a, b in (
+        (number[:-1].ravel(), number[1:].ravel()),
+        (number[:, :-1].ravel(), number[:, 1:].ravel()),
+    ):
         weight = 10 ** random.uniform(-1, 1, len(a))
         matrix[a, b] -= weight
         matrix[b, a] -= weight
@@ -34,7 +37,9 @@ def poisson() -> np.ndarray:
 def write(folder: Path, matrix: np.ndarray, ranges: list[int], b: np.ndarray | None = None) -> Path:
     folder.mkdir()
     rows, columns = np.nonzero(matrix)
-    np.save(folder / "row_begin.npy", np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int64))
+    np.save(
+        folder / "row_begin.npy", np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int64)
+    )
     np.save(folder / "columns.npy", columns.astype(np.int64))
     np.save(folder / "values.npy", matrix[rows, columns])
     np.save(folder / "ranges.npy", np.array(ranges, np.int64))
@@ -44,13 +49,26 @@ def write(folder: Path, matrix: np.ndarray, ranges: list[int], b: np.ndarray | N
 
 
 def run(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(Path(MPIS[mpi]["bin"]) / "cg"), *arguments]
-    environment = ANY_RANKS | TAKE_TURNS | dict(os.environ) | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
+    command = [
+        MPIS[mpi]["mpiexec"],
+        "-n",
+        str(ranks),
+        str(Path(MPIS[mpi]["bin"]) / "cg"),
+        *arguments,
+    ]
+    environment = (
+        ANY_RANKS
+        | TAKE_TURNS
+        | dict(os.environ)
+        | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
+    )
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
 def residuals_of(text: str) -> np.ndarray:
-    return np.array([float(value) for value in re.findall(r"^iteration +\d+  residual (\S+)$", text, re.M)])
+    return np.array(
+        [float(value) for value in re.findall(r"^iteration +\d+  residual (\S+)$", text, re.M)]
+    )
 
 
 def reference(matrix: np.ndarray, b: np.ndarray, jacobi: bool) -> np.ndarray:
@@ -98,7 +116,11 @@ def test_iterations_and_residuals(mpi: str, tmp_path: Path) -> None:
         folder = write(tmp_path / str(number), matrix, ranges, given)
         done = run(mpi, ranks, str(folder), *options)
         assert done.returncode == 0, done.stdout + done.stderr
-        wanted = reference(matrix, matrix @ (1.0 + np.arange(n) % 10) if given is None else given, "--jacobi" in options)
+        wanted = reference(
+            matrix,
+            matrix @ (1.0 + np.arange(n) % 10) if given is None else given,
+            "--jacobi" in options,
+        )
         got = residuals_of(done.stdout)
         assert abs(len(got) - len(wanted)) <= 1 and len(got) > 21, options
         np.testing.assert_allclose(got[:21], wanted[:21], rtol=1e-6, err_msg=str(options))
@@ -136,13 +158,61 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
 
     entries = np.count_nonzero(matrix)
     refused("cut", 2, cut, "columns.npy", f"promises {entries} values")
-    refused("gone", 2, lambda folder: (folder / "values.npy").unlink(), "values.npy", "cannot be read", "tonari partition")
-    refused("column", 2, replace("columns", entries - 1, n), "columns.npy", f"entry {entries - 1} is column {n}", f"0 to {n - 1}")
-    refused("nan", 2, replace("values", entries - 3, np.nan), "values.npy", f"entry {entries - 3}", "finite")
+    refused(
+        "gone",
+        2,
+        lambda folder: (folder / "values.npy").unlink(),
+        "values.npy",
+        "cannot be read",
+        "tonari partition",
+    )
+    refused(
+        "column",
+        2,
+        replace("columns", entries - 1, n),
+        "columns.npy",
+        f"entry {entries - 1} is column {n}",
+        f"0 to {n - 1}",
+    )
+    refused(
+        "nan",
+        2,
+        replace("values", entries - 3, np.nan),
+        "values.npy",
+        f"entry {entries - 3}",
+        "finite",
+    )
     refused("begin", 2, replace("row_begin", n - 1, 0), "row_begin.npy", "rows 100 to", "ascending")
-    refused("end", 2, replace("row_begin", n, entries + 1), "columns.npy", f"expected are {entries + 1}")
-    refused("type", 2, lambda folder: np.save(folder / "values.npy", np.ones(entries, np.float32)), "values.npy", "<f8")
-    refused("parts", 3, lambda folder: None, "ranges.npy", "ranks (3)", "as many ranks as the matrix has parts")
+    refused(
+        "end", 2, replace("row_begin", n, entries + 1), "columns.npy", f"expected are {entries + 1}"
+    )
+    refused(
+        "type",
+        2,
+        lambda folder: np.save(folder / "values.npy", np.ones(entries, np.float32)),
+        "values.npy",
+        "<f8",
+    )
+    refused(
+        "parts",
+        3,
+        lambda folder: None,
+        "ranges.npy",
+        "ranks (3)",
+        "as many ranks as the matrix has parts",
+    )
     refused("ranges", 2, replace("ranges", 2, n - 1), "ranges.npy", f"0 to {n}")
-    refused("b", 2, lambda folder: np.save(folder / "b.npy", np.ones(n + 1)), "b.npy", f"expected are {n}")
-    refused("text", 2, lambda folder: (folder / "ranges.npy").write_text("0 100 " * 20), "ranges.npy", "no .npy file")
+    refused(
+        "b",
+        2,
+        lambda folder: np.save(folder / "b.npy", np.ones(n + 1)),
+        "b.npy",
+        f"expected are {n}",
+    )
+    refused(
+        "text",
+        2,
+        lambda folder: (folder / "ranges.npy").write_text("0 100 " * 20),
+        "ranges.npy",
+        "no .npy file",
+    )

@@ -10,11 +10,24 @@ import pytest
 from command_line import PLAIN, call
 
 
-@pytest.mark.parametrize("arguments", [["plan", "moore:2:1"], ["plan", "more:2:1"], ["layout", "three"], ["bench", "--help"], []], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [["plan", "moore:2:1"], ["plan", "more:2:1"], ["layout", "three"], ["bench", "--help"], []],
+    ids=" ".join,
+)
 def test_a_process_leaves_what_a_call_returns(arguments: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tonari", *arguments], capture_output=True, text=True, encoding="utf-8", timeout=60, env=os.environ | PLAIN | {"PYTHONUTF8": "1"}
+        [sys.executable, "-m", "tonari", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        env=os.environ | PLAIN | {"PYTHONUTF8": "1"},
     )
     same = call(*arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (same.returncode, same.stdout, same.stderr)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        same.returncode,
+        same.stdout,
+        same.stderr,
+    )
     assert done.stdout or done.stderr

@@ -16,7 +16,13 @@ BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 
 def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(SOURCE / "examples/heat3d/demo.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | {"NO_COLOR": "1", "COLUMNS": "100"})
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "100"},
+    )
 
 
 @pytest.fixture
@@ -34,13 +40,24 @@ def test_demo_checks_and_draws(build: Path) -> None:
     assert report["passed"] and report["fields_equal"]
     assert 0 < max(report["error_native"], report["error_tonari"]) <= report["error_limit"] < 1e-12
     assert (build / "demo/heat.png").read_bytes().startswith(b"\x89PNG")
-    for word in ("native", "tonari", "ratio", "plan", "chosen by", "equal bit by bit", report["plan"]["algorithm"]):
+    for word in (
+        "native",
+        "tonari",
+        "ratio",
+        "plan",
+        "chosen by",
+        "equal bit by bit",
+        report["plan"]["algorithm"],
+    ):
         assert word in done.stdout, done.stdout
 
 
 @pytest.mark.more
 def test_modes_decay_as_computed(build: Path) -> None:
-    assert run_demo("--build", str(build), "--points", "8", "--steps", "40", "--ranks", "3").returncode == 0
+    assert (
+        run_demo("--build", str(build), "--points", "8", "--steps", "40", "--ranks", "3").returncode
+        == 0
+    )
     report = json.loads((build / "demo/heat.json").read_text())
     last = report["samples"][-1]
     for mode, content in zip(report["modes"], last["content"], strict=True):

@@ -27,7 +27,10 @@ SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 DOCUMENTS = ["README.md", "docs/guide.md", "CONTRIBUTING.md"]
 OTHERS = ["docs/architecture.md", "docs/adr/README.md", "docs/adr/0002-iso-start.md"]
-BLOCK = re.compile(r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$",
+    re.M | re.S,
+)
 # As root, with more ranks than cores.
 LAUNCH = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
@@ -58,7 +61,15 @@ class Block:
 def blocks(document: str) -> list[Block]:
     text = (SOURCE / document).read_text(encoding="utf-8")
     return [
-        Block(document, text.count("\n", 0, m.start()) + 1, m["kind"] or "", m["about"] or "", m["language"], m["code"]) for m in BLOCK.finditer(text)
+        Block(
+            document,
+            text.count("\n", 0, m.start()) + 1,
+            m["kind"] or "",
+            m["about"] or "",
+            m["language"],
+            m["code"],
+        )
+        for m in BLOCK.finditer(text)
     ]
 
 
@@ -77,16 +88,37 @@ def mpi() -> dict[str, str]:
 
 
 def run(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> str:
-    done = subprocess.run(command, cwd=folder, env=LAUNCH | dict(os.environ) | (environment or {}), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=LAUNCH | dict(os.environ) | (environment or {}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def compile_program(mpi: dict[str, str], source: Path) -> Path:
-    wrapper, standard = (mpi["mpicxx"], "-std=c++20") if source.suffix == ".cpp" else (mpi["mpicc"], "-std=c99")
+    wrapper, standard = (
+        (mpi["mpicxx"], "-std=c++20") if source.suffix == ".cpp" else (mpi["mpicc"], "-std=c99")
+    )
     program = source.with_suffix(".out")
-    warnings = ["-Wall", "-Wextra", "-Werror", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]  # the old C++ bindings do not pass
-    flags = [standard, *warnings, f"-I{SOURCE / 'include'}", f"-L{mpi['library']}", f"-Wl,-rpath,{mpi['library']}"]
+    warnings = [
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-DOMPI_SKIP_MPICXX",
+        "-DMPICH_SKIP_MPICXX",
+    ]  # the old C++ bindings do not pass
+    flags = [
+        standard,
+        *warnings,
+        f"-I{SOURCE / 'include'}",
+        f"-L{mpi['library']}",
+        f"-Wl,-rpath,{mpi['library']}",
+    ]
     run([wrapper, *flags, str(source), "-ltonari", "-o", str(program)], source.parent)
     return program
 
@@ -139,19 +171,31 @@ def workplace(block: Block, mpi: dict[str, str], folder: Path) -> dict[str, str]
     for used in block.about.split()[1:] if block.name == "uses" else []:
         program = next(b for b in blocks(block.document) if b.kind == "program" and b.name == used)
         (folder / used).write_text(program.code, encoding="utf-8")
-    return {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1", "TONARI_BUILD": str(BUILD)}
+    return {
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "PYTHONUTF8": "1",
+        "TONARI_BUILD": str(BUILD),
+    }
 
 
 def skip_without(block: Block) -> None:
     """Only what CMake itself left out may be missing."""
-    if block.about == "needs fft3d" and not re.search(r"^TONARI_FFTW3_LINKS:.*=1$", (BUILD / "CMakeCache.txt").read_text(), re.M):
+    if block.about == "needs fft3d" and not re.search(
+        r"^TONARI_FFTW3_LINKS:.*=1$", (BUILD / "CMakeCache.txt").read_text(), re.M
+    ):
         pytest.skip("there is no FFTW: the example fft3d is left out")
 
 
 def run_shell(block: Block, mpi: dict[str, str], folder: Path) -> str:
     skip_without(block)
     environment = workplace(block, mpi, folder)
-    return run(["sh", "-eu", "-c", block.code.replace("build/openmpi/", f"build/{mpi['name']}/")], folder, environment)
+    return run(
+        ["sh", "-eu", "-c", block.code.replace("build/openmpi/", f"build/{mpi['name']}/")],
+        folder,
+        environment,
+    )
 
 
 @pytest.mark.parametrize("block", of_kind("shell"), ids=str)
@@ -170,7 +214,9 @@ def shells_with_output() -> list[tuple[Block, Block]]:
     return pairs
 
 
-@pytest.mark.parametrize("command, output", shells_with_output(), ids=lambda block: f"{block}-{block.kind}")
+@pytest.mark.parametrize(
+    "command, output", shells_with_output(), ids=lambda block: f"{block}-{block.kind}"
+)
 def test_output(command: Block, output: Block, mpi: dict[str, str], tmp_path: Path) -> None:
     printed = [line.strip() for line in run_shell(command, mpi, tmp_path).splitlines()]
     shown = [line.strip() for line in output.code.splitlines()]

@@ -8,7 +8,13 @@ from itertools import product
 import pytest
 
 FIELDS = ["dims", "messages", "basic", "neighbors", "neighbours", "bound", "order"]
-TABLE_1 = [(1, 2, 2, 2), (2, 8, 9, 16), (3, 26, 42, 98), (4, 80, 209, 544), (5, 242, 1042, 2882)]  # dimensions, neighbors, Eq. 1, basic
+TABLE_1 = [
+    (1, 2, 2, 2),
+    (2, 8, 9, 16),
+    (3, 26, 42, 98),
+    (4, 80, 209, 544),
+    (5, 242, 1042, 2882),
+]  # dimensions, neighbors, Eq. 1, basic
 
 
 def layout(tonari, *arguments):
@@ -39,9 +45,16 @@ def count_messages(order):
 def test_orders_reach_the_bound(tonari, dims, neighbors, bound, basic, search):
     row = layout(tonari, str(dims), *search)
     assert list(row) == FIELDS
-    assert (row["dims"], row["neighbors"], row["bound"], row["basic"]) == (dims, neighbors, bound, basic)
+    assert (row["dims"], row["neighbors"], row["bound"], row["basic"]) == (
+        dims,
+        neighbors,
+        bound,
+        basic,
+    )
     assert row["messages"] == bound == count_messages(row["order"])
-    assert sorted(row["order"]) == sorted("".join(s) for s in product("-0+", repeat=dims) if set(s) != {"0"})
+    assert sorted(row["order"]) == sorted(
+        "".join(s) for s in product("-0+", repeat=dims) if set(s) != {"0"}
+    )
 
 
 def test_the_order_is_listed_and_drawn(tonari):
@@ -51,9 +64,15 @@ def test_the_order_is_listed_and_drawn(tonari):
     order = layout(tonari, "2")["order"]
     assert words[-8:] == order
     upper, middle, lower = (line.split() for line in done.stdout.splitlines()[-6:-3])
-    places = {sign: place for signs, row in (("-+ 0+ ++", upper), ("-0 00 +0", middle), ("-- 0- +-", lower)) for sign, place in zip(signs.split(), row)}
+    places = {
+        sign: place
+        for signs, row in (("-+ 0+ ++", upper), ("-0 00 +0", middle), ("-- 0- +-", lower))
+        for sign, place in zip(signs.split(), row)
+    }
     assert places.pop("00") == "·"
-    assert {sign: int(place) for sign, place in places.items()} == {sign: i for i, sign in enumerate(order)}
+    assert {sign: int(place) for sign, place in places.items()} == {
+        sign: i for i, sign in enumerate(order)
+    }
 
 
 @pytest.mark.parametrize("dims", ["1", "2", "3", "4", "5"])
@@ -61,7 +80,11 @@ def test_neighbors_are_summed_up(tonari, dims):
     done = tonari("layout", dims)
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
-    rows = [line.replace(",", "").split() for line in done.stdout.splitlines() if line[2:7] == "sign " or line[2:7] == "signs"]
+    rows = [
+        line.replace(",", "").split()
+        for line in done.stdout.splitlines()
+        if line[2:7] == "sign " or line[2:7] == "signs"
+    ]
     assert len(rows) == int(dims)
     _, neighbors, bound, _ = TABLE_1[int(dims) - 1]
     assert sum(int(row[2]) for row in rows) == neighbors
@@ -99,7 +122,9 @@ def test_runs_are_the_messages_to_a_neighbor():
 
     order = surface_order(3)
     for neighbor in ("+00", "0-+", "---"):
-        sent = [place for first, count in order.runs(neighbor) for place in range(first, first + count)]
+        sent = [
+            place for first, count in order.runs(neighbor) for place in range(first, first + count)
+        ]
         assert sent == [i for i, region in enumerate(order.texts) if needed(neighbor, region)]
     for wrong in ("+0", "000", "+0x", ""):
         with pytest.raises(Error):

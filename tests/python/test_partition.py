@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 from tonari.cli import main
 from tonari.graph_files import Matrix
-from tonari.partitioned import NAMES, equal_blocks, laplacian, owners_of, permuted, read, read_for_products, write
+from tonari.partitioned import (
+    NAMES,
+    equal_blocks,
+    laplacian,
+    owners_of,
+    permuted,
+    read,
+    read_for_products,
+    write,
+)
 
 from tonari import Error
 
@@ -18,7 +27,9 @@ HEADER = "%%MatrixMarket matrix coordinate {} {}\n"
 
 
 def market(path: Path, size, entries, field="real", symmetry="general") -> str:
-    lines = "".join(" ".join(map(str, (row + 1, column + 1, *value))) + "\n" for row, column, *value in entries)
+    lines = "".join(
+        " ".join(map(str, (row + 1, column + 1, *value))) + "\n" for row, column, *value in entries
+    )
     text = (HEADER.format(field, symmetry) + f"{size} {size} {len(entries)}\n" + lines).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return str(path)
@@ -27,7 +38,9 @@ def market(path: Path, size, entries, field="real", symmetry="general") -> str:
 def random_entries(size: int, seed: int, lower: bool = False) -> list[tuple[int, int, float]]:
     random = np.random.default_rng(seed)
     places = {(int(a), int(b)) for a, b in random.integers(0, size, (4 * size, 2))}
-    return [(a, b, float(random.integers(-9, 10))) for a, b in sorted(places) if not lower or a >= b]
+    return [
+        (a, b, float(random.integers(-9, 10))) for a, b in sorted(places) if not lower or a >= b
+    ]
 
 
 def dense(size: int, entries, mirror: float = 0) -> np.ndarray:
@@ -41,23 +54,45 @@ def dense(size: int, entries, mirror: float = 0) -> np.ndarray:
 
 def product(made, x: np.ndarray) -> np.ndarray:
     """A x from the files, row by row."""
-    return np.array([made.values[a:b] @ x[made.columns[a:b]] for a, b in zip(made.row_begin, made.row_begin[1:])])
+    return np.array(
+        [
+            made.values[a:b] @ x[made.columns[a:b]]
+            for a, b in zip(made.row_begin, made.row_begin[1:])
+        ]
+    )
 
 
 def run(*arguments: str) -> None:
     assert main(["partition", *arguments]) == 0
 
 
-@pytest.mark.parametrize(("name", "symmetry", "mirror"), [("a.mtx", "general", 0), ("a.mtx.gz", "symmetric", 1), ("a.mtx", "skew-symmetric", -1)])
+@pytest.mark.parametrize(
+    ("name", "symmetry", "mirror"),
+    [("a.mtx", "general", 0), ("a.mtx.gz", "symmetric", 1), ("a.mtx", "skew-symmetric", -1)],
+)
 def test_products_of_the_files_are_those_of_the_matrix(name, symmetry, mirror, tmp_path) -> None:
     size, parts = 60, 7
-    entries = [e for e in random_entries(size, 5, lower=symmetry != "general") if symmetry != "skew-symmetric" or e[0] != e[1]]
+    entries = [
+        e
+        for e in random_entries(size, 5, lower=symmetry != "general")
+        if symmetry != "skew-symmetric" or e[0] != e[1]
+    ]
     random = np.random.default_rng(2)
     owners = random.integers(0, parts - 1, size)
     owners[owners == 3] = 6  # a part without rows
     (tmp_path / "owners").write_text("".join(f"{part}\n" for part in owners))
-    run(market(tmp_path / name, size, entries, symmetry=symmetry), "--parts", str(parts), "--partition", str(tmp_path / "owners"), "--output", str(tmp_path / "out"))
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(f"{name}.npy" for name in NAMES)
+    run(
+        market(tmp_path / name, size, entries, symmetry=symmetry),
+        "--parts",
+        str(parts),
+        "--partition",
+        str(tmp_path / "owners"),
+        "--output",
+        str(tmp_path / "out"),
+    )
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        f"{name}.npy" for name in NAMES
+    )
     made = read(tmp_path / "out")
     assert (made.parts, made.size) == (parts, size)
     assert sorted(made.permutation) == list(range(size))
@@ -65,15 +100,32 @@ def test_products_of_the_files_are_those_of_the_matrix(name, symmetry, mirror, t
     for begin, end in zip(made.row_begin, made.row_begin[1:]):
         assert (np.diff(made.columns[begin:end]) > 0).all()
     x = random.standard_normal(size)
-    assert np.allclose(product(made, x[made.permutation]), (dense(size, entries, mirror) @ x)[made.permutation])
+    assert np.allclose(
+        product(made, x[made.permutation]), (dense(size, entries, mirror) @ x)[made.permutation]
+    )
 
 
 def test_duplicates_add_up_with_their_signs_and_what_is_zero_is_left_out(tmp_path) -> None:
-    path = market(tmp_path / "a.mtx", 3, [(0, 0, -2), (1, 2, 5), (1, 2, -7), (2, 1, 4), (2, 1, -4), (2, 2, 0)], field="integer")
+    path = market(
+        tmp_path / "a.mtx",
+        3,
+        [(0, 0, -2), (1, 2, 5), (1, 2, -7), (2, 1, 4), (2, 1, -4), (2, 2, 0)],
+        field="integer",
+    )
     run(path, "--parts", "3", "--blocks", "--output", str(tmp_path / "out"))
     made = read(tmp_path / "out")
-    assert (made.row_begin.tolist(), made.columns.tolist(), made.values.tolist()) == ([0, 1, 2, 2], [0, 2], [-2, -2])
-    assert [getattr(made, name).dtype for name in NAMES] == [np.int64, np.int64, np.float64, np.int64, np.int64]
+    assert (made.row_begin.tolist(), made.columns.tolist(), made.values.tolist()) == (
+        [0, 1, 2, 2],
+        [0, 2],
+        [-2, -2],
+    )
+    assert [getattr(made, name).dtype for name in NAMES] == [
+        np.int64,
+        np.int64,
+        np.float64,
+        np.int64,
+        np.int64,
+    ]
 
 
 def test_patterns_have_ones_and_a_laplacian_is_positive_definite(tmp_path) -> None:
@@ -104,14 +156,25 @@ def test_the_partitioner_cuts_fewer_words_than_blocks_of_shuffled_rows(tmp_path,
     """A ring whose rows are shuffled: two words between any two neighbors in it where it is cut well."""
     pytest.importorskip("mtkahypar")
     size, place = 64, np.random.default_rng(4).permutation(64)
-    path = market(tmp_path / "ring.mtx", size, [(int(place[i]), int(place[j]), 1) for i in range(size) for j in (i, (i + 1) % size)])
+    path = market(
+        tmp_path / "ring.mtx",
+        size,
+        [(int(place[i]), int(place[j]), 1) for i in range(size) for j in (i, (i + 1) % size)],
+    )
     words = {}
     for how in ([], ["--blocks"]):
         run(path, "--parts", "4", *how, "--output", str(tmp_path / "out"), "--json")
         (row,) = json.loads(capsys.readouterr().out)
-        assert row["parts"] == 4 and row["rows"] == size and row["least_rows"] >= 15 and row["most_rows"] <= 17
+        assert (
+            row["parts"] == 4
+            and row["rows"] == size
+            and row["least_rows"] >= 15
+            and row["most_rows"] <= 17
+        )
         words[bool(how)] = row["words"]
-    assert words[False] == 4 < words[True] / 5  # every x_j is needed on one other row, and once by another rank
+    assert (
+        words[False] == 4 < words[True] / 5
+    )  # every x_j is needed on one other row, and once by another rank
 
 
 def test_files_appear_complete_or_not_at_all(tmp_path, monkeypatch) -> None:
@@ -125,7 +188,9 @@ def test_files_appear_complete_or_not_at_all(tmp_path, monkeypatch) -> None:
         save(path, values)
 
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(Error, match=r"cannot write the files of the matrix into .*out: no space left on device"):
+    with pytest.raises(
+        Error, match=r"cannot write the files of the matrix into .*out: no space left on device"
+    ):
         write(made, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -133,13 +198,33 @@ def test_files_appear_complete_or_not_at_all(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        ("complex general\n2 2 1\n1 1 1 0", ["--parts", "2"], "line 1: complex matrices are not taken here"),
-        ("real general\n2 3 1\n1 1 1", ["--parts", "2"], "is a matrix of 2 x 3; expected a square one"),
+        (
+            "complex general\n2 2 1\n1 1 1 0",
+            ["--parts", "2"],
+            "line 1: complex matrices are not taken here",
+        ),
+        (
+            "real general\n2 3 1\n1 1 1",
+            ["--parts", "2"],
+            "is a matrix of 2 x 3; expected a square one",
+        ),
         ("real general\n2 2 1\n1 1 nan", ["--parts", "2"], "line 3: an entry must be finite"),
-        ("real general\n2 2 1\n1 1 1", ["--parts", "3"], "has 2 rows, which are too few for 3 parts"),
+        (
+            "real general\n2 2 1\n1 1 1",
+            ["--parts", "3"],
+            "has 2 rows, which are too few for 3 parts",
+        ),
         ("real general\n2 2 1\n1 1 1", [], "say how many ranks there are: --parts P"),
-        ("real general\n2 2 1\n1 2 1", ["--parts", "2", "--blocks", "--laplacian"], "--laplacian needs a matrix whose places are symmetric"),
-        ("real general\n2 2 1\n1 1 1", ["--partition", "PART", "--parts", "2"], "has 3 part numbers"),
+        (
+            "real general\n2 2 1\n1 2 1",
+            ["--parts", "2", "--blocks", "--laplacian"],
+            "--laplacian needs a matrix whose places are symmetric",
+        ),
+        (
+            "real general\n2 2 1\n1 1 1",
+            ["--partition", "PART", "--parts", "2"],
+            "has 3 part numbers",
+        ),
         ("real general\n2 2 1\n1 1 1", ["--partition", "PART", "--blocks"], "give one of them"),
     ],
 )
@@ -157,13 +242,28 @@ def test_mistakes_get_one_sentence(text, options, sentence, tmp_path, capsys) ->
 def test_folders_that_cannot_be(tmp_path, capsys) -> None:
     path = market(tmp_path / "a.mtx", 2, [(0, 0, 1)])
     (tmp_path / "file").touch()
-    assert main(["partition", path, "--parts", "1", "--blocks", "--output", str(tmp_path / "file")]) != 0
+    assert (
+        main(["partition", path, "--parts", "1", "--blocks", "--output", str(tmp_path / "file")])
+        != 0
+    )
     assert "cannot write the files of the matrix into" in capsys.readouterr().err
 
 
 def test_files_that_do_not_go_together_are_not_read(tmp_path) -> None:
-    run(market(tmp_path / "a.mtx", 3, [(0, 1, 1), (2, 2, 1)]), "--parts", "2", "--blocks", "--output", str(tmp_path / "out"))
-    wrong = {"ranges": np.array([0, 2, 4]), "row_begin": np.array([0, 1, 0, 2]), "columns": np.array([1, 3]), "values": np.array([1, 2])}
+    run(
+        market(tmp_path / "a.mtx", 3, [(0, 1, 1), (2, 2, 1)]),
+        "--parts",
+        "2",
+        "--blocks",
+        "--output",
+        str(tmp_path / "out"),
+    )
+    wrong = {
+        "ranges": np.array([0, 2, 4]),
+        "row_begin": np.array([0, 1, 0, 2]),
+        "columns": np.array([1, 3]),
+        "values": np.array([1, 2]),
+    }
     for name, values in wrong.items():
         path = tmp_path / "out" / f"{name}.npy"
         before = path.read_bytes()

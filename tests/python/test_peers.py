@@ -18,27 +18,56 @@ import pytest
 from tonari.benchmark.launch import ANY_RANKS
 
 BUILT, needs_build, each_mpi = built.marks("tonari_peers")
-ENVIRONMENT = ANY_RANKS | built.TAKE_TURNS | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
+ENVIRONMENT = (
+    ANY_RANKS
+    | built.TAKE_TURNS
+    | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
+)
 # The MPI itself does not read other processes' memory.
 NO_READS_BY_MPI = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "UCX_TLS": "^cma"}
 # The launcher lets the others go on where a rank has died.
 GO_ON = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
 
 
-def command(mpi: str, ranks: int, *arguments: str, launcher: tuple[str, ...] = (), before: tuple[str, ...] = ()) -> list[str]:
+def command(
+    mpi: str,
+    ranks: int,
+    *arguments: str,
+    launcher: tuple[str, ...] = (),
+    before: tuple[str, ...] = (),
+) -> list[str]:
     program = str(Path(BUILT[mpi]["bin"]) / "tonari_peers")
     return [BUILT[mpi]["mpiexec"], *launcher, "-n", str(ranks), *before, program, *arguments]
 
 
-def run(words: list[str], cache: Path, channel: str = "shared", **environment: str) -> list[dict[str, Any]]:
+def run(
+    words: list[str], cache: Path, channel: str = "shared", **environment: str
+) -> list[dict[str, Any]]:
     """What each rank that came to its end reported, in the order of ranks."""
-    folder = cache / f"reports-{len(list(cache.glob('reports-*')))}" if cache.is_dir() else cache / "reports-0"
+    folder = (
+        cache / f"reports-{len(list(cache.glob('reports-*')))}"
+        if cache.is_dir()
+        else cache / "reports-0"
+    )
     folder.mkdir(parents=True)
-    env = os.environ | ENVIRONMENT | {"TONARI_CACHE_DIR": str(cache), "TONARI_CHANNEL": channel, "TONARI_PEERS_REPORTS": str(folder)} | environment
-    done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=90, env=env)
+    env = (
+        os.environ
+        | ENVIRONMENT
+        | {
+            "TONARI_CACHE_DIR": str(cache),
+            "TONARI_CHANNEL": channel,
+            "TONARI_PEERS_REPORTS": str(folder),
+        }
+        | environment
+    )
+    done = subprocess.run(
+        words, capture_output=True, text=True, encoding="utf-8", timeout=90, env=env
+    )
     reports = [json.loads(path.read_text()) for path in folder.iterdir()]
     assert reports, f"{done.stdout}\n{done.stderr}"
-    assert done.returncode == 0 or "kill" in words, done.stderr  # launchers report on the dead as they like
+    assert done.returncode == 0 or "kill" in words, (
+        done.stderr
+    )  # launchers report on the dead as they like
     print(done.stderr)  # pytest shows it if the test fails
     return sorted(reports, key=lambda report: report["rank"])
 
@@ -56,7 +85,9 @@ def assert_nothing_is_left(reports: list[dict[str, Any]]) -> None:
     assert [report["mappings"] for report in reports] == [0] * len(reports)
     assert all(is_gone(report["process"]) for report in reports)
     names = [path.name for path in Path("/dev/shm").glob("*")]
-    assert not [name for name in names if "tonari" in name and not name.startswith("tonari-test-")]  # those are folders of other tests
+    assert not [
+        name for name in names if "tonari" in name and not name.startswith("tonari-test-")
+    ]  # those are folders of other tests
 
 
 def in_place(algorithm: str) -> list[str]:
@@ -64,9 +95,21 @@ def in_place(algorithm: str) -> list[str]:
 
 
 @each_mpi
-@pytest.mark.parametrize(("algorithm", "size"), [built.more("linear", "8"), ("linear", "4000000"), built.more("coloring", "40000"), ("in place", "40000")])
-def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
-    words = command(mpi, 3, "kill", "--bytes", size, *in_place(algorithm), launcher=tuple(GO_ON[mpi]))
+@pytest.mark.parametrize(
+    ("algorithm", "size"),
+    [
+        built.more("linear", "8"),
+        ("linear", "4000000"),
+        built.more("coloring", "40000"),
+        ("in place", "40000"),
+    ],
+)
+def test_a_killed_rank_is_named_to_the_others(
+    mpi: str, size: str, algorithm: str, tmp_path: Path
+) -> None:
+    words = command(
+        mpi, 3, "kill", "--bytes", size, *in_place(algorithm), launcher=tuple(GO_ON[mpi])
+    )
     reports = run(words, tmp_path, TONARI_ALGORITHM="linear" if in_place(algorithm) else algorithm)
     assert [report["rank"] for report in reports] == [0, 1]
     for report in reports:
@@ -78,28 +121,50 @@ def test_a_killed_rank_is_named_to_the_others(mpi: str, size: str, algorithm: st
     dead = re.search(r"rank 2 \(process (\d+)\) has ended", sentences)
     assert dead, sentences
     assert is_gone(int(dead[1]))
-    assert all(re.search(r"rank \d \(process \d+\) has ended|rank \d has freed its request", report["sentence"]) for report in reports)
+    assert all(
+        re.search(
+            r"rank \d \(process \d+\) has ended|rank \d has freed its request", report["sentence"]
+        )
+        for report in reports
+    )
     assert_nothing_is_left(reports)
 
 
 @each_mpi
 @pytest.mark.parametrize("ranks", [built.more(2), 3])
-def test_a_killed_rank_whose_pages_are_ghosts_is_named(mpi: str, ranks: int, tmp_path: Path) -> None:
-    reports = run(command(mpi, ranks, "kill", "--grid", "--bytes", "8192", launcher=tuple(GO_ON[mpi])), tmp_path)
+def test_a_killed_rank_whose_pages_are_ghosts_is_named(
+    mpi: str, ranks: int, tmp_path: Path
+) -> None:
+    reports = run(
+        command(mpi, ranks, "kill", "--grid", "--bytes", "8192", launcher=tuple(GO_ON[mpi])),
+        tmp_path,
+    )
     assert [report["rank"] for report in reports] == list(range(ranks - 1))
     for report in reports:
         assert "zero-byte" in report["description"]
         assert report["peer_error"], report
         assert report["seconds"] < 8
         assert report["wrong"] == 0
-        assert re.search(rf"rank {ranks - 1} has ended|rank \d has given up", report["sentence"]), report
+        assert re.search(rf"rank {ranks - 1} has ended|rank \d has given up", report["sentence"]), (
+            report
+        )
     assert any(f"rank {ranks - 1} has ended" in report["sentence"] for report in reports)
     assert all(is_gone(report["process"]) for report in reports)
 
 
 @each_mpi
-@pytest.mark.parametrize(("algorithm", "size"), [("linear", "8"), built.more("linear", "4000000"), built.more("in place", "8"), ("in place", "400000")])
-def test_a_rank_that_frees_its_request_is_named_to_the_others(mpi: str, size: str, algorithm: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("algorithm", "size"),
+    [
+        ("linear", "8"),
+        built.more("linear", "4000000"),
+        built.more("in place", "8"),
+        ("in place", "400000"),
+    ],
+)
+def test_a_rank_that_frees_its_request_is_named_to_the_others(
+    mpi: str, size: str, algorithm: str, tmp_path: Path
+) -> None:
     reports = run(command(mpi, 3, "leave", "--bytes", size, *in_place(algorithm)), tmp_path)
     assert [report["peer_error"] for report in reports] == [True, True, False]
     assert "rank 2 has freed its request" in reports[0]["sentence"] + reports[1]["sentence"]
@@ -108,14 +173,26 @@ def test_a_rank_that_frees_its_request_is_named_to_the_others(mpi: str, size: st
 
 
 def can_mount() -> bool:
-    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+    return (
+        os.geteuid() == 0
+        and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+    )
 
 
-needs_mount = pytest.mark.skipif(shutil.which("unshare") is None or not can_mount(), reason="mounts need root, and a system that lets it")
+needs_mount = pytest.mark.skipif(
+    shutil.which("unshare") is None or not can_mount(),
+    reason="mounts need root, and a system that lets it",
+)
 
 
 def in_small_directory(directory: Path, kib: int, words: list[str]) -> list[str]:
-    return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size={kib}k none {shlex.quote(str(directory))} && exec {shlex.join(words)}"]
+    return [
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        f"mount -t tmpfs -o size={kib}k none {shlex.quote(str(directory))} && exec {shlex.join(words)}",
+    ]
 
 
 def small_directory(tmp_path: Path) -> Path:
@@ -128,14 +205,20 @@ def small_directory(tmp_path: Path) -> Path:
 @each_mpi
 @pytest.mark.parametrize("only_last", [built.more(False), True])
 @pytest.mark.parametrize("tune", ["off", built.more("measure")])
-def test_too_little_memory_to_share_is_no_error(mpi: str, only_last: bool, tune: str, tmp_path: Path) -> None:
+def test_too_little_memory_to_share_is_no_error(
+    mpi: str, only_last: bool, tune: str, tmp_path: Path
+) -> None:
     directory = small_directory(tmp_path)
-    words = command(mpi, 2, "exchange", "--bytes", "3000", *(["--shm-dir", str(directory)] if only_last else []))
+    words = command(
+        mpi, 2, "exchange", "--bytes", "3000", *(["--shm-dir", str(directory)] if only_last else [])
+    )
     environment = {"TONARI_TUNE": tune} | ({} if only_last else {"TONARI_SHM_DIR": str(directory)})
     for report in run(in_small_directory(directory, 4, words), tmp_path, **environment):
         assert (report["code"], report["wrong"]) == (0, 0)
         assert "p2p-packed" in report["description"].splitlines()[1]
-        assert re.search(r"cannot share \d{4,5} bytes .*4096 bytes free", report["description"]), report["description"]
+        assert re.search(r"cannot share \d{4,5} bytes .*4096 bytes free", report["description"]), (
+            report["description"]
+        )
 
 
 @needs_mount
@@ -144,9 +227,17 @@ def test_too_little_memory_to_share_is_no_error(mpi: str, only_last: bool, tune:
 def test_too_little_memory_leaves_the_other_candidates(mpi: str, tmp_path: Path) -> None:
     directory = small_directory(tmp_path)
     words = command(mpi, 2, "exchange", "--bytes", "400000")
-    for report in run(in_small_directory(directory, 16, words), tmp_path, "auto", TONARI_TUNE="measure", TONARI_SHM_DIR=str(directory)):
+    for report in run(
+        in_small_directory(directory, 16, words),
+        tmp_path,
+        "auto",
+        TONARI_TUNE="measure",
+        TONARI_SHM_DIR=str(directory),
+    ):
         assert (report["code"], report["wrong"]) == (0, 0)
-        assert re.search(r"^  linear/shared: cannot share \d+ bytes", report["description"], re.MULTILINE), report["description"]
+        assert re.search(
+            r"^  linear/shared: cannot share \d+ bytes", report["description"], re.MULTILINE
+        ), report["description"]
         assert not report["description"].splitlines()[1].startswith("chosen: linear/shared (")
 
 
@@ -154,7 +245,12 @@ def test_too_little_memory_leaves_the_other_candidates(mpi: str, tmp_path: Path)
 def test_without_permission_to_read_others_nothing_is_read(mpi: str, tmp_path: Path) -> None:
     arguments = ("exchange", "--bytes", "4000000", "--exchanges", "20")
     free = run(command(mpi, 2, *arguments), tmp_path / "free", TONARI_TUNE="measure")
-    refused = run(command(mpi, 2, *arguments, "--refuse"), tmp_path / "refused", TONARI_TUNE="measure", **NO_READS_BY_MPI)
+    refused = run(
+        command(mpi, 2, *arguments, "--refuse"),
+        tmp_path / "refused",
+        TONARI_TUNE="measure",
+        **NO_READS_BY_MPI,
+    )
     for report in free + refused:
         assert (report["code"], report["wrong"]) == (0, 0)
     assert all("shared" in report["description"].splitlines()[1] for report in free + refused)
@@ -166,14 +262,19 @@ def test_without_permission_to_read_others_nothing_is_read(mpi: str, tmp_path: P
 @each_mpi
 @pytest.mark.parametrize("size", ["8", built.more("400000")])
 def test_one_thread_is_enough(mpi: str, size: str, tmp_path: Path) -> None:
-    for report in run(command(mpi, 3, "exchange", "--bytes", size, "--threads", "single"), tmp_path):
+    for report in run(
+        command(mpi, 3, "exchange", "--bytes", size, "--threads", "single"), tmp_path
+    ):
         assert (report["code"], report["wrong"], report["mappings"]) == (0, 0, 0)
         assert "shared" in report["description"].splitlines()[1]
 
 
 def calls_between_markers(trace: Path) -> list[str]:
     lines = trace.read_text().splitlines()
-    first, last = (next(k for k, line in enumerate(lines) if marker in line) for marker in ("getpgid(424242)", "getpgid(424243)"))
+    first, last = (
+        next(k for k, line in enumerate(lines) if marker in line)
+        for marker in ("getpgid(424242)", "getpgid(424243)")
+    )
     return lines[first + 1 : last]
 
 
@@ -187,10 +288,19 @@ def test_small_exchanges_make_no_system_call(mpi: str, tmp_path: Path) -> None:
         directory = tmp_path / str(attempt)
         directory.mkdir()
         traced = ("sh", "-c", f'exec strace -o {shlex.quote(str(directory))}/$$ "$@"', "traced")
-        for report in run(command(mpi, 2, "quiet", before=traced), tmp_path, OMPI_MCA_mpi_yield_when_idle="0", LD_PRELOAD=""):
+        for report in run(
+            command(mpi, 2, "quiet", before=traced),
+            tmp_path,
+            OMPI_MCA_mpi_yield_when_idle="0",
+            LD_PRELOAD="",
+        ):
             assert (report["code"], report["wrong"]) == (0, 0)
         for trace in directory.iterdir():
-            calls = [call for call in calls_between_markers(trace) if not (crowded and call.startswith("sched_yield"))]
+            calls = [
+                call
+                for call in calls_between_markers(trace)
+                if not (crowded and call.startswith("sched_yield"))
+            ]
             best = calls if best is None or len(calls) < len(best) else best
         if best == []:
             break

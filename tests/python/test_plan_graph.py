@@ -15,7 +15,16 @@ from tonari import Error
 from tonari.graphs import read_graph
 
 FIELDS = {
-    *("algorithm", "variant", "rounds", "messages", "volume_blocks", "bytes", "predicted_us", "crossover_bytes"),
+    *(
+        "algorithm",
+        "variant",
+        "rounds",
+        "messages",
+        "volume_blocks",
+        "bytes",
+        "predicted_us",
+        "crossover_bytes",
+    ),
     *("max_messages", "max_recv", "total_messages", "stages", "colors", "bound", "chosen", "proof"),
 }
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
@@ -46,7 +55,13 @@ def edge_list(pairs):
 def random_pairs(ranks, degree, seed):
     """`degree` targets for every rank; repeats and the rank itself among them."""
     random = np.random.default_rng(seed)
-    return list(zip(np.repeat(np.arange(ranks), degree).tolist(), random.integers(ranks, size=ranks * degree).tolist(), strict=True))
+    return list(
+        zip(
+            np.repeat(np.arange(ranks), degree).tolist(),
+            random.integers(ranks, size=ranks * degree).tolist(),
+            strict=True,
+        )
+    )
 
 
 # Readers -----------------------------------------------------------------------------------------------------------------------------------
@@ -74,7 +89,9 @@ def test_an_edge_list_is_dealt_out_along_its_edges(file):
 
 
 def test_a_metis_graph(file):
-    graph = read_graph(file("mesh.graph", "% a path and a lone vertex\n4 2\n2\n% between\n1 3\n2\n\n"))
+    graph = read_graph(
+        file("mesh.graph", "% a path and a lone vertex\n4 2\n2\n% between\n1 3\n2\n\n")
+    )
     assert graph.ranks == 4
     assert edges(graph) == [(0, 1), (1, 0), (1, 2), (2, 1)]
     assert graph.weights is None
@@ -100,8 +117,12 @@ def test_a_communication_matrix(file):
 def test_a_symmetric_matrix_is_expanded_and_a_dense_one_read(file):
     symmetric = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n"
     assert edges(read_graph(file("s.mtx", symmetric))) == [(0, 1), (1, 0), (2, 2)]
-    assert edges(read_graph(file("d.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n0\n1.5\n0\n"))) == [(0, 1)]
-    skew = read_graph(file("k.mtx", "%%MatrixMarket matrix array real skew-symmetric\n3 3\n-1\n0\n2e1\n"))
+    assert edges(
+        read_graph(file("d.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n0\n1.5\n0\n"))
+    ) == [(0, 1)]
+    skew = read_graph(
+        file("k.mtx", "%%MatrixMarket matrix array real skew-symmetric\n3 3\n-1\n0\n2e1\n")
+    )
     assert edges(skew) == [(0, 1), (1, 0), (1, 2), (2, 1)]
     assert skew.weights.tolist() == [1, 1, 20, 20]
     hermitian = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 4 0\n2 1 3 4\n"
@@ -123,11 +144,15 @@ def test_a_matrix_by_rows_equals_a_count_by_hand(file):
     random = np.random.default_rng(3)
     n, ranks = 101, 7
     entries = {(int(i), int(j)) for i, j in random.integers(n, size=(600, 2))}
-    text = f"%%MatrixMarket matrix coordinate pattern general\n{n} {n} {len(entries)}\n" + "".join(f"{i + 1} {j + 1}\n" for i, j in entries)
+    text = f"%%MatrixMarket matrix coordinate pattern general\n{n} {n} {len(entries)}\n" + "".join(
+        f"{i + 1} {j + 1}\n" for i, j in entries
+    )
     owner = {int(i): r for r, rows in enumerate(np.array_split(np.arange(n), ranks)) for i in rows}
     words = Counter((owner[j], r) for r, j in {(owner[i], j) for i, j in entries} if owner[j] != r)
     graph = read_graph(file("a.mtx", text), ranks)
-    assert dict(zip(edges(graph), graph.weights.tolist(), strict=True)) == {pair: 8 * count for pair, count in words.items()}
+    assert dict(zip(edges(graph), graph.weights.tolist(), strict=True)) == {
+        pair: 8 * count for pair, count in words.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -160,21 +185,73 @@ def test_a_matrix_by_rows_equals_a_count_by_hand(file):
         ("m.graph", "2 1 1\n2 5\n1 6\n", "is not the one that"),
         ("m.graph", "2 1 1\n2 0\n1 0\n", "line 2: the weight of the edge to 2 must be positive"),
         ("m.graph", "2 1 10\n-1 2\n1 1\n", "line 2: a vertex weight must not be negative"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n4 1 5\n", "line 4: there is no such row or column in a matrix of 3 x 3"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n", "should have 2 entries by its size, but has 1"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 y\n", "line 3: 'y' is no number"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 3 1\n1 2 5\n", "a matrix must be square"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n9000000000 9000000000 1\n1 2 5\n", "too much for this command"),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n4 1 5\n",
+            "line 4: there is no such row or column in a matrix of 3 x 3",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n",
+            "should have 2 entries by its size, but has 1",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 y\n",
+            "line 3: 'y' is no number",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate integer general\n2 3 1\n1 2 5\n",
+            "a matrix must be square",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate integer general\n9000000000 9000000000 1\n1 2 5\n",
+            "too much for this command",
+        ),
         ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n0 0 0\n", "no ranks"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n% \u00e4\n3 3 1\n1 2 5 6", "line 4: an entry is 3 numbers here, not 4"),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate integer general\n% \u00e4\n3 3 1\n1 2 5 6",
+            "line 4: an entry is 3 numbers here, not 4",
+        ),
         ("a.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 5\0\n", "line 3: "),
-        ("a.mtx", "%%MatrixMarket matrix coordinate integer\n3 3 1\n1 2 5\n", "line 1: a Matrix Market file begins with"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate int general\n3 3 1\n1 2 5\n", "line 1: 'int' should be one of real, "),
-        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3\n1 2 5\n", "line 2: here should be rows, columns and entries"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 nan\n", "line 3: an entry must be finite"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1.5 1\n", "line 3: there is no such row or column"),
-        ("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 2 1\n2 1 5\n", "a matrix of 3 x 2 is symmetric"),
-        ("a.mtx", "%%MatrixMarket matrix array real general\n20000 20000\n1\n", "should have 400,000,000 entries"),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate integer\n3 3 1\n1 2 5\n",
+            "line 1: a Matrix Market file begins with",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate int general\n3 3 1\n1 2 5\n",
+            "line 1: 'int' should be one of real, ",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate real general\n3 3\n1 2 5\n",
+            "line 2: here should be rows, columns and entries",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 nan\n",
+            "line 3: an entry must be finite",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1.5 1\n",
+            "line 3: there is no such row or column",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix coordinate real symmetric\n3 2 1\n2 1 5\n",
+            "a matrix of 3 x 2 is symmetric",
+        ),
+        (
+            "a.mtx",
+            "%%MatrixMarket matrix array real general\n20000 20000\n1\n",
+            "should have 400,000,000 entries",
+        ),
         ("a.mtx", "3 3 1\n1 2 5\n", "line 1: a Matrix Market file begins with"),
     ],
 )
@@ -191,7 +268,12 @@ def test_files_that_cannot_be_unpacked(tmp_path):
     cut.write_bytes(gzip.compress(edge_list(random_pairs(50, 9, 1)).encode())[:200])
     noise = tmp_path / "noise.gz"
     noise.write_bytes(b"\x1f\x8b" + bytes(range(100)))
-    for path, words in ((cut, "no whole gzip file"), (noise, "gzip"), (tmp_path / "none.mtx", "no such file"), (tmp_path, "directory")):
+    for path, words in (
+        (cut, "no whole gzip file"),
+        (noise, "gzip"),
+        (tmp_path / "none.mtx", "no such file"),
+        (tmp_path, "directory"),
+    ):
         with pytest.raises(Error, match=words):
             read_graph(str(path))
 
@@ -209,7 +291,16 @@ def test_ranks_that_do_not_go_with_the_matrix(tonari, file, mistake):
 
 @pytest.mark.parametrize("op", ["alltoall", "allgather"])
 def test_every_row_has_the_promised_fields_and_is_flat(rows, file, op):
-    found = rows("--graph", file("p.txt", edge_list(random_pairs(40, 5, 2))), "--op", op, "--bytes", "96", "--node-ranks", "4")
+    found = rows(
+        "--graph",
+        file("p.txt", edge_list(random_pairs(40, 5, 2))),
+        "--op",
+        op,
+        "--bytes",
+        "96",
+        "--node-ranks",
+        "4",
+    )
     assert "linear" in found
     for row in found.values():
         assert row.keys() >= FIELDS
@@ -219,13 +310,17 @@ def test_every_row_has_the_promised_fields_and_is_flat(rows, file, op):
         assert row["predicted_us"] > 0
         assert row["proof"] == "proven"
         assert (row["ranks"], row["nodes"], row["edges"], row["op"]) == (40, 10, 200, op)
-    assert [row["chosen"] for row in sorted(found.values(), key=lambda row: row["predicted_us"])] == [True] + [False] * (len(found) - 1)
+    assert [
+        row["chosen"] for row in sorted(found.values(), key=lambda row: row["predicted_us"])
+    ] == [True] + [False] * (len(found) - 1)
 
 
 @pytest.mark.parametrize("op", ["alltoall", "allgather"])
 def test_linear_is_what_the_edges_ask_for(rows, file, op):
     pairs = sorted(set(random_pairs(60, 7, 4)))
-    row = rows("--graph", file("p.txt", edge_list(pairs)), "--op", op, "--algorithm", "linear")["linear"]
+    row = rows("--graph", file("p.txt", edge_list(pairs)), "--op", op, "--algorithm", "linear")[
+        "linear"
+    ]
     away = [(a, b) for a, b in pairs if a != b]
     sends, receives = Counter(a for a, _ in away), Counter(b for _, b in away)
     assert row["max_messages"] == max(sends.values())
@@ -239,7 +334,11 @@ def test_linear_is_what_the_edges_ask_for(rows, file, op):
 @pytest.mark.parametrize(("op", "blocks", "total"), [("alltoall", 4, 5), ("allgather", 2, 3)])
 def test_repeated_edges_are_blocks_of_one_message(tonari, file, op, blocks, total):
     path = file("p.txt", "0 1\n0 2\n0 1\n0 1\n2 2\n1 0\n")
-    found = json.loads(tonari("plan", "--graph", path, "--op", op, "--algorithm", "linear", "--variants", "--json").stdout)
+    found = json.loads(
+        tonari(
+            "plan", "--graph", path, "--op", op, "--algorithm", "linear", "--variants", "--json"
+        ).stdout
+    )
     row = next(row for row in found if row["variant"] == "")
     assert (row["max_messages"], row["max_recv"], row["total_messages"]) == (2, 1, 3)
     assert (row["volume_blocks"], row["total_blocks"]) == (blocks, total)
@@ -250,7 +349,9 @@ def test_colors_and_their_bound(rows, tonari, file):
     path = file("p.txt", edge_list(pairs))
     row = rows("--graph", path, "--algorithm", "coloring")["coloring"]
     distinct = {(a, b) for a, b in pairs if a != b}
-    bound = max(max(Counter(a for a, _ in distinct).values()), max(Counter(b for _, b in distinct).values()))
+    bound = max(
+        max(Counter(a for a, _ in distinct).values()), max(Counter(b for _, b in distinct).values())
+    )
     assert row["bound"] == bound
     assert bound <= row["colors"] <= 2 * bound - 1
     assert row["total_messages"] == len(distinct)
@@ -259,11 +360,17 @@ def test_colors_and_their_bound(rows, tonari, file):
 
 def test_a_hot_spot_gets_a_tree_for_small_blocks_only(rows, file):
     path = file("hot.txt", edge_list((0, r) for r in range(1, 257)))
-    small, large = rows("--graph", path, "--bytes", "8"), rows("--graph", path, "--bytes", "1000000")
+    small, large = (
+        rows("--graph", path, "--bytes", "8"),
+        rows("--graph", path, "--bytes", "1000000"),
+    )
     assert small["tree"]["chosen"]
     assert small["tree"]["max_messages"] < 256 == small["linear"]["max_messages"]
     assert not any(row["chosen"] for name, row in large.items() if name == "tree")
-    assert large["linear"]["predicted_us"] <= min(row["predicted_us"] for row in large.values()) * 1.001
+    assert (
+        large["linear"]["predicted_us"]
+        <= min(row["predicted_us"] for row in large.values()) * 1.001
+    )
     assert 8 < small["tree"]["crossover_bytes"] < 1000000
 
 
@@ -278,9 +385,15 @@ def test_nodes_save_messages(rows, file):
 
 def test_variants_are_shown_on_request(tonari, file):
     path = file("p.txt", edge_list(random_pairs(30, 6, 1)))
-    best, all_of_them = (json.loads(tonari("plan", "--graph", path, "--json", *more).stdout) for more in ([], ["--variants"]))
+    best, all_of_them = (
+        json.loads(tonari("plan", "--graph", path, "--json", *more).stdout)
+        for more in ([], ["--variants"])
+    )
     assert len({row["algorithm"] for row in best}) == len(best) <= len(all_of_them)
-    fastest = {row["algorithm"]: row["predicted_us"] for row in reversed(sorted(all_of_them, key=lambda row: row["predicted_us"]))}
+    fastest = {
+        row["algorithm"]: row["predicted_us"]
+        for row in reversed(sorted(all_of_them, key=lambda row: row["predicted_us"]))
+    }
     assert {row["algorithm"]: row["predicted_us"] for row in best} == fastest
 
 
@@ -290,7 +403,11 @@ def test_a_machine_file_changes_the_prediction(rows, file):
     machine = _tonari_core.LogGP()
     machine.L = 1e-3
     path, slow = file("p.txt", "0 1\n"), file("machine.txt", machine.to_text())
-    assert rows("--graph", path, "--machine", slow)["linear"]["predicted_us"] > 1000 > rows("--graph", path)["linear"]["predicted_us"]
+    assert (
+        rows("--graph", path, "--machine", slow)["linear"]["predicted_us"]
+        > 1000
+        > rows("--graph", path)["linear"]["predicted_us"]
+    )
 
 
 def test_a_graph_without_edges(tonari, rows, file):
@@ -300,7 +417,10 @@ def test_a_graph_without_edges(tonari, rows, file):
 
 
 def test_twenty_thousand_ranks_are_priced(rows, file):
-    path = file("large.txt.gz", edge_list((a, (a + 7 * k * k) % 20_000) for a in range(20_000) for k in range(1, 21)))
+    path = file(
+        "large.txt.gz",
+        edge_list((a, (a + 7 * k * k) % 20_000) for a in range(20_000) for k in range(1, 21)),
+    )
     before = time.monotonic()
     row = rows("--graph", path, "--algorithm", "linear")["linear"]
     assert time.monotonic() - before < 20
@@ -311,7 +431,9 @@ def test_twenty_thousand_ranks_are_priced(rows, file):
 
 def test_a_matrix_of_the_papers(rows):
     """sparsine: 65.3 messages on average, 183 at most (512 ranks)."""
-    row = rows("--graph", str(BUNDLED / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")["linear"]
+    row = rows("--graph", str(BUNDLED / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")[
+        "linear"
+    ]
     assert (row["ranks"], row["total_messages"], row["max_messages"]) == (512, 33410, 183)
 
 
@@ -329,7 +451,14 @@ def test_matrices_that_are_dealt_out():
 def test_the_readable_form(tonari, file):
     done = tonari("plan", "--graph", file("p.txt", "0 1 8\n0 2 8\n0 1 16\n1 1 8\n4 0 8\n"))
     assert done.returncode == 0, done.stderr
-    for words in ("5 on 5 nodes", "5; 1 from a rank to itself; 1 repeated; 1 ranks isolated", "0 to 2 other ranks", "It would choose", "linear: proven", "on rank 0"):
+    for words in (
+        "5 on 5 nodes",
+        "5; 1 from a rank to itself; 1 repeated; 1 ranks isolated",
+        "0 to 2 other ranks",
+        "It would choose",
+        "linear: proven",
+        "on rank 0",
+    ):
         assert words in done.stdout
     assert "recv from 4" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -338,21 +467,32 @@ def test_the_readable_form(tonari, file):
 def test_larger_graphs_are_drawn_on_request(tonari, file):
     path = file("p.txt", edge_list(random_pairs(40, 5, 2)))
     assert "round 1" not in tonari("plan", "--graph", path).stdout
-    drawn = tonari("plan", "--graph", path, "--rank", "39", "--algorithm", "linear", "--full").stdout
+    drawn = tonari(
+        "plan", "--graph", path, "--rank", "39", "--algorithm", "linear", "--full"
+    ).stdout
     assert "linear on rank 39" in drawn and "send to   " in drawn
     assert max(map(len, drawn.splitlines())) <= 80
 
 
 def test_large_graphs_are_proven_on_request(tonari, file):
     path = file("p.txt", edge_list((a, (a + k) % 2500) for a in range(2500) for k in (1, 7)))
-    assert "linear: too large to prove" in tonari("plan", "--graph", path, "--algorithm", "linear").stdout
-    assert "linear: proven" in tonari("plan", "--graph", path, "--algorithm", "linear", "--prove").stdout
+    assert (
+        "linear: too large to prove"
+        in tonari("plan", "--graph", path, "--algorithm", "linear").stdout
+    )
+    assert (
+        "linear: proven"
+        in tonari("plan", "--graph", path, "--algorithm", "linear", "--prove").stdout
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--graph", "{p}", "--algorithm", "torus"], "no algorithm 'torus' for graphs; choose one of linear"),
+        (
+            ["--graph", "{p}", "--algorithm", "torus"],
+            "no algorithm 'torus' for graphs; choose one of linear",
+        ),
         (["--graph", "{p}", "--algorithm", "node-aware"], "node-aware cannot be used here: "),
         (["--graph", "{p}", "--rank", "9"], "no rank 9"),
         (["--graph", "{p}", "--dims", "3x3"], "not with --graph"),

@@ -19,10 +19,14 @@ def without_predictions(text: str) -> str:
 def test_the_readable_form(tonari):
     done = tonari("plan", "moore:2:1", "--algorithm", "torus")
     assert done.returncode == 0, done.stderr
-    assert without_predictions(done.stdout) == (GOLDEN / "plan-moore-2-1.txt").read_text(encoding="utf-8")
+    assert without_predictions(done.stdout) == (GOLDEN / "plan-moore-2-1.txt").read_text(
+        encoding="utf-8"
+    )
 
 
-@pytest.mark.parametrize("pattern", ["moore:2:1", "moore:3:1", "moore:5:3", "shells:3:3,7", "moore:8:1"])
+@pytest.mark.parametrize(
+    "pattern", ["moore:2:1", "moore:3:1", "moore:5:3", "shells:3:3,7", "moore:8:1"]
+)
 def test_nothing_is_wider_than_80_columns(tonari, pattern):
     done = tonari("plan", pattern, "--algorithm", "torus")
     assert done.returncode == 0, done.stderr
@@ -58,9 +62,15 @@ def test_help_has_an_example(tonari, command):
     [
         (["moore:9:1"], "must be an integer from 1 to 8"),
         (["no-such-file"], "neither moore:d:r"),
-        (["moore:2:1", "--algorithm", "fast"], "there is no algorithm 'fast'; choose one of linear, torus"),
+        (
+            ["moore:2:1", "--algorithm", "fast"],
+            "there is no algorithm 'fast'; choose one of linear, torus",
+        ),
         (["moore:2:1", "--algorithm", "additive-basis"], "cannot be used here"),
-        (["moore:2:1", "--dims", "4x4x4"], "the offsets have 2 coordinates, the grid has 3 dimensions"),
+        (
+            ["moore:2:1", "--dims", "4x4x4"],
+            "the offsets have 2 coordinates, the grid has 3 dimensions",
+        ),
         (["moore:2:1", "--dims", "4x"], "--dims must read like 4x4x4"),
         (["moore:2:1", "--dims", "99999x99999"], "does not fit"),
         (["moore:2:1", "--dims", "99999999999x1"], "--dims must read like"),

@@ -22,8 +22,13 @@ def rows(tonari, *arguments):
 def test_rows(tonari):
     every = rows(tonari)
     assert all(list(row) == FIELDS for row in every)
-    assert {"tonari_algorithm", "tonari_channel", "cdag_static_buffers"} <= {row["key"] for row in every}
-    assert [row["variable"] for row in rows(tonari, "inplace")] == ["TONARI_INPLACE_ALGORITHM", "TONARI_INPLACE_MEMORY"]
+    assert {"tonari_algorithm", "tonari_channel", "cdag_static_buffers"} <= {
+        row["key"] for row in every
+    }
+    assert [row["variable"] for row in rows(tonari, "inplace")] == [
+        "TONARI_INPLACE_ALGORITHM",
+        "TONARI_INPLACE_MEMORY",
+    ]
 
 
 def test_readable_form(tonari):
@@ -38,13 +43,19 @@ def test_readable_form(tonari):
 def test_unknown_name(tonari):
     done = tonari("settings", "quantum")
     assert done.returncode == 1
-    assert done.stderr == "tonari: no setting has 'quantum' in its name: `tonari settings` lists all\n"
+    assert (
+        done.stderr == "tonari: no setting has 'quantum' in its name: `tonari settings` lists all\n"
+    )
 
 
 def test_readme_has_the_table(tonari):
-    block = re.search(r"<!-- settings -->\n\n(.*?)\n\n", (ROOT / "README.md").read_text(), re.DOTALL)
+    block = re.search(
+        r"<!-- settings -->\n\n(.*?)\n\n", (ROOT / "README.md").read_text(), re.DOTALL
+    )
     assert block, "README.md has no table behind <!-- settings -->"
-    assert block[1] == tonari("settings", "--markdown").stdout.strip(), "run `./tonari settings --markdown` and put the table into README.md"
+    assert block[1] == tonari("settings", "--markdown").stdout.strip(), (
+        "run `./tonari settings --markdown` and put the table into README.md"
+    )
 
 
 @pytest.mark.parametrize("pattern", [r"TONARI_[A-Z_]+", r'"(?:tonari|cdag)_[a-z_]+"'])
@@ -57,7 +68,9 @@ def test_the_library_reads_no_others(tonari, pattern):
             if "getenv(" in line or pattern.startswith('"'):
                 for found in strings.finditer(line):
                     name = found[1] or found[0]
-                    assert name in known or not name.strip('"').startswith(("TONARI_", "tonari_", "cdag_")), f"{path}: {name}"
+                    assert name in known or not name.strip('"').startswith(
+                        ("TONARI_", "tonari_", "cdag_")
+                    ), f"{path}: {name}"
 
 
 def test_a_benchmark_keeps_no_setting(monkeypatch):

@@ -9,13 +9,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tonari.cli import main
-from tonari.communication import Communication, column_parallel, read_communication, read_matrix, read_product
+from tonari.communication import (
+    Communication,
+    column_parallel,
+    read_communication,
+    read_matrix,
+    read_product,
+)
 from tonari.graph_files import Matrix
 from tonari.sharing_front import SETTINGS
 
 from tonari import Error
 
-FIELDS = ["scheme", "avg_messages", "max_messages", "max_recv", "words", "max_words", "stages", "delivered"]
+FIELDS = [
+    "scheme",
+    "avg_messages",
+    "max_messages",
+    "max_recv",
+    "words",
+    "max_words",
+    "stages",
+    "delivered",
+]
 DATA = Path(__file__).resolve().parents[1] / "data"
 HEADER = "%%MatrixMarket matrix coordinate {} {}\n"
 
@@ -31,7 +46,9 @@ def file(tmp_path):
 
 
 def market(size, entries, field="integer", symmetry="general"):
-    lines = "".join(" ".join(map(str, (row + 1, column + 1, *value))) + "\n" for row, column, *value in entries)
+    lines = "".join(
+        " ".join(map(str, (row + 1, column + 1, *value))) + "\n" for row, column, *value in entries
+    )
     return HEADER.format(field, symmetry) + f"{size} {size} {len(entries)}\n" + lines
 
 
@@ -67,16 +84,30 @@ def test_direct_is_the_pattern_and_others_relieve_the_busiest(tonari, file):
     assert all(set(FIELDS) <= set(row) for row in rows)
     assert [row["delivered"] for row in rows] == [1] * len(rows)
     by = {row["scheme"]: row for row in rows if not row["variant"]}
-    assert list(by) == ["direct", *(f"forward-{n}" for n in range(2, 6)), "sharing-1", "sharing-2", "balanced"]
+    assert list(by) == [
+        "direct",
+        *(f"forward-{n}" for n in range(2, 6)),
+        "sharing-1",
+        "sharing-2",
+        "balanced",
+    ]
     direct = by["direct"]
     sent, received = (np.bincount([pair[k] for pair in flows], minlength=40) for k in (0, 1))
     assert direct["avg_messages"] == pytest.approx(sent.mean())
-    assert (direct["max_messages"], direct["max_recv"], direct["stages"]) == (sent.max(), received.max(), 1)
+    assert (direct["max_messages"], direct["max_recv"], direct["stages"]) == (
+        sent.max(),
+        received.max(),
+        1,
+    )
     assert (direct["words"], direct["max_words"], direct["overhead_messages"]) == (1, 1, 0)
     for n in range(2, 6):
         assert by[f"forward-{n}"]["stages"] == n
-    assert by["forward-5"]["max_messages"] < by["forward-2"]["max_messages"] < direct["max_messages"]
-    assert by["sharing-2"]["max_messages"] < by["sharing-1"]["max_messages"] < direct["max_messages"]
+    assert (
+        by["forward-5"]["max_messages"] < by["forward-2"]["max_messages"] < direct["max_messages"]
+    )
+    assert (
+        by["sharing-2"]["max_messages"] < by["sharing-1"]["max_messages"] < direct["max_messages"]
+    )
     assert by["balanced"]["max_messages"] < direct["max_messages"] / 2
     assert all(row["words"] > 1 for row in by.values() if row is not direct)
     assert all(row["predicted_us"] > 0 for row in rows)
@@ -96,20 +127,33 @@ def test_balanced_keeps_its_limit_of_words(tonari, file):
 def test_the_front_dominates_or_says_none(tonari, file):
     """Settings are what the comparison says they are, for a pattern with hubs; the readable form fits the terminal."""
     path = file("c.mtx", market(48, [(a, b, w) for (a, b), w in pattern(48, 5).items()]))
-    rows = share(tonari, path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front")
-    schemes, settings = [row for row in rows if row["scheme"] != "balanced"], [row for row in rows if row["scheme"] == "balanced"]
+    rows = share(
+        tonari, path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front"
+    )
+    schemes, settings = (
+        [row for row in rows if row["scheme"] != "balanced"],
+        [row for row in rows if row["scheme"] == "balanced"],
+    )
     assert [row["scheme"] for row in schemes] == ["direct", "forward-2", "sharing-2"]
     assert [row["variant"] for row in settings] == [str(setting) for setting in SETTINGS]
     assert all(row["delivered"] == 1 and row["planning_ms"] > 0 for row in rows)
-    done = tonari("share", path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front")
+    done = tonari(
+        "share", path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front"
+    )
     lines = [line.split() for line in done.stdout.splitlines()]
     short = {setting.short(): row for setting, row in zip(SETTINGS, settings)}
     for scheme in schemes[1:]:
-        (shown,) = (line for line in lines if line[:1] == [scheme["scheme"]] and len(line) == 9 and line[5] in short)
+        (shown,) = (
+            line
+            for line in lines
+            if line[:1] == [scheme["scheme"]] and len(line) == 9 and line[5] in short
+        )
         few_messages, few_words = short[shown[5]], short[shown[8]]
         within = [row["max_messages"] for row in settings if row["words"] <= scheme["words"]]
         assert few_messages["max_messages"] == min(within) == int(shown[3])
-        assert few_words["words"] == min(row["words"] for row in settings if row["max_messages"] <= scheme["max_messages"])
+        assert few_words["words"] == min(
+            row["words"] for row in settings if row["max_messages"] <= scheme["max_messages"]
+        )
         assert few_words["max_messages"] <= scheme["max_messages"]
     assert max(map(len, done.stdout.replace(path, "c.mtx").splitlines())) <= 80
 
@@ -149,7 +193,10 @@ def test_fields_symmetries_and_packing_are_read(file):
         "skew": market(3, [(1, 0, -2), (2, 1, 2)], "integer", "skew-symmetric"),
     }
     for name, text in forms.items():
-        for path in (file(f"{name}.mtx", text), file(f"{name}.mtx.gz", gzip.compress(text.encode()))):
+        for path in (
+            file(f"{name}.mtx", text),
+            file(f"{name}.mtx.gz", gzip.compress(text.encode())),
+        ):
             matrix = read_matrix(path)
             assert sorted(zip(matrix.rows.tolist(), matrix.columns.tolist())) == sorted(full)
     assert as_dict(read_communication(file("c.mtx", forms["pattern"]))) == dict.fromkeys(full, 1)
@@ -177,9 +224,17 @@ def test_a_partitioner_keeps_neighbors_together(file):
         assert as_dict(read_product(path, parts)) == as_dict(read_product(path, parts))
 
 
-@pytest.mark.parametrize(("name", "average", "most"), [("sparsine", 65.3, 183), ("fe_pwt", 6.2, 12)])
+@pytest.mark.parametrize(
+    ("name", "average", "most"), [("sparsine", 65.3, 183), ("fe_pwt", 6.2, 12)]
+)
 def test_numbers_of_the_data_set(tonari, name, average, most):
-    rows = share(tonari, str(DATA / "comm512" / f"{name}.mtx.gz"), "--communication", "--schemes", "direct,sharing-1,sharing-2")
+    rows = share(
+        tonari,
+        str(DATA / "comm512" / f"{name}.mtx.gz"),
+        "--communication",
+        "--schemes",
+        "direct,sharing-1,sharing-2",
+    )
     by = {row["scheme"]: row for row in rows if not row["variant"]}
     assert round(by["direct"]["avg_messages"], 1) == average
     assert by["direct"]["max_messages"] == most
@@ -195,14 +250,29 @@ GOOD = market(4, [(0, 1, 2), (1, 2, 3), (3, 0, 1)])
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (market(3, [(0, 1, 1, 0)], "complex"), "line 1: complex matrices are not taken here; expected real, integer or pattern"),
-        (HEADER.format("real", "general") + "3 4 1\n1 2 1\n", "is a matrix of 3 x 4; expected a square one"),
+        (
+            market(3, [(0, 1, 1, 0)], "complex"),
+            "line 1: complex matrices are not taken here; expected real, integer or pattern",
+        ),
+        (
+            HEADER.format("real", "general") + "3 4 1\n1 2 1\n",
+            "is a matrix of 3 x 4; expected a square one",
+        ),
         (HEADER.format("real", "general") + "0 0 0\n", "without rows"),
         (market(3, [(0, 1, "nan")], "real"), "line 3: an entry must be finite"),
-        (HEADER.format("real", "general") + "3 3 2\n1 2 1\n", "should have 2 entries by its size, but has 1"),
-        (HEADER.format("real", "general") + "3 3 1\n1 2 1\n2 3 1\n", "should have 1 entries by its size, but has 2"),
+        (
+            HEADER.format("real", "general") + "3 3 2\n1 2 1\n",
+            "should have 2 entries by its size, but has 1",
+        ),
+        (
+            HEADER.format("real", "general") + "3 3 1\n1 2 1\n2 3 1\n",
+            "should have 1 entries by its size, but has 2",
+        ),
         (HEADER.format("real", "general") + "3 3 2\n1 2 1\n2 3 2e", "line 4: '2e' is no number"),
-        (market(3, [(0, 1, 1), (3, 1, 1)]), "line 4: there is no such row or column in a matrix of 3 x 3"),
+        (
+            market(3, [(0, 1, 1), (3, 1, 1)]),
+            "line 4: there is no such row or column in a matrix of 3 x 3",
+        ),
         (market(3, [(-1, 1, 1)]), "line 3: there is no such row or column"),
         ("3 3 1\n1 2 1\n", "line 1: a Matrix Market file begins with"),
         ("", "line 1: a Matrix Market file begins with"),
@@ -221,7 +291,9 @@ def test_what_is_wrong_with_a_matrix_is_told(file, text, sentence):
 def test_words_are_whole_numbers(file, value):
     with pytest.raises(Error) as error:
         read_communication(file("m.mtx", market(3, [(0, 1, 1), (1, 2, value)], "real")))
-    assert "line 4: an entry is a number of words, whole and from 0 to 2^53, not " in str(error.value)
+    assert "line 4: an entry is a number of words, whole and from 0 to 2^53, not " in str(
+        error.value
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,9 +323,17 @@ def test_what_is_wrong_with_a_partition_is_told(file, text, parts, sentence):
         ([], 1, "say how many ranks there are: --parts P"),
         (["--parts", "5"], 1, "has 4 columns, which are too few for --parts 5"),
         (["--parts", "0"], 2, "--parts"),
-        (["--communication", "--parts", "3"], 1, "is a communication matrix of 4 ranks; --parts 3 does not go with it"),
+        (
+            ["--communication", "--parts", "3"],
+            1,
+            "is a communication matrix of 4 ranks; --parts 3 does not go with it",
+        ),
         (["--communication", "--partition", "x"], 2, "--partition"),
-        (["--communication", "--schemes", "best"], 1, "there is no scheme 'best' here; choose from direct, forward-2, sharing-1"),
+        (
+            ["--communication", "--schemes", "best"],
+            1,
+            "there is no scheme 'best' here; choose from direct, forward-2, sharing-1",
+        ),
         (["--communication", "--plot", "x.txt"], 1, "x.txt is none of them"),
         (["--partition", "/nowhere/m.part"], 1, "/nowhere/m.part cannot be read: no such file"),
     ],
@@ -291,7 +371,10 @@ def test_a_table_a_plot_and_a_file(tonari, file, tmp_path):
         (words,) = (line for line in lines if line[:1] == [name])
         assert words[2:4] == [str(row["max_messages"]), str(row["max_recv"])]
     drawn = plot.read_text()
-    assert all(f"<!-- {text} -->" in drawn for text in ("messages sent", "messages received", "direct", "sharing-2", "balanced"))
+    assert all(
+        f"<!-- {text} -->" in drawn
+        for text in ("messages sent", "messages received", "direct", "sharing-2", "balanced")
+    )
 
 
 def test_help_has_an_example(tonari):

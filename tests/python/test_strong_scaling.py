@@ -13,16 +13,45 @@ BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 
 
 def run_driver(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SOURCE / "examples/strong_scaling/strong_scaling.py"), "--build", str(BUILD), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | {"NO_COLOR": "1", "COLUMNS": "120"})
+    command = [
+        sys.executable,
+        str(SOURCE / "examples/strong_scaling/strong_scaling.py"),
+        "--build",
+        str(BUILD),
+        *arguments,
+    ]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "120"},
+    )
 
 
 def test_rows_and_picture(tmp_path: Path) -> None:
     picture = tmp_path / "scaling.png"
-    done = run_driver("--cells", "32", "--steps", "4", "--ranks", "1,2", "--storages", "brick,zero-byte", "--plot", str(picture), "--json")
+    done = run_driver(
+        "--cells",
+        "32",
+        "--steps",
+        "4",
+        "--ranks",
+        "1,2",
+        "--storages",
+        "brick,zero-byte",
+        "--plot",
+        str(picture),
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
-    assert [(row["ranks"], row["storage"]) for row in rows] == [(1, "brick"), (1, "zero-byte"), (2, "brick"), (2, "zero-byte")]
+    assert [(row["ranks"], row["storage"]) for row in rows] == [
+        (1, "brick"),
+        (1, "zero-byte"),
+        (2, "brick"),
+        (2, "zero-byte"),
+    ]
     for row in rows:
         assert row["cells"] == [32, 32, 32] and row["equal"] and row["error"] < 1e-12
         assert row["step_us"][2] >= row["compute_us"][0] > 0

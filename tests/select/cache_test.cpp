@@ -35,13 +35,17 @@ class TemporaryDirectory : public ::testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
 
   std::string path(const std::string& name) const { return directory_ + "/" + name; }
-  void write(const std::string& name, const std::string& content) const { std::ofstream(path(name), std::ios::binary) << content; }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(path(name), std::ios::binary) << content;
+  }
   std::string read(const std::string& name) const {
     std::stringstream content;
     content << std::ifstream(path(name), std::ios::binary).rdbuf();
     return content.str();
   }
-  std::size_t files() const { return std::distance(fs::directory_iterator(directory_), fs::directory_iterator()); }
+  std::size_t files() const {
+    return std::distance(fs::directory_iterator(directory_), fs::directory_iterator());
+  }
   std::string directory_;
 };
 
@@ -64,7 +68,8 @@ using CacheDirectory = TemporaryDirectory;
 TEST_F(CacheDirectory, IsTheFirstPlaceNamed) {
   const Variable home("HOME", directory_.c_str());
   {
-    const Variable own("TONARI_CACHE_DIR", path("a/b").c_str()), xdg("XDG_CACHE_HOME", path("x").c_str());
+    const Variable own("TONARI_CACHE_DIR", path("a/b").c_str()),
+        xdg("XDG_CACHE_HOME", path("x").c_str());
     EXPECT_EQ(cache_directory(), path("a/b"));
   }
   {
@@ -93,7 +98,8 @@ TEST_F(CacheDirectory, IsEmptyWhereNoneCanBe) {
     const Variable own("TONARI_CACHE_DIR", path("file").c_str());
     EXPECT_EQ(cache_directory(), "") << "a file is no directory";
   }
-  const Variable own("TONARI_CACHE_DIR", nullptr), xdg("XDG_CACHE_HOME", nullptr), home("HOME", nullptr);
+  const Variable own("TONARI_CACHE_DIR", nullptr), xdg("XDG_CACHE_HOME", nullptr),
+      home("HOME", nullptr);
   EXPECT_EQ(cache_directory(), "");
 }
 
@@ -117,7 +123,8 @@ TEST_F(Cache, RemembersTheNewestValue) {
 
 TEST_F(Cache, RefusesWhatWouldBreakALine) {
   const CacheFile file(directory_, "wisdom");
-  for (const std::string& bad : {std::string("a\tb"), std::string("a\nb"), std::string("a\0b", 3), std::string("a\r"), std::string(1 << 17, 'x')}) {
+  for (const std::string& bad : {std::string("a\tb"), std::string("a\nb"), std::string("a\0b", 3),
+                                 std::string("a\r"), std::string(1 << 17, 'x')}) {
     EXPECT_FALSE(file.put(bad, "1"));
     EXPECT_FALSE(file.put("a", bad));
   }
@@ -136,10 +143,12 @@ TEST_F(Cache, WithoutADirectoryRemembersNothing) {
 
 TEST_F(Cache, SkipsMalformedLines) {
   const std::string nul("nul\0\tx\n", 7), huge = std::string(1 << 20, 'h') + "\tuge\n";
-  write("wisdom", "tonari cache 1\nno tab\n\t no key\na\t1\tsecond tab\n\n" + nul + huge + "good\tvalue\ncut\toff");
+  write("wisdom", "tonari cache 1\nno tab\n\t no key\na\t1\tsecond tab\n\n" + nul + huge +
+                      "good\tvalue\ncut\toff");
   const CacheFile file(directory_, "wisdom");
   EXPECT_EQ(file.get("good"), "value");
-  for (const char* key : {"a", "", "cut", "no tab", "nul"}) EXPECT_EQ(file.get(key), std::nullopt) << key;
+  for (const char* key : {"a", "", "cut", "no tab", "nul"})
+    EXPECT_EQ(file.get(key), std::nullopt) << key;
   EXPECT_EQ(file.get(std::string("nul\0", 4)), std::nullopt);
   EXPECT_EQ(file.get(std::string(1 << 20, 'h')), std::nullopt);
   EXPECT_TRUE(file.put("b", "2"));
@@ -175,7 +184,8 @@ TEST_F(Cache, SurvivesWhatLiesInItsPlace) {
   EXPECT_TRUE(fs::is_directory(path("directory")));
 
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
-  EXPECT_EQ(CacheFile(directory_, "fifo").get("a"), std::nullopt) << "nor does it wait for a writer";
+  EXPECT_EQ(CacheFile(directory_, "fifo").get("a"), std::nullopt)
+      << "nor does it wait for a writer";
 
   fs::create_directory(path("locked.lock"));
   EXPECT_TRUE(CacheFile(directory_, "locked").put("a", "1")) << "no lock to be had: still written";
@@ -204,7 +214,8 @@ TEST_F(Cache, UnwritableDirectoryAndUnreadableFile) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(cannot_tell);
-    if (::access(directory_.c_str(), X_OK) != 0) ::_exit(cannot_tell);  // the temporary directory may be root's alone
+    if (::access(directory_.c_str(), X_OK) != 0)
+      ::_exit(cannot_tell);  // the temporary directory may be root's alone
     const CacheFile file(directory_, "wisdom"), secret(directory_, "secret");
     if (file.get("a") != "1") ::_exit(1);
     if (file.put("b", "2")) ::_exit(2);
@@ -238,8 +249,13 @@ TEST_F(Cache, FilesThatMayNotBeAsLong) {
   EXPECT_EQ(files(), 2u) << "a temporary file was left";
 }
 
-std::string key(int writer, int k) { return "writer " + std::to_string(writer) + " key " + std::to_string(k); }
-std::string value(int writer, int k) { return std::string(20 + (writer * 7 + k) % 50, static_cast<char>('a' + writer)) + std::to_string(k); }
+std::string key(int writer, int k) {
+  return "writer " + std::to_string(writer) + " key " + std::to_string(k);
+}
+std::string value(int writer, int k) {
+  return std::string(20 + (writer * 7 + k) % 50, static_cast<char>('a' + writer)) +
+         std::to_string(k);
+}
 
 TEST_F(Cache, ManyWritersLoseNothingAndTearNothing) {
   constexpr int writers = 8, keys = 50;
@@ -267,12 +283,14 @@ TEST_F(Cache, ManyWritersLoseNothingAndTearNothing) {
     int status = 0;
     const pid_t over = ::waitpid(children[done], &status, WNOHANG);
     if (over == 0) continue;
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "writer " << done << ": " << status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "writer " << done << ": " << status;
     ++done;
   }
   const CacheFile file(directory_, "wisdom");
   for (int writer = 0; writer < writers; ++writer)
-    for (int k = 0; k < keys; ++k) EXPECT_EQ(file.get(key(writer, k)), value(writer, k)) << key(writer, k);
+    for (int k = 0; k < keys; ++k)
+      EXPECT_EQ(file.get(key(writer, k)), value(writer, k)) << key(writer, k);
   EXPECT_EQ(files(), 2u);
 }
 
@@ -282,11 +300,21 @@ std::string corrupt(std::string content, std::mt19937& random) {
   for (int k = 0; k < times && !content.empty(); ++k) {
     const std::size_t at = random() % content.size(), length = random() % 40;
     switch (random() % 5) {
-      case 0: content[at] = static_cast<char>(random()); break;
-      case 1: content.erase(at, length); break;
-      case 2: content.insert(at, content.substr(random() % content.size(), length)); break;
-      case 3: content.insert(at, length, static_cast<char>(random())); break;
-      case 4: content.resize(at); break;
+      case 0:
+        content[at] = static_cast<char>(random());
+        break;
+      case 1:
+        content.erase(at, length);
+        break;
+      case 2:
+        content.insert(at, content.substr(random() % content.size(), length));
+        break;
+      case 3:
+        content.insert(at, length, static_cast<char>(random()));
+        break;
+      case 4:
+        content.resize(at);
+        break;
     }
   }
   return content;
@@ -294,15 +322,17 @@ std::string corrupt(std::string content, std::mt19937& random) {
 
 bool sane(const LogGP& m) {
   const auto time = [](double t) { return t > 0 && t < 10; };
-  return time(m.L) && time(m.o) && time(m.g) && time(m.G) && time(m.copy_block) && time(m.copy_byte) && time(m.typed_block) &&
-         (time(m.rendezvous) || m.rendezvous == 0) && m.eager >= 1 && m.eager <= (1u << 30);
+  return time(m.L) && time(m.o) && time(m.g) && time(m.G) && time(m.copy_block) &&
+         time(m.copy_byte) && time(m.typed_block) && (time(m.rendezvous) || m.rendezvous == 0) &&
+         m.eager >= 1 && m.eager <= (1u << 30);
 }
 
 TEST_F(Cache, GarbageNeitherCrashesNorYieldsNonsense) {
   std::mt19937 random(7);
   const CacheFile file(directory_, "machines");
   std::vector<std::string> keys;
-  for (int k = 0; k < 20; ++k) ASSERT_TRUE(file.put(keys.emplace_back("machine " + std::to_string(k)), to_text({})));
+  for (int k = 0; k < 20; ++k)
+    ASSERT_TRUE(file.put(keys.emplace_back("machine " + std::to_string(k)), to_text({})));
   const std::string good = read("machines");
   int found = 0, lost = 0;
   for (int round = 0; round < 500; ++round) {
@@ -336,7 +366,15 @@ TEST(MachineText, RoundTripIsExact) {
   std::uniform_real_distribution<double> exponent(-12, 0.9);
   for (int k = 0; k < 200; ++k) {
     const auto time = [&] { return std::pow(10.0, exponent(random)); };
-    LogGP m{time(), time(), time(), time(), time(), time(), time(), 1 + random() % (1u << 30), k % 2 ? time() : 0};
+    LogGP m{time(),
+            time(),
+            time(),
+            time(),
+            time(),
+            time(),
+            time(),
+            1 + random() % (1u << 30),
+            k % 2 ? time() : 0};
     const auto back = loggp_from_text(to_text(m));
     ASSERT_TRUE(back) << to_text(m);
     EXPECT_EQ(to_text(*back), to_text(m));
@@ -375,7 +413,8 @@ using MachineFile = TemporaryDirectory;
 
 TEST_F(MachineFile, ReadsWhatAUserWrites) {
   write("m",
-        "# our cluster\nL = 1.5e-6 # measured\no=4e-7\r\n\ng =1e-7\nG= 1e-10\ncopy_block=1e-8 copy_byte=1e-10\n"
+        "# our cluster\nL = 1.5e-6 # measured\no=4e-7\r\n\ng =1e-7\nG= 1e-10\ncopy_block=1e-8 "
+        "copy_byte=1e-10\n"
         "typed_block=2e-8\neager=8192\nrendezvous=0");
   const LogGP m = read_machine_file(path("m"));
   EXPECT_EQ(m.L, 1.5e-6);
@@ -396,15 +435,20 @@ TEST_F(MachineFile, SaysWhatIsWrong) {
     }
     return "nothing";
   };
-  EXPECT_NE(complaint(good + " speed=3").find("'speed' is no machine parameter"), std::string::npos);
-  EXPECT_NE(complaint("L=fast").find("L is 'fast'; it must be a time in seconds"), std::string::npos);
-  EXPECT_NE(complaint("eager=1.5").find("eager is '1.5'; it must be a whole number of bytes"), std::string::npos);
+  EXPECT_NE(complaint(good + " speed=3").find("'speed' is no machine parameter"),
+            std::string::npos);
+  EXPECT_NE(complaint("L=fast").find("L is 'fast'; it must be a time in seconds"),
+            std::string::npos);
+  EXPECT_NE(complaint("eager=1.5").find("eager is '1.5'; it must be a whole number of bytes"),
+            std::string::npos);
   EXPECT_NE(complaint(good + " g=1e-7").find("g is given twice"), std::string::npos);
   EXPECT_NE(complaint("L=1e-6").find("o is missing"), std::string::npos);
-  EXPECT_NE(complaint(good.substr(0, good.find(" eager"))).find("eager is missing"), std::string::npos);
+  EXPECT_NE(complaint(good.substr(0, good.find(" eager"))).find("eager is missing"),
+            std::string::npos);
   EXPECT_NE(complaint(good + " L").find("'L' has no value"), std::string::npos);
   EXPECT_NE(complaint(std::string(1 << 20, 'x')).find("cannot be read"), std::string::npos);
-  EXPECT_NE(complaint("L\x1b[2J=1").find("'L?[2J'"), std::string::npos) << "no escape sequences to the terminal";
+  EXPECT_NE(complaint("L\x1b[2J=1").find("'L?[2J'"), std::string::npos)
+      << "no escape sequences to the terminal";
   EXPECT_THROW(read_machine_file(path("missing")), Error);
   EXPECT_THROW(read_machine_file(directory_), Error);
 }

@@ -1,5 +1,5 @@
-// A subdomain in bricks made by hand: interior bricks first, then the rest of the own ones, then ghosts; within each in lexicographic order or shuffled, and then with
-// gaps between bricks.
+// A subdomain in bricks made by hand: interior bricks first, then the rest of the own ones, then
+// ghosts; within each in lexicographic order or shuffled, and then with gaps between bricks.
 #pragma once
 
 #include <tonari/grid_layout.h>
@@ -17,12 +17,14 @@ using Extents = std::array<std::int64_t, TONARI_GRID_MAX_DIMS>;
 class BrickTable {
  public:
   // Extents and bricks per side; an own brick is interior if all its neighbors are own ones.
-  BrickTable(int dims, Extents brick, Extents lower, Extents own, Extents upper, std::mt19937* shuffle = nullptr, int fields = 1) {
+  BrickTable(int dims, Extents brick, Extents lower, Extents own, Extents upper,
+             std::mt19937* shuffle = nullptr, int fields = 1) {
     table_.dims = dims;
     table_.count = 1;
     std::int64_t cells = 1, directions = 1;
     for (int i = 0; i < dims; ++i) {
-      table_.brick[i] = brick[i], table_.lower[i] = lower[i], table_.own[i] = own[i], table_.upper[i] = upper[i];
+      table_.brick[i] = brick[i], table_.lower[i] = lower[i], table_.own[i] = own[i],
+      table_.upper[i] = upper[i];
       table_.count *= lower[i] + own[i] + upper[i];
       cells *= brick[i];
       directions *= 3;
@@ -33,16 +35,19 @@ class BrickTable {
       const Extents x = coordinates(at);
       std::copy_n(x.begin(), dims, position_.begin() + number_[at] * dims);
     }
-    neighbors_.assign(static_cast<std::size_t>((table_.count + 1) * directions), static_cast<std::int32_t>(table_.count));
+    neighbors_.assign(static_cast<std::size_t>((table_.count + 1) * directions),
+                      static_cast<std::int32_t>(table_.count));
     for (std::int64_t at = 0; at < table_.count; ++at)
-      for (std::int64_t direction = 0; direction < directions; ++direction) neighbors_[number_[at] * directions + direction] = neighbor(at, direction);
+      for (std::int64_t direction = 0; direction < directions; ++direction)
+        neighbors_[number_[at] * directions + direction] = neighbor(at, direction);
     std::int64_t end = 0;
     for (std::int64_t brick_number = 0; brick_number <= table_.count; ++brick_number) {
       place_.push_back(end);
       end += cells * fields + (shuffle ? static_cast<std::int64_t>((*shuffle)() % 3) * 8 : 0);
     }
     elements_ = end;
-    table_.number = number_.data(), table_.position = position_.data(), table_.neighbors = neighbors_.data(), table_.place = place_.data();
+    table_.number = number_.data(), table_.position = position_.data(),
+    table_.neighbors = neighbors_.data(), table_.place = place_.data();
   }
   BrickTable(const BrickTable&) = delete;
 
@@ -66,7 +71,8 @@ class BrickTable {
     for (int i = table_.dims; i-- > 0; direction /= 3) x[i] += direction % 3 - 1;
     std::int64_t to = 0;
     for (int i = 0; i < table_.dims; ++i) {
-      if (x[i] < -table_.lower[i] || x[i] >= table_.own[i] + table_.upper[i]) return static_cast<std::int32_t>(table_.count);
+      if (x[i] < -table_.lower[i] || x[i] >= table_.own[i] + table_.upper[i])
+        return static_cast<std::int32_t>(table_.count);
       to = to * (table_.lower[i] + table_.own[i] + table_.upper[i]) + x[i] + table_.lower[i];
     }
     return number_[to];
@@ -77,7 +83,10 @@ class BrickTable {
     for (std::int64_t at = 0; at < table_.count; ++at) {
       const Extents x = coordinates(at);
       int kind = 0;
-      for (int i = 0; i < table_.dims; ++i) kind = std::max(kind, x[i] < 0 || x[i] >= table_.own[i] ? 2 : x[i] == 0 || x[i] == table_.own[i] - 1 ? 1 : 0);
+      for (int i = 0; i < table_.dims; ++i)
+        kind = std::max(kind, x[i] < 0 || x[i] >= table_.own[i]        ? 2
+                              : x[i] == 0 || x[i] == table_.own[i] - 1 ? 1
+                                                                       : 0);
       kinds[static_cast<std::size_t>(kind)].push_back(at);
     }
     number_.resize(static_cast<std::size_t>(table_.count));
@@ -102,12 +111,15 @@ inline tonari_array packed_array(int dims, Extents lower, Extents own, Extents u
   array.dims = dims;
   std::int64_t stride = 1;
   for (int i = dims; i-- > 0;) {
-    array.lower[i] = lower[i], array.own[i] = own[i], array.upper[i] = upper[i], array.stride[i] = stride;
+    array.lower[i] = lower[i], array.own[i] = own[i], array.upper[i] = upper[i],
+    array.stride[i] = stride;
     stride *= lower[i] + own[i] + upper[i];
   }
   return array;
 }
 
-inline std::int64_t elements(const tonari_array& array) { return array.stride[0] * (array.lower[0] + array.own[0] + array.upper[0]); }
+inline std::int64_t elements(const tonari_array& array) {
+  return array.stride[0] * (array.lower[0] + array.own[0] + array.upper[0]);
+}
 
 }  // namespace tonari::test

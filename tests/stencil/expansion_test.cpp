@@ -10,7 +10,8 @@ using namespace test;
 
 // The ghosts of a subdomain that is its own neighbor in some dimensions.
 template <int D, class Field>
-void exchange(Field& field, const std::array<bool, D>& periodic, const Cell<D>& own, const tonari_box& all) {
+void exchange(Field& field, const std::array<bool, D>& periodic, const Cell<D>& own,
+              const tonari_box& all) {
   over_cells<D>(all, [&](const Cell<D>& x) {
     Cell<D> from = x;
     for (std::size_t i = 0; i < D; ++i)
@@ -20,25 +21,30 @@ void exchange(Field& field, const std::array<bool, D>& periodic, const Cell<D>& 
 }
 
 template <int D, class S>
-void step(S, const Expansion& expansion, int s, ArrayField<double, D>& in, ArrayField<double, D>& out) {
+void step(S, const Expansion& expansion, int s, ArrayField<double, D>& in,
+          ArrayField<double, D>& out) {
   std::array<double, S::coefficients()> c;
   for (int i = 0; i < S::coefficients(); ++i) c[static_cast<std::size_t>(i)] = 0.3 / (i + 1);
   apply(S{}, c, in.layout, in.data.data(), out.data.data(), expansion.box(s));
 }
 
 template <int D, class S, int... E>
-void step(S, const Expansion& expansion, int s, BrickField<double, E...>& in, BrickField<double, E...>& out) {
+void step(S, const Expansion& expansion, int s, BrickField<double, E...>& in,
+          BrickField<double, E...>& out) {
   std::array<double, S::coefficients()> c;
   for (int i = 0; i < S::coefficients(); ++i) c[static_cast<std::size_t>(i)] = 0.3 / (i + 1);
-  apply(S{}, c, bricks<E...>(in.table), in.base(), out.base(), bricks_in(in.table, expansion.box(s)), expansion.box(s));
+  apply(S{}, c, bricks<E...>(in.table), in.base(), out.base(),
+        bricks_in(in.table, expansion.box(s)), expansion.box(s));
 }
 
 // `steps` steps with an exchange every `every` of them.
 template <int D, class S, class Field>
-void run(S stencil, const Expansion& expansion, Field& field, Field& other, int steps, int every, const std::array<bool, D>& periodic, const Cell<D>& own, const tonari_box& all) {
+void run(S stencil, const Expansion& expansion, Field& field, Field& other, int steps, int every,
+         const std::array<bool, D>& periodic, const Cell<D>& own, const tonari_box& all) {
   for (int t = 0; t < steps; ++t) {
     if (t % every == 0) exchange<D>(t % 2 ? other : field, periodic, own, all);
-    step<D>(stencil, expansion, expansion.steps() - every + t % every, t % 2 ? other : field, t % 2 ? field : other);
+    step<D>(stencil, expansion, expansion.steps() - every + t % every, t % 2 ? other : field,
+            t % 2 ? field : other);
   }
 }
 
@@ -68,8 +74,10 @@ void steps_agree(std::array<bool, S::dims> periodic, int expected_steps) {
   ArrayField<double, D> each(array), each_other(array), expanded(array), expanded_other(array);
   BrickField<double, E...> stored(table), stored_other(table);
   std::uniform_real_distribution<double> real(-1, 1);
-  over_cells<D>(all, [&](const Cell<D>& x) {  // sides without neighbors: fixed values that both copies hold
-    each(x) = each_other(x) = expanded(x) = expanded_other(x) = stored(x) = stored_other(x) = inside<D>(x, expansion.box(expected_steps - 1)) ? real(random) : 0.25;
+  // sides without neighbors: fixed values that both copies hold
+  over_cells<D>(all, [&](const Cell<D>& x) {
+    each(x) = each_other(x) = expanded(x) = expanded_other(x) = stored(x) = stored_other(x) =
+        inside<D>(x, expansion.box(expected_steps - 1)) ? real(random) : 0.25;
   });
   const int steps = 2 * expected_steps;  // even: results are in the first field again
   run<D>(S{}, expansion, each, each_other, steps, 1, periodic, own, all);
@@ -111,19 +119,23 @@ TEST(Expansions, FindTheBricksOfABox) {
   const BrickTable table(3, {4, 2, 3}, {1, 2, 1}, {3, 2, 4}, {2, 1, 1}, &random);
   for (int round = 0; round < 200; ++round) {
     tonari_box box{};
-    for (std::size_t i = 0; i < 3; ++i) box.first[i] = between(random, -14, 20), box.end[i] = between(random, -14, 30);
+    for (std::size_t i = 0; i < 3; ++i)
+      box.first[i] = between(random, -14, 20), box.end[i] = between(random, -14, 30);
     std::set<std::vector<std::int64_t>> expected;  // positions, hence lexicographic
     for (std::int64_t b = 0; b < table->count; ++b) {
       std::vector<std::int64_t> x;
       bool touches = true;
       for (int i = 0; i < 3; ++i) {
         x.push_back(table->position[3 * b + i]);
-        touches = touches && std::max(box.first[i], x.back() * table->brick[i]) < std::min(box.end[i], (x.back() + 1) * table->brick[i]);
+        touches = touches && std::max(box.first[i], x.back() * table->brick[i]) <
+                                 std::min(box.end[i], (x.back() + 1) * table->brick[i]);
       }
       if (touches) expected.insert(x);
     }
     std::vector<std::vector<std::int64_t>> found;
-    for (std::int32_t b : bricks_in(*table, box)) found.push_back({table->position[3 * b], table->position[3 * b + 1], table->position[3 * b + 2]});
+    for (std::int32_t b : bricks_in(*table, box))
+      found.push_back(
+          {table->position[3 * b], table->position[3 * b + 1], table->position[3 * b + 2]});
     EXPECT_EQ(found, std::vector(expected.begin(), expected.end()));
   }
 }

@@ -1,4 +1,5 @@
-// Kernels of one's own: one kernel on bricks and arrays, with the cells of neighbors in every direction.
+// Kernels of one's own: one kernel on bricks and arrays, with the cells of neighbors in every
+// direction.
 #include "stencil/subdomain.hpp"
 
 namespace tonari {
@@ -7,11 +8,19 @@ namespace {
 using namespace test;
 
 // Where cells hold their own coordinates, every access tells where it led.
-double code(const Cell<3>& x) { return static_cast<double>((x[0] + 50) * 1000000 + (x[1] + 50) * 1000 + x[2] + 50); }
+double code(const Cell<3>& x) {
+  return static_cast<double>((x[0] + 50) * 1000000 + (x[1] + 50) * 1000 + x[2] + 50);
+}
 
 struct Pair {
-  explicit Pair(std::mt19937& random) : table(3, {4, 2, 8}, {1, 1, 1}, {2, 3, 1}, {1, 1, 1}, &random, 2), in(packed_array(3, {4, 2, 8}, {8, 6, 8}, {4, 2, 8})), out(in.layout), brick_in(table), brick_out(table) {
-    over_cells<3>({{-4, -2, -8}, {12, 8, 16}}, [&](const Cell<3>& x) { in(x) = brick_in(x) = code(x); });
+  explicit Pair(std::mt19937& random)
+      : table(3, {4, 2, 8}, {1, 1, 1}, {2, 3, 1}, {1, 1, 1}, &random, 2),
+        in(packed_array(3, {4, 2, 8}, {8, 6, 8}, {4, 2, 8})),
+        out(in.layout),
+        brick_in(table),
+        brick_out(table) {
+    over_cells<3>({{-4, -2, -8}, {12, 8, 16}},
+                  [&](const Cell<3>& x) { in(x) = brick_in(x) = code(x); });
   }
   BrickTable table;
   ArrayField<double, 3> in, out;
@@ -22,13 +31,19 @@ TEST(Kernels, SeeOneBrickFurtherInEveryDirection) {
   std::mt19937 random(1);
   Pair field(random);
   int blocks = 0;
-  for_each_brick(bricks<4, 2, 8>(*field.table), BrickList(0, static_cast<std::int32_t>(field.table->own_count)), [&](const auto& block) {
-    const auto u = block(field.brick_in.base());
-    ++blocks;
-    for (int z = -4; z < 8; ++z)
-      for (int y = -2; y < 4; ++y)
-        for (int x = -8; x < 16; ++x) ASSERT_EQ(u(z, y, x), code({block.cell(0) + z, block.cell(1) + y, block.cell(2) + x}));
-  }, Threads::one);
+  for_each_brick(
+      bricks<4, 2, 8>(*field.table),
+      BrickList(0, static_cast<std::int32_t>(field.table->own_count)),
+      [&](const auto& block) {
+        const auto u = block(field.brick_in.base());
+        ++blocks;
+        for (int z = -4; z < 8; ++z)
+          for (int y = -2; y < 4; ++y)
+            for (int x = -8; x < 16; ++x)
+              ASSERT_EQ(u(z, y, x),
+                        code({block.cell(0) + z, block.cell(1) + y, block.cell(2) + x}));
+      },
+      Threads::one);
   EXPECT_EQ(blocks, 6);
 }
 
@@ -50,17 +65,25 @@ TEST(Kernels, AreWrittenOnceForBricksAndArrays) {
           const auto v = block.writes(out);
           for (int z = block.first(0); z < block.end(0); ++z)
             for (int y = block.first(1); y < block.end(1); ++y)
-              for (int x = block.first(2); x < block.end(2); ++x) v(z, y, x) = 3 * u(z - 1, y + 1, x - 1) - u(z + 1, y - 1, x + 1) + u(z, y, x + 1) - u(z - 1, y - 1, x - 1);
+              for (int x = block.first(2); x < block.end(2); ++x)
+                v(z, y, x) = 3 * u(z - 1, y + 1, x - 1) - u(z + 1, y - 1, x + 1) + u(z, y, x + 1) -
+                             u(z - 1, y - 1, x - 1);
         };
-        if (gathered) sum(block.template gather<1>(in));
-        else sum(block(in));
+        if (gathered)
+          sum(block.template gather<1>(in));
+        else
+          sum(block(in));
       };
     };
     for_each_tile<4, 2, 8>(field.in.layout, box, on(field.in.data.data(), field.out.data.data()));
-    for_each_brick(bricks<4, 2, 8>(*field.table), bricks_in(*field.table, box), box, on(field.brick_in.base(), field.brick_out.base()));
+    for_each_brick(bricks<4, 2, 8>(*field.table), bricks_in(*field.table, box), box,
+                   on(field.brick_in.base(), field.brick_out.base()));
     over_cells<3>({{-4, -2, -8}, {12, 8, 16}}, [&](const Cell<3>& x) {
       const auto [z, y, k] = x;
-      const double expected = inside<3>(x, box) ? 3 * code({z - 1, y + 1, k - 1}) - code({z + 1, y - 1, k + 1}) + code({z, y, k + 1}) - code({z - 1, y - 1, k - 1}) : 0;
+      const double expected = inside<3>(x, box)
+                                  ? 3 * code({z - 1, y + 1, k - 1}) - code({z + 1, y - 1, k + 1}) +
+                                        code({z, y, k + 1}) - code({z - 1, y - 1, k - 1})
+                                  : 0;
       ASSERT_EQ(field.out(x), expected);
       ASSERT_EQ(field.brick_out(x), expected);
     });
@@ -76,10 +99,12 @@ TEST(Kernels, GatherAsFarAsABrick) {
       const auto u = block.template gather<2>(in);
       for (int z = -2; z < 6; ++z)
         for (int y = -2; y < 4; ++y)
-          for (int x = -2; x < 10; ++x) ASSERT_EQ(u(z, y, x), code({block.cell(0) + z, block.cell(1) + y, block.cell(2) + x}));
+          for (int x = -2; x < 10; ++x)
+            ASSERT_EQ(u(z, y, x), code({block.cell(0) + z, block.cell(1) + y, block.cell(2) + x}));
     };
   };
-  for_each_brick(bricks<4, 2, 8>(*field.table), bricks_in(*field.table, own), check(field.brick_in.base()), Threads::one);
+  for_each_brick(bricks<4, 2, 8>(*field.table), bricks_in(*field.table, own),
+                 check(field.brick_in.base()), Threads::one);
   for_each_tile<4, 2, 8>(field.in.layout, own, check(field.in.data.data()), Threads::one);
 }
 
@@ -88,7 +113,8 @@ TEST(Kernels, TakeSeveralFieldsOfABrick) {
   std::mt19937 random(4);
   Pair field(random);
   double* second = field.brick_in.base() + 4 * 2 * 8;
-  apply(star<3, 1>(), {1, 0}, bricks<4, 2, 8>(*field.table), field.brick_in.base(), second, {0, static_cast<std::int32_t>(field.table->own_count)});
+  apply(star<3, 1>(), {1, 0}, bricks<4, 2, 8>(*field.table), field.brick_in.base(), second,
+        {0, static_cast<std::int32_t>(field.table->own_count)});
   over_cells<3>({{0, 0, 0}, {8, 6, 8}}, [&](const Cell<3>& x) {
     ASSERT_EQ(at(bricks<4, 2, 8>(*field.table), second, x[0], x[1], x[2]), code(x));
     ASSERT_EQ(field.brick_in(x), code(x));
@@ -97,7 +123,8 @@ TEST(Kernels, TakeSeveralFieldsOfABrick) {
 
 TEST(Kernels, RunOnTilesOfTheArraysDimensionsOnly) {
   const tonari_array array = packed_array(2, {1, 1}, {4, 4}, {1, 1});
-  EXPECT_THROW((for_each_tile<4, 4, 4>(array, {{0, 0}, {4, 4}}, [](const auto&) {})), std::invalid_argument);
+  EXPECT_THROW((for_each_tile<4, 4, 4>(array, {{0, 0}, {4, 4}}, [](const auto&) {})),
+               std::invalid_argument);
 }
 
 }  // namespace

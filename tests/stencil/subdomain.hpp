@@ -1,4 +1,5 @@
-// One random subdomain, stored as an array and in bricks, with the same cells; and stencils computed cell by cell from lists of points.
+// One random subdomain, stored as an array and in bricks, with the same cells; and stencils
+// computed cell by cell from lists of points.
 #pragma once
 
 #include <tonari/stencil.hpp>
@@ -20,7 +21,9 @@
 
 namespace tonari::test {
 
-inline std::int64_t between(std::mt19937& random, std::int64_t least, std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(least, most)(random); }
+inline std::int64_t between(std::mt19937& random, std::int64_t least, std::int64_t most) {
+  return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+}
 
 template <int D>
 using Cell = std::array<std::int64_t, D>;
@@ -35,7 +38,8 @@ void over_cells(const tonari_box& box, const F& f) {
   for (;;) {
     f(x);
     int i = D - 1;
-    while (i >= 0 && ++x[static_cast<std::size_t>(i)] == box.end[i]) x[static_cast<std::size_t>(i)] = box.first[i], --i;
+    while (i >= 0 && ++x[static_cast<std::size_t>(i)] == box.end[i])
+      x[static_cast<std::size_t>(i)] = box.first[i], --i;
     if (i < 0) return;
   }
 }
@@ -49,7 +53,9 @@ tonari_box grown(tonari_box box, std::int64_t by) {
 template <int D>
 bool inside(const Cell<D>& x, const tonari_box& box) {
   for (int i = 0; i < D; ++i)
-    if (x[static_cast<std::size_t>(i)] < box.first[i] || x[static_cast<std::size_t>(i)] >= box.end[i]) return false;
+    if (x[static_cast<std::size_t>(i)] < box.first[i] ||
+        x[static_cast<std::size_t>(i)] >= box.end[i])
+      return false;
   return true;
 }
 
@@ -110,7 +116,8 @@ PointList<D> points_of(Points<D, X...>) {
 // One field of an array, with cells as they come.
 template <class T, int D>
 struct ArrayField {
-  explicit ArrayField(const tonari_array& array, T value = 0) : layout(array), data(static_cast<std::size_t>(elements(array)), value) {}
+  explicit ArrayField(const tonari_array& array, T value = 0)
+      : layout(array), data(static_cast<std::size_t>(elements(array)), value) {}
   T& operator()(const Cell<D>& x) {
     return std::apply([&](auto... i) -> T& { return at(layout, data.data(), i...); }, x);
   }
@@ -122,7 +129,8 @@ struct ArrayField {
 template <class T, int... E>
 struct BrickField {
   static constexpr int D = sizeof...(E);
-  BrickField(const BrickTable& where, T value = 0) : table(*where), data(static_cast<std::size_t>(where.elements()), value) {}
+  BrickField(const BrickTable& where, T value = 0)
+      : table(*where), data(static_cast<std::size_t>(where.elements()), value) {}
   T& operator()(const Cell<D>& x) {
     return std::apply([&](auto... i) -> T& { return at(bricks<E...>(table), base(), i...); }, x);
   }

@@ -50,7 +50,8 @@ void note(long& counter, const char* name) {
   if (!*counts.first) counts.first = name;
 }
 
-// Which persistent requests send. Used inside of MPI's wrappers only, so its own memory does not count.
+// Which persistent requests send. Used inside of MPI's wrappers only, so its own memory does not
+// count.
 std::set<MPI_Request>& senders() {
   static auto* const all = new std::set<MPI_Request>;
   return *all;
@@ -67,7 +68,8 @@ std::set<MPI_Request>& synchronous() {
 bool refused() {
   if (inside_mpi) return false;
   ++refusal.asked;
-  return refusal.first > 0 && (refusal.once ? refusal.asked == refusal.first : refusal.asked >= refusal.first);
+  return refusal.first > 0 &&
+         (refusal.once ? refusal.asked == refusal.first : refusal.asked >= refusal.first);
 }
 void* note_allocation(void* p) {
   if (!p || inside_mpi) return p;
@@ -124,8 +126,12 @@ EXPORT void* realloc(void* p, std::size_t n) {
   note_free(p);
   return note_allocation(__libc_realloc(p, n));
 }
-EXPORT void* aligned_alloc(std::size_t alignment, std::size_t n) { return refused() ? nullptr : note_allocation(__libc_memalign(alignment, n)); }
-EXPORT void* memalign(std::size_t alignment, std::size_t n) { return note_allocation(__libc_memalign(alignment, n)); }
+EXPORT void* aligned_alloc(std::size_t alignment, std::size_t n) {
+  return refused() ? nullptr : note_allocation(__libc_memalign(alignment, n));
+}
+EXPORT void* memalign(std::size_t alignment, std::size_t n) {
+  return note_allocation(__libc_memalign(alignment, n));
+}
 EXPORT int posix_memalign(void** p, std::size_t alignment, std::size_t n) {
   *p = note_allocation(__libc_memalign(alignment, n));
   return *p ? 0 : ENOMEM;
@@ -157,22 +163,37 @@ EXPORT_CPP void operator delete(void* p, std::size_t) noexcept { operator delete
     const Inside inside;                        \
     return PMPI_##name arguments;               \
   }
-#define BOTH_SIDES(name) \
-  COLLECTIVE(name, (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c), (s, n, t, d, m, u, c))
-#define BOTH_SIDES_NONBLOCKING(name) \
-  COLLECTIVE(name, (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (s, n, t, d, m, u, c, r))
-#define ROOTED(name) \
-  COLLECTIVE(name, (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, int root, MPI_Comm c), (s, n, t, d, m, u, root, c))
+#define BOTH_SIDES(name)                                                                         \
+  COLLECTIVE(name,                                                                               \
+             (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c), \
+             (s, n, t, d, m, u, c))
+#define BOTH_SIDES_NONBLOCKING(name)                                                            \
+  COLLECTIVE(name,                                                                              \
+             (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c, \
+              MPI_Request* r),                                                                  \
+             (s, n, t, d, m, u, c, r))
+#define ROOTED(name)                                                                          \
+  COLLECTIVE(name,                                                                            \
+             (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, int root, \
+              MPI_Comm c),                                                                    \
+             (s, n, t, d, m, u, root, c))
 
 COLLECTIVE(Barrier, (MPI_Comm c), (c))
 COLLECTIVE(Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r))
 COLLECTIVE(Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
-COLLECTIVE(Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r), (b, n, t, root, c, r))
-COLLECTIVE(Reduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c), (s, d, n, t, o, root, c))
-COLLECTIVE(Allreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
-COLLECTIVE(Iallreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r), (s, d, n, t, o, c, r))
-COLLECTIVE(Scan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
-COLLECTIVE(Exscan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (s, d, n, t, o, c))
+COLLECTIVE(Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r),
+           (b, n, t, root, c, r))
+COLLECTIVE(Reduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
+           (s, d, n, t, o, root, c))
+COLLECTIVE(Allreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
+           (s, d, n, t, o, c))
+COLLECTIVE(Iallreduce,
+           (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r),
+           (s, d, n, t, o, c, r))
+COLLECTIVE(Scan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
+           (s, d, n, t, o, c))
+COLLECTIVE(Exscan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
+           (s, d, n, t, o, c))
 ROOTED(Gather)
 ROOTED(Scatter)
 BOTH_SIDES(Allgather)
@@ -184,64 +205,81 @@ BOTH_SIDES_NONBLOCKING(Ialltoall)
 BOTH_SIDES_NONBLOCKING(Ineighbor_alltoall)
 BOTH_SIDES_NONBLOCKING(Ineighbor_allgather)
 COLLECTIVE(Neighbor_alltoallw,
-           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d, const int m[], const MPI_Aint b[], const MPI_Datatype u[],
-            MPI_Comm c),
+           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d,
+            const int m[], const MPI_Aint b[], const MPI_Datatype u[], MPI_Comm c),
            (s, n, a, t, d, m, b, u, c))
 COLLECTIVE(Ineighbor_alltoallw,
-           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d, const int m[], const MPI_Aint b[], const MPI_Datatype u[],
-            MPI_Comm c, MPI_Request* r),
+           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d,
+            const int m[], const MPI_Aint b[], const MPI_Datatype u[], MPI_Comm c, MPI_Request* r),
            (s, n, a, t, d, m, b, u, c, r))
 
 // change: what a successful call, unless MPI makes it itself, adds to the objects that exist.
-#define SETUP(name, parameters, arguments, change) SETUP_AS(MPI, PMPI, name, parameters, arguments, change)
+#define SETUP(name, parameters, arguments, change) \
+  SETUP_AS(MPI, PMPI, name, parameters, arguments, change)
 #define SETUP_AS(prefix, real, name, parameters, arguments, change) \
-  EXPORT int prefix##_##name parameters {               \
-    note(counts.setups, #prefix "_" #name);             \
-    const Inside inside;                                \
-    const int code = real##_##name arguments;           \
-    if (code == MPI_SUCCESS && inside_mpi == 1) change; \
-    return code;                                        \
+  EXPORT int prefix##_##name parameters {                           \
+    note(counts.setups, #prefix "_" #name);                         \
+    const Inside inside;                                            \
+    const int code = real##_##name arguments;                       \
+    if (code == MPI_SUCCESS && inside_mpi == 1) change;             \
+    return code;                                                    \
   }
-#define NEW_TYPE(name, parameters, arguments) SETUP(name, parameters, arguments, ++existing.datatypes)
+#define NEW_TYPE(name, parameters, arguments) \
+  SETUP(name, parameters, arguments, ++existing.datatypes)
 
 NEW_TYPE(Type_contiguous, (int n, MPI_Datatype t, MPI_Datatype* r), (n, t, r))
 NEW_TYPE(Type_vector, (int n, int l, int s, MPI_Datatype t, MPI_Datatype* r), (n, l, s, t, r))
-NEW_TYPE(Type_create_hvector, (int n, int l, MPI_Aint s, MPI_Datatype t, MPI_Datatype* r), (n, l, s, t, r))
-NEW_TYPE(Type_indexed, (int n, const int l[], const int a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
-NEW_TYPE(Type_create_hindexed, (int n, const int l[], const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
-NEW_TYPE(Type_create_hindexed_block, (int n, int l, const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
-NEW_TYPE(Type_create_struct, (int n, const int l[], const MPI_Aint a[], const MPI_Datatype t[], MPI_Datatype* r), (n, l, a, t, r))
+NEW_TYPE(Type_create_hvector, (int n, int l, MPI_Aint s, MPI_Datatype t, MPI_Datatype* r),
+         (n, l, s, t, r))
+NEW_TYPE(Type_indexed, (int n, const int l[], const int a[], MPI_Datatype t, MPI_Datatype* r),
+         (n, l, a, t, r))
+NEW_TYPE(Type_create_hindexed,
+         (int n, const int l[], const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r),
+         (n, l, a, t, r))
+NEW_TYPE(Type_create_hindexed_block,
+         (int n, int l, const MPI_Aint a[], MPI_Datatype t, MPI_Datatype* r), (n, l, a, t, r))
+NEW_TYPE(Type_create_struct,
+         (int n, const int l[], const MPI_Aint a[], const MPI_Datatype t[], MPI_Datatype* r),
+         (n, l, a, t, r))
 NEW_TYPE(Type_create_subarray,
-         (int d, const int s[], const int n[], const int f[], int o, MPI_Datatype t, MPI_Datatype* r), (d, s, n, f, o, t, r))
-NEW_TYPE(Type_create_resized, (MPI_Datatype t, MPI_Aint l, MPI_Aint e, MPI_Datatype* r), (t, l, e, r))
+         (int d, const int s[], const int n[], const int f[], int o, MPI_Datatype t,
+          MPI_Datatype* r),
+         (d, s, n, f, o, t, r))
+NEW_TYPE(Type_create_resized, (MPI_Datatype t, MPI_Aint l, MPI_Aint e, MPI_Datatype* r),
+         (t, l, e, r))
 NEW_TYPE(Type_dup, (MPI_Datatype t, MPI_Datatype* r), (t, r))
 SETUP(Type_commit, (MPI_Datatype * t), (t), (void)0)
 SETUP(Type_free, (MPI_Datatype * t), (t), --existing.datatypes)
 
-// As an MPI that has no communicator left: the parent's error handler is called, then the code is returned.
+// As an MPI that has no communicator left: the parent's error handler is called, then the code is
+// returned.
 static int refuse_communicator(MPI_Comm parent) {
   MPI_Comm_call_errhandler(parent, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
 }
-#define NEW_COMM(name, parameters, arguments)                                               \
-  EXPORT int MPI_##name parameters {                                                        \
-    note(counts.setups, "MPI_" #name);                                                      \
-    if (communicators_refused) return refuse_communicator(c);                               \
-    const Inside inside;                                                                    \
-    const int code = PMPI_##name arguments;                                                 \
-    if (code == MPI_SUCCESS && inside_mpi == 1) ++existing.communicators;                   \
-    return code;                                                                            \
+#define NEW_COMM(name, parameters, arguments)                             \
+  EXPORT int MPI_##name parameters {                                      \
+    note(counts.setups, "MPI_" #name);                                    \
+    if (communicators_refused) return refuse_communicator(c);             \
+    const Inside inside;                                                  \
+    const int code = PMPI_##name arguments;                               \
+    if (code == MPI_SUCCESS && inside_mpi == 1) ++existing.communicators; \
+    return code;                                                          \
   }
 NEW_COMM(Comm_dup, (MPI_Comm c, MPI_Comm* n), (c, n))
 NEW_COMM(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* n), (c, color, key, n))
-NEW_COMM(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm* n), (c, kind, key, i, n))
+NEW_COMM(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm* n),
+         (c, kind, key, i, n))
 NEW_COMM(Dist_graph_create_adjacent,
-         (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm* n),
+         (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[],
+          MPI_Info i, int reorder, MPI_Comm* n),
          (c, in, s, sw, out, d, dw, i, reorder, n))
 SETUP(Comm_free, (MPI_Comm * c), (c), --existing.communicators)
-SETUP(Send_init, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, to, tag, c, r),
-      (++existing.requests, senders().insert(*r)))
-SETUP(Recv_init, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r), ++existing.requests)
+SETUP(Send_init,
+      (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r),
+      (b, n, t, to, tag, c, r), (++existing.requests, senders().insert(*r)))
+SETUP(Recv_init, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r),
+      (b, n, t, from, tag, c, r), ++existing.requests)
 
 // Types that a derived type was made of come as new handles, to be freed; predefined ones do not.
 static void note_contents(MPI_Datatype type, const MPI_Datatype types[]) {
@@ -253,27 +291,36 @@ static void note_contents(MPI_Datatype type, const MPI_Datatype types[]) {
     existing.datatypes += combiner != MPI_COMBINER_NAMED;
   }
 }
-SETUP(Type_get_contents, (MPI_Datatype type, int ni, int na, int nt, int i[], MPI_Aint a[], MPI_Datatype t[]), (type, ni, na, nt, i, a, t),
-      note_contents(type, t))
+SETUP(Type_get_contents,
+      (MPI_Datatype type, int ni, int na, int nt, int i[], MPI_Aint a[], MPI_Datatype t[]),
+      (type, ni, na, nt, i, a, t), note_contents(type, t))
 #if MPI_VERSION >= 4
 SETUP(Type_get_contents_c,
-      (MPI_Datatype type, MPI_Count ni, MPI_Count na, MPI_Count nl, MPI_Count nt, int i[], MPI_Aint a[], MPI_Count l[], MPI_Datatype t[]),
+      (MPI_Datatype type, MPI_Count ni, MPI_Count na, MPI_Count nl, MPI_Count nt, int i[],
+       MPI_Aint a[], MPI_Count l[], MPI_Datatype t[]),
       (type, ni, na, nl, nt, i, a, l, t), note_contents(type, t))
 #endif
 
 #if TONARI_PERSISTENT_COLLECTIVES
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-#define PERSISTENT(name, parameters, arguments) SETUP(name, parameters, arguments, ++existing.requests)
+#define PERSISTENT(name, parameters, arguments) \
+  SETUP(name, parameters, arguments, ++existing.requests)
 #else
-#define PERSISTENT(name, parameters, arguments) SETUP_AS(MPIX, PMPIX, name, parameters, arguments, ++existing.requests)
+#define PERSISTENT(name, parameters, arguments) \
+  SETUP_AS(MPIX, PMPIX, name, parameters, arguments, ++existing.requests)
 #endif
 PERSISTENT(Neighbor_alltoall_init,
-           (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c, MPI_Info i, MPI_Request* r), (s, n, t, d, m, u, c, i, r))
+           (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c,
+            MPI_Info i, MPI_Request* r),
+           (s, n, t, d, m, u, c, i, r))
 PERSISTENT(Neighbor_allgather_init,
-           (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c, MPI_Info i, MPI_Request* r), (s, n, t, d, m, u, c, i, r))
+           (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c,
+            MPI_Info i, MPI_Request* r),
+           (s, n, t, d, m, u, c, i, r))
 PERSISTENT(Neighbor_alltoallw_init,
-           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d, const int m[], const MPI_Aint b[], const MPI_Datatype u[],
-            MPI_Comm c, MPI_Info i, MPI_Request* r),
+           (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d,
+            const int m[], const MPI_Aint b[], const MPI_Datatype u[], MPI_Comm c, MPI_Info i,
+            MPI_Request* r),
            (s, n, a, t, d, m, b, u, c, i, r))
 #endif
 
@@ -309,11 +356,14 @@ PASS(Waitany, (int n, MPI_Request r[], int* k, MPI_Status* s), (n, r, k, s))
 PASS(Mrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Status* s), (b, n, t, m, s))
 PASS(Iprobe, (int from, int tag, MPI_Comm c, int* f, MPI_Status* s), (from, tag, c, f, s))
 PASS(Sendrecv,
-     (const void* s, int n, MPI_Datatype t, int to, int tag, void* d, int m, MPI_Datatype u, int from, int other, MPI_Comm c, MPI_Status* status),
+     (const void* s, int n, MPI_Datatype t, int to, int tag, void* d, int m, MPI_Datatype u,
+      int from, int other, MPI_Comm c, MPI_Status* status),
      (s, n, t, to, tag, d, m, u, from, other, c, status))
 PASS(Cancel, (MPI_Request * r), (r))
-PASS(Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r))
-PASS(Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s))
+PASS(Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r),
+     (b, n, t, from, tag, c, r))
+PASS(Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s),
+     (b, n, t, from, tag, c, s))
 
 EXPORT int MPI_Start(MPI_Request* request) {
   if (armed) counts.sends += sends(*request);
@@ -332,10 +382,13 @@ EXPORT int MPI_Startall(int n, MPI_Request requests[]) {
     const Inside inside;                  \
     return PMPI_##name arguments;         \
   }
-SEND(Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (b, n, t, to, tag, c))
-SEND(Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, to, tag, c, r))
+SEND(Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
+     (b, n, t, to, tag, c))
+SEND(Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r),
+     (b, n, t, to, tag, c, r))
 
-EXPORT int MPI_Issend(const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+EXPORT int MPI_Issend(const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                      MPI_Request* request) {
   if (armed) ++counts.sends;
   const Inside inside;
   const int code = PMPI_Issend(buffer, n, type, to, tag, comm, request);
@@ -346,15 +399,18 @@ EXPORT int MPI_Test(MPI_Request* request, int* complete, MPI_Status* status) {
   const Inside inside;
   const MPI_Request tested = *request;
   const int code = PMPI_Test(request, complete, status);
-  if (code == MPI_SUCCESS && *complete) existing.requests -= static_cast<long>(synchronous().erase(tested));
+  if (code == MPI_SUCCESS && *complete)
+    existing.requests -= static_cast<long>(synchronous().erase(tested));
   return code;
 }
-EXPORT int MPI_Testsome(int n, MPI_Request requests[], int* count, int done[], MPI_Status statuses[]) {
+EXPORT int MPI_Testsome(int n, MPI_Request requests[], int* count, int done[],
+                        MPI_Status statuses[]) {
   const Inside inside;
   const std::vector<MPI_Request> tested(requests, requests + n);
   const int code = PMPI_Testsome(n, requests, count, done, statuses);
   for (int k = 0; code == MPI_SUCCESS && *count != MPI_UNDEFINED && k < *count; ++k)
-    existing.requests -= static_cast<long>(synchronous().erase(tested[static_cast<std::size_t>(done[k])]));
+    existing.requests -=
+        static_cast<long>(synchronous().erase(tested[static_cast<std::size_t>(done[k])]));
   return code;
 }
 EXPORT int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
@@ -363,7 +419,8 @@ EXPORT int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
   if (key == MPI_TAG_UB && largest_tag > 0) *static_cast<int**>(value) = &largest_tag;
   return code;
 }
-EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {
+EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message,
+                       MPI_Status* status) {
   if (improbe_fails_in > 0 && --improbe_fails_in == 0) return MPI_ERR_OTHER;
   const Inside inside;
   return PMPI_Improbe(source, tag, comm, found, message, status);

@@ -1,11 +1,13 @@
-// Counts what happens between arm() and disarm(), by wrappers around MPI's functions and around malloc.
+// Counts what happens between arm() and disarm(), by wrappers around MPI's functions and around
+// malloc.
 #pragma once
 
 namespace tonari::test {
 
 struct Counts {
-  long collectives = 0;    // MPI calls that all ranks have to make
-  long setups = 0;         // MPI calls that make or free datatypes, persistent requests and communicators
+  long collectives = 0;  // MPI calls that all ranks have to make
+  // MPI calls that make or free datatypes, persistent requests and communicators
+  long setups = 0;
   long sends = 0;          // messages that were started
   long calls = 0;          // MPI calls of all kinds that are wrapped
   long allocations = 0;    // malloc and its relatives, called outside of MPI
@@ -18,9 +20,11 @@ Counts disarm();
 
 // Objects that exist, since the program began.
 struct Live {
-  long datatypes = 0, requests = 0, communicators = 0;  // requests: persistent ones and synchronous sends
-  long pieces = 0, bytes = 0;  // of memory, allocated outside of MPI; wrong where the MPI's callbacks free some
-  long objects = 0;            // made by new
+  // requests: persistent ones and synchronous sends
+  long datatypes = 0, requests = 0, communicators = 0;
+  // of memory, allocated outside of MPI; wrong where the MPI's callbacks free some
+  long pieces = 0, bytes = 0;
+  long objects = 0;  // made by new
 };
 Live live();
 
@@ -32,7 +36,8 @@ void limit_tags(int largest);
 // From now on the MPI refuses every new communicator, or no longer does.
 void refuse_communicators(bool refuse);
 
-// The n-th of the library's own allocations by this thread from now on fails, and if not `once` all that follow, too. n = 0: none does. MPI's never do.
+// The n-th of the library's own allocations by this thread from now on fails, and if not `once` all
+// that follow, too. n = 0: none does. MPI's never do.
 void fail_allocation(long n, bool once = true);
 // How many there were since.
 long allocations();

@@ -22,7 +22,9 @@ Error error_of(F f) {
 
 inline void expect_sentence(const Error& error, Errc code, const std::vector<std::string>& parts) {
   EXPECT_EQ(error.code(), code) << error.what();
-  for (const std::string& part : parts) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what() << "\nlacks " << part;
+  for (const std::string& part : parts)
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+        << error.what() << "\nlacks " << part;
 }
 
 }  // namespace tonari::test

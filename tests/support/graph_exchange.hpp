@@ -1,4 +1,5 @@
-// Runs one exchange on a neighborhood that all ranks know as a graph, by any algorithm, and knows which of them must refuse.
+// Runs one exchange on a neighborhood that all ranks know as a graph, by any algorithm, and knows
+// which of them must refuse.
 #pragma once
 
 #include <cstdlib>
@@ -29,8 +30,10 @@ class Nodes {
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;
   static void set(const std::string& text) {
-    if (text.empty()) unsetenv("TONARI_NODES");
-    else setenv("TONARI_NODES", text.c_str(), 1);
+    if (text.empty())
+      unsetenv("TONARI_NODES");
+    else
+      setenv("TONARI_NODES", text.c_str(), 1);
   }
 
  private:
@@ -41,14 +44,18 @@ struct Split {
   const char* text;        // for TONARI_NODES
   std::vector<int> sizes;  // of the first nodes, the rest is one node; a single number: of all
 };
-inline const Split splits[] = {{"", {1 << 20}}, {"1", {1}}, {"2", {2}}, {"3", {3}}, {"1,3", {1, 3}}, {"3,1", {3, 1}}, {"2,1,4", {2, 1, 4}}, {"1,5", {1, 5}}};
+inline const Split splits[] = {{"", {1 << 20}},      {"1", {1}},      {"2", {2}},
+                               {"3", {3}},           {"1,3", {1, 3}}, {"3,1", {3, 1}},
+                               {"2,1,4", {2, 1, 4}}, {"1,5", {1, 5}}};
 
 // Whether there are at least two nodes, and one of at least two ranks.
 inline bool several_nodes(const Split& split, int ranks) {
-  std::vector<int> sizes = split.sizes.size() == 1 ? std::vector<int>(ranks, split.sizes[0]) : split.sizes;
+  std::vector<int> sizes =
+      split.sizes.size() == 1 ? std::vector<int>(ranks, split.sizes[0]) : split.sizes;
   if (split.sizes.size() > 1) sizes.push_back(ranks);
   int nodes = 0, largest = 0;
-  for (int left = ranks, n = 0; left > 0; left -= sizes[n++]) ++nodes, largest = std::max(largest, std::min(left, sizes[n]));
+  for (int left = ranks, n = 0; left > 0; left -= sizes[n++])
+    ++nodes, largest = std::max(largest, std::min(left, sizes[n]));
   return nodes > 1 && largest > 1;
 }
 
@@ -57,17 +64,26 @@ class GraphExchange : public testing::Test {
   enum class Applies { always, perhaps, never };
 
   // Small and equal blocks always pass; what planners find out by themselves is `perhaps`.
-  static Applies applies(const Graph& graph, Operation op, const std::string& algorithm, bool several_nodes) {
+  static Applies applies(const Graph& graph, Operation op, const std::string& algorithm,
+                         bool several_nodes) {
     const Degrees degrees = degrees_of(graph);
-    const auto only_if = [](bool possible, Applies then) { return possible ? then : Applies::never; };
-    if (algorithm == "native") return only_if(degrees.balanced || !native_loses_blocks(), Applies::always);
+    const auto only_if = [](bool possible, Applies then) {
+      return possible ? then : Applies::never;
+    };
+    if (algorithm == "native")
+      return only_if(degrees.balanced || !native_loses_blocks(), Applies::always);
     if (algorithm == "coloring") return only_if(degrees.most() > 1, Applies::always);
     if (algorithm == "tree") return only_if(degrees.most_out > 2, Applies::perhaps);
-    if (algorithm == "node-aware") return only_if(degrees.most() > 1 && several_nodes, Applies::perhaps);
-    if (algorithm == "common-neighborhood") return only_if(gathers(op) && degrees.most() > 1, Applies::perhaps);
-    if (algorithm == "store-and-forward") return only_if(world_size() >= 4 && degrees.most() > 2, Applies::perhaps);
-    if (algorithm == "message-sharing" || algorithm == "balanced") return only_if(degrees.most() > 2, Applies::perhaps);
-    if (algorithm == "torus" || algorithm == "torus-direct") return Applies::never;  // not isomorphic
+    if (algorithm == "node-aware")
+      return only_if(degrees.most() > 1 && several_nodes, Applies::perhaps);
+    if (algorithm == "common-neighborhood")
+      return only_if(gathers(op) && degrees.most() > 1, Applies::perhaps);
+    if (algorithm == "store-and-forward")
+      return only_if(world_size() >= 4 && degrees.most() > 2, Applies::perhaps);
+    if (algorithm == "message-sharing" || algorithm == "balanced")
+      return only_if(degrees.most() > 2, Applies::perhaps);
+    // not isomorphic
+    if (algorithm == "torus" || algorithm == "torus-direct") return Applies::never;
     return Applies::always;
   }
 
@@ -77,25 +93,36 @@ class GraphExchange : public testing::Test {
   };
 
   // near is graph. common: the same on all ranks. Returns whether it ran.
-  bool exchange(tonari_neighborhood near, const Graph& graph, Operation op, const Sizes& sizes, const Way& way, Applies expected, Random& common) {
+  bool exchange(tonari_neighborhood near, const Graph& graph, Operation op, const Sizes& sizes,
+                const Way& way, Applies expected, Random& common) {
     const int rank = world_rank();
-    const Info info{
-        {"tonari_algorithm", way.algorithm}, {"tonari_channel", way.channel}, {"tonari_ports", std::to_string(way.ports)}, {"tonari_tune", way.tune}};
-    Random random(common() + 977u * static_cast<unsigned>(rank));  // datatypes and places differ between ranks
+    const Info info{{"tonari_algorithm", way.algorithm},
+                    {"tonari_channel", way.channel},
+                    {"tonari_ports", std::to_string(way.ports)},
+                    {"tonari_tune", way.tune}};
+    // datatypes and places differ between ranks
+    Random random(common() + 977u * static_cast<unsigned>(rank));
     Buffers b = make_buffers(random, graph, rank, op, sizes);
     b.prepare(rank, -1);
     const std::vector<Byte> before = b.in.memory;
     std::ostringstream label;
-    label << name(op) << ", " << graph.name << ", " << way.algorithm << ' ' << way.channel << ' ' << way.tune << " ports " << way.ports
-          << ", blocks of " << sizes.quantum << " * " << sizes.most << (sizes.by_rank ? " by rank" : sizes.equal ? "" : " by block");
+    label << name(op) << ", " << graph.name << ", " << way.algorithm << ' ' << way.channel << ' '
+          << way.tune << " ports " << way.ports << ", blocks of " << sizes.quantum << " * "
+          << sizes.most
+          << (sizes.by_rank ? " by rank"
+              : sizes.equal ? ""
+                            : " by block");
     SCOPED_TRACE(label.str());
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);
     b.out.free_types(), b.in.free_types();
-    if (expected == Applies::never || (expected == Applies::perhaps && code == TONARI_ERR_ALGORITHM)) {
+    if (expected == Applies::never ||
+        (expected == Applies::perhaps && code == TONARI_ERR_ALGORITHM)) {
       EXPECT_EQ(code, TONARI_ERR_ALGORITHM);
-      if (code == TONARI_SUCCESS) tonari_request_free(&request);
-      else if (expected == Applies::never) expect_sentence(way.algorithm);
+      if (code == TONARI_SUCCESS)
+        tonari_request_free(&request);
+      else if (expected == Applies::never)
+        expect_sentence(way.algorithm);
       return false;
     }
     EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
@@ -106,7 +133,8 @@ class GraphExchange : public testing::Test {
       b.prepare(rank, round);
       EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
       EXPECT_EQ(complete(request, (rank + round) % 2), TONARI_SUCCESS) << tonari_last_error();
-      EXPECT_EQ(b.wrong(graph, rank, round), "") << "round " << round << "\n" << tonari_request_describe(request);
+      EXPECT_EQ(b.wrong(graph, rank, round), "") << "round " << round << "\n"
+                                                 << tonari_request_describe(request);
     }
     EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
     ++ran[way.algorithm];
@@ -114,24 +142,29 @@ class GraphExchange : public testing::Test {
   }
 
   // Random exchanges on a random graph with random nodes.
-  void random_exchanges(std::uint32_t seed, int exchanges, std::span<const char* const> algorithms) {
+  void random_exchanges(std::uint32_t seed, int exchanges,
+                        std::span<const char* const> algorithms) {
     Random common(seed);
     const Split& split = splits[pick(common, 0, static_cast<int>(std::size(splits)) - 1)];
     const Graph graph = random_graph(common, world_size());
     SCOPED_TRACE("seed " + std::to_string(seed) + ", nodes " + split.text);
     Nodes::set(split.text);
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     check_lists(near, graph.of[world_rank()]);
     for (int k = 0; k < exchanges; ++k) {
       const auto op = all_operations[pick(common, 0, 5)];
       const Sizes sizes = random_sizes(common, op, true);
-      Way way{algorithms[pick(common, 0, static_cast<int>(algorithms.size()) - 1)], "auto", "off", std::max(0, pick(common, -3, 2))};
+      Way way{algorithms[pick(common, 0, static_cast<int>(algorithms.size()) - 1)], "auto", "off",
+              std::max(0, pick(common, -3, 2))};
       // MPICH 4 loses bytes of long messages between types that are made of different elements.
       if (way.algorithm == "native" && mpi_spins() && sizes.quantum * sizes.most >= 4000) continue;
       if (way.algorithm != "native") way.channel = random_channel(common);
       if (!ranks_are_slow() && pick(common, 0, 1)) way.tune = "model";
-      exchange(near, graph, op, sizes, way, applies(graph, op, way.algorithm, several_nodes(split, world_size())), common);
+      exchange(near, graph, op, sizes, way,
+               applies(graph, op, way.algorithm, several_nodes(split, world_size())), common);
     }
     EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
   }
@@ -161,11 +194,19 @@ class GraphExchange : public testing::Test {
   static void check_info(tonari_request request, const Way& way) {
     tonari_request_info info;
     ASSERT_EQ(tonari_request_get_info(request, &info), TONARI_SUCCESS);
-    const std::string algorithm = way.algorithm == "auto" ? info.algorithm : way.algorithm == "irecv" ? "linear" : way.algorithm;
-    const std::string channel = way.algorithm == "native" ? "mpi" : way.channel == "auto" ? info.channel : way.channel;
-    EXPECT_EQ(algorithm.find('/') == std::string::npos ? info.algorithm : std::string(info.algorithm) + "/" + info.variant, algorithm);
+    const std::string algorithm = way.algorithm == "auto"    ? info.algorithm
+                                  : way.algorithm == "irecv" ? "linear"
+                                                             : way.algorithm;
+    const std::string channel = way.algorithm == "native" ? "mpi"
+                                : way.channel == "auto"   ? info.channel
+                                                          : way.channel;
+    EXPECT_EQ(algorithm.find('/') == std::string::npos
+                  ? info.algorithm
+                  : std::string(info.algorithm) + "/" + info.variant,
+              algorithm);
     EXPECT_EQ(info.channel, channel);
-    EXPECT_NE(std::string(tonari_request_describe(request)).find(info.algorithm), std::string::npos);
+    EXPECT_NE(std::string(tonari_request_describe(request)).find(info.algorithm),
+              std::string::npos);
   }
 };
 

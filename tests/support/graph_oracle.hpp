@@ -1,5 +1,6 @@
-// Directed graphs that every rank knows as a whole, and what an exchange on them must deliver: worked out from the lists alone, by the rule of MPI 4.1, 8.6
-// (the k-th block sent to a rank is the k-th that it receives from there).
+// Directed graphs that every rank knows as a whole, and what an exchange on them must deliver:
+// worked out from the lists alone, by the rule of MPI 4.1, 8.6 (the k-th block sent to a rank is
+// the k-th that it receives from there).
 #pragma once
 
 #include <map>
@@ -39,14 +40,17 @@ inline void find_origins(Graph& graph) {
         continue;
       }
       const std::vector<int>& theirs = graph.of[source].targets;
-      const auto at = std::find(theirs.begin() + next[source], theirs.end(), static_cast<int>(rank)) - theirs.begin();
+      const auto at =
+          std::find(theirs.begin() + next[source], theirs.end(), static_cast<int>(rank)) -
+          theirs.begin();
       lists.origins.push_back(static_cast<int>(at));
       next[source] = static_cast<int>(at) + 1;
     }
   }
 }
 
-// Both lists in the order of the edges, and if there is a generator: sources in an order of their own, and holes.
+// Both lists in the order of the edges, and if there is a generator: sources in an order of their
+// own, and holes.
 inline Graph make_graph(int ranks, const Edges& edges, Random* random = nullptr) {
   Graph graph{std::vector<Lists>(ranks), ""};
   for (const auto& [from, to] : edges) {
@@ -87,7 +91,8 @@ inline Edges erdos_renyi(Random& random, int ranks) {
   return edges;
 }
 
-// Some ranks only send, some only receive, most edges go to one of them, and the last rank has none.
+// Some ranks only send, some only receive, most edges go to one of them, and the last rank has
+// none.
 inline Edges one_way(Random& random, int ranks) {
   Edges edges;
   const int used = std::max(1, ranks - 1), senders = pick(random, 1, used);
@@ -100,22 +105,36 @@ inline Edges one_way(Random& random, int ranks) {
 
 inline Edges anything(Random& random, int ranks) {  // with repeats and self edges
   Edges edges;
-  for (int k = pick(random, 0, 5 * ranks); k > 0; --k) edges.emplace_back(pick(random, 0, ranks - 1), pick(random, 0, ranks - 1));
+  for (int k = pick(random, 0, 5 * ranks); k > 0; --k)
+    edges.emplace_back(pick(random, 0, ranks - 1), pick(random, 0, ranks - 1));
   return edges;
 }
 
 inline Graph random_graph(Random& random, int ranks) {
-  static const char* const names[] = {"erdos-renyi", "anything", "hot spot", "star inwards", "complete", "one way", "no edges"};
+  static const char* const names[] = {"erdos-renyi", "anything", "hot spot", "star inwards",
+                                      "complete",    "one way",  "no edges"};
   const int kind = std::min(pick(random, 0, 6), pick(random, 0, 12));
   const int center = pick(random, 0, ranks - 1);
   Edges edges;
   switch (kind) {
-    case 0: edges = erdos_renyi(random, ranks); break;
-    case 1: edges = anything(random, ranks); break;
-    case 2: edges = star(ranks, center, true); break;
-    case 3: edges = star(ranks, center, false); break;
-    case 4: edges = all_pairs(ranks); break;
-    case 5: edges = one_way(random, ranks); break;
+    case 0:
+      edges = erdos_renyi(random, ranks);
+      break;
+    case 1:
+      edges = anything(random, ranks);
+      break;
+    case 2:
+      edges = star(ranks, center, true);
+      break;
+    case 3:
+      edges = star(ranks, center, false);
+      break;
+    case 4:
+      edges = all_pairs(ranks);
+      break;
+    case 5:
+      edges = one_way(random, ranks);
+      break;
   }
   const std::size_t before = edges.size();
   if (pick(random, 0, 2) == 0)
@@ -128,12 +147,14 @@ inline Graph random_graph(Random& random, int ranks) {
   return graph;
 }
 
-// The neighborhood of a Cartesian communicator: 2j leads down along dimension j, 2j+1 up, and what went down comes from above.
+// The neighborhood of a Cartesian communicator: 2j leads down along dimension j, 2j+1 up, and what
+// went down comes from above.
 inline Graph cartesian_graph(const Topology& grid, int ranks) {
   Topology shifts = grid;
   const int d = grid.dimensions();
   shifts.offsets.assign(static_cast<std::size_t>(2 * d) * d, 0);
-  for (int j = 0; j < d; ++j) shifts.offsets[(2 * j) * d + j] = -1, shifts.offsets[(2 * j + 1) * d + j] = 1;
+  for (int j = 0; j < d; ++j)
+    shifts.offsets[(2 * j) * d + j] = -1, shifts.offsets[(2 * j + 1) * d + j] = 1;
   Graph graph{std::vector<Lists>(ranks), "cartesian"};
   for (int rank = 0; rank < ranks; ++rank)
     for (int i = 0; i < 2 * d; ++i) {
@@ -163,7 +184,9 @@ inline Degrees degrees_of(const Graph& graph) {
   Degrees degrees;
   for (int rank = 0; rank < static_cast<int>(graph.of.size()); ++rank) {
     const Lists& lists = graph.of[rank];
-    const auto existing = [](const std::vector<int>& list) { return static_cast<std::ptrdiff_t>(list.size()) - std::count(list.begin(), list.end(), -1); };
+    const auto existing = [](const std::vector<int>& list) {
+      return static_cast<std::ptrdiff_t>(list.size()) - std::count(list.begin(), list.end(), -1);
+    };
     degrees.most_out = std::max(degrees.most_out, distinct_others(lists.targets, rank));
     degrees.most_in = std::max(degrees.most_in, distinct_others(lists.sources, rank));
     degrees.balanced = degrees.balanced && existing(lists.targets) == existing(lists.sources);
@@ -178,19 +201,24 @@ inline std::vector<int> as_mpi(std::vector<int> ranks) {
   return ranks;
 }
 
-inline int create_adjacent(MPI_Comm comm, const Lists& lists, MPI_Info info, tonari_neighborhood* near) {
+inline int create_adjacent(MPI_Comm comm, const Lists& lists, MPI_Info info,
+                           tonari_neighborhood* near) {
   const std::vector<int> sources = as_mpi(lists.sources), targets = as_mpi(lists.targets);
-  return tonari_neighborhood_create_adjacent(comm, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED, static_cast<int>(targets.size()),
+  return tonari_neighborhood_create_adjacent(comm, static_cast<int>(sources.size()), sources.data(),
+                                             MPI_UNWEIGHTED, static_cast<int>(targets.size()),
                                              targets.data(), MPI_UNWEIGHTED, info, near);
 }
 
-inline Buffers make_buffers(Random& random, const Graph& graph, int rank, Operation op, const Sizes& sizes) {
+inline Buffers make_buffers(Random& random, const Graph& graph, int rank, Operation op,
+                            const Sizes& sizes) {
   const Lists& lists = graph.of[rank];
   std::vector<int> sent, received;
-  for (int i = 0; i < (gathers(op) ? 1 : static_cast<int>(lists.targets.size())); ++i) sent.push_back(sizes.of(i, rank));
+  for (int i = 0; i < (gathers(op) ? 1 : static_cast<int>(lists.targets.size())); ++i)
+    sent.push_back(sizes.of(i, rank));
   for (int j = 0; j < static_cast<int>(lists.sources.size()); ++j) {
     const int source = lists.sources[j];
-    received.push_back(source < 0 ? sizes.of(j, rank) : sizes.of(gathers(op) ? 0 : lists.origins[j], source));
+    received.push_back(source < 0 ? sizes.of(j, rank)
+                                  : sizes.of(gathers(op) ? 0 : lists.origins[j], source));
   }
   Buffers b{op, {}, {}, {}};
   b.out = make_side(random, op, true, sent, sizes.quantum);

@@ -1,4 +1,5 @@
-// What tests of bad exchanges in place share: every kind of call behind one function, and that all ranks get the same error while the buffer stays as it was.
+// What tests of bad exchanges in place share: every kind of call behind one function, and that all
+// ranks get the same error while the buffer stays as it was.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace tonari::test {
 
 enum class Form { regular, v, w, general };
 using Forms = std::vector<Form>;
-inline const Forms all_forms{Form::regular, Form::v, Form::w, Form::general}, symmetric_forms{Form::regular, Form::v, Form::w};
+inline const Forms all_forms{Form::regular, Form::v, Form::w, Form::general},
+    symmetric_forms{Form::regular, Form::v, Form::w};
 enum class Way { persistent, started, blocking };
 constexpr Way all_ways[] = {Way::persistent, Way::started, Way::blocking};
 
@@ -36,13 +38,21 @@ inline int make(const Call& c, Way way, tonari_request* request) {
     return blocking(arguments..., c.comm, c.info);
   };
   switch (c.form) {
-    case Form::regular: return choose(tonari_alltoall_inplace_init, tonari_ialltoall_inplace, tonari_alltoall_inplace, c.buf, c.count, c.type);
-    case Form::v: return choose(tonari_alltoallv_inplace_init, tonari_ialltoallv_inplace, tonari_alltoallv_inplace, c.buf, c.counts, c.displs, c.type);
-    case Form::w: return choose(tonari_alltoallw_inplace_init, tonari_ialltoallw_inplace, tonari_alltoallw_inplace, c.buf, c.counts, c.displs, c.types);
-    case Form::general: break;
+    case Form::regular:
+      return choose(tonari_alltoall_inplace_init, tonari_ialltoall_inplace, tonari_alltoall_inplace,
+                    c.buf, c.count, c.type);
+    case Form::v:
+      return choose(tonari_alltoallv_inplace_init, tonari_ialltoallv_inplace,
+                    tonari_alltoallv_inplace, c.buf, c.counts, c.displs, c.type);
+    case Form::w:
+      return choose(tonari_alltoallw_inplace_init, tonari_ialltoallw_inplace,
+                    tonari_alltoallw_inplace, c.buf, c.counts, c.displs, c.types);
+    case Form::general:
+      break;
   }
-  return choose(tonari_alltoallv_inplace_general_init, tonari_ialltoallv_inplace_general, tonari_alltoallv_inplace_general, c.buf, c.sendcounts, c.senddispls,
-                c.counts, c.displs, c.type);
+  return choose(tonari_alltoallv_inplace_general_init, tonari_ialltoallv_inplace_general,
+                tonari_alltoallv_inplace_general, c.buf, c.sendcounts, c.senddispls, c.counts,
+                c.displs, c.type);
 }
 
 class InPlaceErrors : public testing::Test {
@@ -54,7 +64,8 @@ class InPlaceErrors : public testing::Test {
     before = data;
     counts.assign(n, 2);
     types.assign(n, MPI_INT);
-    for (int j = 0; j < ranks; ++j) at.push_back(3 * j), back.push_back(3 * (ranks - 1 - j)), bytes_at.push_back(12 * j);
+    for (int j = 0; j < ranks; ++j)
+      at.push_back(3 * j), back.push_back(3 * (ranks - 1 - j)), bytes_at.push_back(12 * j);
   }
 
   // A correct one: two integers for every rank.
@@ -71,12 +82,14 @@ class InPlaceErrors : public testing::Test {
   }
 
   // `bad` on the last rank only, `call` on the others.
-  void expect_refused(const Call& call, const Call& bad, int code, std::initializer_list<std::string> words) {
+  void expect_refused(const Call& call, const Call& bad, int code,
+                      std::initializer_list<std::string> words) {
     SCOPED_TRACE("form " + std::to_string(static_cast<int>(call.form)));
     const auto unchanged = reinterpret_cast<tonari_request>(static_cast<std::uintptr_t>(0x40));
     ++turn;
     for (Way way : all_ways) {
-      if (slow() && (turn + static_cast<int>(way)) % 3 != 0) continue;  // by turns: each call takes several collective steps
+      // by turns: each call takes several collective steps
+      if (slow() && (turn + static_cast<int>(way)) % 3 != 0) continue;
       tonari_request request = unchanged;
       expect_everywhere(make(rank == last ? bad : call, way, &request), code, words);
       EXPECT_EQ(request, unchanged) << "output is written on success only";
@@ -86,7 +99,8 @@ class InPlaceErrors : public testing::Test {
 
   // The same wrong thing in each of the forms.
   template <class Change>
-  void refuse_in(const Forms& forms, int code, std::initializer_list<std::string> words, Change change) {
+  void refuse_in(const Forms& forms, int code, std::initializer_list<std::string> words,
+                 Change change) {
     for (Form form : forms) {
       Call bad = good(form);
       change(bad);
@@ -99,13 +113,15 @@ class InPlaceErrors : public testing::Test {
   void expect_usable(MPI_Comm comm = MPI_COMM_WORLD) {
     std::vector<int> mine(static_cast<std::size_t>(ranks));
     for (int j = 0; j < ranks; ++j) mine[j] = 1000 * rank + j;
-    EXPECT_EQ(tonari_alltoall_inplace(mine.data(), 1, MPI_INT, comm, MPI_INFO_NULL), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_alltoall_inplace(mine.data(), 1, MPI_INT, comm, MPI_INFO_NULL), TONARI_SUCCESS)
+        << tonari_last_error();
     for (int j = 0; j < ranks; ++j) EXPECT_EQ(mine[j], 1000 * j + rank);
   }
 
   // Runs it on all ranks; undone by running it once more, since a swap is its own inverse.
   void expect_works(const Call& call) {
-    for (int twice = 0; twice < 2; ++twice) EXPECT_EQ(make(call, Way::blocking, nullptr), TONARI_SUCCESS) << tonari_last_error();
+    for (int twice = 0; twice < 2; ++twice)
+      EXPECT_EQ(make(call, Way::blocking, nullptr), TONARI_SUCCESS) << tonari_last_error();
     EXPECT_TRUE(data == before);
   }
 

@@ -1,5 +1,5 @@
-// main() of the MPI test programs. Every rank runs every test; rank 0 reports as usual, the others only their failures, with the rank in
-// front. All ranks leave with 1 if a test failed anywhere.
+// main() of the MPI test programs. Every rank runs every test; rank 0 reports as usual, the others
+// only their failures, with the rank in front. All ranks leave with 1 if a test failed anywhere.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -12,14 +12,18 @@
 namespace {
 
 class FailuresOfRank : public testing::EmptyTestEventListener {
-  void OnTestStart(const testing::TestInfo& test) override { test_ = std::string(test.test_suite_name()) + "." + test.name(); }
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
     std::ostringstream out;
-    out << "rank " << tonari::test::world_rank() << ": " << (result.file_name() ? result.file_name() : "?") << ':' << result.line_number()
-        << ": " << test_ << ": " << result.message() << '\n';
+    out << "rank " << tonari::test::world_rank() << ": "
+        << (result.file_name() ? result.file_name() : "?") << ':' << result.line_number() << ": "
+        << test_ << ": " << result.message() << '\n';
     const std::string line = out.str();
-    std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that ranks do not write into each other's lines
+    // one call, so that ranks do not write into each other's lines
+    std::fwrite(line.data(), 1, line.size(), stderr);
   }
 
   std::string test_;

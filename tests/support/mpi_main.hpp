@@ -17,8 +17,8 @@ inline int world_size() {
   return size;
 }
 
-// True on all ranks if it is true on all of them. For conditions that decide about going on: a rank that left a test alone would leave the
-// others waiting in it.
+// True on all ranks if it is true on all of them. For conditions that decide about going on: a rank
+// that left a test alone would leave the others waiting in it.
 inline bool everywhere(bool here) {
   int all = here;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);

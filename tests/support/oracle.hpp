@@ -1,5 +1,6 @@
-// What an exchange must deliver, worked out from offsets and ranks alone (never by an MPI collective), and buffers that show every byte of it:
-// payload differs per rank, block, byte and round; everything else in a receive buffer is poison that must survive.
+// What an exchange must deliver, worked out from offsets and ranks alone (never by an MPI
+// collective), and buffers that show every byte of it: payload differs per rank, block, byte and
+// round; everything else in a receive buffer is poison that must survive.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,10 +23,13 @@ namespace tonari::test {
 using Random = std::mt19937;
 using Byte = unsigned char;
 
-inline int pick(Random& random, int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)); }
+inline int pick(Random& random, int low, int high) {
+  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+}
 
 // One of the channels that plans can use.
-inline constexpr const char* channel_names[] = {"p2p-typed", "p2p-packed", "shared", "onesided", "shared+onesided"};
+inline constexpr const char* channel_names[] = {"p2p-typed", "p2p-packed", "shared", "onesided",
+                                                "shared+onesided"};
 inline const char* random_channel(Random& random) { return channel_names[random() % 5]; }
 
 // ---- Who talks to whom
@@ -124,7 +128,8 @@ inline Element plain_element(int bytes) {
 // Runs of random length with random gaps, in shuffled order.
 inline Element scattered_element(Random& random, int bytes, bool structure) {
   std::vector<int> lengths;
-  for (int left = bytes; left > 0; left -= lengths.back()) lengths.push_back(lengths.size() == 7 ? left : pick(random, 1, left));
+  for (int left = bytes; left > 0; left -= lengths.back())
+    lengths.push_back(lengths.size() == 7 ? left : pick(random, 1, left));
   std::vector<Piece> pieces;
   std::ptrdiff_t at = 0;
   for (int length : lengths) {
@@ -144,18 +149,23 @@ inline Element scattered_element(Random& random, int bytes, bool structure) {
   }
   MPI_Datatype type;
   const int n = static_cast<int>(pieces.size());
-  if (structure) MPI_Type_create_struct(n, counts.data(), places.data(), types.data(), &type);
-  else MPI_Type_create_hindexed(n, counts.data(), places.data(), MPI_BYTE, &type);
+  if (structure)
+    MPI_Type_create_struct(n, counts.data(), places.data(), types.data(), &type);
+  else
+    MPI_Type_create_hindexed(n, counts.data(), places.data(), MPI_BYTE, &type);
   return finish(type, std::move(pieces));
 }
 
 inline Element rows_element(int rows, int length, int stride, int first, MPI_Datatype type) {
   std::vector<Piece> pieces;
-  for (int k = 0; k < rows; ++k) pieces.push_back({first + static_cast<std::ptrdiff_t>(k) * stride, static_cast<std::size_t>(length)});
+  for (int k = 0; k < rows; ++k)
+    pieces.push_back(
+        {first + static_cast<std::ptrdiff_t>(k) * stride, static_cast<std::size_t>(length)});
   return finish(type, std::move(pieces));
 }
 
-inline Element resized_element(MPI_Datatype inner, std::ptrdiff_t extent, std::vector<Piece> pieces) {
+inline Element resized_element(MPI_Datatype inner, std::ptrdiff_t extent,
+                               std::vector<Piece> pieces) {
   MPI_Datatype type;
   MPI_Type_create_resized(inner, 0, extent, &type);
   MPI_Type_free(&inner);
@@ -184,7 +194,8 @@ inline Element make_element(Random& random, Style style, int bytes, int total) {
       return rows_element(rows, length, length + 3, length + 5, type);
     }
     case Style::resized:
-      return resized_element(bytes_type(bytes), bytes + pick(random, 1, 6), {{0, static_cast<std::size_t>(bytes)}});
+      return resized_element(bytes_type(bytes), bytes + pick(random, 1, 6),
+                             {{0, static_cast<std::size_t>(bytes)}});
     case Style::columns: {
       if (bytes > 400 || total > 2000) return plain_element(bytes);
       MPI_Type_vector(bytes, 1, total, MPI_BYTE, &type);
@@ -205,7 +216,8 @@ struct Side {
   std::vector<Byte> memory;
   std::vector<MPI_Datatype> to_free;
 
-  static constexpr std::ptrdiff_t front = 32, tail = 40;  // bytes before and after that must stay as they are
+  // bytes before and after that must stay as they are
+  static constexpr std::ptrdiff_t front = 32, tail = 40;
 
   Side() = default;
   Side(Side&&) = default;
@@ -228,13 +240,15 @@ struct Side {
     types.push_back(e.type);
     std::vector<Piece> block;
     for (int k = 0; k < count; ++k)
-      for (const Piece& p : e.pieces) block.push_back({front + bytes_from_buffer + k * e.extent + p.at, p.length});
+      for (const Piece& p : e.pieces)
+        block.push_back({front + bytes_from_buffer + k * e.extent + p.at, p.length});
     blocks.push_back(std::move(block));
   }
   void allocate() {
     std::ptrdiff_t end = front;
     for (const auto& block : blocks)
-      for (const Piece& p : block) end = std::max(end, p.at + static_cast<std::ptrdiff_t>(p.length));
+      for (const Piece& p : block)
+        end = std::max(end, p.at + static_cast<std::ptrdiff_t>(p.length));
     memory.assign(end + tail, 0);
   }
 };
@@ -242,7 +256,8 @@ struct Side {
 inline int divisor(Random& random, int bytes) {
   const int wanted[] = {1, 4, 8, 12, 16, 28, bytes};
   for (int attempt = 0; attempt < 8; ++attempt)
-    if (const int u = wanted[pick(random, 0, 6)]; u > 0 && bytes % u == 0 && bytes / u <= 2000) return u;
+    if (const int u = wanted[pick(random, 0, 6)]; u > 0 && bytes % u == 0 && bytes / u <= 2000)
+      return u;
   return bytes > 0 ? bytes : 4;
 }
 
@@ -252,7 +267,8 @@ inline Side regular_side(Random& random, Style style, int blocks, int bytes) {
   Side side;
   side.keep(e);
   if (blocks == 0) side.types = {e.type}, side.counts = {count};
-  for (int i = 0; i < blocks; ++i) side.add(e, count, 0, static_cast<std::ptrdiff_t>(i) * count * e.extent);
+  for (int i = 0; i < blocks; ++i)
+    side.add(e, count, 0, static_cast<std::ptrdiff_t>(i) * count * e.extent);
   side.allocate();
   return side;
 }
@@ -260,7 +276,8 @@ inline Side regular_side(Random& random, Style style, int blocks, int bytes) {
 // sizes: multiples of quantum. Blocks lie in shuffled order with gaps.
 inline Side v_side(Random& random, Style style, const std::vector<int>& sizes, int quantum) {
   const int unit = divisor(random, quantum);
-  const int total = std::accumulate(sizes.begin(), sizes.end(), 0) / unit + 3 * static_cast<int>(sizes.size());
+  const int total =
+      std::accumulate(sizes.begin(), sizes.end(), 0) / unit + 3 * static_cast<int>(sizes.size());
   const Element e = make_element(random, style, unit, std::max(1, total));
   std::vector<int> order(sizes.size()), at(sizes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -272,7 +289,8 @@ inline Side v_side(Random& random, Style style, const std::vector<int>& sizes, i
   }
   Side side;
   side.keep(e);
-  for (std::size_t i = 0; i < sizes.size(); ++i) side.add(e, sizes[i] / unit, at[i], at[i] * e.extent);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    side.add(e, sizes[i] / unit, at[i], at[i] * e.extent);
   if (sizes.empty()) side.types = {e.type};
   side.allocate();
   return side;
@@ -283,11 +301,13 @@ inline Side w_side(Random& random, const std::vector<int>& sizes) {
   std::ptrdiff_t next = 0;
   for (int size : sizes) {
     const int unit = divisor(random, size), count = size / unit;
-    const Element e = make_element(random, static_cast<Style>(pick(random, 0, styles - 1)), unit, std::max(1, count));
+    const Element e = make_element(random, static_cast<Style>(pick(random, 0, styles - 1)), unit,
+                                   std::max(1, count));
     side.keep(e);
     next += pick(random, 0, 9);
     side.add(e, count, next, next);
-    for (const Piece& p : side.blocks.back()) next = std::max(next, p.at - Side::front + static_cast<std::ptrdiff_t>(p.length));
+    for (const Piece& p : side.blocks.back())
+      next = std::max(next, p.at - Side::front + static_cast<std::ptrdiff_t>(p.length));
   }
   side.allocate();
   return side;
@@ -298,15 +318,18 @@ inline Side w_side(Random& random, const std::vector<int>& sizes) {
 inline constexpr Byte poison = 0xA5;
 
 inline Byte payload(int rank, int block, std::size_t k, int round) {
-  std::uint32_t x = static_cast<std::uint32_t>(rank + 1) * 0x9E3779B1u ^ static_cast<std::uint32_t>(block + 1) * 0x85EBCA77u ^
-                    static_cast<std::uint32_t>(round + 1) * 0xC2B2AE3Du ^ static_cast<std::uint32_t>(k + 1) * 0x27D4EB2Fu;
+  std::uint32_t x = static_cast<std::uint32_t>(rank + 1) * 0x9E3779B1u ^
+                    static_cast<std::uint32_t>(block + 1) * 0x85EBCA77u ^
+                    static_cast<std::uint32_t>(round + 1) * 0xC2B2AE3Du ^
+                    static_cast<std::uint32_t>(k + 1) * 0x27D4EB2Fu;
   x ^= x >> 15;
   x *= 0x2C1B3C6Du;
   x ^= x >> 13;
   return static_cast<Byte>(x >> 7);
 }
 
-inline void write_block(std::vector<Byte>& memory, const std::vector<Piece>& pieces, int rank, int block, int round) {
+inline void write_block(std::vector<Byte>& memory, const std::vector<Piece>& pieces, int rank,
+                        int block, int round) {
   std::size_t k = 0;
   for (const Piece& p : pieces)
     for (std::size_t b = 0; b < p.length; ++b) memory[p.at + b] = payload(rank, block, k++, round);
@@ -315,32 +338,41 @@ inline void write_block(std::vector<Byte>& memory, const std::vector<Piece>& pie
 // ---- Operations
 
 enum class Operation { alltoall, alltoallv, alltoallw, allgather, allgatherv, allgatherw };
-inline constexpr Operation all_operations[] = {Operation::alltoall,  Operation::alltoallv,  Operation::alltoallw,
-                                               Operation::allgather, Operation::allgatherv, Operation::allgatherw};
+inline constexpr Operation all_operations[] = {Operation::alltoall,   Operation::alltoallv,
+                                               Operation::alltoallw,  Operation::allgather,
+                                               Operation::allgatherv, Operation::allgatherw};
 inline const char* name(Operation op) {
-  static const char* const names[] = {"alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw"};
+  static const char* const names[] = {"alltoall",  "alltoallv",  "alltoallw",
+                                      "allgather", "allgatherv", "allgatherw"};
   return names[static_cast<int>(op)];
 }
 inline bool gathers(Operation op) { return op >= Operation::allgather; }
 inline int form(Operation op) { return static_cast<int>(op) % 3; }  // regular, v, w
 
-inline int init(Operation op, Side& out, Side& in, tonari_neighborhood near, MPI_Info info, tonari_request* request) {
+inline int init(Operation op, Side& out, Side& in, tonari_neighborhood near, MPI_Info info,
+                tonari_request* request) {
   switch (op) {
     case Operation::alltoall:
-      return tonari_alltoall_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0], in.types[0], near, info, request);
+      return tonari_alltoall_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
+                                  in.counts[0], in.types[0], near, info, request);
     case Operation::alltoallv:
-      return tonari_alltoallv_init(out.buffer(), out.counts.data(), out.displacements.data(), out.types[0], in.buffer(), in.counts.data(),
+      return tonari_alltoallv_init(out.buffer(), out.counts.data(), out.displacements.data(),
+                                   out.types[0], in.buffer(), in.counts.data(),
                                    in.displacements.data(), in.types[0], near, info, request);
     case Operation::alltoallw:
-      return tonari_alltoallw_init(out.buffer(), out.counts.data(), out.displacements.data(), out.types.data(), in.buffer(), in.counts.data(),
+      return tonari_alltoallw_init(out.buffer(), out.counts.data(), out.displacements.data(),
+                                   out.types.data(), in.buffer(), in.counts.data(),
                                    in.displacements.data(), in.types.data(), near, info, request);
     case Operation::allgather:
-      return tonari_allgather_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts[0], in.types[0], near, info, request);
+      return tonari_allgather_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
+                                   in.counts[0], in.types[0], near, info, request);
     case Operation::allgatherv:
-      return tonari_allgatherv_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts.data(), in.displacements.data(), in.types[0], near,
+      return tonari_allgatherv_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
+                                    in.counts.data(), in.displacements.data(), in.types[0], near,
                                     info, request);
     case Operation::allgatherw:
-      return tonari_allgatherw_init(out.buffer(), out.counts[0], out.types[0], in.buffer(), in.counts.data(), in.displacements.data(), in.types.data(),
+      return tonari_allgatherw_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
+                                    in.counts.data(), in.displacements.data(), in.types.data(),
                                     near, info, request);
   }
   return TONARI_ERR_INTERNAL;
@@ -354,7 +386,8 @@ struct Buffers {
 
   void prepare(int rank, int round) {
     std::fill(out.memory.begin(), out.memory.end(), poison);
-    for (std::size_t i = 0; i < out.blocks.size(); ++i) write_block(out.memory, out.blocks[i], rank, static_cast<int>(i), round);
+    for (std::size_t i = 0; i < out.blocks.size(); ++i)
+      write_block(out.memory, out.blocks[i], rank, static_cast<int>(i), round);
     sent = out.memory;
     std::fill(in.memory.begin(), in.memory.end(), poison);
   }
@@ -367,15 +400,18 @@ struct Buffers {
     std::vector<Byte> want(in.memory.size(), poison);
     for (std::size_t i = 0; i < in.blocks.size(); ++i)
       if (const int source = t.source(rank, static_cast<int>(i)); source >= 0)
-        write_block(want, in.blocks[i], source, gathers(op) ? 0 : t.origin(rank, static_cast<int>(i)), round);
+        write_block(want, in.blocks[i], source,
+                    gathers(op) ? 0 : t.origin(rank, static_cast<int>(i)), round);
     if (want == in.memory) return "";
     const auto at = std::mismatch(want.begin(), want.end(), in.memory.begin()).first - want.begin();
     for (std::size_t i = 0; i < in.blocks.size(); ++i)
       for (const Piece& p : in.blocks[i])
         if (at >= p.at && at < p.at + static_cast<std::ptrdiff_t>(p.length))
-          return "receive block " + std::to_string(i) + " (from " + std::to_string(t.source(rank, static_cast<int>(i))) + ") is wrong at byte " +
+          return "receive block " + std::to_string(i) + " (from " +
+                 std::to_string(t.source(rank, static_cast<int>(i))) + ") is wrong at byte " +
                  std::to_string(at - p.at) + " of a piece of " + std::to_string(p.length);
-    return "a byte outside of all blocks was written, at " + std::to_string(at - Side::front) + " from the receive buffer";
+    return "a byte outside of all blocks was written, at " + std::to_string(at - Side::front) +
+           " from the receive buffer";
   }
 };
 
@@ -396,7 +432,8 @@ class Info {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
-// ---- How much to test: ranks that outnumber the cores make each collective step slow, most of all where the MPI spins.
+// ---- How much to test: ranks that outnumber the cores make each collective step slow, most of all
+// where the MPI spins.
 
 inline bool mpi_spins() {
 #if defined(MPICH_VERSION)

@@ -17,7 +17,16 @@ namespace tonari::test {
 class RingExchange {
  public:
   enum class Kind {
-    shared, driven, once, in_place, general, native, onesided, vector, mapped, planned
+    shared,
+    driven,
+    once,
+    in_place,
+    general,
+    native,
+    onesided,
+    vector,
+    mapped,
+    planned
   };
   static constexpr Kind kinds[] = {
       Kind::shared, Kind::driven,   Kind::once,   Kind::in_place, Kind::general,
@@ -38,10 +47,14 @@ class RingExchange {
     out_.resize(static_cast<std::size_t>(size_)), in_ = out_;
     ones_.assign(out_.size(), 1);
     for (int r = 0; r < size_; ++r) places_.push_back(r);
-    if (kind == Kind::mapped || kind == Kind::planned) make_grid();
-    else if (kind == Kind::vector) make_vector();
-    else if (in_place()) make_in_place();
-    else make_neighborhood();
+    if (kind == Kind::mapped || kind == Kind::planned)
+      make_grid();
+    else if (kind == Kind::vector)
+      make_vector();
+    else if (in_place())
+      make_in_place();
+    else
+      make_neighborhood();
   }
   // As owners in C++ do it: what is active is waited for.
   ~RingExchange() {
@@ -93,7 +106,9 @@ class RingExchange {
   Info info() const {
     const bool native = kind_ == Kind::native;
     const char* const channel = kind_ == Kind::onesided ? "onesided" : native ? "auto" : "shared";
-    return Info{{"tonari_algorithm", in_place() ? "auto" : native ? "native" : "linear"},
+    return Info{{"tonari_algorithm", in_place() ? "auto"
+                                     : native   ? "native"
+                                                : "linear"},
                 {"tonari_channel", channel},
                 {"tonari_timeout", timeout_},
                 {"tonari_tune", "off"},
@@ -116,8 +131,8 @@ class RingExchange {
       check(tonari_alltoall_inplace_init(out_.data(), 1, MPI_UINT64_T, all, info(), &requests_[0]));
     else
       check(tonari_alltoallv_inplace_general_init(
-          out_.data(), ones_.data(), places_.data(), ones_.data(), places_.data(), MPI_UINT64_T, all,
-          Info{{"tonari_timeout", timeout_}}, &requests_[0]));
+          out_.data(), ones_.data(), places_.data(), ones_.data(), places_.data(), MPI_UINT64_T,
+          all, Info{{"tonari_timeout", timeout_}}, &requests_[0]));
   }
   void make_vector() {
     const std::vector<std::int64_t> needs(peers_.begin(), peers_.end());
@@ -155,8 +170,10 @@ class RingExchange {
   }
   std::uint64_t* ghost(int round) const { return cell(round, -1); }
   void fill(int round) {
-    if (grid_) *cell(round, width - 1) = word(rank_, (rank_ + 1) % size_, round);
-    else if (vector_) out_[0] = word(rank_, 0, round);
+    if (grid_)
+      *cell(round, width - 1) = word(rank_, (rank_ + 1) % size_, round);
+    else if (vector_)
+      out_[0] = word(rank_, 0, round);
     else if (in_place())
       for (const int peer : peers_) out_[static_cast<std::size_t>(peer)] = word(rank_, peer, round);
     else

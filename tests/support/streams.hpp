@@ -23,8 +23,8 @@ inline void stream(std::uint64_t* to, std::uint64_t value) {
 #endif
 }
 
-// Each rank on a core of its own, where there are so many: between ranks that take turns on one core
-// nothing is ever stale.
+// Each rank on a core of its own, where there are so many: between ranks that take turns on one
+// core nothing is ever stale.
 class OwnCore {
  public:
   OwnCore() {

@@ -23,23 +23,29 @@ struct Seen {
   std::vector<Byte> bytes;
 };
 
-inline bool inside(const Side& side, const Byte* at) { return at >= side.memory.data() && at < side.memory.data() + side.memory.size(); }
+inline bool inside(const Side& side, const Byte* at) {
+  return at >= side.memory.data() && at < side.memory.data() + side.memory.size();
+}
 
 inline std::vector<Byte> expected_block(const Viewed& c, std::size_t j, std::size_t bytes) {
   const int block = static_cast<int>(j), source = c.graph.source(c.rank, block);
   std::vector<Byte> expected(bytes);
-  for (std::size_t k = 0; k < bytes; ++k) expected[k] = payload(source, gathers(c.b.op) ? 0 : c.graph.origin(c.rank, block), k, c.round);
+  for (std::size_t k = 0; k < bytes; ++k)
+    expected[k] = payload(source, gathers(c.b.op) ? 0 : c.graph.origin(c.rank, block), k, c.round);
   return expected;
 }
 
-// Looks at every block by its view. What is in the buffer is in its place, and the bytes of what is not were left alone.
+// Looks at every block by its view. What is in the buffer is in its place, and the bytes of what is
+// not were left alone.
 inline std::vector<Seen> look(Viewed& c) {
   std::vector<Seen> all(c.b.in.blocks.size());
   std::vector<Byte> want(c.b.in.memory.size(), poison);
   for (std::size_t j = 0; j < all.size(); ++j) {
     const void* address = nullptr;
     MPI_Count bytes = -1;
-    EXPECT_EQ(tonari_request_recv_view(c.request, static_cast<int>(j), &address, &bytes), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_EQ(tonari_request_recv_view(c.request, static_cast<int>(j), &address, &bytes),
+              TONARI_SUCCESS)
+        << tonari_last_error();
     const int source = c.graph.source(c.rank, static_cast<int>(j));
     if (source < 0) continue;
     MPI_Count length = 0;
@@ -49,19 +55,23 @@ inline std::vector<Seen> look(Viewed& c) {
     if (bytes <= 0) continue;
     if (inside(c.b.in, at)) {
       ++c.others;
-      write_block(want, c.b.in.blocks[j], source, gathers(c.b.op) ? 0 : c.graph.origin(c.rank, static_cast<int>(j)), c.round);
+      write_block(want, c.b.in.blocks[j], source,
+                  gathers(c.b.op) ? 0 : c.graph.origin(c.rank, static_cast<int>(j)), c.round);
       continue;
     }
     ++c.views;
     all[j] = {at, {at, at + bytes}};
-    EXPECT_TRUE(all[j].bytes == expected_block(c, j, all[j].bytes.size())) << "block " << j << " of " << bytes << " bytes from " << source << ", round " << c.round;
+    EXPECT_TRUE(all[j].bytes == expected_block(c, j, all[j].bytes.size()))
+        << "block " << j << " of " << bytes << " bytes from " << source << ", round " << c.round;
   }
   EXPECT_TRUE(c.b.in.memory == want) << "the receive buffer, round " << c.round;
   return all;
 }
 
 inline void expect_unchanged(const std::vector<Seen>& seen) {
-  for (const Seen& s : seen) EXPECT_TRUE(s.bytes.empty() || std::memcmp(s.at, s.bytes.data(), s.bytes.size()) == 0) << "a view changed before the next start";
+  for (const Seen& s : seen)
+    EXPECT_TRUE(s.bytes.empty() || std::memcmp(s.at, s.bytes.data(), s.bytes.size()) == 0)
+        << "a view changed before the next start";
 }
 
 }  // namespace tonari::test

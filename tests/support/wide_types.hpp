@@ -13,10 +13,13 @@ namespace tonari::test {
 class ErrorsAreReturned {
  public:
   ErrorsAreReturned() {
-    for (int k = 0; k < 2; ++k) MPI_Comm_get_errhandler(comms_[k], &before_[k]), MPI_Comm_set_errhandler(comms_[k], MPI_ERRORS_RETURN);
+    for (int k = 0; k < 2; ++k)
+      MPI_Comm_get_errhandler(comms_[k], &before_[k]),
+          MPI_Comm_set_errhandler(comms_[k], MPI_ERRORS_RETURN);
   }
   ~ErrorsAreReturned() {
-    for (int k = 0; k < 2; ++k) MPI_Comm_set_errhandler(comms_[k], before_[k]), MPI_Errhandler_free(&before_[k]);
+    for (int k = 0; k < 2; ++k)
+      MPI_Comm_set_errhandler(comms_[k], before_[k]), MPI_Errhandler_free(&before_[k]);
   }
   ErrorsAreReturned(const ErrorsAreReturned&) = delete;
   ErrorsAreReturned& operator=(const ErrorsAreReturned&) = delete;
@@ -30,18 +33,32 @@ class WideTypes {
  public:
   WideTypes() {
     const ErrorsAreReturned returned;
-    const MPI_Datatype gib = keep([](MPI_Datatype* t) { return MPI_Type_contiguous(1 << 30, MPI_BYTE, t); });
-    const MPI_Datatype eib = keep([&](MPI_Datatype* t) { return MPI_Type_contiguous(1 << 30, gib, t); });  // 2^60 bytes
-    const MPI_Datatype ends = keep([](MPI_Datatype* t) { return MPI_Type_create_hvector(2, 1, MPI_Aint{1} << 62, MPI_INT, t); });
+    const MPI_Datatype gib =
+        keep([](MPI_Datatype* t) { return MPI_Type_contiguous(1 << 30, MPI_BYTE, t); });
+    // 2^60 bytes
+    const MPI_Datatype eib =
+        keep([&](MPI_Datatype* t) { return MPI_Type_contiguous(1 << 30, gib, t); });
+    const MPI_Datatype ends = keep([](MPI_Datatype* t) {
+      return MPI_Type_create_hvector(2, 1, MPI_Aint{1} << 62, MPI_INT, t);
+    });
     const int one_and_all[] = {1, 16};
     const MPI_Aint one_behind[] = {0, 4};
     const MPI_Datatype parts[] = {MPI_INT, eib};
-    wide([&](MPI_Datatype* t) { return MPI_Type_contiguous(8, eib, t); });                                // 2^63 bytes
-    wide([&](MPI_Datatype* t) { return MPI_Type_contiguous(16, eib, t); });                               // 2^64: none, if it wraps around
-    const MPI_Datatype none = keep([&](MPI_Datatype* t) { return MPI_Type_contiguous(16, eib, t); });
+    // 2^63 bytes
+    wide([&](MPI_Datatype* t) { return MPI_Type_contiguous(8, eib, t); });
+    // 2^64: none, if it wraps around
+    wide([&](MPI_Datatype* t) { return MPI_Type_contiguous(16, eib, t); });
+    const MPI_Datatype none =
+        keep([&](MPI_Datatype* t) { return MPI_Type_contiguous(16, eib, t); });
     wide([&](MPI_Datatype* t) { return MPI_Type_create_resized(none, 0, 8, t); });
-    wide([&](MPI_Datatype* t) { return MPI_Type_create_struct(2, one_and_all, one_behind, parts, t); });  // 4, if it wraps around
-    wide([&](MPI_Datatype* t) { return MPI_Type_create_hvector(3, 1, MPI_Aint{1} << 62, MPI_INT, t); });  // the last at 2^63
+    // 4, if it wraps around
+    wide([&](MPI_Datatype* t) {
+      return MPI_Type_create_struct(2, one_and_all, one_behind, parts, t);
+    });
+    // the last at 2^63
+    wide([&](MPI_Datatype* t) {
+      return MPI_Type_create_hvector(3, 1, MPI_Aint{1} << 62, MPI_INT, t);
+    });
     wide([&](MPI_Datatype* t) { return MPI_Type_vector(5, 1, 1 << 30, eib, t); });
     wide([&](MPI_Datatype* t) { return MPI_Type_contiguous(4, ends, t); });
   }

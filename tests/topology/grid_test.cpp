@@ -59,7 +59,8 @@ TEST(Grid, ReachableIsWhatSomeRankHas) {
   for (int a = -4; a <= 4; ++a)
     for (int b = -6; b <= 6; ++b) {
       bool somewhere = false;
-      for (int rank = 0; rank < g.ranks(); ++rank) somewhere = somewhere || g.rank_at(g.coordinates(rank) + Vec{a, b}) >= 0;
+      for (int rank = 0; rank < g.ranks(); ++rank)
+        somewhere = somewhere || g.rank_at(g.coordinates(rank) + Vec{a, b}) >= 0;
       EXPECT_EQ(g.reachable(Vec{a, b}), somewhere) << a << ' ' << b;
     }
 }
@@ -67,11 +68,15 @@ TEST(Grid, ReachableIsWhatSomeRankHas) {
 TEST(Grid, HasOneToEightDimensionsOfSizeOneOrMore) {
   EXPECT_EQ(grid({1, 2, 1, 2, 1, 2, 1, 3}, {0, 1, 0, 1, 0, 1, 0, 1}).ranks(), 24);
   EXPECT_STREQ(error_of([] { grid({}, {}); }).what(),
-               "a grid has 1 to 8 dimensions with a size and a periodicity each; got 0 sizes and 0 periodicities");
-  EXPECT_EQ(error_of([] { grid({1, 1, 1, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0}); }).code(), Errc::topology);
+               "a grid has 1 to 8 dimensions with a size and a periodicity each; got 0 sizes and 0 "
+               "periodicities");
+  EXPECT_EQ(error_of([] { grid({1, 1, 1, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0}); }).code(),
+            Errc::topology);
   EXPECT_STREQ(error_of([] { grid({2, 2}, {true}); }).what(),
-               "a grid has 1 to 8 dimensions with a size and a periodicity each; got 2 sizes and 1 periodicities");
-  EXPECT_STREQ(error_of([] { grid({2, 0}, {1, 1}); }).what(), "dimension 1 of the grid has size 0; it must be at least 1");
+               "a grid has 1 to 8 dimensions with a size and a periodicity each; got 2 sizes and 1 "
+               "periodicities");
+  EXPECT_STREQ(error_of([] { grid({2, 0}, {1, 1}); }).what(),
+               "dimension 1 of the grid has size 0; it must be at least 1");
   EXPECT_EQ(error_of([] { Grid::torus({1, 1, 1, 1, 1, 1, 1, 1, 1}); }).code(), Errc::topology);
 }
 
@@ -93,7 +98,8 @@ TEST(Vec, AddsSubtractsAndMeasures) {
 }
 
 TEST(Neighborhood, SourceOfBlockIIsWhereItsTargetWouldBeBackwards) {
-  const Neighborhood near{grid({3, 3}, {true, false}), {Vec{1, 0}, Vec{0, 1}, Vec{-4, -2}, Vec{0, 0}, Vec{0, 3}}};
+  const Neighborhood near{grid({3, 3}, {true, false}),
+                          {Vec{1, 0}, Vec{0, 1}, Vec{-4, -2}, Vec{0, 0}, Vec{0, 3}}};
   EXPECT_EQ(near.target(0, 0), 3);
   EXPECT_EQ(near.source(0, 0), 6);
   EXPECT_EQ(near.target(2, 1), -1);
@@ -111,12 +117,17 @@ TEST(Neighborhood, SourceOfBlockIIsWhereItsTargetWouldBeBackwards) {
 
 TEST(Neighborhood, FingerprintTellsGridsAndListsApart) {
   const Neighborhood a{Grid::torus({3, 4}), {Vec{1, 0}, Vec{0, 1}}};
-  EXPECT_EQ(a.fingerprint(), (Neighborhood{Grid::torus({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
-  EXPECT_NE(a.fingerprint(), (Neighborhood{Grid::torus({4, 3}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
-  EXPECT_NE(a.fingerprint(), (Neighborhood{Grid::mesh({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
-  EXPECT_NE(a.fingerprint(), (Neighborhood{Grid::torus({3, 4}), {Vec{0, 1}, Vec{1, 0}}}.fingerprint()));
+  EXPECT_EQ(a.fingerprint(),
+            (Neighborhood{Grid::torus({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+  EXPECT_NE(a.fingerprint(),
+            (Neighborhood{Grid::torus({4, 3}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+  EXPECT_NE(a.fingerprint(),
+            (Neighborhood{Grid::mesh({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+  EXPECT_NE(a.fingerprint(),
+            (Neighborhood{Grid::torus({3, 4}), {Vec{0, 1}, Vec{1, 0}}}.fingerprint()));
   EXPECT_NE(a.fingerprint(), (Neighborhood{Grid::torus({3, 4}), {Vec{1, 0}}}.fingerprint()));
-  EXPECT_NE(a.fingerprint(), (Neighborhood{Grid::torus({3, 4, 1}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+  EXPECT_NE(a.fingerprint(),
+            (Neighborhood{Grid::torus({3, 4, 1}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
 }
 
 }  // namespace

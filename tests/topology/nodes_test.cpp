@@ -48,10 +48,13 @@ TEST(Nodes, EveryRankIsOnOneNode) {
 }
 
 TEST(Nodes, AnythingElseIsAnError) {
-  for (const char* text : {"", ",", "0", "-1", "2,", ",2", "2,,3", "2, 3", "x", "2x", "2.5", "3000000000", "1,0"}) {
+  for (const char* text :
+       {"", ",", "0", "-1", "2,", ",2", "2,,3", "2, 3", "x", "2x", "2.5", "3000000000", "1,0"}) {
     const Error error = test::error_of([&] { node_from_text(text, "TONARI_NODES", 4, 1); });
     EXPECT_EQ(error.code(), Errc::argument) << text;
-    EXPECT_NE(std::string(error.what()).find(std::string("TONARI_NODES is '") + text + "'"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(std::string("TONARI_NODES is '") + text + "'"),
+              std::string::npos)
+        << error.what();
   }
 }
 

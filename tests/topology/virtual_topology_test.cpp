@@ -23,14 +23,18 @@ TEST(VirtualTopology, IsEvenAndHasRoom) {
       ASSERT_EQ(sizes.size(), static_cast<std::size_t>(n));
       const int points = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
       ASSERT_GE(points, ranks);
-      ASSERT_LT(points - points / sizes.back(), std::max(ranks, 1)) << "a layer of " << ranks << " ranks in " << n << " dimensions is empty";
+      ASSERT_LT(points - points / sizes.back(), std::max(ranks, 1))
+          << "a layer of " << ranks << " ranks in " << n << " dimensions is empty";
       for (int size : sizes) ASSERT_GE(size, std::min(n, 2));
-      ASSERT_LE(*std::max_element(sizes.begin(), sizes.end()), 2 * *std::min_element(sizes.begin(), sizes.end()));
+      ASSERT_LE(*std::max_element(sizes.begin(), sizes.end()),
+                2 * *std::min_element(sizes.begin(), sizes.end()));
     }
-  for (int n : {0, 4, -1}) EXPECT_EQ(test::error_of([&] { virtual_topology(15, n); }).code(), Errc::argument);
+  for (int n : {0, 4, -1})
+    EXPECT_EQ(test::error_of([&] { virtual_topology(15, n); }).code(), Errc::argument);
 }
 
-// Points that are missing included: every route ends at its target, all routes from one rank are a tree, and nobody has more neighbors than a full mesh gives it.
+// Points that are missing included: every route ends at its target, all routes from one rank are a
+// tree, and nobody has more neighbors than a full mesh gives it.
 TEST(VirtualTopology, RoutesFromARankAreATree) {
   for (int ranks = 2; ranks <= 70; ++ranks)
     for (int n = 2; n <= most_dimensions(ranks); ++n) {
@@ -44,8 +48,10 @@ TEST(VirtualTopology, RoutesFromARankAreATree) {
           for (std::size_t k = 0; k < topology.dimensions(); ++k) {
             const int next = topology.next(at, target, k);
             if (next == at) continue;
-            ASSERT_TRUE(next >= 0 && next < ranks && next != origin) << ranks << " ranks, " << n << " dimensions";
-            ASSERT_TRUE(came_from[next] == -1 || came_from[next] == at) << ranks << " ranks, " << n << " dimensions";
+            ASSERT_TRUE(next >= 0 && next < ranks && next != origin)
+                << ranks << " ranks, " << n << " dimensions";
+            ASSERT_TRUE(came_from[next] == -1 || came_from[next] == at)
+                << ranks << " ranks, " << n << " dimensions";
             neighbors[at].insert(next);
             came_from[next] = at;
             at = next;
@@ -54,7 +60,8 @@ TEST(VirtualTopology, RoutesFromARankAreATree) {
         }
       }
       const auto most = static_cast<std::size_t>(std::accumulate(sizes.begin(), sizes.end(), -n));
-      for (const auto& of : neighbors) ASSERT_LE(of.size(), most) << ranks << " ranks, " << n << " dimensions";
+      for (const auto& of : neighbors)
+        ASSERT_LE(of.size(), most) << ranks << " ranks, " << n << " dimensions";
     }
 }
 

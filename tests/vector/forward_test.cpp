@@ -1,4 +1,5 @@
-// Ghosts hold the values of their owners: all routes, channels, types, components, vectors and strides, on random patterns.
+// Ghosts hold the values of their owners: all routes, channels, types, components, vectors and
+// strides, on random patterns.
 #include "vector/vectors.hpp"
 
 namespace {
@@ -6,8 +7,10 @@ namespace {
 using namespace tonari::test;
 
 // The bytes of a value, all different.
-void put_value(unsigned char* at, std::size_t bytes, std::int64_t index, int component, int vector, int round) {
-  const std::uint64_t number = mix(static_cast<std::uint64_t>(index) * 64 + static_cast<std::uint64_t>(component * 16 + vector * 4 + round));
+void put_value(unsigned char* at, std::size_t bytes, std::int64_t index, int component, int vector,
+               int round) {
+  const std::uint64_t number = mix(static_cast<std::uint64_t>(index) * 64 +
+                                   static_cast<std::uint64_t>(component * 16 + vector * 4 + round));
   for (std::size_t done = 0; done < bytes; done += 8) {
     const std::uint64_t word = mix(number + done);
     std::memcpy(at + done, &word, std::min<std::size_t>(8, bytes - done));
@@ -15,13 +18,19 @@ void put_value(unsigned char* at, std::size_t bytes, std::int64_t index, int com
 }
 
 void fill(Arrays& a, const Sharing& s, int round) {
-  a.for_owned([&](std::int64_t i, int c, int v, unsigned char* at) { put_value(at, a.bytes, s.mine().first + i, c, v, round); });
-  a.for_ghosts([&](std::int64_t, int, int, unsigned char* at) { std::memset(at, 0x70 + world_rank() % 16, a.bytes); });
+  a.for_owned([&](std::int64_t i, int c, int v, unsigned char* at) {
+    put_value(at, a.bytes, s.mine().first + i, c, v, round);
+  });
+  a.for_ghosts([&](std::int64_t, int, int, unsigned char* at) {
+    std::memset(at, 0x70 + world_rank() % 16, a.bytes);
+  });
 }
 
 // What must lie in memory after an exchange, gaps and owned values included.
 std::vector<unsigned char> expected(Arrays a, const Sharing& s, int round) {
-  a.for_ghosts([&](std::int64_t k, int c, int v, unsigned char* at) { put_value(at, a.bytes, s.my_needs()[static_cast<std::size_t>(k)], c, v, round); });
+  a.for_ghosts([&](std::int64_t k, int c, int v, unsigned char* at) {
+    put_value(at, a.bytes, s.my_needs()[static_cast<std::size_t>(k)], c, v, round);
+  });
   return a.memory;
 }
 
@@ -39,23 +48,33 @@ class VectorForward : public VectorTest {
   }
   void TearDown() override { MPI_Type_free(&triple); }
   CaseType draw_type(Random& random) const {
-    const CaseType types[] = {{MPI_DOUBLE, 8}, {MPI_FLOAT, 4}, {MPI_C_DOUBLE_COMPLEX, 16}, {MPI_CHAR, 1}, {triple, 12}, {MPI_DOUBLE, 8}};
+    const CaseType types[] = {{MPI_DOUBLE, 8}, {MPI_FLOAT, 4}, {MPI_C_DOUBLE_COMPLEX, 16},
+                              {MPI_CHAR, 1},   {triple, 12},   {MPI_DOUBLE, 8}};
     return types[pick(random, 0, 5)];
   }
 
-  void exchange(tonari_vector vector, const Sharing& s, Random& common, const std::string& channel, bool once) {
+  void exchange(tonari_vector vector, const Sharing& s, Random& common, const std::string& channel,
+                bool once) {
     Random own(common() + 31u * static_cast<unsigned>(world_rank()));
     const CaseType type = draw_type(common);
     Arrays a(common, own, s, type.bytes, pick(common, 0, 3) == 0);
     const tonari_vector_values values = a.values(type.type);
     tonari_request request = TONARI_REQUEST_NULL;
-    if (!once) must(tonari_vector_forward_init(vector, &values, a.owned(), a.ghosts(), Info{{"tonari_channel", channel}, {"tonari_tune", "off"}, {"tonari_recv_view", "yes"}}, &request));
+    if (!once)
+      must(tonari_vector_forward_init(
+          vector, &values, a.owned(), a.ghosts(),
+          Info{{"tonari_channel", channel}, {"tonari_tune", "off"}, {"tonari_recv_view", "yes"}},
+          &request));
     for (int round = 0; round < 3; ++round) {
       fill(a, s, round);
       const std::vector<unsigned char> wanted = expected(a, s, round);
-      if (once) must(tonari_vector_forward(vector, &values, a.owned(), a.ghosts()));
-      else run(request, (world_rank() + round) % 2 == 0);
-      EXPECT_TRUE(a.memory == wanted) << "round " << round << "\n" << (request ? tonari_request_describe(request) : "single call");
+      if (once)
+        must(tonari_vector_forward(vector, &values, a.owned(), a.ghosts()));
+      else
+        run(request, (world_rank() + round) % 2 == 0);
+      EXPECT_TRUE(a.memory == wanted)
+          << "round " << round << "\n"
+          << (request ? tonari_request_describe(request) : "single call");
     }
     must(tonari_request_free(&request));
   }
@@ -86,9 +105,11 @@ TEST_F(VectorForward, Doubles) {
     const Sharing s = draw_sharing(common, Needs::random);
     tonari_vector vector = make_vector(s, route);
     std::vector<double> x(static_cast<std::size_t>(s.mine().count)), ghosts(s.my_needs().size());
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.5 * static_cast<double>(s.mine().first + static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = 0.5 * static_cast<double>(s.mine().first + static_cast<std::int64_t>(i));
     must(tonari_vector_forward(vector, nullptr, x.data(), ghosts.data()));
-    for (std::size_t k = 0; k < ghosts.size(); ++k) EXPECT_EQ(ghosts[k], 0.5 * static_cast<double>(s.my_needs()[k]));
+    for (std::size_t k = 0; k < ghosts.size(); ++k)
+      EXPECT_EQ(ghosts[k], 0.5 * static_cast<double>(s.my_needs()[k]));
     must(tonari_vector_free(&vector));
   }
 }
@@ -101,7 +122,8 @@ TEST_F(VectorForward, LongLists) {
     for (const std::string& route : routes_of_case(kind == Needs::band ? 0 : 2)) {
       tonari_vector vector = make_vector(s, route);
       for (const char* const channel : {"shared", "auto", "p2p-packed"})
-        if (!very_slow() || std::string(channel) == "shared") exchange(vector, s, common, channel, false);
+        if (!very_slow() || std::string(channel) == "shared")
+          exchange(vector, s, common, channel, false);
       must(tonari_vector_free(&vector));
     }
   }

@@ -1,4 +1,5 @@
-// Exchanges of vectors as requests: several in flight, mixed with others; freed vectors; single calls; what is left of many vectors.
+// Exchanges of vectors as requests: several in flight, mixed with others; freed vectors; single
+// calls; what is left of many vectors.
 #include "memory/held.hpp"
 #include "support/counting.hpp"
 #include "support/same_error.hpp"
@@ -10,14 +11,16 @@ using namespace tonari::test;
 
 constexpr int size_of_part = 6;
 
-// A ring: each rank needs the last of its left and the first of its right neighbor, the latter twice.
+// A ring: each rank needs the last of its left and the first of its right neighbor, the latter
+// twice.
 Sharing ring() {
   Sharing s;
   const std::int64_t ranks = world_size();
   s.size = ranks * size_of_part;
   for (std::int64_t r = 0; r < ranks; ++r) {
     s.own.push_back({r * size_of_part, size_of_part});
-    const std::int64_t left = (r * size_of_part + s.size - 1) % s.size, right = (r + 1) * size_of_part % s.size;
+    const std::int64_t left = (r * size_of_part + s.size - 1) % s.size,
+                       right = (r + 1) * size_of_part % s.size;
     s.needs.push_back({left, right, right});
   }
   return s;
@@ -33,26 +36,31 @@ struct RingVector {
 
   tonari_request forward() {
     tonari_request request = TONARI_REQUEST_NULL;
-    must(tonari_vector_forward_init(vector, nullptr, x, ghosts, Info{{"tonari_tune", "off"}}, &request));
+    must(tonari_vector_forward_init(vector, nullptr, x, ghosts, Info{{"tonari_tune", "off"}},
+                                    &request));
     return request;
   }
   tonari_request reverse() {
     tonari_request request = TONARI_REQUEST_NULL;
-    must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, parts, sums, Info{{"tonari_tune", "off"}}, &request));
+    must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, parts, sums,
+                                    Info{{"tonari_tune", "off"}}, &request));
     return request;
   }
   void fill(int round) {
     for (int i = 0; i < size_of_part; ++i) x[i] = value(s.mine().first + i, round), sums[i] = 0;
     for (int k = 0; k < 3; ++k) ghosts[k] = -1, parts[k] = 1000 * world_rank() + 10 * k + round;
   }
-  static double value(std::int64_t index, int round) { return static_cast<double>(100 * index + round); }
+  static double value(std::int64_t index, int round) {
+    return static_cast<double>(100 * index + round);
+  }
   bool forward_holds(int round) const {
     for (std::size_t k = 0; k < 3; ++k)
       if (ghosts[k] != value(s.my_needs()[k], round)) return false;
     return true;
   }
   bool reverse_holds(int round) const {
-    const int ranks = world_size(), left = (world_rank() + ranks - 1) % ranks, right = (world_rank() + 1) % ranks;
+    const int ranks = world_size(), left = (world_rank() + ranks - 1) % ranks,
+              right = (world_rank() + 1) % ranks;
     double wanted[size_of_part] = {};
     wanted[0] = 2.0 * (1000 * left + round) + 30;      // its right is this rank: places 1 and 2
     wanted[size_of_part - 1] += 1000 * right + round;  // place 0
@@ -73,9 +81,13 @@ TEST(VectorRequests, SeveralInFlight) {
     a.fill(round), b.fill(round);
     if (world_rank() % 2) std::swap(requests[0], requests[2]);  // in any order
     must(tonari_startall(4, requests));
-    if (round % 2) must(tonari_waitall(4, requests));
-    else for (int k = 4; k-- > 0;) must(complete(requests[k], (world_rank() + k) % 2 == 0));
-    EXPECT_TRUE(a.forward_holds(round) && a.reverse_holds(round) && b.forward_holds(round) && b.reverse_holds(round)) << "round " << round;
+    if (round % 2)
+      must(tonari_waitall(4, requests));
+    else
+      for (int k = 4; k-- > 0;) must(complete(requests[k], (world_rank() + k) % 2 == 0));
+    EXPECT_TRUE(a.forward_holds(round) && a.reverse_holds(round) && b.forward_holds(round) &&
+                b.reverse_holds(round))
+        << "round " << round;
   }
   for (tonari_request& request : requests) must(tonari_request_free(&request));
 }
@@ -89,7 +101,9 @@ TEST(VectorRequests, CallsBetweenStartAndWait) {
   must(tonari_vector_forward(b.vector, nullptr, b.x, b.ghosts));
   tonari_request second = b.reverse();
   must(tonari_start(second));
-  { RingVector c("direct"); }
+  {
+    RingVector c("direct");
+  }
   must(tonari_wait(second));
   must(tonari_wait(first));
   EXPECT_TRUE(a.forward_holds(1) && b.forward_holds(2) && b.reverse_holds(2));
@@ -121,7 +135,8 @@ TEST(VectorRequests, StartedTwice) {
   expect_everywhere(tonari_start(request), TONARI_ERR_ACTIVE, {"start"});
   must(tonari_wait(request));
   EXPECT_TRUE(a.forward_holds(0));
-  EXPECT_NE(std::string(tonari_request_describe(request)).find("route direct"), std::string::npos) << tonari_request_describe(request);
+  EXPECT_NE(std::string(tonari_request_describe(request)).find("route direct"), std::string::npos)
+      << tonari_request_describe(request);
   must(tonari_request_free(&request));
 }
 
@@ -133,12 +148,15 @@ TEST(VectorRequests, SingleCallsOfManyKinds) {
     for (int components = 1; components <= 11; ++components) {
       const auto wide = static_cast<std::size_t>(components);
       std::vector<int> x(size_of_part * wide), ghosts(3 * wide);
-      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(a.s.mine().first) * components + static_cast<int>(i) + round;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<int>(a.s.mine().first) * components + static_cast<int>(i) + round;
       tonari_vector_values values{};
       values.type = MPI_INT, values.components = components;
       must(tonari_vector_forward(a.vector, &values, x.data(), ghosts.data()));
       for (std::size_t k = 0; k < 3; ++k)
-        for (std::size_t c = 0; c < wide; ++c) EXPECT_EQ(ghosts[k * wide + c], static_cast<int>(a.s.my_needs()[k]) * components + static_cast<int>(c) + round);
+        for (std::size_t c = 0; c < wide; ++c)
+          EXPECT_EQ(ghosts[k * wide + c],
+                    static_cast<int>(a.s.my_needs()[k]) * components + static_cast<int>(c) + round);
     }
 }
 
@@ -163,7 +181,9 @@ TEST(VectorRequests, AThreadDrivesThem) {
   if (level < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "needs MPI_THREAD_MULTIPLE";
   RingVector a(second_route());
   tonari_request request = TONARI_REQUEST_NULL;
-  must(tonari_vector_forward_init(a.vector, nullptr, a.x, a.ghosts, Info{{"tonari_tune", "off"}, {"tonari_progress", "thread"}}, &request));
+  must(tonari_vector_forward_init(a.vector, nullptr, a.x, a.ghosts,
+                                  Info{{"tonari_tune", "off"}, {"tonari_progress", "thread"}},
+                                  &request));
   for (int round = 0; round < 3; ++round) {
     a.fill(round);
     run(request, round == 1);

@@ -1,4 +1,5 @@
-// Owners hold the sums, minima and maxima of what all ranks contribute: all routes, types and operations, on random patterns; and sums are the same bit by bit.
+// Owners hold the sums, minima and maxima of what all ranks contribute: all routes, types and
+// operations, on random patterns; and sums are the same bit by bit.
 #include "vector/vectors.hpp"
 
 #include <complex>
@@ -9,10 +10,15 @@ using namespace tonari::test;
 
 template <class T>
 T small(std::int64_t a, std::int64_t b, int c, int v, int round) {
-  const auto number = static_cast<int>(mix(static_cast<std::uint64_t>(a * 1'000'003 + b * 1009 + c * 31 + v * 7 + round)) % 2001);
-  if constexpr (std::is_unsigned_v<T>) return static_cast<T>(number);
-  else if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(number - 1000);
-  else return T(static_cast<typename T::value_type>(number - 1000), static_cast<typename T::value_type>(number % 77));
+  const auto number = static_cast<int>(
+      mix(static_cast<std::uint64_t>(a * 1'000'003 + b * 1009 + c * 31 + v * 7 + round)) % 2001);
+  if constexpr (std::is_unsigned_v<T>)
+    return static_cast<T>(number);
+  else if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<T>(number - 1000);
+  else
+    return T(static_cast<typename T::value_type>(number - 1000),
+             static_cast<typename T::value_type>(number % 77));
 }
 
 template <class T>
@@ -34,19 +40,32 @@ T combined(T a, T b, MPI_Op op) {
 class VectorReverse : public VectorTest {
  protected:
   template <class T>
-  void exchange(tonari_vector vector, const Sharing& s, Random& common, MPI_Datatype type, MPI_Op op, const std::string& channel, bool once) {
+  void exchange(tonari_vector vector, const Sharing& s, Random& common, MPI_Datatype type,
+                MPI_Op op, const std::string& channel, bool once) {
     Random own(common() + 31u * static_cast<unsigned>(world_rank()));
     Arrays a(common, own, s, sizeof(T), pick(common, 0, 3) == 0);
     const tonari_vector_values values = a.values(type);
     tonari_request request = TONARI_REQUEST_NULL;
-    if (!once) must(tonari_vector_reverse_init(vector, &values, op, a.ghosts(), a.owned(), Info{{"tonari_channel", channel}, {"tonari_tune", "off"}}, &request));
+    if (!once)
+      must(tonari_vector_reverse_init(vector, &values, op, a.ghosts(), a.owned(),
+                                      Info{{"tonari_channel", channel}, {"tonari_tune", "off"}},
+                                      &request));
     for (int round = 0; round < 2; ++round) {
-      a.for_owned([&](std::int64_t i, int c, int v, unsigned char* at) { store(at, before<T>(s.mine().first + i, c, v, round)); });
-      a.for_ghosts([&](std::int64_t k, int c, int v, unsigned char* at) { store(at, contribution<T>(static_cast<std::size_t>(world_rank()), static_cast<std::size_t>(k), c, v, round)); });
+      a.for_owned([&](std::int64_t i, int c, int v, unsigned char* at) {
+        store(at, before<T>(s.mine().first + i, c, v, round));
+      });
+      a.for_ghosts([&](std::int64_t k, int c, int v, unsigned char* at) {
+        store(at, contribution<T>(static_cast<std::size_t>(world_rank()),
+                                  static_cast<std::size_t>(k), c, v, round));
+      });
       const std::vector<unsigned char> wanted = expected<T>(a, s, op, round);
-      if (once) must(tonari_vector_reverse(vector, &values, op, a.ghosts(), a.owned()));
-      else run(request, (world_rank() + round) % 2 == 0);
-      EXPECT_TRUE(a.memory == wanted) << "round " << round << "\n" << (request ? tonari_request_describe(request) : "single call");
+      if (once)
+        must(tonari_vector_reverse(vector, &values, op, a.ghosts(), a.owned()));
+      else
+        run(request, (world_rank() + round) % 2 == 0);
+      EXPECT_TRUE(a.memory == wanted)
+          << "round " << round << "\n"
+          << (request ? tonari_request_describe(request) : "single call");
     }
     must(tonari_request_free(&request));
   }
@@ -87,11 +106,21 @@ TEST_F(VectorReverse, RandomPatterns) {
       const MPI_Op op = ops[pick(common, 0, 2)];
       const bool once = pick(common, 0, 2) == 0;
       switch (pick(common, 0, 5)) {
-        case 0: exchange<float>(vector, s, common, MPI_FLOAT, op, channel, once); break;
-        case 1: exchange<std::int64_t>(vector, s, common, MPI_INT64_T, op, channel, once); break;
-        case 2: exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, channel, once); break;
-        case 3: exchange<int>(vector, s, common, MPI_INT, op, channel, once); break;
-        default: exchange<double>(vector, s, common, MPI_DOUBLE, op, channel, once);
+        case 0:
+          exchange<float>(vector, s, common, MPI_FLOAT, op, channel, once);
+          break;
+        case 1:
+          exchange<std::int64_t>(vector, s, common, MPI_INT64_T, op, channel, once);
+          break;
+        case 2:
+          exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, channel,
+                                         once);
+          break;
+        case 3:
+          exchange<int>(vector, s, common, MPI_INT, op, channel, once);
+          break;
+        default:
+          exchange<double>(vector, s, common, MPI_DOUBLE, op, channel, once);
       }
       must(tonari_vector_free(&vector));
     }
@@ -103,7 +132,8 @@ TEST_F(VectorReverse, AllTypes) {
   const Sharing s = draw_sharing(common, Needs::random, 20);
   tonari_vector vector = make_vector(s, "direct");
   const auto all_ops = [&]<class T>(T, MPI_Datatype type) {
-    for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX}) exchange<T>(vector, s, common, type, op, "auto", true);
+    for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX})
+      exchange<T>(vector, s, common, type, op, "auto", true);
   };
   all_ops(0.f, MPI_FLOAT);
   all_ops(0., MPI_DOUBLE);
@@ -121,37 +151,45 @@ TEST_F(VectorReverse, AllTypes) {
   must(tonari_vector_free(&vector));
 }
 
-// Sums of numbers that are rounded: in the order that the header promises on the direct route, and the same ones again on all.
+// Sums of numbers that are rounded: in the order that the header promises on the direct route, and
+// the same ones again on all.
 TEST_F(VectorReverse, TheOrderOfAdditions) {
   Random common(5);
-  const auto real = [](std::size_t rank, std::size_t k) { return 1e-3 * static_cast<double>(mix(rank * 10'007 + k) % 1'000'003) / 7; };
+  const auto real = [](std::size_t rank, std::size_t k) {
+    return 1e-3 * static_cast<double>(mix(rank * 10'007 + k) % 1'000'003) / 7;
+  };
   for (const std::string& route : routes_of_case(0)) {
     const Sharing s = draw_sharing(common, Needs::random, 12);
     const auto me = static_cast<std::size_t>(world_rank());
-    std::vector<double> ghosts(s.my_needs().size()), zero(static_cast<std::size_t>(s.mine().count)), sums[3];
+    std::vector<double> ghosts(s.my_needs().size()), zero(static_cast<std::size_t>(s.mine().count)),
+        sums[3];
     for (std::size_t k = 0; k < ghosts.size(); ++k) ghosts[k] = real(me, k);
     tonari_vector vector = make_vector(s, route);
     for (int time = 0; time < 3; ++time) {
       sums[time] = zero;
       if (time == 2) {  // persistent
         tonari_request request = TONARI_REQUEST_NULL;
-        must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, ghosts.data(), sums[time].data(), Info{{"tonari_tune", "off"}}, &request));
+        must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, ghosts.data(), sums[time].data(),
+                                        Info{{"tonari_tune", "off"}}, &request));
         run(request, true);
         must(tonari_request_free(&request));
-      } else must(tonari_vector_reverse(vector, nullptr, MPI_SUM, ghosts.data(), sums[time].data()));
+      } else
+        must(tonari_vector_reverse(vector, nullptr, MPI_SUM, ghosts.data(), sums[time].data()));
     }
     EXPECT_EQ(sums[0], sums[1]) << route;
     EXPECT_EQ(sums[0], sums[2]) << route;
     if (route == "direct") {
       std::vector<double> wanted = zero;
       for (std::size_t k = 0; k < ghosts.size(); ++k)
-        if (s.owns(me, s.my_needs()[k])) wanted[static_cast<std::size_t>(s.my_needs()[k] - s.mine().first)] += ghosts[k];
+        if (s.owns(me, s.my_needs()[k]))
+          wanted[static_cast<std::size_t>(s.my_needs()[k] - s.mine().first)] += ghosts[k];
       for (std::size_t r = 0; r < s.needs.size(); ++r)
         for (std::int64_t i = 0; r != me && i < s.mine().count; ++i) {
           double sum = 0;
           bool any = false;
           for (std::size_t k = 0; k < s.needs[r].size(); ++k)
-            if (s.needs[r][k] == s.mine().first + i) sum = any ? sum + real(r, k) : real(r, k), any = true;
+            if (s.needs[r][k] == s.mine().first + i)
+              sum = any ? sum + real(r, k) : real(r, k), any = true;
           if (any) wanted[static_cast<std::size_t>(i)] += sum;
         }
       EXPECT_EQ(sums[0], wanted);

@@ -1,4 +1,5 @@
-// What routes are good for: who sends how many messages and values, told by facts and counted at the MPI.
+// What routes are good for: who sends how many messages and values, told by facts and counted at
+// the MPI.
 #include "support/counting.hpp"
 #include "support/same_error.hpp"
 #include "vector/vectors.hpp"
@@ -34,11 +35,14 @@ class VectorRoutes : public VectorTest {
   // Messages of the busiest rank forward and in reverse, counted at the MPI.
   std::pair<int, int> messages(const Sharing& s, const std::string& route) {
     tonari_vector vector = make_vector(s, route);
-    std::vector<double> x(static_cast<std::size_t>(s.mine().count), 1), ghosts(s.my_needs().size(), 1);
+    std::vector<double> x(static_cast<std::size_t>(s.mine().count), 1),
+        ghosts(s.my_needs().size(), 1);
     tonari_request requests[2];
-    const Info info{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}, {"tonari_algorithm", "linear"}};
+    const Info info{
+        {"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}, {"tonari_algorithm", "linear"}};
     must(tonari_vector_forward_init(vector, nullptr, x.data(), ghosts.data(), info, &requests[0]));
-    must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, ghosts.data(), x.data(), info, &requests[1]));
+    must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, ghosts.data(), x.data(), info,
+                                    &requests[1]));
     const tonari_vector_facts facts = facts_of(vector);
     int sent[2];
     for (int d = 0; d < 2; ++d) {
@@ -76,11 +80,14 @@ TEST_F(VectorRoutes, HotSpot) {
     EXPECT_EQ(messages(hot_spot(), "topology:4"), std::pair(4, 1));
   }
   Nodes::set("4");
-  if (ranks > 4) EXPECT_EQ(messages(hot_spot(), "node"), std::pair(3 + (ranks - 1) / 4, 1));
-  else EXPECT_EQ(messages(hot_spot(), "node").first, ranks - 1);
+  if (ranks > 4)
+    EXPECT_EQ(messages(hot_spot(), "node"), std::pair(3 + (ranks - 1) / 4, 1));
+  else
+    EXPECT_EQ(messages(hot_spot(), "node").first, ranks - 1);
 }
 
-// One copy enters each node: rank 0 of 8 sends its value twice, not five times, where 4 ranks of the other node need it and one of its own.
+// One copy enters each node: rank 0 of 8 sends its value twice, not five times, where 4 ranks of
+// the other node need it and one of its own.
 TEST_F(VectorRoutes, OneCopyPerNode) {
   if (world_size() != 8) GTEST_SKIP() << "worked out for 8 ranks";
   Nodes::set("4");
@@ -90,17 +97,21 @@ TEST_F(VectorRoutes, OneCopyPerNode) {
   const tonari_vector_facts facts = facts_of(vector);
   EXPECT_EQ(facts.stages, 2);
   EXPECT_EQ(facts.ghosts, world_rank() == 1 || world_rank() > 3);
-  EXPECT_EQ(facts.values_sent, world_rank() == 0 ? 2 : world_rank() == 4 ? 3 : 0);  // rank 4 passes on what rank 0 owns
+  // rank 4 passes on what rank 0 owns
+  EXPECT_EQ(facts.values_sent, world_rank() == 0 ? 2 : world_rank() == 4 ? 3 : 0);
   EXPECT_EQ(facts.values_received, facts.ghosts);
   must(tonari_vector_free(&vector));
 }
 
-// Hops in which nobody has anything to do are none: neighbors in a row of the mesh need one stage of two.
+// Hops in which nobody has anything to do are none: neighbors in a row of the mesh need one stage
+// of two.
 TEST_F(VectorRoutes, StagesThatNobodyNeeds) {
   if (world_size() != 8) GTEST_SKIP() << "worked out for 8 ranks";
   Sharing s = hot_spot();
-  for (int r = 0; r < 8; ++r) s.needs[static_cast<std::size_t>(r)] = {3 * (r ^ 1)};  // 4 x 2: differ in the first digit
-  for (const auto& [route, stages] : {std::pair("direct", 1), std::pair("topology:2", 1), std::pair("topology:3", 1)}) {
+  // 4 x 2: differ in the first digit
+  for (int r = 0; r < 8; ++r) s.needs[static_cast<std::size_t>(r)] = {3 * (r ^ 1)};
+  for (const auto& [route, stages] :
+       {std::pair("direct", 1), std::pair("topology:2", 1), std::pair("topology:3", 1)}) {
     tonari_vector vector = make_vector(s, route);
     EXPECT_EQ(facts_of(vector).stages, stages) << route;
     EXPECT_EQ(facts_of(vector).targets, 1);

@@ -1,4 +1,5 @@
-// Vectors that all ranks know as a whole, and what every value of them must be: a function of its index, computed without asking the library.
+// Vectors that all ranks know as a whole, and what every value of them must be: a function of its
+// index, computed without asking the library.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,10 +22,12 @@ inline void must(int code) {
   MPI_Abort(MPI_COMM_WORLD, 1);  // the others would wait for this rank
 }
 
-// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases then.
+// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases
+// then.
 inline bool crowded() { return world_size() > 3 || ranks_are_slow(); }
 
-// Where waiting ranks spin and outnumber the cores, every message costs a time slice: only what depends on the number of ranks is worth it.
+// Where waiting ranks spin and outnumber the cores, every message costs a time slice: only what
+// depends on the number of ranks is worth it.
 inline bool very_slow() { return mpi_spins() && world_size() > 3; }
 
 inline std::uint64_t mix(std::uint64_t x) {
@@ -44,8 +47,12 @@ struct Sharing {
   std::vector<std::vector<std::int64_t>> needs;  // by rank
 
   const Range& mine() const { return own[static_cast<std::size_t>(world_rank())]; }
-  const std::vector<std::int64_t>& my_needs() const { return needs[static_cast<std::size_t>(world_rank())]; }
-  bool owns(std::size_t rank, std::int64_t index) const { return index >= own[rank].first && index < own[rank].first + own[rank].count; }
+  const std::vector<std::int64_t>& my_needs() const {
+    return needs[static_cast<std::size_t>(world_rank())];
+  }
+  bool owns(std::size_t rank, std::int64_t index) const {
+    return index >= own[rank].first && index < own[rank].first + own[rank].count;
+  }
 };
 
 // Ranges in any order of ranks, some of them empty.
@@ -66,7 +73,8 @@ inline Sharing draw_ranges(Random& random, int most) {
 }
 
 enum class Needs { random, band, hot_spot, few, none };
-inline constexpr Needs all_needs[] = {Needs::random, Needs::band, Needs::hot_spot, Needs::few, Needs::none};
+inline constexpr Needs all_needs[] = {Needs::random, Needs::band, Needs::hot_spot, Needs::few,
+                                      Needs::none};
 
 inline Sharing draw_sharing(Random& random, Needs kind, int most = 40) {
   Sharing s = draw_ranges(random, most);
@@ -80,7 +88,8 @@ inline Sharing draw_sharing(Random& random, Needs kind, int most = 40) {
         for (int k = pick(random, 0, 2 * most); k > 0; --k) needs.push_back(pick(random, 0, last));
         break;
       case Needs::band:  // in order, none twice: what is received in place
-        for (std::int64_t i = s.own[r].first - most; i < s.own[r].first + s.own[r].count + most; ++i)
+        for (std::int64_t i = s.own[r].first - most; i < s.own[r].first + s.own[r].count + most;
+             ++i)
           if (s.own[r].count > 0 && i >= 0 && i < s.size && !s.owns(r, i)) needs.push_back(i);
         break;
       case Needs::hot_spot:
@@ -89,19 +98,23 @@ inline Sharing draw_sharing(Random& random, Needs kind, int most = 40) {
       case Needs::few:  // others need nothing and have nothing that anyone needs
         if (r % 3 == 1) needs.assign({pick(random, 0, last), hot, pick(random, 0, last)});
         break;
-      case Needs::none: break;
+      case Needs::none:
+        break;
     }
   }
   return s;
 }
 
-inline constexpr const char* all_routes[] = {"direct", "topology:1", "topology:2", "topology:3", "node"};
+inline constexpr const char* all_routes[] = {"direct", "topology:1", "topology:2", "topology:3",
+                                             "node"};
 
 // Those that this number of ranks has.
 inline std::vector<std::string> routes() {
   std::vector<std::string> some;
   for (const char* const route : all_routes)
-    if (world_size() >= 8 || (std::string(route) != "topology:3" && (world_size() >= 4 || std::string(route) != "topology:2"))) some.emplace_back(route);
+    if (world_size() >= 8 || (std::string(route) != "topology:3" &&
+                              (world_size() >= 4 || std::string(route) != "topology:2")))
+      some.emplace_back(route);
   return some;
 }
 
@@ -109,18 +122,22 @@ inline std::vector<std::string> routes() {
 inline std::vector<std::string> routes_of_case(int k) {
   const std::vector<std::string> all = routes();
   if (!crowded()) return all;
-  const std::string &first = all[static_cast<std::size_t>(k) % all.size()], &second = all[static_cast<std::size_t>(k + 2) % all.size()];
+  const std::string &first = all[static_cast<std::size_t>(k) % all.size()],
+                    &second = all[static_cast<std::size_t>(k + 2) % all.size()];
   return very_slow() ? std::vector{first} : std::vector{first, second};
 }
 
 inline tonari_vector make_vector(const Sharing& s, const std::string& route) {
   tonari_vector vector = TONARI_VECTOR_NULL;
-  must(tonari_vector_create(MPI_COMM_WORLD, s.mine().first, s.mine().count, static_cast<std::int64_t>(s.my_needs().size()), s.my_needs().data(),
-                            Info{{"tonari_route", route}, {"tonari_tune", route == "auto" ? "auto" : "off"}}, &vector));
+  must(tonari_vector_create(
+      MPI_COMM_WORLD, s.mine().first, s.mine().count,
+      static_cast<std::int64_t>(s.my_needs().size()), s.my_needs().data(),
+      Info{{"tonari_route", route}, {"tonari_tune", route == "auto" ? "auto" : "off"}}, &vector));
   return vector;
 }
 
-// Values of both kinds in one array or two, with gaps that must survive. Everything counts in values of `bytes` bytes.
+// Values of both kinds in one array or two, with gaps that must survive. Everything counts in
+// values of `bytes` bytes.
 struct Arrays {
   int components = 1, vectors = 1;
   std::size_t bytes = 8;
@@ -129,20 +146,31 @@ struct Arrays {
   std::size_t owned_at = 0, ghosts_at = 0;  // bytes
 
   // common: drawn alike on all ranks; own: not.
-  Arrays(Random& common, Random& own, const Sharing& s, std::size_t value_bytes, bool plain = false) : bytes(value_bytes) {
+  Arrays(Random& common, Random& own, const Sharing& s, std::size_t value_bytes, bool plain = false)
+      : bytes(value_bytes) {
     components = plain ? 1 : pick(common, 1, 3), vectors = plain ? 1 : pick(common, 1, 3);
-    owned_count = s.mine().count * components, ghost_count = static_cast<std::int64_t>(s.my_needs().size()) * components;
+    owned_count = s.mine().count * components,
+    ghost_count = static_cast<std::int64_t>(s.my_needs().size()) * components;
     const bool interleaved = !plain && pick(own, 0, 1);
-    owned_stride = interleaved ? owned_count + ghost_count + pick(own, 0, 3) : owned_count + (plain ? 0 : pick(own, 0, 3));
+    owned_stride = interleaved ? owned_count + ghost_count + pick(own, 0, 3)
+                               : owned_count + (plain ? 0 : pick(own, 0, 3));
     ghost_stride = interleaved ? owned_stride : ghost_count + (plain ? 0 : pick(own, 0, 3));
-    owned_at = 64, ghosts_at = owned_at + bytes * static_cast<std::size_t>(interleaved ? owned_count : vectors * owned_stride);
-    memory.assign(ghosts_at + bytes * static_cast<std::size_t>(vectors * ghost_stride + owned_count) + 64, static_cast<unsigned char>(0x80 + world_rank() % 100));
+    owned_at = 64,
+    ghosts_at = owned_at + bytes * static_cast<std::size_t>(interleaved ? owned_count
+                                                                        : vectors * owned_stride);
+    memory.assign(
+        ghosts_at + bytes * static_cast<std::size_t>(vectors * ghost_stride + owned_count) + 64,
+        static_cast<unsigned char>(0x80 + world_rank() % 100));
   }
   unsigned char* owned() { return memory.data() + owned_at; }
   unsigned char* ghosts() { return memory.data() + ghosts_at; }
   // Of local index i.
-  unsigned char* owned(std::int64_t i, int c, int v) { return owned() + static_cast<std::size_t>(v * owned_stride + i * components + c) * bytes; }
-  unsigned char* ghost(std::int64_t k, int c, int v) { return ghosts() + static_cast<std::size_t>(v * ghost_stride + k * components + c) * bytes; }
+  unsigned char* owned(std::int64_t i, int c, int v) {
+    return owned() + static_cast<std::size_t>(v * owned_stride + i * components + c) * bytes;
+  }
+  unsigned char* ghost(std::int64_t k, int c, int v) {
+    return ghosts() + static_cast<std::size_t>(v * ghost_stride + k * components + c) * bytes;
+  }
   template <class F>
   void for_owned(F f) {
     for (int v = 0; v < vectors; ++v)
@@ -159,8 +187,10 @@ struct Arrays {
   tonari_vector_values values(MPI_Datatype type) const {
     tonari_vector_values values{};
     values.type = type;
-    values.components = components == 1 && world_rank() % 2 ? 0 : components, values.vectors = vectors == 1 && world_rank() % 2 ? 0 : vectors;
-    values.owned_stride = owned_stride == owned_count ? 0 : owned_stride, values.ghost_stride = ghost_stride == ghost_count ? 0 : ghost_stride;
+    values.components = components == 1 && world_rank() % 2 ? 0 : components,
+    values.vectors = vectors == 1 && world_rank() % 2 ? 0 : vectors;
+    values.owned_stride = owned_stride == owned_count ? 0 : owned_stride,
+    values.ghost_stride = ghost_stride == ghost_count ? 0 : ghost_stride;
     return values;
   }
 };

@@ -1,4 +1,5 @@
-// Box stencils (the mathematics is in sums.hpp): planes of a block are read one after the other, each once; what a plane gives to the planes around it waits in a ring.
+// Box stencils (the mathematics is in sums.hpp): planes of a block are read one after the other,
+// each once; what a plane gives to the planes around it waits in a ring.
 #pragma once
 
 #include <bit>
@@ -21,17 +22,21 @@ class BoxSweep {
     for (int i = 0; i < Plan::coefficients; ++i) c_[i] = coefficients[i] - V{};
   }
 
-  // For planes first to end - 1 and rows first_row to end_row - 1, which may be constants or not: write(plane, row, value).
-  // read(offset, plane, row) is the row at this offset (a type; see BoxPlan::offset) in the dimensions before z.
+  // For planes first to end - 1 and rows first_row to end_row - 1, which may be constants or not:
+  // write(plane, row, value). read(offset, plane, row) is the row at this offset (a type; see
+  // BoxPlan::offset) in the dimensions before z.
   template <class Read, class Write>
-  TONARI_INLINE void run(int first, int end, int first_row, int end_row, const Read& read, const Write& write) {
+  TONARI_INLINE void run(int first, int end, int first_row, int end_row, const Read& read,
+                         const Write& write) {
     for (int plane = first - Plan::plane_reach; plane < end + Plan::plane_reach; ++plane) {
-      unrolled<Plan::classes>([&](auto o) TONARI_INLINED { read_plane<o>(plane, first_row, end_row, read); });
+      unrolled<Plan::classes>(
+          [&](auto o) TONARI_INLINED { read_plane<o>(plane, first_row, end_row, read); });
       const int done = plane - Plan::plane_reach;
       if (done < first) continue;
       for (int row = first_row; row < end_row; ++row) {
         V sum = given<0>(done, row - first_row);
-        unrolled<Plan::classes - 1>([&](auto o) TONARI_INLINED { sum = sum + given<o + 1>(done, row - first_row); });
+        unrolled<Plan::classes - 1>(
+            [&](auto o) TONARI_INLINED { sum = sum + given<o + 1>(done, row - first_row); });
         write(done, row, sum);
       }
     }
@@ -53,7 +58,8 @@ class BoxSweep {
   // The sums of all rows whose offset before z is of class o.
   template <int o, class Read>
   TONARI_INLINE static RowSums<R, V> sums_of_class(int plane, int row, const Read& read) {
-    if constexpr (Plan::before == 0) return row_sums<R, V>(read(std::integral_constant<int, 0>{}, plane, row));
+    if constexpr (Plan::before == 0)
+      return row_sums<R, V>(read(std::integral_constant<int, 0>{}, plane, row));
     RowSums<R, V> total;
     bool none = true;
     unrolled<Plan::offsets>([&](auto n) TONARI_INLINED {
@@ -68,7 +74,9 @@ class BoxSweep {
 
   template <int o>
   TONARI_INLINE V given(int plane, int row) const {
-    return plane_sum<Plan::plane_reach, V>([&](int distance, int m) TONARI_INLINED -> const V& { return ring_[(plane + distance) & (slots - 1)][row][o][m]; });
+    return plane_sum<Plan::plane_reach, V>([&](int distance, int m) TONARI_INLINED -> const V& {
+      return ring_[(plane + distance) & (slots - 1)][row][o][m];
+    });
   }
 
   V c_[Plan::coefficients];

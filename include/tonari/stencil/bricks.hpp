@@ -1,5 +1,6 @@
-// Subdomains in bricks and lists of them: what kernels go over. The table is grid_layout.h's; the extents of a brick are template arguments, so that a brick's rows and
-// their places are constants in kernels.
+// Subdomains in bricks and lists of them: what kernels go over. The table is grid_layout.h's; the
+// extents of a brick are template arguments, so that a brick's rows and their places are constants
+// in kernels.
 #pragma once
 
 #include <tonari/grid_layout.h>
@@ -19,7 +20,8 @@
 namespace tonari {
 inline namespace api0 {
 
-// The threads that a kernel runs on: the calling one or, in programs compiled with OpenMP, all that OpenMP has.
+// The threads that a kernel runs on: the calling one or, in programs compiled with OpenMP, all that
+// OpenMP has.
 enum class Threads { one, all };
 
 template <int... E>
@@ -35,14 +37,20 @@ class Bricks {
   // Refers to the table, which must outlive it.
   explicit Bricks(const tonari_bricks& table) : table_(&table) {
     bool same = table.dims == dims;
-    for (int i = 0; same && i < dims; ++i) same = table.brick[i] == extents[static_cast<std::size_t>(i)];
-    if (!same) throw std::invalid_argument("tonari::bricks<" + list(extents.data(), dims) + ">: the table has bricks of " + list(table.brick, table.dims) + " cells");
+    for (int i = 0; same && i < dims; ++i)
+      same = table.brick[i] == extents[static_cast<std::size_t>(i)];
+    if (!same)
+      throw std::invalid_argument("tonari::bricks<" + list(extents.data(), dims) +
+                                  ">: the table has bricks of " + list(table.brick, table.dims) +
+                                  " cells");
   }
   const tonari_bricks& table() const { return *table_; }
 
   // The first cell of a brick, along dimension i.
   std::int64_t cell(std::int32_t number, int i) const {
-    return static_cast<std::int64_t>(table_->position[static_cast<std::int64_t>(number) * dims + i]) * extents[static_cast<std::size_t>(i)];
+    return static_cast<std::int64_t>(
+               table_->position[static_cast<std::int64_t>(number) * dims + i]) *
+           extents[static_cast<std::size_t>(i)];
   }
 
  private:
@@ -55,19 +63,25 @@ class Bricks {
 };
 
 template <int... E>
-Bricks<E...> bricks(const tonari_bricks& table) { return Bricks<E...>(table); }
+Bricks<E...> bricks(const tonari_bricks& table) {
+  return Bricks<E...>(table);
+}
 
 // Which bricks: first to end - 1, or those of a list.
 class BrickList {
  public:
-  BrickList(std::int32_t first, std::int32_t end) : first_(first), size_(std::max<std::int64_t>(0, static_cast<std::int64_t>(end) - first)) {}
-  BrickList(std::span<const std::int32_t> numbers) : list_(numbers.data()), size_(static_cast<std::int64_t>(numbers.size())) {}
+  BrickList(std::int32_t first, std::int32_t end)
+      : first_(first), size_(std::max<std::int64_t>(0, static_cast<std::int64_t>(end) - first)) {}
+  BrickList(std::span<const std::int32_t> numbers)
+      : list_(numbers.data()), size_(static_cast<std::int64_t>(numbers.size())) {}
   template <class List>
     requires std::is_convertible_v<const List&, std::span<const std::int32_t>>
   BrickList(const List& numbers) : BrickList(std::span<const std::int32_t>(numbers)) {}
 
   std::int64_t size() const { return size_; }
-  std::int32_t operator[](std::int64_t i) const { return list_ ? list_[i] : first_ + static_cast<std::int32_t>(i); }
+  std::int32_t operator[](std::int64_t i) const {
+    return list_ ? list_[i] : first_ + static_cast<std::int32_t>(i);
+  }
 
  private:
   const std::int32_t* list_ = nullptr;
@@ -75,7 +89,8 @@ class BrickList {
   std::int64_t size_ = 0;
 };
 
-// Access outside of kernels: cell (i...) of a field, ghosts included, cells numbered from the first own one.
+// Access outside of kernels: cell (i...) of a field, ghosts included, cells numbered from the first
+// own one.
 template <int... E, class T, class... Index>
 T& at(Bricks<E...> where, T* base, Index... index) {
   static_assert(sizeof...(Index) == sizeof...(E), "tonari::at: one index per dimension");
@@ -85,7 +100,8 @@ T& at(Bricks<E...> where, T* base, Index... index) {
   detail::unrolled<Bricks<E...>::dims>([&](auto i) {
     constexpr int extent = Bricks<E...>::extents[i];
     const auto from_ghosts = static_cast<std::uint64_t>(cell[i] + table.lower[i] * extent);
-    number = number * (table.lower[i] + table.own[i] + table.upper[i]) + static_cast<std::int64_t>(from_ghosts / extent);
+    number = number * (table.lower[i] + table.own[i] + table.upper[i]) +
+             static_cast<std::int64_t>(from_ghosts / extent);
     inside = inside * extent + static_cast<std::int64_t>(from_ghosts % extent);
   });
   return base[table.place[table.number[number]] + inside];
@@ -95,7 +111,8 @@ template <class T, class... Index>
 T& at(const tonari_array& array, T* base, Index... index) {
   const std::int64_t cell[]{static_cast<std::int64_t>(index)...};
   std::int64_t place = 0;
-  for (std::size_t i = 0; i < sizeof...(Index); ++i) place += (cell[i] + array.lower[i]) * array.stride[i];
+  for (std::size_t i = 0; i < sizeof...(Index); ++i)
+    place += (cell[i] + array.lower[i]) * array.stride[i];
   return base[place];
 }
 
@@ -137,7 +154,8 @@ void over_bricks(const BrickList& numbers, Threads threads, const F& f) {
   for_each_number(numbers.size(), threads, [&](std::int64_t i) { f(numbers[i], Whole<E...>{}); });
 }
 template <int... E, class F>
-void over_bricks(Bricks<E...> bricks, const BrickList& numbers, const tonari_box& clip, Threads threads, const F& f) {
+void over_bricks(Bricks<E...> bricks, const BrickList& numbers, const tonari_box& clip,
+                 Threads threads, const F& f) {
   constexpr int dims = Bricks<E...>::dims;
   for_each_number(numbers.size(), threads, [&](std::int64_t i) {
     Part<dims> part;
@@ -145,12 +163,15 @@ void over_bricks(Bricks<E...> bricks, const BrickList& numbers, const tonari_box
     for (int d = 0; d < dims; ++d) {
       const auto at = static_cast<std::size_t>(d);
       const std::int64_t begin = bricks.cell(numbers[i], d), extent = Bricks<E...>::extents[at];
-      part.firsts[at] = static_cast<int>(std::clamp<std::int64_t>(clip.first[d] - begin, 0, extent));
+      part.firsts[at] =
+          static_cast<int>(std::clamp<std::int64_t>(clip.first[d] - begin, 0, extent));
       part.ends[at] = static_cast<int>(std::clamp<std::int64_t>(clip.end[d] - begin, 0, extent));
       all = all && part.firsts[at] == 0 && part.ends[at] == extent;
     }
-    if (all) f(numbers[i], Whole<E...>{});
-    else if (!part.empty()) f(numbers[i], part);
+    if (all)
+      f(numbers[i], Whole<E...>{});
+    else if (!part.empty())
+      f(numbers[i], part);
   });
 }
 
@@ -160,9 +181,11 @@ struct Bases {
   using B = Bricks<E...>;
   const T* of[B::directions];
 
-  TONARI_INLINE Bases(const tonari_bricks& table, const T* base, std::int32_t number, bool faces_only) {
+  TONARI_INLINE Bases(const tonari_bricks& table, const T* base, std::int32_t number,
+                      bool faces_only) {
     const std::int32_t* to = table.neighbors + static_cast<std::int64_t>(number) * B::directions;
-    const auto resolve = [&](int direction) TONARI_INLINED { of[direction] = base + table.place[to[direction]]; };
+    const auto resolve = [&](int direction)
+                             TONARI_INLINED { of[direction] = base + table.place[to[direction]]; };
     constexpr int own = B::directions / 2;
     if (!faces_only) {
       for (int direction = 0; direction < B::directions; ++direction) resolve(direction);

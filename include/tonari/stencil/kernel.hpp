@@ -1,4 +1,5 @@
-// Kernels of one's own, written once for bricks and arrays. A kernel gets a block: a brick, or a tile of an array as large as one.
+// Kernels of one's own, written once for bricks and arrays. A kernel gets a block: a brick, or a
+// tile of an array as large as one.
 //
 //   const auto kernel = [&](const auto& block) {
 //     const auto u = block(in);            // cells of a field, indices from the block's first cell; on bricks from -E to 2 E - 1: neighbors in all directions
@@ -9,8 +10,10 @@
 //   tonari::for_each_brick(tonari::bricks<8, 8>(table), numbers, kernel);        // or (.., numbers, box, kernel): the cells inside a box
 //   tonari::for_each_tile<8, 8>(array, box, kernel);
 //
-// u(y, x) looks for the right brick at each access. Faster: `const auto u = block.template gather<1>(in);` copies the block with a halo of 1 into a small array, on which
-// the compiler vectorizes plain loops. Sums that a program writes itself may be contracted differently on different storages; with -ffp-contract=off they are not.
+// u(y, x) looks for the right brick at each access. Faster: `const auto u = block.template
+// gather<1>(in);` copies the block with a halo of 1 into a small array, on which the compiler
+// vectorizes plain loops. Sums that a program writes itself may be contracted differently on
+// different storages; with -ffp-contract=off they are not.
 #pragma once
 
 #include <array>
@@ -53,7 +56,8 @@ namespace detail {
 
 // f(index) for the first cell of every row from -R to E + R - 1 in all dimensions but the last.
 template <int R, int D, class F>
-void over_rows_with_halo(const std::array<int, D>& first, const std::array<int, D>& end, const F& f) {
+void over_rows_with_halo(const std::array<int, D>& first, const std::array<int, D>& end,
+                         const F& f) {
   std::array<int, D> index{};
   for (std::size_t i = 0; i + 1 < D; ++i) index[i] = first[i] - R;
   index[D - 1] = first[D - 1];
@@ -112,17 +116,23 @@ class BrickBlock {
   };
 
  public:
-  BrickBlock(const tonari_bricks& table, std::int32_t number, const Cells& cells) : table_(&table), number_(number), cells_(cells) {}
+  BrickBlock(const tonari_bricks& table, std::int32_t number, const Cells& cells)
+      : table_(&table), number_(number), cells_(cells) {}
 
   int first(int i) const { return cells_.first(i); }
   int end(int i) const { return cells_.end(i); }
-  std::int64_t cell(int i) const { return B(*table_).cell(number_, i); }  // of the subdomain: index 0 along dimension i
+  // of the subdomain: index 0 along dimension i
+  std::int64_t cell(int i) const { return B(*table_).cell(number_, i); }
   std::int32_t number() const { return number_; }
 
   template <class T>
-  Near<T> operator()(const T* base) const { return {{*table_, base, number_, false}}; }
+  Near<T> operator()(const T* base) const {
+    return {{*table_, base, number_, false}};
+  }
   template <class T>
-  Own<T> writes(T* base) const { return {base + table_->place[number_]}; }
+  Own<T> writes(T* base) const {
+    return {base + table_->place[number_]};
+  }
 
   template <int R, class T>
   Gathered<T, R, E...> gather(const T* base) const {
@@ -130,19 +140,20 @@ class BrickBlock {
     Gathered<T, R, E...> copy;
     const detail::Bases<T, E...> bases(*table_, base, number_, false);
     constexpr std::array<int, B::dims> none{};
-    detail::over_rows_with_halo<R, B::dims>(none, B::extents, [&](const std::array<int, B::dims>& index) {
-      int direction = 0, place = 0;
-      for (std::size_t i = 0; i + 1 < B::extents.size(); ++i) {
-        const int side = index[i] < 0 ? 0 : index[i] < B::extents[i] ? 1 : 2;
-        direction = 3 * direction + side;
-        place = place * B::extents[i] + index[i] - (side - 1) * B::extents[i];
-      }
-      T* to = copy.row(index);
-      const T* const* row = bases.of + 3 * direction;
-      detail::copy_cells(to - R, row[0] + place * B::row + B::row - R, R);
-      detail::copy_cells(to, row[1] + place * B::row, B::row);
-      detail::copy_cells(to + B::row, row[2] + place * B::row, R);
-    });
+    detail::over_rows_with_halo<R, B::dims>(
+        none, B::extents, [&](const std::array<int, B::dims>& index) {
+          int direction = 0, place = 0;
+          for (std::size_t i = 0; i + 1 < B::extents.size(); ++i) {
+            const int side = index[i] < 0 ? 0 : index[i] < B::extents[i] ? 1 : 2;
+            direction = 3 * direction + side;
+            place = place * B::extents[i] + index[i] - (side - 1) * B::extents[i];
+          }
+          T* to = copy.row(index);
+          const T* const* row = bases.of + 3 * direction;
+          detail::copy_cells(to - R, row[0] + place * B::row + B::row - R, R);
+          detail::copy_cells(to, row[1] + place * B::row, B::row);
+          detail::copy_cells(to + B::row, row[2] + place * B::row, R);
+        });
     return copy;
   }
 
@@ -172,26 +183,33 @@ class TileBlock {
   };
 
  public:
-  TileBlock(const tonari_array& array, const std::array<std::int64_t, dims>& cell, const detail::Part<dims>& part) : array_(&array), cell_(cell), part_(part) {}
+  TileBlock(const tonari_array& array, const std::array<std::int64_t, dims>& cell,
+            const detail::Part<dims>& part)
+      : array_(&array), cell_(cell), part_(part) {}
 
   int first(int) const { return 0; }
   int end(int i) const { return part_.end(i); }
   std::int64_t cell(int i) const { return cell_[static_cast<std::size_t>(i)]; }
 
   template <class T>
-  Cells<const T> operator()(const T* base) const { return cells(base); }
+  Cells<const T> operator()(const T* base) const {
+    return cells(base);
+  }
   template <class T>
-  Cells<T> writes(T* base) const { return cells(base); }
+  Cells<T> writes(T* base) const {
+    return cells(base);
+  }
 
   // Cells beyond the tile's halo are not set.
   template <int R, class T>
   Gathered<T, R, E...> gather(const T* base) const {
     Gathered<T, R, E...> copy;
     const Cells<const T> from = cells(base);
-    detail::over_rows_with_halo<R, dims>(part_.firsts, part_.ends, [&](const std::array<int, dims>& index) {
-      const T* row = std::apply([&](auto... x) { return &from(x...); }, index);
-      detail::copy_cells(copy.row(index) - R, row - R, part_.end(dims - 1) + 2 * R);
-    });
+    detail::over_rows_with_halo<R, dims>(
+        part_.firsts, part_.ends, [&](const std::array<int, dims>& index) {
+          const T* row = std::apply([&](auto... x) { return &from(x...); }, index);
+          detail::copy_cells(copy.row(index) - R, row - R, part_.end(dims - 1) + 2 * R);
+        });
     return copy;
   }
 
@@ -211,7 +229,8 @@ class TileBlock {
 };
 
 template <int... E, class Kernel>
-void for_each_brick(Bricks<E...> bricks, const BrickList& numbers, const Kernel& kernel, Threads threads = Threads::all) {
+void for_each_brick(Bricks<E...> bricks, const BrickList& numbers, const Kernel& kernel,
+                    Threads threads = Threads::all) {
   detail::over_bricks<E...>(numbers, threads, [&](std::int32_t number, const auto& cells) {
     kernel(BrickBlock<std::remove_cvref_t<decltype(cells)>, E...>(bricks.table(), number, cells));
   });
@@ -219,20 +238,26 @@ void for_each_brick(Bricks<E...> bricks, const BrickList& numbers, const Kernel&
 
 // Only the cells inside the box. The kernel is compiled twice, for whole bricks and for others.
 template <int... E, class Kernel>
-void for_each_brick(Bricks<E...> bricks, const BrickList& numbers, const tonari_box& clip, const Kernel& kernel, Threads threads = Threads::all) {
+void for_each_brick(Bricks<E...> bricks, const BrickList& numbers, const tonari_box& clip,
+                    const Kernel& kernel, Threads threads = Threads::all) {
   detail::over_bricks(bricks, numbers, clip, threads, [&](std::int32_t number, const auto& cells) {
     kernel(BrickBlock<std::remove_cvref_t<decltype(cells)>, E...>(bricks.table(), number, cells));
   });
 }
 
 template <int... E, class Kernel>
-void for_each_tile(const tonari_array& array, const tonari_box& box, const Kernel& kernel, Threads threads = Threads::all) {
+void for_each_tile(const tonari_array& array, const tonari_box& box, const Kernel& kernel,
+                   Threads threads = Threads::all) {
   constexpr int dims = static_cast<int>(sizeof...(E));
   constexpr std::array<int, sizeof...(E)> extents{E...};
-  if (array.dims != dims) throw std::invalid_argument("tonari::for_each_tile: tiles of " + std::to_string(dims) + " dimensions on an array of " + std::to_string(array.dims));
+  if (array.dims != dims)
+    throw std::invalid_argument("tonari::for_each_tile: tiles of " + std::to_string(dims) +
+                                " dimensions on an array of " + std::to_string(array.dims));
   std::array<std::int64_t, dims> tiles{};
   std::int64_t all = 1;
-  for (std::size_t i = 0; i < tiles.size(); ++i) all *= tiles[i] = (std::max<std::int64_t>(0, box.end[i] - box.first[i]) + extents[i] - 1) / extents[i];
+  for (std::size_t i = 0; i < tiles.size(); ++i)
+    all *= tiles[i] =
+        (std::max<std::int64_t>(0, box.end[i] - box.first[i]) + extents[i] - 1) / extents[i];
   detail::for_each_number(all, threads, [&](std::int64_t tile) {
     std::array<std::int64_t, dims> cell{};
     detail::Part<dims> part{};

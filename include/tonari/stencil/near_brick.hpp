@@ -1,4 +1,5 @@
-// Cells near a row of a brick: rows of the brick and its neighbors, and vectors that reach over the ends of a row.
+// Cells near a row of a brick: rows of the brick and its neighbors, and vectors that reach over the
+// ends of a row.
 #pragma once
 
 #include <array>
@@ -29,13 +30,17 @@ struct BrickRow {
 
   template <int k>
   TONARI_INLINE Vector<T, Lanes> at() const {
-    constexpr int start = j * Lanes + k, vector = floor_div(start, Lanes), skip = start - vector * Lanes;
-    if constexpr (skip == 0) return part<vector>();
-    else return joined<T, Lanes, skip>(part<vector>(), part<vector + 1>());
+    constexpr int start = j * Lanes + k, vector = floor_div(start, Lanes),
+                  skip = start - vector * Lanes;
+    if constexpr (skip == 0)
+      return part<vector>();
+    else
+      return joined<T, Lanes, skip>(part<vector>(), part<vector + 1>());
   }
 };
 
-// The row with these coordinates along all dimensions but the last, from one brick below to one beyond.
+// The row with these coordinates along all dimensions but the last, from one brick below to one
+// beyond.
 template <int j, int Lanes, class T, int... E>
 TONARI_INLINE auto brick_row(const Bases<T, E...>& bases, const auto& coordinate) {
   using B = Bricks<E...>;
@@ -64,7 +69,8 @@ struct NearBrick {
     std::ptrdiff_t place = 0;
     unrolled<B::dims - 1>([&](auto i) TONARI_INLINED {
       constexpr int extent = B::extents[i], step = offset[i];
-      static_assert(step >= -extent && step <= extent, "tonari: the stencil reaches further than one brick");
+      static_assert(step >= -extent && step <= extent,
+                    "tonari: the stencil reaches further than one brick");
       const int x = row[i] + step;
       int side = 1;  // only where the offset can lead
       if constexpr (step < 0) side = x < 0 ? 0 : 1;
@@ -72,17 +78,21 @@ struct NearBrick {
       direction = 3 * direction + side;
       place = place * extent + (x - (side - 1) * extent);
     });
-    return BrickRow<T, Lanes, B::row, j>{bases->of + 3 * direction, place * B::row}.template at<offset[B::dims - 1]>();
+    return BrickRow<T, Lanes, B::row, j>{bases->of + 3 * direction, place * B::row}
+        .template at<offset[B::dims - 1]>();
   }
 };
 
 // Vector j of a row: the cells that count.
 template <class T, int Lanes, class Cells>
-TONARI_INLINE void store_row(T* row, int j, const Vector<T, Lanes>& vector, const Cells& cells, int last) {
+TONARI_INLINE void store_row(T* row, int j, const Vector<T, Lanes>& vector, const Cells& cells,
+                             int last) {
   if constexpr (Cells::whole) return store<T, Lanes>(row + j * Lanes, vector);
   const int first = cells.first(last) - j * Lanes, end = cells.end(last) - j * Lanes;
-  if (first <= 0 && end >= Lanes) store<T, Lanes>(row + j * Lanes, vector);
-  else store_some<T, Lanes>(row + j * Lanes, vector, first > 0 ? first : 0, end < Lanes ? end : Lanes);
+  if (first <= 0 && end >= Lanes)
+    store<T, Lanes>(row + j * Lanes, vector);
+  else
+    store_some<T, Lanes>(row + j * Lanes, vector, first > 0 ? first : 0, end < Lanes ? end : Lanes);
 }
 
 }  // namespace detail

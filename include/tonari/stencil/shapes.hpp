@@ -23,7 +23,8 @@ namespace tonari {
 inline namespace api0 {
 namespace detail {
 
-// The next of all x with first <= x < first + count in every dimension, the last dimension fastest; false after the last one.
+// The next of all x with first <= x < first + count in every dimension, the last dimension fastest;
+// false after the last one.
 template <class I, std::size_t D>
 constexpr bool next_offset(std::array<I, D>& x, I first, I end) {
   for (std::size_t i = D; i-- > 0;) {
@@ -39,7 +40,8 @@ constexpr bool ascends(const auto& x) {
   return true;
 }
 
-// How many ascending x with 0 <= x_i <= radius come before this one in lexicographic order; all of them if none is asked for.
+// How many ascending x with 0 <= x_i <= radius come before this one in lexicographic order; all of
+// them if none is asked for.
 template <std::size_t D>
 constexpr int ascending_before(int radius, const std::array<int, D>* asked) {
   std::array<int, D> x{};
@@ -104,23 +106,33 @@ struct BoxStencil : detail::Shape<D, R> {
   static constexpr int coefficients() { return detail::class_count<D>(R); }
 };
 
-// Coordinates point after point. (Not std::arrays: GCC 12 takes {0, 1, 0} and {0, 0, 1} for the same template argument if they were computed.)
+// Coordinates point after point. (Not std::arrays: GCC 12 takes {0, 1, 0} and {0, 0, 1} for the
+// same template argument if they were computed.)
 template <int D, int... X>
 struct Points : detail::Shape<D, detail::reach_of({X...})> {
-  static_assert(sizeof...(X) > 0 && sizeof...(X) % D == 0, "tonari::points: as many coordinates per point as there are dimensions");
+  static_assert(sizeof...(X) > 0 && sizeof...(X) % D == 0,
+                "tonari::points: as many coordinates per point as there are dimensions");
   static constexpr bool faces_only = false;
   static constexpr std::array<int, sizeof...(X)> coordinates{X...};
   static constexpr int coefficients() { return static_cast<int>(sizeof...(X)) / D; }
 };
 
 template <int D, int R>
-constexpr Star<D, R> star() { return {}; }
+constexpr Star<D, R> star() {
+  return {};
+}
 template <int D, int R>
-constexpr StarByDimension<D, R> star_by_dimension() { return {}; }
+constexpr StarByDimension<D, R> star_by_dimension() {
+  return {};
+}
 template <int D, int R>
-constexpr BoxStencil<D, R> box() { return {}; }
+constexpr BoxStencil<D, R> box() {
+  return {};
+}
 template <int D, int... X>
-constexpr Points<D, X...> points() { return {}; }
+constexpr Points<D, X...> points() {
+  return {};
+}
 
 }  // namespace api0
 }  // namespace tonari

@@ -1,13 +1,18 @@
 // Vectors of cells, and the few operations that stencils need of them.
 //
-// They are the vector extensions of GCC and Clang, which know every vector unit, need no flag and no library, and can join two rows at a fixed distance
-// (__builtin_shufflevector: one instruction on most machines). std::experimental::simd can not do that, and Clang's library does not bring it.
+// They are the vector extensions of GCC and Clang, which know every vector unit, need no flag and
+// no library, and can join two rows at a fixed distance (__builtin_shufflevector: one instruction
+// on most machines). std::experimental::simd can not do that, and Clang's library does not bring
+// it.
 //
-// Bits. Every storage computes a cell by the same additions in the same order (sums.hpp), so results agree bit for bit, however a row is cut into vectors. The one thing
-// that a compiler may decide itself is which product it contracts with an addition (-ffp-contract=fast is GCC's default). fused() and product() leave no choice:
+// Bits. Every storage computes a cell by the same additions in the same order (sums.hpp), so
+// results agree bit for bit, however a row is cut into vectors. The one thing that a compiler may
+// decide itself is which product it contracts with an addition (-ffp-contract=fast is GCC's
+// default). fused() and product() leave no choice:
 // in a chain  product(c0, s0), fused(c1, s1, ..), fused(c2, s2, ..)  only the products within fused() can be contracted, and each of them always is, or never.
-// So results are equal between all storages in programs compiled with the same flags; with -ffp-contract=off also between machines.
-// All files of a program that apply stencils must be compiled for the same machine (-march), as for every header with inline functions.
+// So results are equal between all storages in programs compiled with the same flags; with
+// -ffp-contract=off also between machines. All files of a program that apply stencils must be
+// compiled for the same machine (-march), as for every header with inline functions.
 #pragma once
 
 #include <array>
@@ -75,7 +80,8 @@ TONARI_INLINE Vector<T, Lanes> load_some(const T* from, int count) {
 
 // Lanes skip to skip + Lanes - 1 of the two vectors one after the other.
 template <class T, int Lanes, int Skip, int... Lane>
-TONARI_INLINE Vector<T, Lanes> joined(const Vector<T, Lanes>& low, const Vector<T, Lanes>& high, std::integer_sequence<int, Lane...>) {
+TONARI_INLINE Vector<T, Lanes> joined(const Vector<T, Lanes>& low, const Vector<T, Lanes>& high,
+                                      std::integer_sequence<int, Lane...>) {
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
   return __builtin_shufflevector(low, high, (Lane + Skip)...);
 #else  // GCC before 12
@@ -107,7 +113,9 @@ TONARI_INLINE V fused(T factor, const V& vector, const V& sum) {
 // f(0), f(1), .. f(N - 1), each with its number as a type, so that it can be a template argument.
 template <int N, class F>
 TONARI_INLINE constexpr void unrolled(F&& f) {
-  [&]<int... i>(std::integer_sequence<int, i...>) TONARI_INLINED { (f(std::integral_constant<int, i>{}), ...); }(std::make_integer_sequence<int, N>{});
+  [&]<int... i>(std::integer_sequence<int, i...>) TONARI_INLINED {
+    (f(std::integral_constant<int, i>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
 }
 
 constexpr int floor_div(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }

@@ -27,11 +27,17 @@ def draw(rows: list[Row], file: Path) -> None:
     _draw_padding(padding, rows)
     first = rows[0]
     points = "" if first["stencil"] == "none" else f", {first['stencil']} points"
-    figure.suptitle(f"{first['mpi']} {first['mpi_version']}, {first['ranks']} ranks as {first['dims']}, ghosts of {first['ghost']} cells{points}; median of the slowest rank")
+    figure.suptitle(
+        f"{first['mpi']} {first['mpi_version']}, {first['ranks']} ranks as {first['dims']}, ghosts of {first['ghost']} cells{points}; median of the slowest rank"
+    )
     counts = sorted({row["size"] for row in rows})
     for axis in axes.flat:
         axis.set_xscale("log", base=2)
-        axis.set(xlabel="own cells along each dimension", xticks=counts, xticklabels=[str(count) for count in counts])
+        axis.set(
+            xlabel="own cells along each dimension",
+            xticks=counts,
+            xticklabels=[str(count) for count in counts],
+        )
         axis.minorticks_off()
         axis.grid(alpha=0.3)
         if axis.get_lines():
@@ -45,7 +51,12 @@ def _draw_exchanges(axis: Any, rows: list[Row], key: str, title: str) -> None:
     kinds = {label(row): row for row in rows}
     for name, points in series(rows, key).items():
         row = kinds[name]
-        style = {"color": f"C{names.index(row['exchange']) % 10}", "linestyle": STYLES.get(row["storage"], ":"), "marker": "o", "markersize": 3}
+        style = {
+            "color": f"C{names.index(row['exchange']) % 10}",
+            "linestyle": STYLES.get(row["storage"], ":"),
+            "marker": "o",
+            "markersize": 3,
+        }
         if row["exchange"] in FLOORS:
             style |= {"color": "grey", "marker": "", "zorder": 1}
         axis.plot(*zip(*points), label=name, **style)
@@ -54,7 +65,13 @@ def _draw_exchanges(axis: Any, rows: list[Row], key: str, title: str) -> None:
 
 def _draw_computing(axis: Any, rows: list[Row]) -> None:
     for name, points in computing(rows).items():
-        style = {"color": "grey", "linestyle": ":"} if name == "read and write" else {"linestyle": "--"} if name.endswith("loops") else {"marker": "o", "markersize": 3}
+        style = (
+            {"color": "grey", "linestyle": ":"}
+            if name == "read and write"
+            else {"linestyle": "--"}
+            if name.endswith("loops")
+            else {"marker": "o", "markersize": 3}
+        )
         axis.plot(*zip(*points), label=name, **style)
     axis.set(ylabel="µs", yscale="log", title="own cells computed once (Figure 10)")
 

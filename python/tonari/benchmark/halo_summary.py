@@ -14,7 +14,11 @@ PAGES = (4096, 16384, 65536, 2097152)  # for which rows have the padding
 
 def label(row: Row) -> str:
     """The storage and the name; the floors have no storage, and pack and datatypes only one."""
-    return str(row["exchange"]) if row["storage"] == "buffers" else f"{row['storage']}/{row['exchange']}"
+    return (
+        str(row["exchange"])
+        if row["storage"] == "buffers"
+        else f"{row['storage']}/{row['exchange']}"
+    )
 
 
 def memory(row: Row) -> str:
@@ -53,7 +57,12 @@ def computing(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
     for row in typical(rows):
         if row["kernel_us"] is None:
             continue
-        for name, key in ((memory(row), "kernel_us"), ("plain loops", "kernel_plain_us"), ("tiled loops", "kernel_tiled_us"), ("read and write", "copy_us")):
+        for name, key in (
+            (memory(row), "kernel_us"),
+            ("plain loops", "kernel_plain_us"),
+            ("tiled loops", "kernel_tiled_us"),
+            ("read and write", "copy_us"),
+        ):
             found.setdefault(name, {}).setdefault(row["size"], row[key])
     return {name: sorted(points.items()) for name, points in found.items()}
 

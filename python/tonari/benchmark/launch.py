@@ -36,7 +36,10 @@ def build_tree() -> Path:
     """The folder with tonari-config.json: $TONARI_BUILD, or ./build."""
     folder = Path(os.environ.get("TONARI_BUILD") or "build")
     if not (folder / "tonari-config.json").is_file():
-        raise Error(f"there is no build in {folder}: run `make build`, or set TONARI_BUILD to the build folder", FILE)
+        raise Error(
+            f"there is no build in {folder}: run `make build`, or set TONARI_BUILD to the build folder",
+            FILE,
+        )
     return folder
 
 
@@ -48,7 +51,10 @@ def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
         raise Error("the build found no MPI: install Open MPI or MPICH and build again", FILE)
     name = name or next(iter(mpis))
     if name not in mpis:
-        raise Error(f"the build has no {name}, only {', '.join(mpis)}: choose one of these, or install it and build again", ARGUMENT)
+        raise Error(
+            f"the build has no {name}, only {', '.join(mpis)}: choose one of these, or install it and build again",
+            ARGUMENT,
+        )
     program = Path(mpis[name]["bin"]) / wanted
     if not program.is_file():
         raise Error(f"{program} does not exist: run `make build`", FILE)
@@ -62,7 +68,9 @@ def process_counts(text: str, option: str = "--ranks", most: int = 65536) -> lis
     except ValueError:
         counts = [0]
     if min(counts) < 1 or max(counts) > most:
-        raise typer.BadParameter(f"{option} is '{text}'; it must be numbers of processes from 1 to {most}, for example 2,4,8")
+        raise typer.BadParameter(
+            f"{option} is '{text}'; it must be numbers of processes from 1 to {most}, for example 2,4,8"
+        )
     return counts
 
 
@@ -93,14 +101,34 @@ def command(mpi: Mpi, ranks: int, hosts: int) -> list[str]:
     if mpi.name != "openmpi":
         raise Error("--hosts starts its ranks with Open MPI: use --mpi openmpi", ARGUMENT)
     if os.geteuid() != 0:
-        raise Error("--hosts makes network namespaces, which only root can: run it as root, or leave out --hosts", ARGUMENT)
+        raise Error(
+            "--hosts makes network namespaces, which only root can: run it as root, or leave out --hosts",
+            ARGUMENT,
+        )
     if ranks % hosts:
-        raise Error(f"{ranks} ranks cannot be spread evenly over {hosts} hosts: make --ranks a multiple of --hosts", ARGUMENT)
+        raise Error(
+            f"{ranks} ranks cannot be spread evenly over {hosts} hosts: make --ranks a multiple of --hosts",
+            ARGUMENT,
+        )
     script = mpi.source / "tools" / "netns_hosts.py"
-    return [sys.executable, str(script), str(hosts), "--slots", str(ranks // hosts), "--", mpi.mpiexec]
+    return [
+        sys.executable,
+        str(script),
+        str(hosts),
+        "--slots",
+        str(ranks // hosts),
+        "--",
+        mpi.mpiexec,
+    ]
 
 
-def launch(mpi: Mpi, ranks: int, arguments: Sequence[str], hosts: int = 0, progress: Callable[[str], None] = lambda line: None) -> Rows:
+def launch(
+    mpi: Mpi,
+    ranks: int,
+    arguments: Sequence[str],
+    hosts: int = 0,
+    progress: Callable[[str], None] = lambda line: None,
+) -> Rows:
     """Runs the program once. progress gets its lines as they come. Raises Error with the program's own sentence."""
     with tempfile.TemporaryDirectory(prefix="tonari-bench-") as folder:
         output = Path(folder) / "rows.json"
@@ -111,11 +139,20 @@ def launch(mpi: Mpi, ranks: int, arguments: Sequence[str], hosts: int = 0, progr
         return json.loads(output.read_text())
 
 
-def _run(full: Sequence[str], env: dict[str, str], program: str, progress: Callable[[str], None]) -> tuple[int, list[str]]:
+def _run(
+    full: Sequence[str], env: dict[str, str], program: str, progress: Callable[[str], None]
+) -> tuple[int, list[str]]:
     """Exit status and lines of output. Nothing it started outlives an interrupt."""
     lines: list[str] = []
     process = subprocess.Popen(
-        full, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
+        full,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     )
     try:
         assert process.stdout is not None

@@ -17,7 +17,16 @@ class Run:
 
     def arguments(self) -> list[str]:
         chosen = ["--algorithms", self.algorithms] if self.algorithms else []
-        return ["--pattern", self.pattern, "--op", self.op, "--bytes", self.bytes, *chosen, *(["--setup"] if self.setup else [])]
+        return [
+            "--pattern",
+            self.pattern,
+            "--op",
+            self.op,
+            "--bytes",
+            self.bytes,
+            *chosen,
+            *(["--setup"] if self.setup else []),
+        ]
 
 
 _SMALL = "1,8,64,512,2048"
@@ -32,14 +41,20 @@ PRESETS: dict[str, list[Run]] = {
     # Table 2: making neighborhoods and requests, d = 2..5, r = 1..3.
     "table2": [Run(f"moore:{d}:{r}", setup=True) for d in (2, 3, 4, 5) for r in (1, 2, 3)],
     # Figure 2: all-to-all on Moore neighborhoods and on one with positive coordinates only, against MPI's collective.
-    "fig2": [Run(p, bytes=_SMALL, algorithms=_AGAINST_NATIVE) for p in ("moore:2:1", "moore:3:1", "moore:4:1", "moore:5:1", "moore:3:3", "octant:3:3")],
+    "fig2": [
+        Run(p, bytes=_SMALL, algorithms=_AGAINST_NATIVE)
+        for p in ("moore:2:1", "moore:3:1", "moore:4:1", "moore:5:1", "moore:3:3", "octant:3:3")
+    ],
     # Figure 3: blocks that shrink towards the corners, m^(d - |C|). The largest block is m^(d - 1).
     "fig3": [
         Run("moore:3:1", "alltoallw", "16,256,4096,65536,262144", _AGAINST_NATIVE),
         Run("moore:4:1", "alltoallw", "64,512,4096,32768,262144", _AGAINST_NATIVE),
     ],
     # Figure 4: straight, torus and torus-direct; a full neighborhood, and two shells.
-    "fig4": [Run("moore:3:3", bytes="1,8,64,512,2048", algorithms=_THREE), Run("shells:3:3,7", bytes="1,8,64,512", algorithms=_THREE)],
+    "fig4": [
+        Run("moore:3:3", bytes="1,8,64,512,2048", algorithms=_THREE),
+        Run("shells:3:3,7", bytes="1,8,64,512", algorithms=_THREE),
+    ],
     # Figure 5: allgather beside all-to-all on the same neighborhood.
     "fig5": [
         Run(pattern, op, "1,8,64,512,4096", "auto,native,torus,torus-direct")
@@ -47,12 +62,17 @@ PRESETS: dict[str, list[Run]] = {
         for op in ("allgather", "alltoall")
     ],
     # Figure 9: a sparse all-to-all A(16 bytes, p) of varying density. Most interesting with --ranks 8 or 16.
-    "fig9": [Run(f"random:{density}", bytes="16", algorithms=_ON_GRAPHS) for density in ("0.1", "0.25", "0.5", "0.75", "1")],
+    "fig9": [
+        Run(f"random:{density}", bytes="16", algorithms=_ON_GRAPHS)
+        for density in ("0.1", "0.25", "0.5", "0.75", "1")
+    ],
     # Figures 10 and 11: stencils in two and four dimensions.
     "fig10": [Run("star:2:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
     "fig11": [Run("star:4:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
     # Graphs whose busiest rank decides.
     "hotspots": [
-        Run(pattern, op, "8,512,8192,65536", _ON_GRAPHS) for pattern in ("hotspot", "hotspot-in", "scale-free:2", "clique:4") for op in ("alltoall", "allgather")
+        Run(pattern, op, "8,512,8192,65536", _ON_GRAPHS)
+        for pattern in ("hotspot", "hotspot-in", "scale-free:2", "clique:4")
+        for op in ("alltoall", "allgather")
     ],
 }

@@ -13,7 +13,15 @@ from tonari.benchmark.summary import write
 Rows = list[dict[str, Any]]
 
 
-def report(rows: Rows, *, json: bool, file: Path | None, plot: Path | None, draw: Callable[[Rows, Path], None], show: Callable[[Rows], None]) -> None:
+def report(
+    rows: Rows,
+    *,
+    json: bool,
+    file: Path | None,
+    plot: Path | None,
+    draw: Callable[[Rows, Path], None],
+    show: Callable[[Rows], None],
+) -> None:
     """json: rows on standard output, and nothing else; file, plot: where the rows and their picture go, too."""
     if file:
         write(rows, file)

@@ -27,13 +27,23 @@ def made_up(side: int = SIDE) -> Matrix:
     random = np.random.default_rng(SEED)
     y, x = np.divmod(np.arange(size), side)
     links = np.empty(size, np.int64)
-    links[np.argsort(x**2 + y**2, kind="stable")] = -np.sort(-np.minimum(random.pareto(EXPONENT, size).astype(np.int64), min(MOST, size // 4)))
+    links[np.argsort(x**2 + y**2, kind="stable")] = -np.sort(
+        -np.minimum(random.pareto(EXPONENT, size).astype(np.int64), min(MOST, size // 4))
+    )
     a = np.repeat(np.arange(size), links)
     far = links[a] >= MANY
-    to_y, to_x = (np.where(far, random.integers(0, side, len(a)), at[a] + random.integers(-NEAR, NEAR + 1, len(a))) for at in (y, x))
+    to_y, to_x = (
+        np.where(
+            far, random.integers(0, side, len(a)), at[a] + random.integers(-NEAR, NEAR + 1, len(a))
+        )
+        for at in (y, x)
+    )
     inside = (np.minimum(to_y, to_x) >= 0) & (np.maximum(to_y, to_x) < side)
     right, below = np.flatnonzero(x < side - 1), np.flatnonzero(y < side - 1)
-    a, b = np.concatenate([right, below, a[inside]]), np.concatenate([right + 1, below + side, (to_y * side + to_x)[inside]])
+    a, b = (
+        np.concatenate([right, below, a[inside]]),
+        np.concatenate([right + 1, below + side, (to_y * side + to_x)[inside]]),
+    )
     keys = np.unique(np.concatenate([a * size + b, b * size + a]))
     return laplacian(Matrix((size, size), *np.divmod(keys, size), None), "the made-up matrix")
 
@@ -45,15 +55,21 @@ class Source:
         folder = Path(path)
         self.path = path
         self.fixed = read(folder) if path and folder.is_dir() else None
-        self.matrix = self.fixed.matrix() if self.fixed else read_for_products(path) if path else made_up()
+        self.matrix = (
+            self.fixed.matrix() if self.fixed else read_for_products(path) if path else made_up()
+        )
         self.blocks = blocks or not path
         self.name = folder.name if path else ABOUT
         self.dealt_out = "files" if self.fixed else "blocks" if self.blocks else "Mt-KaHyPar"
 
     def partitioned(self, parts: int) -> Partitioned:
         if self.fixed is None:
-            owners, parts = owners_of(self.matrix, self.path or "the matrix", parts, blocks=self.blocks)
+            owners, parts = owners_of(
+                self.matrix, self.path or "the matrix", parts, blocks=self.blocks
+            )
             return permuted(self.matrix, owners, parts)
         if parts != self.fixed.parts:
-            raise Error(f"{self.path} is a matrix for {self.fixed.parts:,} ranks, not {parts:,}: give the matrix itself, or run `tonari partition` with --parts {parts}")
+            raise Error(
+                f"{self.path} is a matrix for {self.fixed.parts:,} ranks, not {parts:,}: give the matrix itself, or run `tonari partition` with --parts {parts}"
+            )
         return self.fixed

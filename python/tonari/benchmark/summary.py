@@ -48,7 +48,9 @@ def series(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in typical(rows):
         if row["verified"]:
             found.setdefault(label(row), []).append(row)
-    return {name: sorted(points, key=lambda point: point["bytes"]) for name, points in found.items()}
+    return {
+        name: sorted(points, key=lambda point: point["bytes"]) for name, points in found.items()
+    }
 
 
 def repeats(rows: Iterable[Row], key: Callable[[Row], Any]) -> list[list[Row]]:

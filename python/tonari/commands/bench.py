@@ -23,11 +23,35 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    pattern: Annotated[str, typer.Argument(help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets; graphs: random:P, hotspot, hotspot-in, scale-free:K, clique:K. Not with --preset.")] = "",
-    op: Annotated[str, typer.Option(metavar="OP", help="alltoall, alltoallv, alltoallw, allgather, allgatherv or allgatherw.")] = "alltoall",
-    bytes: Annotated[str, typer.Option(metavar="N,N,...", help="Bytes of a block; in v and w forms of the largest one.")] = "",
-    ranks: Annotated[int | None, typer.Option(min=1, max=65536, metavar="N", help="Processes; left out: 2, or as many as hosts.")] = None,
-    mpi: Annotated[str, typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build.")] = "",
+    pattern: Annotated[
+        str,
+        typer.Argument(
+            help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets; graphs: random:P, hotspot, hotspot-in, scale-free:K, clique:K. Not with --preset."
+        ),
+    ] = "",
+    op: Annotated[
+        str,
+        typer.Option(
+            metavar="OP",
+            help="alltoall, alltoallv, alltoallw, allgather, allgatherv or allgatherw.",
+        ),
+    ] = "alltoall",
+    bytes: Annotated[
+        str,
+        typer.Option(
+            metavar="N,N,...", help="Bytes of a block; in v and w forms of the largest one."
+        ),
+    ] = "",
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65536, metavar="N", help="Processes; left out: 2, or as many as hosts."
+        ),
+    ] = None,
+    mpi: Annotated[
+        str,
+        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+    ] = "",
     algorithms: Annotated[
         str,
         typer.Option(
@@ -37,19 +61,56 @@ def bench(
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; or all.",
         ),
     ] = "",
-    dims: Annotated[str, typer.Option(metavar="3x3x3", help="The grid of ranks; left out: as MPI_Dims_create likes it.")] = "",
+    dims: Annotated[
+        str,
+        typer.Option(
+            metavar="3x3x3", help="The grid of ranks; left out: as MPI_Dims_create likes it."
+        ),
+    ] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
-    layout: Annotated[str, typer.Option(metavar="L", help="contiguous, strided (w forms) or halo (alltoallw, its default).")] = "",
+    layout: Annotated[
+        str,
+        typer.Option(
+            metavar="L", help="contiguous, strided (w forms) or halo (alltoallw, its default)."
+        ),
+    ] = "",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
-    max_time: Annotated[float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per block size.")] = 20.0,
-    tune: Annotated[str, typer.Option(metavar="MODE", help="tonari_tune of the candidate auto: auto, off, model or measure.")] = "auto",
-    repeat: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Run everything so often.")] = 1,
-    hosts: Annotated[int, typer.Option(min=0, max=1000, metavar="N", help="Spread over so many hosts: network namespaces, TCP between them. Root only.")] = 0,
-    preset: Annotated[str, typer.Option(metavar="P", help="An experiment of the paper: " + ", ".join(PRESETS) + ".")] = "",
-    setup: Annotated[bool, typer.Option("--setup", help="Time the making of neighborhoods and requests instead.")] = False,
+    max_time: Annotated[
+        float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per block size.")
+    ] = 20.0,
+    tune: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE", help="tonari_tune of the candidate auto: auto, off, model or measure."
+        ),
+    ] = "auto",
+    repeat: Annotated[
+        int, typer.Option(min=1, max=100, metavar="N", help="Run everything so often.")
+    ] = 1,
+    hosts: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1000,
+            metavar="N",
+            help="Spread over so many hosts: network namespaces, TCP between them. Root only.",
+        ),
+    ] = 0,
+    preset: Annotated[
+        str,
+        typer.Option(metavar="P", help="An experiment of the paper: " + ", ".join(PRESETS) + "."),
+    ] = "",
+    setup: Annotated[
+        bool, typer.Option("--setup", help="Time the making of neighborhoods and requests instead.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw time over block size (.png, .svg, .pdf).")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.png", help="Draw time over block size (.png, .svg, .pdf)."),
+    ] = None,
 ) -> None:
     """Times exchanges: tonari, MPI's neighborhood collectives and plain messages, in one process, round by round, every result verified.
 
@@ -78,16 +139,33 @@ def bench(
         for again in range(repeat):
             for run in runs:
                 suffix = f" ({again + 1} of {repeat})" if repeat > 1 else ""
-                found = launch(chosen, ranks or hosts or 2, run.arguments() + common, hosts, lambda line, suffix=suffix: status.update(line + suffix))
+                found = launch(
+                    chosen,
+                    ranks or hosts or 2,
+                    run.arguments() + common,
+                    hosts,
+                    lambda line, suffix=suffix: status.update(line + suffix),
+                )
                 rows += [row | {"hosts": hosts, "repeat": again} for row in found]
     if not setup:
         add_ratio_spread(rows)
-    report(rows, json=json, file=file, plot=plot, draw=plotting.draw, show=view.show_setup if setup else view.show)
+    report(
+        rows,
+        json=json,
+        file=file,
+        plot=plot,
+        draw=plotting.draw,
+        show=view.show_setup if setup else view.show,
+    )
 
 
-def _runs(pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup: bool) -> list[Run]:
+def _runs(
+    pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup: bool
+) -> list[Run]:
     if pattern == "inplace":
-        raise typer.BadParameter("write `tonari bench inplace` first and its options behind it; they are not those of bench")
+        raise typer.BadParameter(
+            "write `tonari bench inplace` first and its options behind it; they are not those of bench"
+        )
     if bool(pattern) == bool(preset):
         raise typer.BadParameter("give either a pattern, for example moore:3:1, or --preset")
     if not preset:

@@ -24,20 +24,66 @@ def register(app: typer.Typer) -> None:
 
 
 def bench_halo(
-    size: Annotated[str, typer.Option(metavar="N,N,...", help="Own cells of each rank's subdomain along each of three dimensions.")] = "64",
-    ghost: Annotated[int, typer.Option(min=1, metavar="N", help="Width of the ghosts in cells.")] = 8,
+    size: Annotated[
+        str,
+        typer.Option(
+            metavar="N,N,...",
+            help="Own cells of each rank's subdomain along each of three dimensions.",
+        ),
+    ] = "64",
+    ghost: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Width of the ghosts in cells.")
+    ] = 8,
     ranks: Annotated[int, typer.Option(min=1, max=65536, metavar="N", help="Processes.")] = 2,
-    mpi: Annotated[str, typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build.")] = "",
-    stencil: Annotated[str, typer.Option(metavar="S", help="Points of the stencil: 7 or 125; none: exchanges only.")] = "7",
-    brick: Annotated[int, typer.Option(metavar="N", help="Cells of a brick along each dimension: 4 or 8.")] = 8,
-    exchanges: Annotated[str, typer.Option(metavar="E,E,...", help="Names such as layout, or with their storage, such as mapped/layout; left out: all.")] = "",
-    page: Annotated[int, typer.Option(min=0, metavar="BYTES", help="To whose multiples mapped regions are padded; 0: the system's page.")] = 0,
+    mpi: Annotated[
+        str,
+        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+    ] = "",
+    stencil: Annotated[
+        str,
+        typer.Option(metavar="S", help="Points of the stencil: 7 or 125; none: exchanges only."),
+    ] = "7",
+    brick: Annotated[
+        int, typer.Option(metavar="N", help="Cells of a brick along each dimension: 4 or 8.")
+    ] = 8,
+    exchanges: Annotated[
+        str,
+        typer.Option(
+            metavar="E,E,...",
+            help="Names such as layout, or with their storage, such as mapped/layout; left out: all.",
+        ),
+    ] = "",
+    page: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="BYTES",
+            help="To whose multiples mapped regions are padded; 0: the system's page.",
+        ),
+    ] = 0,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
-    max_time: Annotated[float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per size, half of them for exchanges and half for steps.")] = 20.0,
-    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Run everything so many times.")] = 1,
+    max_time: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            metavar="S",
+            help="At most so many seconds per size, half of them for exchanges and half for steps.",
+        ),
+    ] = 20.0,
+    repeat: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Run everything so many times.")
+    ] = 1,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw exchanges, computing, steps and padding over the size (.png, .svg, .pdf).")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png",
+            help="Draw exchanges, computing, steps and padding over the size (.png, .svg, .pdf).",
+        ),
+    ] = None,
 ) -> None:
     """Times ghost exchanges of a periodic 3-d grid: arrays, bricks and mapped bricks, plain packing and MPI's datatypes, and the floor.
 
@@ -48,13 +94,27 @@ def bench_halo(
     if plot:
         check_file(plot)
     chosen = find_mpi(mpi, PROGRAM)
-    arguments = ["--size", size, "--ghost", str(ghost), "--stencil", stencil, "--brick", str(brick), "--page", str(page)]
+    arguments = [
+        "--size",
+        size,
+        "--ghost",
+        str(ghost),
+        "--stencil",
+        stencil,
+        "--brick",
+        str(brick),
+        "--page",
+        str(page),
+    ]
     arguments += ["--rounds", str(rounds), "--max-time", str(max_time)]
     arguments += ["--exchanges", exchanges] if exchanges else []
 
     rows: list[dict[str, Any]] = []
     with Console(stderr=True).status("starting") as status:
         for number in range(repeat):
-            rows += [row | {"repeat": number} for row in launch(chosen, ranks, arguments, progress=status.update)]
+            rows += [
+                row | {"repeat": number}
+                for row in launch(chosen, ranks, arguments, progress=status.update)
+            ]
     add_ratio_spread(rows)
     report(rows, json=json, file=file, plot=plot, draw=halo_plot.draw, show=view.show)

@@ -23,10 +23,23 @@ def register(app: typer.Typer) -> None:
 
 
 def bench_inplace(
-    total_bytes: Annotated[int, typer.Option(min=1, metavar="N", help="Bytes of a rank's blocks together.")] = 1 << 20,
-    ranks: Annotated[str, typer.Option(metavar="N,N,...", help="Processes; one run for each number.")] = "2",
-    mpi: Annotated[str, typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build.")] = "",
-    memory: Annotated[str, typer.Option(metavar="N,N,...", help="Budgets of temporary memory in bytes, one row each; left out: 65536,1048576,8388608.")] = "",
+    total_bytes: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Bytes of a rank's blocks together.")
+    ] = 1 << 20,
+    ranks: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Processes; one run for each number.")
+    ] = "2",
+    mpi: Annotated[
+        str,
+        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+    ] = "",
+    memory: Annotated[
+        str,
+        typer.Option(
+            metavar="N,N,...",
+            help="Budgets of temporary memory in bytes, one row each; left out: 65536,1048576,8388608.",
+        ),
+    ] = "",
     algorithms: Annotated[
         str,
         typer.Option(
@@ -34,15 +47,43 @@ def bench_inplace(
             help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, mpich-order, linear-shift, hierarchical-sets; left out: all but auto.",
         ),
     ] = "",
-    channel: Annotated[str, typer.Option(metavar="C,...", help="auto, shared, p2p-packed, one row each.")] = "auto",
-    sizes: Annotated[str, typer.Option(metavar="S", help="random: what two ranks exchange is uniformly random; or equal.")] = "random",
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Of the random sizes.")] = 1,
-    general: Annotated[bool, typer.Option("--general", help="Also a redistribution whose send and receive sizes differ.")] = False,
+    channel: Annotated[
+        str, typer.Option(metavar="C,...", help="auto, shared, p2p-packed, one row each.")
+    ] = "auto",
+    sizes: Annotated[
+        str,
+        typer.Option(
+            metavar="S", help="random: what two ranks exchange is uniformly random; or equal."
+        ),
+    ] = "random",
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Of the random sizes.")
+    ] = 1,
+    general: Annotated[
+        bool,
+        typer.Option(
+            "--general", help="Also a redistribution whose send and receive sizes differ."
+        ),
+    ] = False,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
-    max_time: Annotated[float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per number of ranks and kind of exchange.")] = 20.0,
+    max_time: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            metavar="S",
+            help="At most so many seconds per number of ranks and kind of exchange.",
+        ),
+    ] = 20.0,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw time and memory over ranks (.png, .svg, .pdf).")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png", help="Draw time and memory over ranks (.png, .svg, .pdf)."
+        ),
+    ] = None,
 ) -> None:
     """Times and weighs all-to-all exchanges in place: tonari with several budgets of memory, MPI's own, and MPI's with a second buffer.
 
@@ -54,7 +95,16 @@ def bench_inplace(
     if plot:
         check_file(plot)
     chosen = find_mpi(mpi, PROGRAM)
-    arguments = ["--total-bytes", str(total_bytes), "--channel", channel, "--sizes", sizes, "--seed", str(seed)]
+    arguments = [
+        "--total-bytes",
+        str(total_bytes),
+        "--channel",
+        channel,
+        "--sizes",
+        sizes,
+        "--seed",
+        str(seed),
+    ]
     arguments += ["--rounds", str(rounds), "--max-time", str(max_time)]
     arguments += ["--memory", memory] if memory else []
     arguments += ["--algorithms", algorithms] if algorithms else []

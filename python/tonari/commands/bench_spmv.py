@@ -33,10 +33,31 @@ def register(app: typer.Typer) -> None:
 
 
 def bench_spmv(
-    path: Annotated[str, typer.Argument(metavar="[MATRIX|DIR]", help="Square matrix as for `tonari partition`, or a folder that it wrote; left out: one that is made up.")] = "",
-    ranks: Annotated[str, typer.Option(metavar="N,N,...", help="Processes; one run for each number. Left out: 2, or none with --simulate.")] = "",
-    mpi: Annotated[str, typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build.")] = "",
-    kinds: Annotated[str, typer.Option(metavar="K,K,...", help="forward, reverse: exchanges; rows, columns: products; left out: all.")] = "",
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="[MATRIX|DIR]",
+            help="Square matrix as for `tonari partition`, or a folder that it wrote; left out: one that is made up.",
+        ),
+    ] = "",
+    ranks: Annotated[
+        str,
+        typer.Option(
+            metavar="N,N,...",
+            help="Processes; one run for each number. Left out: 2, or none with --simulate.",
+        ),
+    ] = "",
+    mpi: Annotated[
+        str,
+        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+    ] = "",
+    kinds: Annotated[
+        str,
+        typer.Option(
+            metavar="K,K,...",
+            help="forward, reverse: exchanges; rows, columns: products; left out: all.",
+        ),
+    ] = "",
     candidates: Annotated[
         str,
         typer.Option(
@@ -45,17 +66,59 @@ def bench_spmv(
             " vector/node, vector/auto; left out: all that apply.",
         ),
     ] = "",
-    blocks: Annotated[bool, typer.Option("--blocks", help="Equal blocks of rows as they stand in the file, without a partitioner.")] = False,
-    simulate: Annotated[str, typer.Option(metavar="P,P,...", help="Also predict the forward exchange on so many ranks, by every planner of `tonari share`.")] = "",
-    schemes: Annotated[str, typer.Option(metavar="S,S,...", help="Of --simulate: those of `tonari share`; left out: all.")] = "",
-    machine: Annotated[str, typer.Option(metavar="FILE", help="Of --simulate: LogGP parameters; left out: a generic machine.")] = "",
-    tune: Annotated[str, typer.Option(metavar="MODE", help="tonari_tune of all that tonari makes: auto, off, model or measure.")] = "auto",
+    blocks: Annotated[
+        bool,
+        typer.Option(
+            "--blocks",
+            help="Equal blocks of rows as they stand in the file, without a partitioner.",
+        ),
+    ] = False,
+    simulate: Annotated[
+        str,
+        typer.Option(
+            metavar="P,P,...",
+            help="Also predict the forward exchange on so many ranks, by every planner of `tonari share`.",
+        ),
+    ] = "",
+    schemes: Annotated[
+        str,
+        typer.Option(
+            metavar="S,S,...", help="Of --simulate: those of `tonari share`; left out: all."
+        ),
+    ] = "",
+    machine: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE", help="Of --simulate: LogGP parameters; left out: a generic machine."
+        ),
+    ] = "",
+    tune: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE",
+            help="tonari_tune of all that tonari makes: auto, off, model or measure.",
+        ),
+    ] = "auto",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
-    max_time: Annotated[float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per number of ranks and kind.")] = 20.0,
-    repeat: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Run everything so many times.")] = 1,
+    max_time: Annotated[
+        float,
+        typer.Option(
+            min=0.0, metavar="S", help="At most so many seconds per number of ranks and kind."
+        ),
+    ] = 20.0,
+    repeat: Annotated[
+        int, typer.Option(min=1, max=100, metavar="N", help="Run everything so many times.")
+    ] = 1,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw time over ranks, and predicted times (.png, .svg, .pdf).")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png", help="Draw time over ranks, and predicted times (.png, .svg, .pdf)."
+        ),
+    ] = None,
 ) -> None:
     """Times the exchanges of sparse matrix-vector products, and whole products: tonari's vectors and alltoallv, MPI's own, plain messages.
 
@@ -86,19 +149,32 @@ def bench_spmv(
     report(rows, json=json, file=file, plot=plot, draw=spmv_plot.draw, show=view.show)
 
 
-def _measure(mpi: Any, source: Source, ranks: int, arguments: list[str], repeat: int, progress: Callable[[str], None]) -> list[Row]:
+def _measure(
+    mpi: Any,
+    source: Source,
+    ranks: int,
+    arguments: list[str],
+    repeat: int,
+    progress: Callable[[str], None],
+) -> list[Row]:
     progress(f"dealing out rows to {ranks} ranks")
     with tempfile.TemporaryDirectory(prefix="tonari-bench-") as place:
         folder = Path(place)
         write(source.partitioned(ranks), folder)
-        return [row | {"repeat": number} for number in range(repeat) for row in launch(mpi, ranks, ["--matrix", str(folder), *arguments], progress=progress)]
+        return [
+            row | {"repeat": number}
+            for number in range(repeat)
+            for row in launch(mpi, ranks, ["--matrix", str(folder), *arguments], progress=progress)
+        ]
 
 
 def _simulate(source: Source, ranks: int, schemes: str, machine: str) -> list[Row]:
     """By `tonari share`, whose times are those of its machine."""
     made = source.partitioned(ranks)
     senders, receivers, words = row_parallel(made.matrix(), made.owners())
-    pattern = Communication(ranks, senders.astype("int32"), receivers.astype("int32"), words.astype("uint64"), "")
+    pattern = Communication(
+        ranks, senders.astype("int32"), receivers.astype("int32"), words.astype("uint64"), ""
+    )
     answers = analyze(pattern, schemes, machine)
     common = {
         "kind": SIMULATED, "ranks": ranks, "rows": made.size, "nonzeros": len(made.columns), "words": int(words.sum()), "avg_targets": len(senders) / ranks,

@@ -19,7 +19,9 @@ def register(app: typer.Typer) -> None:
 
 
 def layout(
-    dims: Annotated[int, typer.Argument(metavar="D", help="Dimensions of the grid, 1 to 5.", show_default=False)],
+    dims: Annotated[
+        int, typer.Argument(metavar="D", help="Dimensions of the grid, 1 to 5.", show_default=False)
+    ],
     search: Annotated[float | None, typer.Option(min=0.0, metavar="SECONDS", help=SEARCH)] = None,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
 ) -> None:
@@ -33,7 +35,9 @@ def layout(
 
     Example:  tonari layout 5 --search 10 --json
     """
-    order = core().surface_order(dims) if search is None else core().search_surface_order(dims, search)
+    order = (
+        core().surface_order(dims) if search is None else core().search_surface_order(dims, search)
+    )
     if json:
         output.print_json([_row(order)])
     else:

@@ -20,15 +20,54 @@ def register(app: typer.Typer) -> None:
 
 
 def partition(
-    path: Annotated[str, typer.Argument(metavar="FILE", help="Square matrix: Matrix Market file or METIS graph, plain or .gz.", show_default=False)],
-    folder: Annotated[Path, typer.Option("--output", metavar="DIR", help="Where the files go; made if it does not exist.", show_default=False)],
-    parts: Annotated[int | None, typer.Option(min=1, metavar="P", help="Ranks, by whom the rows are owned.", show_default=False)] = None,
-    partition: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Owners of the rows, one number per line; left out: Mt-KaHyPar finds them.", show_default=False)
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Square matrix: Matrix Market file or METIS graph, plain or .gz.",
+            show_default=False,
+        ),
+    ],
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            metavar="DIR",
+            help="Where the files go; made if it does not exist.",
+            show_default=False,
+        ),
+    ],
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="P", help="Ranks, by whom the rows are owned.", show_default=False
+        ),
     ] = None,
-    blocks: Annotated[bool, typer.Option("--blocks", help="Equal blocks of rows as they stand in the file, without a partitioner.")] = False,
-    laplacian: Annotated[bool, typer.Option("--laplacian", help="Other values: -1 beside the diagonal, on it one more than there are of these in the row.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="What was made, for programs: a JSON array with one row.")] = False,
+    partition: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Owners of the rows, one number per line; left out: Mt-KaHyPar finds them.",
+            show_default=False,
+        ),
+    ] = None,
+    blocks: Annotated[
+        bool,
+        typer.Option(
+            "--blocks",
+            help="Equal blocks of rows as they stand in the file, without a partitioner.",
+        ),
+    ] = False,
+    laplacian: Annotated[
+        bool,
+        typer.Option(
+            "--laplacian",
+            help="Other values: -1 beside the diagonal, on it one more than there are of these in the row.",
+        ),
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="What was made, for programs: a JSON array with one row.")
+    ] = False,
 ) -> None:
     """Deals the rows of a matrix out to ranks and writes it permuted, each rank's rows consecutive, as NumPy files.
 
@@ -40,7 +79,9 @@ def partition(
     Example:  tonari partition matrix.mtx.gz --parts 16 --output matrix16
     """
     if blocks and partition:
-        raise typer.BadParameter("--blocks and --partition both say who owns the rows; give one of them")
+        raise typer.BadParameter(
+            "--blocks and --partition both say who owns the rows; give one of them"
+        )
     with output.status(f"reading {path}") as status:
         matrix = read_for_products(path, with_laplacian=laplacian)
         status.update("dealing out rows")
@@ -51,15 +92,24 @@ def partition(
     if json:
         output.print_json([row])
         return
-    print(f"{path}: {made.size:,} rows, {len(made.columns):,} nonzeros, {made.parts:,} part{'s' if made.parts > 1 else ''}")
-    print(f"rows of a part: {row['least_rows']:,} to {row['most_rows']:,}; nonzeros: {row['least_nonzeros']:,} to {row['most_nonzeros']:,}")
-    print(f"a product by rows sends {row['words']:,} words in {row['messages']:,} messages, at most {row['max_messages']:,} from one rank")
+    print(
+        f"{path}: {made.size:,} rows, {len(made.columns):,} nonzeros, {made.parts:,} part{'s' if made.parts > 1 else ''}"
+    )
+    print(
+        f"rows of a part: {row['least_rows']:,} to {row['most_rows']:,}; nonzeros: {row['least_nonzeros']:,} to {row['most_nonzeros']:,}"
+    )
+    print(
+        f"a product by rows sends {row['words']:,} words in {row['messages']:,} messages, at most {row['max_messages']:,} from one rank"
+    )
     print(f"written: {folder}", file=sys.stderr)
 
 
 def describe(made: Partitioned) -> dict[str, int]:
     senders, _, words = row_parallel(made.matrix(), made.owners())
-    rows, nonzeros = made.ranges[1:] - made.ranges[:-1], made.row_begin[made.ranges[1:]] - made.row_begin[made.ranges[:-1]]
+    rows, nonzeros = (
+        made.ranges[1:] - made.ranges[:-1],
+        made.row_begin[made.ranges[1:]] - made.row_begin[made.ranges[:-1]],
+    )
     return {
         "rows": made.size,
         "nonzeros": len(made.columns),

@@ -44,18 +44,32 @@ def plan(
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
-    op: Annotated[Op, typer.Option(help="A block for every neighbor, or one block for all.")] = Op.alltoall,
+    op: Annotated[
+        Op, typer.Option(help="A block for every neighbor, or one block for all.")
+    ] = Op.alltoall,
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
     periodic: Annotated[str, typer.Option(metavar="1,0,1", help="Which dimensions are.")] = "",
     bytes: Annotated[int, typer.Option(min=0, metavar="N", help="Size of a block.")] = 64,
     algorithm: Annotated[str, typer.Option(metavar="A", help=ALGORITHM)] = "",
-    variants: Annotated[bool, typer.Option("--variants", help="All variants, not only the fastest of each algorithm.")] = False,
-    machine: Annotated[str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")] = "",
+    variants: Annotated[
+        bool,
+        typer.Option("--variants", help="All variants, not only the fastest of each algorithm."),
+    ] = False,
+    machine: Annotated[
+        str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")
+    ] = "",
     rank: Annotated[int | None, typer.Option(min=0, metavar="R", help=RANK)] = None,
-    ports: Annotated[int, typer.Option(min=0, metavar="K", help="Messages of a rank at a time; 0: no limit.")] = 0,
+    ports: Annotated[
+        int, typer.Option(min=0, metavar="K", help="Messages of a rank at a time; 0: no limit.")
+    ] = 0,
     storage: Annotated[Storage, typer.Option(help=STORAGE)] = Storage.separate,
-    prove: Annotated[bool, typer.Option("--prove", help="Run all ranks in the reference executor and check what arrives.")] = False,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove", help="Run all ranks in the reference executor and check what arrives."
+        ),
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="Draw all messages, however many.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
 ) -> None:
@@ -77,20 +91,50 @@ def plan(
         raise typer.BadParameter("give either a pattern or --graph FILE")
     if graph:
         if dims or mesh or periodic or ports or storage is not Storage.separate:
-            raise typer.BadParameter("--dims, --mesh, --periodic, --ports and --storage go with a pattern, not with --graph")
-        options = GraphOptions(ranks, node_ranks, op.value, bytes, algorithm, variants, machine or None, rank, prove, full, json)
+            raise typer.BadParameter(
+                "--dims, --mesh, --periodic, --ports and --storage go with a pattern, not with --graph"
+            )
+        options = GraphOptions(
+            ranks,
+            node_ranks,
+            op.value,
+            bytes,
+            algorithm,
+            variants,
+            machine or None,
+            rank,
+            prove,
+            full,
+            json,
+        )
         return plan_graph(graph, options)
     if ranks is not None or node_ranks != 1:
         raise typer.BadParameter("--ranks and --node-ranks go with --graph; a pattern takes --dims")
     if mesh and periodic:
         raise typer.BadParameter("give either --mesh or --periodic")
-    near = neighborhood(pattern, parse_dims(dims) if dims else None, parse_periodic(periodic) if periodic else not mesh)
-    options = {"op": op.value, "bytes": bytes, "machine": machine or None, "ports": ports, "storage": storage.value}
+    near = neighborhood(
+        pattern,
+        parse_dims(dims) if dims else None,
+        parse_periodic(periodic) if periodic else not mesh,
+    )
+    options = {
+        "op": op.value,
+        "bytes": bytes,
+        "machine": machine or None,
+        "ports": ports,
+        "storage": storage.value,
+    }
     report = make_report(near, near.exchange(rank=rank, **options), op.value, algorithm, variants)
     if prove:
-        place = near if dims else Neighborhood(near.offsets, dims_for_proof(near.offsets), near.periodic)
+        place = (
+            near
+            if dims
+            else Neighborhood(near.offsets, dims_for_proof(near.offsets), near.periodic)
+        )
         prove_plans(report, place, place.exchange(**options), algorithm)
     if json:
-        output.print_json(json_row(report, row) for row in report.rows if algorithm in ("", row.algorithm))
+        output.print_json(
+            json_row(report, row) for row in report.rows if algorithm in ("", row.algorithm)
+        )
     else:
         show(report, pattern, options | {"chosen_grid": not dims, "full": full})

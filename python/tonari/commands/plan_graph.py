@@ -36,12 +36,27 @@ def plan_graph(path: str, options: GraphOptions) -> None:
     with output.status(f"reading {path}") as status:
         graph = read_graph(path, options.ranks)
         check_rank(graph, options.rank)
-        question = make_question(graph, options.op, bytes=options.bytes, machine=options.machine, node_ranks=options.node_ranks)
+        question = make_question(
+            graph,
+            options.op,
+            bytes=options.bytes,
+            machine=options.machine,
+            node_ranks=options.node_ranks,
+        )
         status.update(f"planning and pricing {graph.ranks:,} ranks")
-        with ThreadPoolExecutor(THREADS) as pool:  # the extension runs without the interpreter's lock
-            each = list(pool.map(lambda name: question.analyze(name, "always" if options.prove else "small"), names))
+        with ThreadPoolExecutor(
+            THREADS
+        ) as pool:  # the extension runs without the interpreter's lock
+            each = list(
+                pool.map(
+                    lambda name: question.analyze(name, "always" if options.prove else "small"),
+                    names,
+                )
+            )
     answers = [row for rows in each for row in rows]
-    report = make_report(graph, question, options.op, options.bytes, answers, options.algorithm, options.variants)
+    report = make_report(
+        graph, question, options.op, options.bytes, answers, options.algorithm, options.variants
+    )
     if options.json:
         output.print_json(json_row(report, row) for row in report.rows)
     else:

@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 def settings(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help=NAME, show_default=False)] = "",
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="The table as it stands in README.md.")] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="The table as it stands in README.md.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
 ) -> None:
     """Info keys and environment variables, with their values and defaults.

@@ -27,18 +27,62 @@ def register(app: typer.Typer) -> None:
 
 
 def share(
-    path: Annotated[str, typer.Argument(metavar="FILE", help="Matrix Market file or METIS graph, plain or .gz.", show_default=False)],
-    parts: Annotated[int | None, typer.Option(min=1, metavar="P", help="Ranks, by whom the columns are owned.", show_default=False)] = None,
-    partition: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Owners of the columns, one number per line; left out: Mt-KaHyPar finds them.", show_default=False)
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Matrix Market file or METIS graph, plain or .gz.",
+            show_default=False,
+        ),
+    ],
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="P", help="Ranks, by whom the columns are owned.", show_default=False
+        ),
     ] = None,
-    communication: Annotated[bool, typer.Option("--communication", help="Entry (i, j) of the file is what rank i sends to rank j, in words.")] = False,
-    schemes: Annotated[str, typer.Option(metavar="S,S,...", help="direct, forward-2, ..., sharing-1, sharing-2, balanced; left out: all.")] = "",
-    machine: Annotated[str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")] = "",
-    front: Annotated[bool, typer.Option("--front", help="Plan balanced with every setting, and compare the best of them with each other scheme.")] = False,
+    partition: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Owners of the columns, one number per line; left out: Mt-KaHyPar finds them.",
+            show_default=False,
+        ),
+    ] = None,
+    communication: Annotated[
+        bool,
+        typer.Option(
+            "--communication",
+            help="Entry (i, j) of the file is what rank i sends to rank j, in words.",
+        ),
+    ] = False,
+    schemes: Annotated[
+        str,
+        typer.Option(
+            metavar="S,S,...",
+            help="direct, forward-2, ..., sharing-1, sharing-2, balanced; left out: all.",
+        ),
+    ] = "",
+    machine: Annotated[
+        str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")
+    ] = "",
+    front: Annotated[
+        bool,
+        typer.Option(
+            "--front",
+            help="Plan balanced with every setting, and compare the best of them with each other scheme.",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw messages per rank before and after (.png, .svg, .pdf).")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png", help="Draw messages per rank before and after (.png, .svg, .pdf)."
+        ),
+    ] = None,
 ) -> None:
     """Fewer messages for the busiest rank of an irregular pattern: every planner's counts.
 
@@ -54,23 +98,43 @@ def share(
     Example:  tonari share words512.mtx --communication --json
     """
     if communication and partition:
-        raise typer.BadParameter("--partition deals out the columns of a matrix; it does not go with --communication")
+        raise typer.BadParameter(
+            "--partition deals out the columns of a matrix; it does not go with --communication"
+        )
     if plot:
         check_file(plot)
     with output.status(f"reading {path}") as status:
-        pattern = read_communication(path, parts) if communication else read_product(path, parts, partition)
+        pattern = (
+            read_communication(path, parts)
+            if communication
+            else read_product(path, parts, partition)
+        )
         status.update(f"planning for {pattern.ranks:,} ranks")
         answers = analyze(pattern, schemes, machine)
         settings = analyze_settings(pattern, machine) if front else []
     rows = [json_row(answer, pattern.ranks) for answer in answers]
-    rows += [json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings]
+    rows += [
+        json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings
+    ]
 
     def table(_: object) -> None:
         show(pattern, answers, path, machine)
         if front:
-            show_front(compare([answer for answer in answers if answer.scheme not in ("direct", "balanced")], settings))
+            show_front(
+                compare(
+                    [answer for answer in answers if answer.scheme not in ("direct", "balanced")],
+                    settings,
+                )
+            )
 
-    report(rows, json=json, file=file, plot=plot, draw=lambda _, picture: draw(answers, path, picture), show=table)
+    report(
+        rows,
+        json=json,
+        file=file,
+        plot=plot,
+        draw=lambda _, picture: draw(answers, path, picture),
+        show=table,
+    )
 
 
 def analyze(pattern: Communication, schemes: str = "", machine: str = "") -> list[Any]:
@@ -85,21 +149,31 @@ def analyze_settings(pattern: Communication, machine: str = "") -> list[tuple[Se
     """balanced with all of SETTINGS."""
     matrix, model = _inputs(pattern, machine)
     with ThreadPoolExecutor(THREADS) as pool:
-        answers = pool.map(lambda setting: matrix.analyze_balanced(setting.stages, setting.price, setting.words, model), SETTINGS)
+        answers = pool.map(
+            lambda setting: matrix.analyze_balanced(
+                setting.stages, setting.price, setting.words, model
+            ),
+            SETTINGS,
+        )
         return list(zip(SETTINGS, answers))
 
 
 def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:
     c = core()
     model = c.read_machine_file(machine) if machine else c.LogGP()
-    return c.CommunicationMatrix(pattern.ranks, pattern.senders, pattern.receivers, pattern.words), model
+    return c.CommunicationMatrix(
+        pattern.ranks, pattern.senders, pattern.receivers, pattern.words
+    ), model
 
 
 def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, str]]:
     names = schemes.split(",") if schemes else [name for name, _, _ in known]
     for name in names:
         if name not in {name for name, _, _ in known}:
-            raise Error(f"there is no scheme '{name}' here; choose from {', '.join(dict.fromkeys(name for name, _, _ in known))}", ALGORITHM)
+            raise Error(
+                f"there is no scheme '{name}' here; choose from {', '.join(dict.fromkeys(name for name, _, _ in known))}",
+                ALGORITHM,
+            )
     return [(name, variant) for name, variant, _ in known if name in names]
 
 

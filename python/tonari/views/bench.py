@@ -58,8 +58,16 @@ def _table(rows: list[Row]) -> Table:
     best = fastest(rows)
     before = None
     for row in rows:
-        style = "dim" if label(row) == FLOOR else "bold" if row["median_us"] == best.get(row["bytes"]) else None
-        table.add_row(output.size(row["bytes"]) if row["bytes"] != before else "", *_cells(row), style=style)
+        style = (
+            "dim"
+            if label(row) == FLOOR
+            else "bold"
+            if row["median_us"] == best.get(row["bytes"])
+            else None
+        )
+        table.add_row(
+            output.size(row["bytes"]) if row["bytes"] != before else "", *_cells(row), style=style
+        )
         before = row["bytes"]
     return table
 
@@ -67,7 +75,13 @@ def _table(rows: list[Row]) -> Table:
 def _cells(row: Row) -> list[str]:
     messages = "" if row["messages"] is None else f"{row['messages']:,}"
     ratio = "" if row["ratio_native"] is None else f"{row['ratio_native']:.2f} x"
-    floor = "" if row["floor_ratio"] is None else f"{row['floor_ratio']:.2f}" if row["floor_ratio"] < 100 else f"{row['floor_ratio']:.0f}"
+    floor = (
+        ""
+        if row["floor_ratio"] is None
+        else f"{row['floor_ratio']:.2f}"
+        if row["floor_ratio"] < 100
+        else f"{row['floor_ratio']:.0f}"
+    )
     return [
         row["algorithm"],
         row["channel"] + ("/view" if label(row).endswith("/view") else ""),
@@ -80,20 +94,35 @@ def _cells(row: Row) -> list[str]:
 
 
 def time_of(microseconds: float) -> str:
-    return f"{microseconds:.2f} µs" if microseconds < 10 else f"{microseconds:.0f} µs" if 1e3 <= microseconds < 1e4 else output.time(microseconds)
+    return (
+        f"{microseconds:.2f} µs"
+        if microseconds < 10
+        else f"{microseconds:.0f} µs"
+        if 1e3 <= microseconds < 1e4
+        else output.time(microseconds)
+    )
 
 
 def quartiles(row: Row) -> str:
     """Quartiles, in the unit of the median."""
     unit = 1 if row["median_us"] < 1e4 else 1e3 if row["median_us"] < 1e7 else 1e6
     values = (row["q1_us"] / unit, row["q3_us"] / unit)
-    return "–".join(f"{value:.0f}" if value >= 1000 else f"{value:.2f}" if value < 1 else f"{value:.3g}" for value in values)
+    return "–".join(
+        f"{value:.0f}" if value >= 1000 else f"{value:.2f}" if value < 1 else f"{value:.3g}"
+        for value in values
+    )
 
 
 def _notes(console: Console, rows: list[Row]) -> None:
     for row in typical(rows):
         if row["algorithm"] == "auto":
-            console.print(f"auto at {output.size(row['bytes'])}: {escape(row['chosen'])} ({row['reason']})", style="dim")
+            console.print(
+                f"auto at {output.size(row['bytes'])}: {escape(row['chosen'])} ({row['reason']})",
+                style="dim",
+            )
     rounds = sorted({row["rounds"] for row in rows})
-    console.print(f"median and quartiles of the slowest rank over {' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds", style="dim")
+    console.print(
+        f"median and quartiles of the slowest rank over {' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds",
+        style="dim",
+    )
     doubts.show(console, rows, label, "native")

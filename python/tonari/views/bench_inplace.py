@@ -21,7 +21,9 @@ def show(rows: list[Row]) -> None:
         for kind, members in exchanges(row for row in rows if row["ranks"] == count).items():
             first = members[0]
             moved = f"{output.size(first['total_bytes'])} per rank, {output.size(first['moved_bytes'])} move"
-            console.print(f"[bold]{kind}[/]: {first['mpi']} {first['mpi_version']}, {count} rank{'s' if count > 1 else ''}, {moved}")
+            console.print(
+                f"[bold]{kind}[/]: {first['mpi']} {first['mpi_version']}, {count} rank{'s' if count > 1 else ''}, {moved}"
+            )
             console.print(_table(members))
             _notes(console, members)
             console.print()
@@ -36,7 +38,9 @@ def _table(rows: list[Row]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     best = min((row["median_us"] for row in rows if row["verified"]), default=None)
     for row in rows:
-        table.add_row(*_cells(row), style="bold" if row["verified"] and row["median_us"] == best else None)
+        table.add_row(
+            *_cells(row), style="bold" if row["verified"] and row["median_us"] == best else None
+        )
     return table
 
 
@@ -58,6 +62,9 @@ def _cells(row: Row) -> list[str]:
 
 def _notes(console: Console, rows: list[Row]) -> None:
     first = rows[0]
-    console.print(f"median and quartiles of the slowest rank over {first['rounds']} rounds; native: native-inplace", style="dim")
+    console.print(
+        f"median and quartiles of the slowest rank over {first['rounds']} rounds; native: native-inplace",
+        style="dim",
+    )
     console.print(f"memory: {first['peak_method']}", style="dim")
     doubts.show(console, rows, label)

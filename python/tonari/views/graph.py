@@ -30,22 +30,34 @@ def show(report: GraphReport, path: str, machine: str | None, rank: int | None, 
 
 def _title(console: Console, report: GraphReport, path: str) -> None:
     graph, facts = report.graph, report.facts
-    console.print(f"[bold]{escape(path)}[/]: {escape(graph.about)}; {report.op}, blocks of {output.size(report.bytes)}\n")
+    console.print(
+        f"[bold]{escape(path)}[/]: {escape(graph.about)}; {report.op}, blocks of {output.size(report.bytes)}\n"
+    )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    table.add_row("ranks", f"{graph.ranks:,} on {report.question.nodes:,} node{'s' if report.question.nodes != 1 else ''}")
+    table.add_row(
+        "ranks",
+        f"{graph.ranks:,} on {report.question.nodes:,} node{'s' if report.question.nodes != 1 else ''}",
+    )
     table.add_row("edges", f"{facts.edges:,}{_specials(report)}")
     table.add_row("sends to", _range(facts.out))
     table.add_row("receives from", _range(facts.into))
     if graph.weights is not None and len(graph.weights):
         w = graph.weights
-        table.add_row("weights", f"{w.min():,.0f} to {w.max():,.0f}, on average {w.mean():,.0f} (not used: all blocks have --bytes)")
+        table.add_row(
+            "weights",
+            f"{w.min():,.0f} to {w.max():,.0f}, on average {w.mean():,.0f} (not used: all blocks have --bytes)",
+        )
     console.print(table)
     console.print()
 
 
 def _specials(report: GraphReport) -> str:
     facts = report.facts
-    counts = [(facts.self_edges, "from a rank to itself"), (facts.repeats, "repeated"), (facts.isolated, "ranks isolated")]
+    counts = [
+        (facts.self_edges, "from a rank to itself"),
+        (facts.repeats, "repeated"),
+        (facts.isolated, "ranks isolated"),
+    ]
     return "".join(f"; {count:,} {what}" for count, what in counts if count)
 
 
@@ -54,10 +66,20 @@ def _range(degrees: Degrees) -> str:
 
 
 def _table(report: GraphReport) -> Table:
-    crossed = any(row.crossover_bytes is not None and row.algorithm != "linear" for row in report.rows)
+    crossed = any(
+        row.crossover_bytes is not None and row.algorithm != "linear" for row in report.rows
+    )
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("  algorithm")
-    for name in ("rounds", "sends", "recvs", "blocks", "messages", "time", *(["pays below"] if crossed else [])):
+    for name in (
+        "rounds",
+        "sends",
+        "recvs",
+        "blocks",
+        "messages",
+        "time",
+        *(["pays below"] if crossed else []),
+    ):
         table.add_column(name, justify="right", no_wrap=True)
     for row in report.rows:
         table.add_row(
@@ -90,10 +112,16 @@ def _notes(console: Console, report: GraphReport, machine: str | None) -> None:
 
 
 def _choice(console: Console, report: GraphReport) -> None:
-    console.print(f"\nIt would choose [bold]{escape(_label(report.chosen))}[/]: {escape(reason_of(report))}.")
+    console.print(
+        f"\nIt would choose [bold]{escape(_label(report.chosen))}[/]: {escape(reason_of(report))}."
+    )
     if report.colors:
         bound = report.question.degree
-        quality = "as few as possible" if report.colors == bound else f"{report.colors / bound:.2f} times the bound"
+        quality = (
+            "as few as possible"
+            if report.colors == bound
+            else f"{report.colors / bound:.2f} times the bound"
+        )
         console.print(
             f"Coloring: {report.colors:,} colors, {quality}; {bound:,} are the least, as some rank sends to, or receives from, that many others."
         )
@@ -102,12 +130,20 @@ def _choice(console: Console, report: GraphReport) -> None:
 def _proof(console: Console, report: GraphReport) -> None:
     console.print("\nThe reference executor, all ranks:")
     for row in report.rows:
-        console.print(f"  {'✓' if row.proven else '·'} {_label(row)}: {proof_of(row)}", highlight=False, markup=False)
+        console.print(
+            f"  {'✓' if row.proven else '·'} {_label(row)}: {proof_of(row)}",
+            highlight=False,
+            markup=False,
+        )
     if any(row.proven for row in report.rows):
         console.print(PROOF)
 
 
 def _drawing(console: Console, report: GraphReport, rank: int, full: bool) -> None:
     row = report.chosen
-    console.print(f"\n[bold]{escape(_label(row))}[/] on rank {rank}; blocks: s to send, r received, t between")
-    print_lines(console, report.question.draw(row.algorithm, row.variant, rank, WIDTH).splitlines(), full)
+    console.print(
+        f"\n[bold]{escape(_label(row))}[/] on rank {rank}; blocks: s to send, r received, t between"
+    )
+    print_lines(
+        console, report.question.draw(row.algorithm, row.variant, rank, WIDTH).splitlines(), full
+    )

@@ -26,4 +26,7 @@ def _plane(offsets: np.ndarray, box: list[int], z: int) -> list[str]:
     marks = {(int(y), int(x)): "o" for plane, y, x in offsets if plane == z}
     if z == 0:
         marks[0, 0] = "@" if (0, 0) in marks else "*"
-    return [" ".join(marks.get((y, x), "·") for x in range(-box[2], box[2] + 1)) for y in range(-box[1], box[1] + 1)]
+    return [
+        " ".join(marks.get((y, x), "·") for x in range(-box[2], box[2] + 1))
+        for y in range(-box[1], box[1] + 1)
+    ]

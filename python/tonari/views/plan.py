@@ -43,7 +43,10 @@ def _title(console: Console, report: Report, pattern: str, options: dict[str, An
         f" {describe(near.dims, near.periodic)}"
     )
     if options["chosen_grid"]:
-        console.print("(chosen so that no two offsets meet and nothing wraps around; --dims for yours)", style="dim")
+        console.print(
+            "(chosen so that no two offsets meet and nothing wraps around; --dims for yours)",
+            style="dim",
+        )
     if drawn := picture(near.offsets):
         console.print("\n" + drawn + "\n", markup=False)
 
@@ -71,7 +74,11 @@ def _table(report: Report) -> Table:
 
 def _label(row: Any) -> str:
     """Algorithm and variant, as far as the column of rounds does not tell it."""
-    return row.algorithm if row.variant in ("", f"{row.rounds} rounds") else f"{row.algorithm} ({row.variant})"
+    return (
+        row.algorithm
+        if row.variant in ("", f"{row.rounds} rounds")
+        else f"{row.algorithm} ({row.variant})"
+    )
 
 
 def pays_below(row: Any) -> str:
@@ -88,13 +95,17 @@ def _notes(console: Console, report: Report, options: dict[str, Any]) -> None:
         console.print(f"not here: [bold]{row.algorithm}[/]: {escape(row.reason)}")
     console.print()
     machine = options["machine"] or "a generic machine (--machine)"
-    console.print(f"Counts: what one rank sends. Time: predicted for {escape(machine)}.", style="dim")
+    console.print(
+        f"Counts: what one rank sends. Time: predicted for {escape(machine)}.", style="dim"
+    )
 
 
 def _section3(console: Console, report: Report) -> None:
     console.print()
     if not report.section3:
-        console.print("Closed forms of the paper's section 3: not checked, they hold on larger grids and away from borders.")
+        console.print(
+            "Closed forms of the paper's section 3: not checked, they hold on larger grids and away from borders."
+        )
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("torus, section 3")
@@ -106,13 +117,18 @@ def _section3(console: Console, report: Report) -> None:
     console.print(table)
     paper = volume_allgather_paper(report.near.offsets)
     if paper != report.section3[2].formula:
-        console.print(f"W is {paper:,} in the paper, which does not deliver on the way along a line.", style="dim")
+        console.print(
+            f"W is {paper:,} in the paper, which does not deliver on the way along a line.",
+            style="dim",
+        )
 
 
 def _proof(console: Console, report: Report) -> None:
     if report.proved_on is None:
         return
-    console.print(f"\nThe reference executor ran all ranks of a {describe(report.proved_on.dims, report.proved_on.periodic)}:")
+    console.print(
+        f"\nThe reference executor ran all ranks of a {describe(report.proved_on.dims, report.proved_on.periodic)}:"
+    )
     for label in report.proved:
         console.print(f"  ✓ {label}")
     console.print(PROOF)

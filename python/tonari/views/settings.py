@@ -19,7 +19,9 @@ def show(rows: list[Any]) -> None:
         names = [name for name in (row.variable, row.key) if name]
         console.print(Text("  ".join(names), style="bold"))
         for line in _lines(row):
-            console.print(fill(line, 78, initial_indent="    ", subsequent_indent="    "), markup=False)
+            console.print(
+                fill(line, 78, initial_indent="    ", subsequent_indent="    "), markup=False
+            )
         console.print()
     console.print(Text("A variable wins over the key.", style="dim"))
 
@@ -38,7 +40,9 @@ def markdown(rows: list[Any]) -> str:
     """The rows as a table."""
     lines = [_cells(COLUMNS), _cells("---" for _ in COLUMNS)]
     for row in rows:
-        lines.append(_cells((_code(row.variable), _code(row.key), row.help, row.values, row.default)))
+        lines.append(
+            _cells((_code(row.variable), _code(row.key), row.help, row.values, row.default))
+        )
     return "\n".join(lines)
 
 

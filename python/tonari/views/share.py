@@ -16,7 +16,9 @@ def show(pattern: Communication, answers: list[Any], path: str, machine: str) ->
     """Prints everything about a pattern and the schemes for it."""
     console = output.console()
     console.print(f"[bold]{escape(path)}[/]: {escape(pattern.about)}")
-    console.print(f"{pattern.ranks:,} ranks, {len(pattern.words):,} pairs of them, {int(pattern.words.sum()):,} words\n")
+    console.print(
+        f"{pattern.ranks:,} ranks, {len(pattern.words):,} pairs of them, {int(pattern.words.sum()):,} words\n"
+    )
     console.print(_table(answers, pattern.ranks))
     console.print(
         "\naverage, most, recvs: messages that a rank sends on average, that the busiest sends, that the busiest receives; extra: those of the average between"
@@ -25,11 +27,18 @@ def show(pattern: Communication, answers: list[Any], path: str, machine: str) ->
         style="dim",
     )
     lost = [answer.scheme for answer in answers if answer.delivered != 1]
-    console.print(f"[bold]not delivered:[/] {', '.join(lost)}" if lost else "All blocks are delivered by every scheme.", style="dim")
+    console.print(
+        f"[bold]not delivered:[/] {', '.join(lost)}"
+        if lost
+        else "All blocks are delivered by every scheme.",
+        style="dim",
+    )
 
 
 def _table(answers: list[Any], ranks: int) -> Table:
-    table = output.table("scheme", "average", "most", "recvs", "extra", "words", "most", "stages", "time")
+    table = output.table(
+        "scheme", "average", "most", "recvs", "extra", "words", "most", "stages", "time"
+    )
     for answer in answers:
         table.add_row(
             label(answer),
@@ -52,7 +61,13 @@ def show_front(front: list[Comparison]) -> None:
     for name in ("scheme", *numbers, *numbers, "few messages", *numbers, "few words"):
         table.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
     for row in front:
-        table.add_row(label(row.scheme), f"{row.scheme.max_messages:,}", f"{row.scheme.words:.2f}", *_point(row.fewest_messages), *_point(row.fewest_words))
+        table.add_row(
+            label(row.scheme),
+            f"{row.scheme.max_messages:,}",
+            f"{row.scheme.words:.2f}",
+            *_point(row.fewest_messages),
+            *_point(row.fewest_words),
+        )
     console = output.console()
     console.print()
     console.print(table)

@@ -8,8 +8,14 @@
 namespace tonari {
 
 std::span<const GraphAlgorithm> graph_algorithms() {
-  static const GraphAlgorithm table[] = {graph_linear, graph_coloring, graph_tree, graph_node_aware, graph_common_neighborhood,
-                                         graph_store_and_forward, graph_message_sharing, graph_balanced};
+  static const GraphAlgorithm table[] = {graph_linear,
+                                         graph_coloring,
+                                         graph_tree,
+                                         graph_node_aware,
+                                         graph_common_neighborhood,
+                                         graph_store_and_forward,
+                                         graph_message_sharing,
+                                         graph_balanced};
   return table;
 }
 
@@ -28,7 +34,8 @@ std::int64_t distinct_others(const std::vector<std::int32_t>& peers, std::int32_
   std::vector<std::int32_t> sorted = peers;
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  return std::count_if(sorted.begin(), sorted.end(), [&](std::int32_t peer) { return peer >= 0 && peer != self; });
+  return std::count_if(sorted.begin(), sorted.end(),
+                       [&](std::int32_t peer) { return peer >= 0 && peer != self; });
 }
 
 // How many messages the hops make: distinct pairs of stage and peer.
@@ -48,13 +55,20 @@ GraphFacts gather_facts(World& world, std::span<const Vertex> vertices) {
     most[0] = std::max(most[0], out);
     most[1] = std::max<Word>(most[1], distinct_others(v.sources, v.rank));
     most[2] = std::max<Word>(most[2], static_cast<Word>(v.node_ranks.size()));
-    total[0] += std::count_if(v.targets.begin(), v.targets.end(), [&](std::int32_t t) { return t >= 0 && t != v.rank; });
+    total[0] += std::count_if(v.targets.begin(), v.targets.end(),
+                              [&](std::int32_t t) { return t >= 0 && t != v.rank; });
     total[1] += v.node == v.rank;
     total[2] += out;
   }
   world.max(most);
   world.sum(total);
-  return {world.ranks(), static_cast<int>(total[1]), static_cast<int>(most[2]), total[0], most[0], most[1], total[2]};
+  return {world.ranks(),
+          static_cast<int>(total[1]),
+          static_cast<int>(most[2]),
+          total[0],
+          most[0],
+          most[1],
+          total[2]};
 }
 
 Traffic gather_traffic(World& world, const GraphWay& way) {

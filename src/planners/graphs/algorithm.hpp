@@ -16,11 +16,11 @@ namespace tonari {
 struct GraphFacts {
   int ranks = 0;
   int nodes = 0;
-  int most_node_ranks = 0;     // on one node
-  std::int64_t edges = 0;      // between different ranks, repeats included
-  std::int64_t most_out = 0;   // distinct other ranks that one rank sends to
-  std::int64_t most_in = 0;    // ... receives from
-  std::int64_t pairs = 0;      // of different ranks, sender and receiver, each once
+  int most_node_ranks = 0;    // on one node
+  std::int64_t edges = 0;     // between different ranks, repeats included
+  std::int64_t most_out = 0;  // distinct other ranks that one rank sends to
+  std::int64_t most_in = 0;   // ... receives from
+  std::int64_t pairs = 0;     // of different ranks, sender and receiver, each once
   std::int64_t degree() const { return std::max(most_out, most_in); }
 };
 
@@ -28,7 +28,8 @@ struct GraphTask {
   Collective collective = Collective::alltoall;
   double block_bytes = 0;  // average size of a block; the same on all ranks
   LogGP machine;           // the same on all ranks
-  // What a block costs a rank that passes it on: it is copied in and out and crosses the network once more.
+  // What a block costs a rank that passes it on: it is copied in and out and crosses the network
+  // once more.
   double forwarding() const { return block_bytes * (machine.G + 2 * machine.copy_byte); }
 };
 
@@ -36,7 +37,8 @@ struct GraphTask {
 struct GraphWay {
   std::string variant;        // empty, or what tells it from the algorithm's other ways
   std::vector<Relay> relays;  // one per rank of world.here()
-  int ports = 0;              // 1: a stage waits for the one before (rounds); 0: as soon as the blocks are there
+  // 1: a stage waits for the one before (rounds); 0: as soon as the blocks are there
+  int ports = 0;
 };
 
 struct GraphAlgorithm {
@@ -44,8 +46,10 @@ struct GraphAlgorithm {
   const char* summary;  // one line, with its source
   // Empty if the algorithm can be used and may pay, else the reason why not. Pure and cheap.
   std::string (*applicable)(const GraphFacts& facts, const GraphTask& task);
-  // Collective. vertices: one per rank of world.here(), in that order. At least one way; the same ways on all ranks. Only called if applicable.
-  std::vector<GraphWay> (*ways)(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task);
+  // Collective. vertices: one per rank of world.here(), in that order. At least one way; the same
+  // ways on all ranks. Only called if applicable.
+  std::vector<GraphWay> (*ways)(World& world, std::span<const Vertex> vertices,
+                                const GraphFacts& facts, const GraphTask& task);
 };
 
 std::span<const GraphAlgorithm> graph_algorithms();
@@ -57,15 +61,15 @@ GraphFacts gather_facts(World& world, std::span<const Vertex> vertices);
 
 // What ways cost all ranks together: the busiest rank counts. Collective.
 struct Traffic {
-  std::int64_t most_out = 0, most_in = 0;      // messages of the busiest sender, receiver
-  std::int64_t messages = 0, blocks = 0;       // of all ranks
+  std::int64_t most_out = 0, most_in = 0;  // messages of the busiest sender, receiver
+  std::int64_t messages = 0, blocks = 0;   // of all ranks
   std::int64_t most_blocks_out = 0, most_blocks_in = 0;
-  std::int64_t stages = 0;                     // the highest stage in use, plus one
+  std::int64_t stages = 0;  // the highest stage in use, plus one
 };
 Traffic gather_traffic(World& world, const GraphWay& way);
 
 // One per file of this folder.
-extern const GraphAlgorithm graph_linear, graph_coloring, graph_tree, graph_node_aware, graph_common_neighborhood, graph_store_and_forward, graph_message_sharing,
-    graph_balanced;
+extern const GraphAlgorithm graph_linear, graph_coloring, graph_tree, graph_node_aware,
+    graph_common_neighborhood, graph_store_and_forward, graph_message_sharing, graph_balanced;
 
 }  // namespace tonari

@@ -1,16 +1,20 @@
-// balanced: message sharing at both ends, in several stages. Ours; what ranks know of each other is what letters tell (message_sharing.cpp).
+// balanced: message sharing at both ends, in several stages. Ours; what ranks know of each other is
+// what letters tell (message_sharing.cpp).
 //
 //   stage 0           stage 1           last           senders with common targets share, so that each target gets fewer messages, too; then receivers with
 //   a ══▶ b           b ══▶ h           h ──▶ t        common sources, which is the same with all arrows turned round: h takes what b has for t, and passes
 //   senders share     receivers share                  it on. Busy ranks of both kinds are relieved, as long as nobody else gets more work than they had.
 //
-// src/planners/patterns/balanced.hpp, which sees the whole pattern ("whole pattern", where that fits one rank: pattern_desk.hpp), thins out its edges instead, in all
-// stages at once; there each deletion asks for a way round through all ranks, which letters could only find one after the other. This reaches lower than one
-// stop, at less volume than a mesh, which it does not reach where patterns are dense: there all ranks have something to say to all neighbors of the mesh, and
+// src/planners/patterns/balanced.hpp, which sees the whole pattern ("whole pattern", where that
+// fits one rank: pattern_desk.hpp), thins out its edges instead, in all stages at once; there each
+// deletion asks for a way round through all ranks, which letters could only find one after the
+// other. This reaches lower than one stop, at less volume than a mesh, which it does not reach
+// where patterns are dense: there all ranks have something to say to all neighbors of the mesh, and
 // it is full.
 //
-// Ways, by what a block may pass: receivers share ("receivers"), senders too ("both ends"), senders twice before ("senders twice"). What a rank still has for one
-// target after a stage is one message again and can be shared again.
+// Ways, by what a block may pass: receivers share ("receivers"), senders too ("both ends"), senders
+// twice before ("senders twice"). What a rank still has for one target after a stage is one message
+// again and can be shared again.
 #include <limits>
 #include <utility>
 
@@ -24,12 +28,15 @@ namespace {
 
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (const std::string reason = too_regular(facts, task); !reason.empty()) return reason;
-  if (facts.most_in < 2 || facts.most_out < 2) return "no two ranks have a target or a source in common";
-  if (!worth_a_hop(facts.degree() / 2, task)) return "half the messages of the busiest rank cost less than one more hop";
+  if (facts.most_in < 2 || facts.most_out < 2)
+    return "no two ranks have a target or a source in common";
+  if (!worth_a_hop(facts.degree() / 2, task))
+    return "half the messages of the busiest rank cost less than one more hop";
   return "";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) {
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+                           const GraphTask& task) {
   const Work work = all_work(task);
   std::vector<GraphWay> all;
   SharedRelays senders(world, vertices, facts, task);
@@ -42,16 +49,22 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
   if (!fits_a_desk(facts)) return all;
   std::vector<DeskPlanner> planners;
   const auto add = [&](const char* variant, double price) {
-    planners.push_back({variant, [price](const CommunicationMatrix& matrix) { return balanced(matrix, {2, price}); }});
+    planners.push_back({variant, [price](const CommunicationMatrix& matrix) {
+                          return balanced(matrix, {2, price});
+                        }});
   };
   add("whole pattern", std::numeric_limits<double>::infinity());
   if (task.forwarding() > 0) add("whole pattern priced", message_time(task) / task.forwarding());
-  for (GraphWay& way : plan_at_desks(world, vertices, facts, task, planners)) all.push_back(std::move(way));
+  for (GraphWay& way : plan_at_desks(world, vertices, facts, task, planners))
+    all.push_back(std::move(way));
   return all;
 }
 
 }  // namespace
 
-const GraphAlgorithm graph_balanced{"balanced", "ranks with common targets share messages, then ranks with common sources, in stages", applicable, ways};
+const GraphAlgorithm graph_balanced{
+    "balanced",
+    "ranks with common targets share messages, then ranks with common sources, in stages",
+    applicable, ways};
 
 }  // namespace tonari

@@ -1,5 +1,6 @@
-// A set of colors in few words: only the chunks of 32 colors that hold any, so that it grows with its size and not with the largest color
-// (a leaf next to a hub of degree 100,000 may get color 99,999), and can be put into a letter as it is.
+// A set of colors in few words: only the chunks of 32 colors that hold any, so that it grows with
+// its size and not with the largest color (a leaf next to a hub of degree 100,000 may get color
+// 99,999), and can be put into a letter as it is.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +42,9 @@ class ColorSet {
   Color next_outside(Color from) const {
     std::uint32_t blocked = (std::uint32_t{1} << from % 32) - 1;
     Color chunk = from / 32;
-    for (auto c = find(from); c != chunks_.end() && index(*c) == chunk && (blocked |= mask(*c)) == ~0u; ++c, ++chunk) blocked = 0;
+    for (auto c = find(from);
+         c != chunks_.end() && index(*c) == chunk && (blocked |= mask(*c)) == ~0u; ++c, ++chunk)
+      blocked = 0;
     return 32 * chunk + std::countr_one(blocked);
   }
 
@@ -70,7 +73,9 @@ class ColorSet {
   static Color index(Word chunk) { return static_cast<Color>(chunk >> 32); }
   static std::uint32_t mask(Word chunk) { return static_cast<std::uint32_t>(chunk); }
   static Word bit(Color c) { return Word{1} << c % 32; }
-  std::vector<Word>::const_iterator find(Color c) const { return std::lower_bound(chunks_.begin(), chunks_.end(), Word{c / 32} << 32); }
+  std::vector<Word>::const_iterator find(Color c) const {
+    return std::lower_bound(chunks_.begin(), chunks_.end(), Word{c / 32} << 32);
+  }
 
   std::vector<Word> chunks_;
 };

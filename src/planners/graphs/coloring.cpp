@@ -1,5 +1,6 @@
-// coloring (paper 002, §II-A3): the colors of the edges are the rounds. Greedy as in the paper, and beyond it: what does not fit into as many colors as the
-// maximum degree is recolored along alternating paths, so that the number of rounds is nearly always the least possible.
+// coloring (paper 002, §II-A3): the colors of the edges are the rounds. Greedy as in the paper, and
+// beyond it: what does not fit into as many colors as the maximum degree is recolored along
+// alternating paths, so that the number of rounds is nearly always the least possible.
 #include "planners/graphs/coloring.hpp"
 
 #include <algorithm>
@@ -10,9 +11,12 @@
 namespace tonari {
 namespace {
 
-// If one rank has edges with all others, the rounds of the paper's Fig. 3 are optimal, and nobody has to ask: in round c, rank r sends to r + c + 1.
+// If one rank has edges with all others, the rounds of the paper's Fig. 3 are optimal, and nobody
+// has to ask: in round c, rank r sends to r + c + 1.
 void color_by_distance(const World& world, EdgeColors& edges) {
-  const auto distance = [&](std::int32_t from, std::int32_t to) { return (to - from + world.ranks()) % world.ranks() - 1; };
+  const auto distance = [&](std::int32_t from, std::int32_t to) {
+    return (to - from + world.ranks()) % world.ranks() - 1;
+  };
   for (std::size_t k = 0; k < edges.senders.size(); ++k) {
     const std::int32_t self = world.here()[k];
     Side &out = edges.senders[k], &in = edges.receivers[k];
@@ -21,34 +25,45 @@ void color_by_distance(const World& world, EdgeColors& edges) {
   }
 }
 
-// A path in two colors of a graph where every rank has all `degree` colors can be as long as the graph: that is given up after a while. With one color
-// more all ranks have gaps, and paths end after about `degree` hops.
+// A path in two colors of a graph where every rank has all `degree` colors can be as long as the
+// graph: that is given up after a while. With one color more all ranks have gaps, and paths end
+// after about `degree` hops.
 void color_by_degree(World& world, EdgeColors& edges, Color degree) {
   const int patience = 16 * (degree + 2 * std::bit_width(static_cast<unsigned>(world.ranks())));
   for (Color palette : {degree, degree + 1}) {
     color_greedily(world, edges, palette);
     if (recolor(world, edges, palette, patience)) return;
   }
-  color_greedily(world, edges, 2 * degree);  // always enough: an edge meets at most 2 * degree - 2 others
+  // always enough: an edge meets at most 2 * degree - 2 others
+  color_greedily(world, edges, 2 * degree);
 }
 
-std::string applicable(const GraphFacts& facts, const GraphTask&) { return facts.degree() > 1 ? "" : "no rank sends or receives more than one message"; }
+std::string applicable(const GraphFacts& facts, const GraphTask&) {
+  return facts.degree() > 1 ? "" : "no rank sends or receives more than one message";
+}
 
 // The hops of one side, by color.
-std::vector<Hop> hops_by_color(const Side& side, std::span<const std::int32_t> peers, const auto& block) {
+std::vector<Hop> hops_by_color(const Side& side, std::span<const std::int32_t> peers,
+                               const auto& block) {
   std::vector<Hop> hops;
   for (std::uint32_t i = 0; i < peers.size(); ++i) {
     const std::size_t e = side.edge(peers[i]);
-    if (e < side.peers.size() && side.peers[e] == peers[i]) hops.push_back({side.colors[e], peers[i], block(i)});
+    if (e < side.peers.size() && side.peers[e] == peers[i])
+      hops.push_back({side.colors[e], peers[i], block(i)});
   }
-  std::stable_sort(hops.begin(), hops.end(), [](const Hop& a, const Hop& b) { return a.stage < b.stage; });
+  std::stable_sort(hops.begin(), hops.end(),
+                   [](const Hop& a, const Hop& b) { return a.stage < b.stage; });
   return hops;
 }
 
-Relay relay_by_color(const Vertex& v, const Side& sender, const Side& receiver, Collective collective) {
+Relay relay_by_color(const Vertex& v, const Side& sender, const Side& receiver,
+                     Collective collective) {
   const bool alltoall = collective == Collective::alltoall;
-  Relay relay{hops_by_color(sender, v.targets, [&](std::uint32_t i) { return BlockId{v.rank, alltoall ? i : 0}; }),
-              hops_by_color(receiver, v.sources, [&](std::uint32_t j) { return BlockId{v.sources[j], alltoall ? v.origins[j] : 0}; })};
+  Relay relay{hops_by_color(sender, v.targets,
+                            [&](std::uint32_t i) { return BlockId{v.rank, alltoall ? i : 0}; }),
+              hops_by_color(receiver, v.sources, [&](std::uint32_t j) {
+                return BlockId{v.sources[j], alltoall ? v.origins[j] : 0};
+              })};
   if (!alltoall) {
     remove_repeats(relay.out);
     remove_repeats(relay.in);
@@ -56,12 +71,15 @@ Relay relay_by_color(const Vertex& v, const Side& sender, const Side& receiver, 
   return relay;
 }
 
-// rounds: nobody starts a round before its part of the one before is done. order: messages leave in the order of their rounds, but do not wait.
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts&, const GraphTask& task) {
+// rounds: nobody starts a round before its part of the one before is done. order: messages leave in
+// the order of their rounds, but do not wait.
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts&,
+                           const GraphTask& task) {
   const Coloring coloring = color_edges(world, vertices);
   GraphWay rounds{"rounds", {}, 1};
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    rounds.relays.push_back(relay_by_color(vertices[k], coloring.edges.senders[k], coloring.edges.receivers[k], task.collective));
+    rounds.relays.push_back(relay_by_color(vertices[k], coloring.edges.senders[k],
+                                           coloring.edges.receivers[k], task.collective));
   GraphWay order{"order", rounds.relays, 0};
   for (Relay& relay : order.relays)
     for (std::vector<Hop>* hops : {&relay.out, &relay.in})
@@ -73,18 +91,25 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 Coloring color_edges(World& world, std::span<const Vertex> vertices) {
   Coloring result{uncolored_edges(world, vertices)};
-  const auto raise = [](int& most, std::size_t value) { most = std::max(most, static_cast<int>(value)); };
+  const auto raise = [](int& most, std::size_t value) {
+    most = std::max(most, static_cast<int>(value));
+  };
   for (const auto* sides : {&result.edges.senders, &result.edges.receivers})
     for (const Side& side : *sides) raise(result.bound, side.peers.size());
   result.bound = static_cast<int>(world.max(static_cast<Word>(result.bound)));
-  if (result.bound == world.ranks() - 1) color_by_distance(world, result.edges);
-  else color_by_degree(world, result.edges, result.bound);
+  if (result.bound == world.ranks() - 1)
+    color_by_distance(world, result.edges);
+  else
+    color_by_degree(world, result.edges, result.bound);
   for (const Side& side : result.edges.senders)
     for (Color c : side.colors) raise(result.colors, c + 1);
   result.colors = static_cast<int>(world.max(static_cast<Word>(result.colors)));
   return result;
 }
 
-const GraphAlgorithm graph_coloring{"coloring", "rounds in which no rank sends or receives twice (Hoefler and Schneider, section II-A3)", applicable, ways};
+const GraphAlgorithm graph_coloring{
+    "coloring",
+    "rounds in which no rank sends or receives twice (Hoefler and Schneider, section II-A3)",
+    applicable, ways};
 
 }  // namespace tonari

@@ -1,4 +1,5 @@
-// The coloring planner (paper 002, §II-A3): messages in rounds in which no rank sends twice or receives twice.
+// The coloring planner (paper 002, §II-A3): messages in rounds in which no rank sends twice or
+// receives twice.
 #pragma once
 
 #include <span>
@@ -11,10 +12,11 @@ namespace tonari {
 struct Coloring {
   EdgeColors edges;
   int colors = 0;  // rounds: the highest color in use, plus one
-  int bound = 0;    // no coloring has fewer: the maximum degree
+  int bound = 0;   // no coloring has fewer: the maximum degree
 };
 
-// Collective; the same on all ranks but for `edges`, which are each rank's own. Never more than max(bound, 2 * bound - 1) colors.
+// Collective; the same on all ranks but for `edges`, which are each rank's own. Never more than
+// max(bound, 2 * bound - 1) colors.
 Coloring color_edges(World& world, std::span<const Vertex> vertices);
 
 }  // namespace tonari

@@ -18,13 +18,15 @@ constexpr std::int64_t most_proven_ranks = 2000, most_proven_blocks = 200'000;  
 constexpr std::int64_t most_always_proven_blocks = 5'000'000;
 constexpr std::int64_t most_crossed_blocks = 20'000;  // a crossover takes some 60 simulations
 
-// Edges grouped by one of their ends, in their order: those of rank r are order[begin[r]] to order[begin[r + 1] - 1].
+// Edges grouped by one of their ends, in their order: those of rank r are order[begin[r]] to
+// order[begin[r + 1] - 1].
 struct Grouped {
   std::vector<std::size_t> begin, order;
 };
 
 Grouped group(int ranks, std::span<const std::int32_t> ends, std::span<const std::size_t> from) {
-  Grouped found{std::vector<std::size_t>(static_cast<std::size_t>(ranks) + 1), std::vector<std::size_t>(ends.size())};
+  Grouped found{std::vector<std::size_t>(static_cast<std::size_t>(ranks) + 1),
+                std::vector<std::size_t>(ends.size())};
   for (std::int32_t end : ends) ++found.begin[static_cast<std::size_t>(end) + 1];
   std::partial_sum(found.begin.begin(), found.begin.end(), found.begin.begin());
   std::vector<std::size_t> next(found.begin.begin(), found.begin.end() - 1);
@@ -32,22 +34,27 @@ Grouped group(int ranks, std::span<const std::int32_t> ends, std::span<const std
   return found;
 }
 
-void check_edges(int ranks, std::span<const std::int32_t> senders, std::span<const std::int32_t> receivers, int node_ranks) {
+void check_edges(int ranks, std::span<const std::int32_t> senders,
+                 std::span<const std::int32_t> receivers, int node_ranks) {
   constexpr std::int64_t most_mates = 1 << 27;  // entries of all lists of a node's ranks
   if (ranks < 1) fail(Errc::argument, "a graph needs at least one rank, not ", ranks);
-  if (node_ranks < 1) fail(Errc::argument, "the number of ranks per node must be at least 1, not ", node_ranks);
+  if (node_ranks < 1)
+    fail(Errc::argument, "the number of ranks per node must be at least 1, not ", node_ranks);
   if (static_cast<std::int64_t>(ranks) * std::min(node_ranks, ranks) > most_mates)
     fail(Errc::argument, "nodes of ", node_ranks, " ranks are too large for a graph of ", ranks);
-  if (senders.size() != receivers.size()) fail(Errc::argument, senders.size(), " senders, but ", receivers.size(), " receivers");
+  if (senders.size() != receivers.size())
+    fail(Errc::argument, senders.size(), " senders, but ", receivers.size(), " receivers");
   for (auto ends : {senders, receivers})
     for (std::int32_t end : ends)
-      if (end < 0 || end >= ranks) fail(Errc::argument, "an edge names rank ", end, "; ranks are 0 to ", ranks - 1);
+      if (end < 0 || end >= ranks)
+        fail(Errc::argument, "an edge names rank ", end, "; ranks are 0 to ", ranks - 1);
 }
 
 std::vector<Plan> emit_all(const GraphQuestion& question, const GraphWay& way) {
   std::vector<Plan> plans;
   plans.reserve(question.vertices.size());
-  for (std::size_t r = 0; r < question.vertices.size(); ++r) plans.push_back(emit(question.vertices[r], question.collective, way.relays[r], way.ports));
+  for (std::size_t r = 0; r < question.vertices.size(); ++r)
+    plans.push_back(emit(question.vertices[r], question.collective, way.relays[r], way.ports));
   return plans;
 }
 
@@ -57,13 +64,16 @@ std::vector<GraphWay> all_ways(const GraphQuestion& question, const GraphAlgorit
 }
 
 // Messages of one stage and one rank are told apart by their peers.
-void count_stages(const std::vector<Hop>& hops, std::vector<std::pair<std::int32_t, std::int32_t>>& messages, std::vector<std::int64_t>& most) {
+void count_stages(const std::vector<Hop>& hops,
+                  std::vector<std::pair<std::int32_t, std::int32_t>>& messages,
+                  std::vector<std::int64_t>& most) {
   messages.clear();
   for (const Hop& hop : hops) messages.emplace_back(hop.stage, hop.peer);
   std::sort(messages.begin(), messages.end());
   messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
   for (auto first = messages.begin(); first != messages.end();) {
-    const auto last = std::find_if(first, messages.end(), [&](const auto& m) { return m.first != first->first; });
+    const auto last =
+        std::find_if(first, messages.end(), [&](const auto& m) { return m.first != first->first; });
     const auto stage = static_cast<std::size_t>(first->first);
     if (stage >= most.size()) most.resize(stage + 1);
     most[stage] = std::max(most[stage], static_cast<std::int64_t>(last - first));
@@ -84,31 +94,43 @@ std::int64_t count_rounds(const GraphWay& way) {
 bool to_be_proven(const GraphQuestion& question, const Traffic& traffic, Proving proving) {
   if (proving == Proving::never) return false;
   if (proving == Proving::small)
-    return static_cast<std::int64_t>(question.vertices.size()) <= most_proven_ranks && traffic.blocks <= most_proven_blocks;
+    return static_cast<std::int64_t>(question.vertices.size()) <= most_proven_ranks &&
+           traffic.blocks <= most_proven_blocks;
   if (traffic.blocks > most_always_proven_blocks)
-    fail(Errc::argument, "the reference executor would move ", traffic.blocks, " blocks; ", most_always_proven_blocks, " are the most");
+    fail(Errc::argument, "the reference executor would move ", traffic.blocks, " blocks; ",
+         most_always_proven_blocks, " are the most");
   return true;
 }
 
 // With blocks of differing sizes.
 void prove_all(const GraphQuestion& question, std::span<const Plan> plans, const GraphAnswer& row) {
-  const auto bytes = [](BlockId block) { return 1 + Hash().word(block.origin).word(block.block).value() % 7; };
-  const Proof proof = prove(plans, expected_delivery(question.vertices, question.collective, bytes));
+  const auto bytes = [](BlockId block) {
+    return 1 + Hash().word(block.origin).word(block.block).value() % 7;
+  };
+  const Proof proof =
+      prove(plans, expected_delivery(question.vertices, question.collective, bytes));
   if (!proof)
-    fail(Errc::internal, "the plans of ", row.algorithm, row.variant.empty() ? "" : " " + row.variant, " are wrong: ", proof.what, "; please report this");
+    fail(Errc::internal, "the plans of ", row.algorithm,
+         row.variant.empty() ? "" : " " + row.variant, " are wrong: ", proof.what,
+         "; please report this");
 }
 
-GraphAnswer answer(const GraphQuestion& question, const GraphAlgorithm& algorithm, const GraphWay& way, std::span<const Plan> reference, Proving proving) {
+GraphAnswer answer(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+                   const GraphWay& way, std::span<const Plan> reference, Proving proving) {
   LocalWorld world(static_cast<int>(question.vertices.size()));
-  GraphAnswer row{algorithm.name, way.variant, algorithm.summary, "", gather_traffic(world, way), count_rounds(way), way.ports};
-  row.bytes = checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out), question.bytes, "bytes sent by a rank");
+  GraphAnswer row{algorithm.name,    way.variant, algorithm.summary, "", gather_traffic(world, way),
+                  count_rounds(way), way.ports};
+  row.bytes =
+      checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out),
+                                      question.bytes, "bytes sent by a rank");
   const std::vector<Plan> plans = emit_all(question, way);
   row.predicted = simulate(plans, [&](Slice) { return question.bytes; }, question.machine);
   if (to_be_proven(question, row.traffic, proving)) {
     prove_all(question, plans, row);
     row.proven = true;
   }
-  if (row.algorithm == graph_linear.name) row.crossover_bytes = 0;
+  if (row.algorithm == graph_linear.name)
+    row.crossover_bytes = 0;
   else if (!reference.empty() && row.traffic.blocks <= most_crossed_blocks)
     row.crossover_bytes = crossover_bytes(plans, reference, question.machine);
   return row;
@@ -116,13 +138,17 @@ GraphAnswer answer(const GraphQuestion& question, const GraphAlgorithm& algorith
 
 }  // namespace
 
-GraphTask task_of(const GraphQuestion& question) { return {question.collective, static_cast<double>(question.bytes), question.machine}; }
+GraphTask task_of(const GraphQuestion& question) {
+  return {question.collective, static_cast<double>(question.bytes), question.machine};
+}
 
-std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> senders, std::span<const std::int32_t> receivers, int node_ranks) {
+std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> senders,
+                                  std::span<const std::int32_t> receivers, int node_ranks) {
   check_edges(ranks, senders, receivers, node_ranks);
   std::vector<std::size_t> all(senders.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const Grouped out = group(ranks, senders, all), in = group(ranks, receivers, out.order);  // of one receiver: by sender, then as the sender has them
+  // of one receiver: by sender, then as the sender has them
+  const Grouped out = group(ranks, senders, all), in = group(ranks, receivers, out.order);
   std::vector<std::uint32_t> block(senders.size());
   std::vector<Vertex> vertices(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r) {
@@ -144,29 +170,39 @@ std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> sende
   return vertices;
 }
 
-GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective, std::uint64_t bytes, const LogGP& machine) {
+GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
+                            std::uint64_t bytes, const LogGP& machine) {
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   return {std::move(vertices), collective, bytes, machine, facts};
 }
 
-std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphAlgorithm& algorithm, Proving proving) {
-  if (const std::string reason = algorithm.applicable(question.facts, task_of(question)); !reason.empty())
+std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+                                 Proving proving) {
+  if (const std::string reason = algorithm.applicable(question.facts, task_of(question));
+      !reason.empty())
     return {{algorithm.name, "", algorithm.summary, reason}};
   std::vector<Plan> reference;
-  if (&algorithm != &graph_linear && question.facts.edges <= most_crossed_blocks) reference = emit_all(question, all_ways(question, graph_linear).front());
+  if (&algorithm != &graph_linear && question.facts.edges <= most_crossed_blocks)
+    reference = emit_all(question, all_ways(question, graph_linear).front());
   std::vector<GraphAnswer> rows;
-  for (const GraphWay& way : all_ways(question, algorithm)) rows.push_back(answer(question, algorithm, way, reference, proving));
+  for (const GraphWay& way : all_ways(question, algorithm))
+    rows.push_back(answer(question, algorithm, way, reference, proving));
   return rows;
 }
 
-Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm, const std::string& variant, int rank) {
-  if (rank < 0 || rank >= question.facts.ranks) fail(Errc::argument, "there is no rank ", rank, ": the graph has ranks 0 to ", question.facts.ranks - 1);
-  if (const std::string reason = algorithm.applicable(question.facts, task_of(question)); !reason.empty())
+Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+               const std::string& variant, int rank) {
+  if (rank < 0 || rank >= question.facts.ranks)
+    fail(Errc::argument, "there is no rank ", rank, ": the graph has ranks 0 to ",
+         question.facts.ranks - 1);
+  if (const std::string reason = algorithm.applicable(question.facts, task_of(question));
+      !reason.empty())
     fail(Errc::algorithm, algorithm.name, " cannot be used here: ", reason);
   std::string names;
   for (const GraphWay& way : all_ways(question, algorithm)) {
-    if (way.variant == variant) return emit(question.vertices[rank], question.collective, way.relays[rank], way.ports);
+    if (way.variant == variant)
+      return emit(question.vertices[rank], question.collective, way.relays[rank], way.ports);
     names += (names.empty() ? "'" : ", '") + way.variant + "'";
   }
   fail(Errc::algorithm, algorithm.name, " has no variant '", variant, "' here, only ", names);

@@ -1,5 +1,5 @@
-// What `tonari plan --graph` says about the algorithms on one whole graph: every rank is planned in this process, counted, priced, and, if there are
-// not too many, proven.
+// What `tonari plan --graph` says about the algorithms on one whole graph: every rank is planned in
+// this process, counted, priced, and, if there are not too many, proven.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,18 @@
 #include <vector>
 
 #include "cost/loggp.hpp"
-#include "planners/graphs/algorithm.hpp"
 #include "plan/plan.hpp"
+#include "planners/graphs/algorithm.hpp"
 #include "topology/neighborhood.hpp"
 #include "topology/vertex.hpp"
 
 namespace tonari {
 
-// Edge e goes from rank senders[e] to receivers[e]. Send blocks of a rank are its edges in their order; receive blocks are ordered by sender, then as the
-// sender has them. node_ranks: so many consecutive ranks share a node. Throws Errc::argument if a rank is not from 0 to ranks - 1.
-std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> senders, std::span<const std::int32_t> receivers, int node_ranks = 1);
+// Edge e goes from rank senders[e] to receivers[e]. Send blocks of a rank are its edges in their
+// order; receive blocks are ordered by sender, then as the sender has them. node_ranks: so many
+// consecutive ranks share a node. Throws Errc::argument if a rank is not from 0 to ranks - 1.
+std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> senders,
+                                  std::span<const std::int32_t> receivers, int node_ranks = 1);
 
 struct GraphQuestion {
   std::vector<Vertex> vertices;  // of all ranks
@@ -27,30 +29,38 @@ struct GraphQuestion {
   LogGP machine;
   GraphFacts facts;  // as gather_facts has them
 };
-GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective, std::uint64_t bytes, const LogGP& machine);
+GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
+                            std::uint64_t bytes, const LogGP& machine);
 
 // One way of one algorithm.
 struct GraphAnswer {
   std::string algorithm, variant, summary;
   std::string reason;  // why it is not applicable; then nothing below is filled
   Traffic traffic{};
-  std::int64_t rounds = 0;   // steps it takes if every rank sends and receives one message at a time: sum over stages of the busiest rank's messages
-  int ports = 0;             // as in GraphWay
-  std::uint64_t bytes = 0;   // sent by the rank that sends most
-  double predicted = 0;      // seconds for the whole exchange, all ranks
-  std::optional<std::int64_t> crossover_bytes = {};  // as tonari::crossover_bytes against linear; 0 for linear; none: too large to find out
-  bool proven = false;       // by the reference executor; false: too large for it
+  // steps it takes if every rank sends and receives one message at a time: sum over stages of the
+  // busiest rank's messages
+  std::int64_t rounds = 0;
+  int ports = 0;            // as in GraphWay
+  std::uint64_t bytes = 0;  // sent by the rank that sends most
+  double predicted = 0;     // seconds for the whole exchange, all ranks
+  // as tonari::crossover_bytes against linear; 0 for linear; none: too large to find out
+  std::optional<std::int64_t> crossover_bytes = {};
+  bool proven = false;  // by the reference executor; false: too large for it
 };
 
 GraphTask task_of(const GraphQuestion& question);
 
 enum class Proving { never, small, always };
 
-// A row per way, in the algorithm's order, or a single one that says why it is not applicable. Throws Errc::internal if plans turn out to be wrong, and, if
-// they are always to be proven, Errc::argument if that is too much for one process.
-std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphAlgorithm& algorithm, Proving proving = Proving::small);
+// A row per way, in the algorithm's order, or a single one that says why it is not applicable.
+// Throws Errc::internal if plans turn out to be wrong, and, if they are always to be proven,
+// Errc::argument if that is too much for one process.
+std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+                                 Proving proving = Proving::small);
 
-// One rank's plan. Throws Errc::algorithm if the algorithm is not applicable or has no such variant, Errc::argument if there is no such rank.
-Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm, const std::string& variant, int rank);
+// One rank's plan. Throws Errc::algorithm if the algorithm is not applicable or has no such
+// variant, Errc::argument if there is no such rank.
+Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+               const std::string& variant, int rank);
 
 }  // namespace tonari

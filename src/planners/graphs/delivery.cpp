@@ -2,12 +2,14 @@
 
 namespace tonari {
 
-Delivery expected_delivery(std::span<const Vertex> vertices, Collective collective, const std::function<std::uint64_t(BlockId)>& bytes) {
+Delivery expected_delivery(std::span<const Vertex> vertices, Collective collective,
+                           const std::function<std::uint64_t(BlockId)>& bytes) {
   Delivery delivery;
   const bool alltoall = collective == Collective::alltoall;
   for (const Vertex& v : vertices) {
     auto& sent = delivery.send_bytes.emplace_back();
-    for (std::uint32_t i = 0; i < (alltoall ? v.targets.size() : 1); ++i) sent.push_back(bytes({v.rank, i}));
+    for (std::uint32_t i = 0; i < (alltoall ? v.targets.size() : 1); ++i)
+      sent.push_back(bytes({v.rank, i}));
     auto& expected = delivery.expected.emplace_back();
     auto& received = delivery.recv_bytes.emplace_back();
     for (std::uint32_t j = 0; j < v.sources.size(); ++j) {

@@ -4,12 +4,13 @@
 #include <functional>
 #include <span>
 
-#include "planners/graphs/relay.hpp"
 #include "plan/executor.hpp"
+#include "planners/graphs/relay.hpp"
 
 namespace tonari {
 
 // vertices: of ranks 0, 1, 2, ... bytes: the size of a block.
-Delivery expected_delivery(std::span<const Vertex> vertices, Collective collective, const std::function<std::uint64_t(BlockId)>& bytes);
+Delivery expected_delivery(std::span<const Vertex> vertices, Collective collective,
+                           const std::function<std::uint64_t(BlockId)>& bytes);
 
 }  // namespace tonari

@@ -7,7 +7,9 @@
 
 namespace tonari {
 
-std::size_t Side::edge(std::int32_t peer) const { return std::lower_bound(peers.begin(), peers.end(), peer) - peers.begin(); }
+std::size_t Side::edge(std::int32_t peer) const {
+  return std::lower_bound(peers.begin(), peers.end(), peer) - peers.begin();
+}
 
 void Side::color(std::size_t edge, Color c) {
   colors[edge] = c;
@@ -21,11 +23,14 @@ void Side::uncolor(std::size_t edge) {
 
 namespace {
 
-// Letters go both ways along an edge at once: the first bit says whether the letter's sender is the edge's sender.
+// Letters go both ways along an edge at once: the first bit says whether the letter's sender is the
+// edge's sender.
 Word tagged(Word word, bool sender) { return 2 * word + sender; }
 Word untagged(Word word) { return word >> 1; }
 bool from_sender(const Letter& letter) { return letter.words[0] & 1; }
-Side& addressee(EdgeColors& edges, std::size_t k, const Letter& letter) { return (from_sender(letter) ? edges.receivers : edges.senders)[k]; }
+Side& addressee(EdgeColors& edges, std::size_t k, const Letter& letter) {
+  return (from_sender(letter) ? edges.receivers : edges.senders)[k];
+}
 
 Side side_of(const std::vector<std::int32_t>& list, std::int32_t self) {
   Side side{list, {}, {}, {}};
@@ -37,8 +42,8 @@ Side side_of(const std::vector<std::int32_t>& list, std::int32_t self) {
   return side;
 }
 
-// Descending degree, which for an edge is the sum of its ends' degrees; at one end only the peers' differ. Equal ones in an order that looks random, so that
-// chains are short.
+// Descending degree, which for an edge is the sum of its ends' degrees; at one end only the peers'
+// differ. Equal ones in an order that looks random, so that chains are short.
 void sort_edges(Side& side, std::int32_t self, bool sender, const std::vector<Word>& degrees) {
   using Key = std::tuple<Word, std::uint64_t, std::int32_t>;
   std::vector<Key> keys;
@@ -47,15 +52,19 @@ void sort_edges(Side& side, std::int32_t self, bool sender, const std::vector<Wo
     keys.emplace_back(-degrees[e], Hash().word(from).word(to).value(), side.peers[e]);
   }
   for (std::uint32_t e = 0; e < keys.size(); ++e) side.order.push_back(e);
-  std::sort(side.order.begin(), side.order.end(), [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+  std::sort(side.order.begin(), side.order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
 }
 
-// The parallel form of greedy coloring: an edge is colored when it is the first one left at both ends, that is when all that meets it and comes earlier in
-// the order is colored, so the result is that of the order. Each end tells the other which colors it has used as soon as the edge is its first, and these
-// cannot change before that edge has its color. So an end that has heard from the other one goes on at once; a hub goes through all its leaves in one step.
+// The parallel form of greedy coloring: an edge is colored when it is the first one left at both
+// ends, that is when all that meets it and comes earlier in the order is colored, so the result is
+// that of the order. Each end tells the other which colors it has used as soon as the edge is its
+// first, and these cannot change before that edge has its color. So an end that has heard from the
+// other one goes on at once; a hub goes through all its leaves in one step.
 class Greedy {
  public:
-  Greedy(World& world, EdgeColors& edges, Color palette) : world_(world), edges_(edges), palette_(palette) {
+  Greedy(World& world, EdgeColors& edges, Color palette)
+      : world_(world), edges_(edges), palette_(palette) {
     for (std::size_t k = 0; k < edges.senders.size(); ++k) {
       senders_.push_back(line_up(edges.senders[k]));
       receivers_.push_back(line_up(edges.receivers[k]));
@@ -76,14 +85,15 @@ class Greedy {
 
  private:
   static constexpr int exchanges_per_check = 4;
-  enum : Word { used_colors, no_color, first_color };  // what a letter says: the used ones follow; no color was free; color c, as first_color + c
+  // what a letter says: the used ones follow; no color was free; color c, as first_color + c
+  enum : Word { used_colors, no_color, first_color };
   static_assert(first_color + uncolored == no_color);
 
   struct Line {
-    std::vector<std::uint32_t> order;       // the edges to color
-    std::size_t first = 0;                  // of those left
-    bool told = false;                      // the peer of the first one knows our used colors
-    std::vector<std::vector<Word>> heard;   // per edge: what its peer said
+    std::vector<std::uint32_t> order;      // the edges to color
+    std::size_t first = 0;                 // of those left
+    bool told = false;                     // the peer of the first one knows our used colors
+    std::vector<std::vector<Word>> heard;  // per edge: what its peer said
   };
 
   Line line_up(const Side& side) {
@@ -95,7 +105,8 @@ class Greedy {
 
   void hear(std::size_t k, const Letter& letter) {
     Line& line = (from_sender(letter) ? receivers_ : senders_)[k];
-    line.heard[addressee(edges_, k, letter).edge(letter.from)].assign(letter.words.begin(), letter.words.end());
+    line.heard[addressee(edges_, k, letter).edge(letter.from)].assign(letter.words.begin(),
+                                                                      letter.words.end());
   }
 
   void advance_both(std::size_t k) {
@@ -112,8 +123,10 @@ class Greedy {
         return;
       }
       const Word said = untagged(line.heard[e][0]);
-      const Color c = said == used_colors ? choose(side, line.heard[e]) : static_cast<Color>(said - first_color);
-      if (!line.told && said == used_colors) world_.put(k, side.peers[e], {tagged(first_color + c, sender)});
+      const Color c = said == used_colors ? choose(side, line.heard[e])
+                                          : static_cast<Color>(said - first_color);
+      if (!line.told && said == used_colors)
+        world_.put(k, side.peers[e], {tagged(first_color + c, sender)});
       if (c >= 0) side.color(e, c);
       std::vector<Word>().swap(line.heard[e]);
     }
@@ -143,7 +156,8 @@ class Greedy {
 EdgeColors uncolored_edges(World& world, std::span<const Vertex> vertices) {
   EdgeColors edges;
   const auto tell_degree = [&](std::size_t k, const Side& side, bool sender) {
-    for (std::int32_t peer : side.peers) world.put(k, peer, {tagged(static_cast<Word>(side.peers.size()), sender)});
+    for (std::int32_t peer : side.peers)
+      world.put(k, peer, {tagged(static_cast<Word>(side.peers.size()), sender)});
   };
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     edges.senders.push_back(side_of(vertices[k].targets, vertices[k].rank));
@@ -165,6 +179,8 @@ EdgeColors uncolored_edges(World& world, std::span<const Vertex> vertices) {
   return edges;
 }
 
-void color_greedily(World& world, EdgeColors& edges, Color palette) { Greedy(world, edges, palette).run(); }
+void color_greedily(World& world, EdgeColors& edges, Color palette) {
+  Greedy(world, edges, palette).run();
+}
 
 }  // namespace tonari

@@ -7,9 +7,14 @@
 namespace tonari {
 
 Extremes::Extremes(const World& world, std::size_t classes)
-    : ranks_(world.ranks()), here_(world.here().begin(), world.here().end()), key_(here_.size(), none), keys_(classes) {}
+    : ranks_(world.ranks()),
+      here_(world.here().begin(), world.here().end()),
+      key_(here_.size(), none),
+      keys_(classes) {}
 
-std::set<Word>& Extremes::keys(std::int32_t rank) { return keys_[Hash().word(static_cast<std::uint64_t>(rank)).value() % keys_.size()]; }
+std::set<Word>& Extremes::keys(std::int32_t rank) {
+  return keys_[Hash().word(static_cast<std::uint64_t>(rank)).value() % keys_.size()];
+}
 
 Extremes::Entry Extremes::decode(Word key) const {
   const Word rest = (key % ranks_ + ranks_) % ranks_;  // also where key is negative

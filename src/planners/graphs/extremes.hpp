@@ -1,7 +1,10 @@
-// The ranks with the highest and with the lowest values of all, while values change: found by one reduction, whatever the number of ranks.
+// The ranks with the highest and with the lowest values of all, while values change: found by one
+// reduction, whatever the number of ranks.
 //
-// Ranks are dealt to classes by a hash, and the reduction has a word per class: with one class it finds the one highest, with q classes the q highest of
-// q classes, which are the q highest of all as far as these fell into different classes, and the very highest always. A change costs O(log ranks here).
+// Ranks are dealt to classes by a hash, and the reduction has a word per class: with one class it
+// finds the one highest, with q classes the q highest of q classes, which are the q highest of all
+// as far as these fell into different classes, and the very highest always. A change costs O(log
+// ranks here).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +31,8 @@ class Extremes {
   void set(std::size_t k, Word value);
   Word value(std::size_t k) const { return key_[k] == none ? none : decode(key_[k]).value; }
 
-  // The words to be combined by World::max, one per class, and what they say: highest first, ties to the lowest rank.
+  // The words to be combined by World::max, one per class, and what they say: highest first, ties
+  // to the lowest rank.
   void contribute(std::vector<Word>& words) const;
   std::vector<Entry> read(std::span<const Word> combined) const;
 
@@ -40,8 +44,8 @@ class Extremes {
 
   Word ranks_;
   std::vector<std::int32_t> here_;
-  std::vector<Word> key_;               // per rank here
-  std::vector<std::set<Word>> keys_;    // per class
+  std::vector<Word> key_;             // per rank here
+  std::vector<std::set<Word>> keys_;  // per class
 };
 
 // The highest of `high` and the highest of `low`, by one reduction. Collective.

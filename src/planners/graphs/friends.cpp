@@ -9,11 +9,11 @@
 namespace tonari {
 namespace {
 
-constexpr std::size_t named = 32;        // to each sender, by each target
-constexpr std::size_t most_weight = 4;   // of a name: that two both send where all send says little
+constexpr std::size_t named = 32;       // to each sender, by each target
+constexpr std::size_t most_weight = 4;  // of a name: that two both send where all send says little
 
-// A target to its senders: the weight of each name, and some of the others, evenly spaced from a place that differs from sender to sender. The rank below, the
-// number of its targets above.
+// A target to its senders: the weight of each name, and some of the others, evenly spaced from a
+// place that differs from sender to sender. The rank below, the number of its targets above.
 void introduce(World& world, std::size_t k) {
   const std::span<const Letter> mail = world.mail(k);
   const std::size_t n = mail.size(), count = std::min(named, n - 1);
@@ -21,7 +21,8 @@ void introduce(World& world, std::size_t k) {
   std::vector<Word> words;
   for (std::size_t i = 0; i < n; ++i) {
     words.assign(1, static_cast<Word>(std::min(most_weight, (n - 1 + count - 1) / count)));
-    const std::size_t first = static_cast<std::size_t>(Hash().word(world.here()[k]).word(mail[i].from).value() % (n - 1));
+    const std::size_t first =
+        static_cast<std::size_t>(Hash().word(world.here()[k]).word(mail[i].from).value() % (n - 1));
     for (std::size_t c = 0; c < count; ++c) {
       const Letter& other = mail[(i + 1 + (first + c * (n - 1) / count) % (n - 1)) % n];
       words.push_back(other.words[0] << 32 | other.from);
@@ -43,12 +44,15 @@ Ranks best_friends(std::span<const Letter> mail, std::int32_t self, std::size_t 
   std::vector<Name> names;
   for (std::size_t i = 0; i < heard.size(); ++i) {
     const auto rank = static_cast<std::int32_t>(heard[i].first & 0x7fffffff);
-    if (names.empty() || names.back().rank != rank) names.push_back({0, heard[i].first >> 32, rank ^ self, rank});
+    if (names.empty() || names.back().rank != rank)
+      names.push_back({0, heard[i].first >> 32, rank ^ self, rank});
     names.back().weight += heard[i].second;
   }
-  std::erase_if(names, [](const Name& name) { return name.weight < 2; });  // one target in common is nothing to share
+  // one target in common is nothing to share
+  std::erase_if(names, [](const Name& name) { return name.weight < 2; });
   std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) {
-    return std::tuple(-a.weight, a.targets, a.distance) < std::tuple(-b.weight, b.targets, b.distance);
+    return std::tuple(-a.weight, a.targets, a.distance) <
+           std::tuple(-b.weight, b.targets, b.distance);
   });
   Ranks friends;
   for (const Name& name : names)
@@ -58,7 +62,8 @@ Ranks best_friends(std::span<const Letter> mail, std::int32_t self, std::size_t 
 
 }  // namespace
 
-std::vector<Ranks> find_friends(World& world, const std::vector<Ranks>& targets, std::size_t most_friends) {
+std::vector<Ranks> find_friends(World& world, const std::vector<Ranks>& targets,
+                                std::size_t most_friends) {
   for (std::size_t k = 0; k < targets.size(); ++k)
     for (std::int32_t target : targets[k])
       if (targets[k].size() > 1) world.put(k, target, {static_cast<Word>(targets[k].size())});
@@ -66,7 +71,8 @@ std::vector<Ranks> find_friends(World& world, const std::vector<Ranks>& targets,
   for (std::size_t k : world.receivers()) introduce(world, k);
   world.exchange();
   std::vector<Ranks> friends(targets.size());
-  for (std::size_t k : world.receivers()) friends[k] = best_friends(world.mail(k), world.here()[k], most_friends);
+  for (std::size_t k : world.receivers())
+    friends[k] = best_friends(world.mail(k), world.here()[k], most_friends);
   return friends;
 }
 

@@ -1,6 +1,7 @@
-// With whom a rank shares many targets, found without anybody knowing the whole pattern: a target knows all that send to it, and names some of them to each other.
-// How often a rank hears a name is how many targets the two have in common, as far as targets that have many senders name them all; these name a sample, of
-// which each counts for more.
+// With whom a rank shares many targets, found without anybody knowing the whole pattern: a target
+// knows all that send to it, and names some of them to each other. How often a rank hears a name is
+// how many targets the two have in common, as far as targets that have many senders name them all;
+// these name a sample, of which each counts for more.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,10 @@ namespace tonari {
 
 using Ranks = std::vector<std::int32_t>;
 
-// targets: of each rank here, without itself, ascending. Returns for each the ranks with which it shares the most, best first; of equal ones those that send
-// to fewer. Letters and memory of a rank grow with its own messages, in and out. Collective.
-std::vector<Ranks> find_friends(World& world, const std::vector<Ranks>& targets, std::size_t most_friends);
+// targets: of each rank here, without itself, ascending. Returns for each the ranks with which it
+// shares the most, best first; of equal ones those that send to fewer. Letters and memory of a rank
+// grow with its own messages, in and out. Collective.
+std::vector<Ranks> find_friends(World& world, const std::vector<Ranks>& targets,
+                                std::size_t most_friends);
 
 }  // namespace tonari

@@ -1,5 +1,6 @@
-// linear: every block straight to its target, all blocks for one rank in one message. In an allgather every distinct target gets one message.
-// Where edges of an all-to-all repeat there is also the plain way, a message per block.
+// linear: every block straight to its target, all blocks for one rank in one message. In an
+// allgather every distinct target gets one message. Where edges of an all-to-all repeat there is
+// also the plain way, a message per block.
 #include <algorithm>
 #include <unordered_map>
 
@@ -16,8 +17,10 @@ Relay direct(const Vertex& v, Collective collective) {
   const auto add = [&](std::vector<Hop>& hops, std::int32_t peer, BlockId block) {
     if (peer >= 0 && peer != v.rank) hops.push_back({0, peer, block});
   };
-  for (std::uint32_t i = 0; i < v.targets.size(); ++i) add(relay.out, v.targets[i], {v.rank, alltoall ? i : 0});
-  for (std::uint32_t j = 0; j < v.sources.size(); ++j) add(relay.in, v.sources[j], {v.sources[j], alltoall ? v.origins[j] : 0});
+  for (std::uint32_t i = 0; i < v.targets.size(); ++i)
+    add(relay.out, v.targets[i], {v.rank, alltoall ? i : 0});
+  for (std::uint32_t j = 0; j < v.sources.size(); ++j)
+    add(relay.in, v.sources[j], {v.sources[j], alltoall ? v.origins[j] : 0});
   if (!alltoall) {
     remove_repeats(relay.out);
     remove_repeats(relay.in);
@@ -30,13 +33,15 @@ bool separate_repeats(std::vector<Hop>& hops) {
   std::unordered_map<std::int32_t, std::vector<Hop*>> to;
   for (Hop& hop : hops) to[hop.peer].push_back(&hop);
   for (auto& [peer, these] : to) {
-    std::sort(these.begin(), these.end(), [](const Hop* a, const Hop* b) { return a->block < b->block; });
+    std::sort(these.begin(), these.end(),
+              [](const Hop* a, const Hop* b) { return a->block < b->block; });
     for (std::size_t k = 0; k < these.size(); ++k) these[k]->stage = static_cast<std::int32_t>(k);
   }
   return to.size() < hops.size();
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts&, const GraphTask& task) {
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts&,
+                           const GraphTask& task) {
   std::vector<GraphWay> all(2);
   bool repeats = false;
   for (const Vertex& v : vertices) {
@@ -52,6 +57,7 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_linear{"linear", "every block straight to its target, blocks for one rank together", applicable, ways};
+const GraphAlgorithm graph_linear{
+    "linear", "every block straight to its target, blocks for one rank together", applicable, ways};
 
 }  // namespace tonari

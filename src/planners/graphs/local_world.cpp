@@ -15,7 +15,8 @@ LocalWorld::LocalWorld(int ranks) : begin_(ranks, 0), count_(ranks, 0) {
 }
 
 void LocalWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) {
-  if (to < 0 || to >= ranks_) fail(Errc::internal, "rank ", k, " puts a letter for rank ", to, " of ", ranks_);
+  if (to < 0 || to >= ranks_)
+    fail(Errc::internal, "rank ", k, " puts a letter for rank ", to, " of ", ranks_);
   posted_.push_back({here_[k], to, words_.size(), words.size()});
   words_.insert(words_.end(), words.begin(), words.end());
   ++letters_;
@@ -31,17 +32,24 @@ void LocalWorld::exchange() {
     if (count_[p.to]++ == 0) receivers_.push_back(static_cast<std::size_t>(p.to));
   std::sort(receivers_.begin(), receivers_.end());
   std::size_t end = 0;
-  for (std::size_t k : receivers_) begin_[k] = std::exchange(end, end + std::exchange(count_[k], 0));
+  for (std::size_t k : receivers_)
+    begin_[k] = std::exchange(end, end + std::exchange(count_[k], 0));
   delivered_.resize(posted_.size());
-  for (const Posted& p : posted_) delivered_[begin_[p.to] + count_[p.to]++] = {p.from, std::span(delivered_words_).subspan(p.begin, p.length)};
+  for (const Posted& p : posted_)
+    delivered_[begin_[p.to] + count_[p.to]++] = {
+        p.from, std::span(delivered_words_).subspan(p.begin, p.length)};
   posted_.clear();
   const auto by_sender = [](const Letter& a, const Letter& b) { return a.from < b.from; };
   for (std::size_t k : receivers_) {
     const auto mine = std::span(delivered_).subspan(begin_[k], count_[k]);
-    if (!std::is_sorted(mine.begin(), mine.end(), by_sender)) std::stable_sort(mine.begin(), mine.end(), by_sender);  // most planners write in that order
+    // most planners write in that order
+    if (!std::is_sorted(mine.begin(), mine.end(), by_sender))
+      std::stable_sort(mine.begin(), mine.end(), by_sender);
   }
 }
 
-std::span<const Letter> LocalWorld::mail(std::size_t k) const { return std::span(delivered_).subspan(count_[k] ? begin_[k] : 0, count_[k]); }
+std::span<const Letter> LocalWorld::mail(std::size_t k) const {
+  return std::span(delivered_).subspan(count_[k] ? begin_[k] : 0, count_[k]);
+}
 
 }  // namespace tonari

@@ -19,8 +19,8 @@ class LocalWorld final : public World {
   void sum(std::span<Word>) override {}
   void max(std::span<Word>) override {}
 
-  std::size_t exchanges() const { return exchanges_; }    // so far
-  std::size_t letters_sent() const { return letters_; }   // so far
+  std::size_t exchanges() const { return exchanges_; }   // so far
+  std::size_t letters_sent() const { return letters_; }  // so far
 
  private:
   struct Posted {
@@ -29,8 +29,8 @@ class LocalWorld final : public World {
   };
   std::vector<Posted> posted_;
   std::vector<Word> words_, delivered_words_;
-  std::vector<Letter> delivered_;               // grouped by receiver
-  std::vector<std::size_t> begin_, count_;      // per rank, in delivered_; count 0: none
+  std::vector<Letter> delivered_;           // grouped by receiver
+  std::vector<std::size_t> begin_, count_;  // per rank, in delivered_; count 0: none
   std::vector<std::size_t> receivers_;
   std::size_t exchanges_ = 0, letters_ = 0;
 };

@@ -1,5 +1,6 @@
-// The fastest tree over which one rank reaches n others under LogGP, if these have nothing else to do: a scatter tree for an all-to-all, a broadcast tree
-// for an allgather (Karp, Sahay, Santos, Schauer 1993; Alexandrov et al. 1995).
+// The fastest tree over which one rank reaches n others under LogGP, if these have nothing else to
+// do: a scatter tree for an all-to-all, a broadcast tree for an allgather (Karp, Sahay, Santos,
+// Schauer 1993; Alexandrov et al. 1995).
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,18 @@ class LogGPTree {
   // The same with n messages one after the other.
   double direct(std::int64_t n) const;
 
-  // How a rank with n receivers left starts best: by a message to a helper, which takes x of them over.
+  // How a rank with n receivers left starts best: by a message to a helper, which takes x of them
+  // over.
   struct Branch {
     std::int64_t x;
     double time;  // until all n are reached
   };
-  // x is at most `most`. receiver: whether the helper is itself one of the n; delay: seconds for which it is busy after the message arrived.
+  // x is at most `most`. receiver: whether the helper is itself one of the n; delay: seconds for
+  // which it is busy after the message arrived.
   Branch branch(std::int64_t n, std::int64_t most, bool receiver, double delay);
 
-  // The least n for which a helper pays; 0 if there is none up to `most`. All ranks may ask: nothing is remembered for it.
+  // The least n for which a helper pays; 0 if there is none up to `most`. All ranks may ask:
+  // nothing is remembered for it.
   std::int64_t least(std::int64_t most) const;
 
   // Numbers remembered: as many as the largest n that was asked for.

@@ -1,6 +1,8 @@
-// message-sharing, Phase I: busy ranks with common targets give each other messages, and every block has one stop at most (paper 003: M. Duymus 2021, Algorithms
-// 1 to 3), without anybody knowing the whole pattern: targets name their senders to each other (friends.hpp), many pairs share at a time (pairings.hpp), and what
-// two ranks make of it they work out from what the two of them send (sending.hpp).
+// message-sharing, Phase I: busy ranks with common targets give each other messages, and every
+// block has one stop at most (paper 003: M. Duymus 2021, Algorithms 1 to 3), without anybody
+// knowing the whole pattern: targets name their senders to each other (friends.hpp), many pairs
+// share at a time (pairings.hpp), and what two ranks make of it they work out from what the two of
+// them send (sending.hpp).
 //
 //   P_max ──▶ t              P_max ══▶ P_friend ──▶ t         stage 0: gifts, and what is for the helpers themselves
 //   P_friend ──▶ t  becomes                                   stage 1: all the rest
@@ -16,13 +18,15 @@
 //
 // Phase II, in one step or two, follows as further stages: second_phase.hpp.
 //
-// Ways. "paper": messages sent are all that counts, so a helper may receive from everybody and pass on thousands of blocks. "levelled", ours: a pairing may lift
-// nobody to the work of the busier of the two, where work is messages sent and received and blocks passed on, as LogGP prices them. Cases 2 to 4, which add to the
-// work of a third rank, are left out there. "whole pattern": the central algorithm, both phases, where the pattern fits one rank (pattern_desk.hpp).
+// Ways. "paper": messages sent are all that counts, so a helper may receive from everybody and pass
+// on thousands of blocks. "levelled", ours: a pairing may lift nobody to the work of the busier of
+// the two, where work is messages sent and received and blocks passed on, as LogGP prices them.
+// Cases 2 to 4, which add to the work of a third rank, are left out there. "whole pattern": the
+// central algorithm, both phases, where the pattern fits one rank (pattern_desk.hpp).
+#include "planners/patterns/message_sharing.hpp"
 #include "planners/graphs/irregular.hpp"
 #include "planners/graphs/pattern_desk.hpp"
 #include "planners/graphs/shared_relays.hpp"
-#include "planners/patterns/message_sharing.hpp"
 
 namespace tonari {
 namespace {
@@ -31,14 +35,17 @@ namespace {
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (const std::string reason = too_regular(facts, task); !reason.empty()) return reason;
   if (facts.most_in < 2) return "no two ranks have a target in common";
-  if (!worth_a_hop(facts.most_out / 2, task)) return "half the messages of the busiest rank cost less than one more hop";
+  if (!worth_a_hop(facts.most_out / 2, task))
+    return "half the messages of the busiest rank cost less than one more hop";
   return "";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) {
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+                           const GraphTask& task) {
   const SharedRelays direct(world, vertices, facts, task);
   std::vector<GraphWay> all;
-  for (const auto& [variant, work] : {std::pair("paper", Work{}), std::pair("levelled", all_work(task))}) {
+  for (const auto& [variant, work] :
+       {std::pair("paper", Work{}), std::pair("levelled", all_work(task))}) {
     SharedRelays sharing = direct;
     sharing.senders_share(work);
     all.push_back({variant, sharing.deliver(), 0});
@@ -50,7 +57,9 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
     all.push_back({std::string(variant) + " phase II in two steps", twice.deliver(), 0});
   }
   if (!fits_a_desk(facts)) return all;
-  const DeskPlanner central{"whole pattern", [](const CommunicationMatrix& matrix) { return combine(matrix, share_messages(matrix, 2)); }};
+  const DeskPlanner central{"whole pattern", [](const CommunicationMatrix& matrix) {
+                              return combine(matrix, share_messages(matrix, 2));
+                            }};
   all.push_back(std::move(plan_at_desks(world, vertices, facts, task, {&central, 1}).front()));
   return all;
 }
@@ -58,6 +67,9 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 }  // namespace
 
 const GraphAlgorithm graph_message_sharing{
-    "message-sharing", "busy ranks with common targets give each other messages, then hand messages over to those with few (Duymus 2021)", applicable, ways};
+    "message-sharing",
+    "busy ranks with common targets give each other messages, then hand messages over to those "
+    "with few (Duymus 2021)",
+    applicable, ways};
 
 }  // namespace tonari

@@ -9,10 +9,12 @@ namespace tonari {
 namespace {
 
 std::optional<Error> out_of_range(const Vertex& vertex, int ranks) {
-  const auto check = [&](const std::vector<std::int32_t>& list, const char* what) -> std::optional<Error> {
+  const auto check = [&](const std::vector<std::int32_t>& list,
+                         const char* what) -> std::optional<Error> {
     for (std::size_t i = 0; i < list.size(); ++i)
       if (list[i] < -1 || list[i] >= ranks)
-        return Error(Errc::argument, text(what, " ", i, " of rank ", vertex.rank, " is ", list[i], "; ranks go from 0 to ", ranks - 1));
+        return Error(Errc::argument, text(what, " ", i, " of rank ", vertex.rank, " is ", list[i],
+                                          "; ranks go from 0 to ", ranks - 1));
     return std::nullopt;
   };
   const std::optional<Error> error = check(vertex.targets, "destination");
@@ -20,7 +22,8 @@ std::optional<Error> out_of_range(const Vertex& vertex, int ranks) {
 }
 
 std::string count_of(std::span<const Word> blocks) {
-  return blocks.empty() ? "no block" : text(blocks.size(), blocks.size() == 1 ? " block" : " blocks");
+  return blocks.empty() ? "no block"
+                        : text(blocks.size(), blocks.size() == 1 ? " block" : " blocks");
 }
 
 // One letter for each rank that is sent to; word k is about the k-th block it gets.
@@ -36,7 +39,8 @@ void put_per_target(World& world, std::size_t k, const Vertex& vertex, About abo
 }
 
 // Whether these slots' origins, already known, are the blocks that come.
-bool are_the_origins(const std::vector<std::uint32_t>& origins, std::span<const std::uint32_t> slots, std::span<const Word> blocks) {
+bool are_the_origins(const std::vector<std::uint32_t>& origins,
+                     std::span<const std::uint32_t> slots, std::span<const Word> blocks) {
   std::vector<Word> known;
   for (std::uint32_t slot : slots) known.push_back(origins[slot]);
   std::sort(known.begin(), known.end());
@@ -55,7 +59,8 @@ std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const Letter> m
   std::vector<Meeting> all;
   auto letter = mail.begin();
   const auto unexpected_below = [&](std::int32_t peer) {
-    for (; letter != mail.end() && letter->from < peer; ++letter) all.push_back({letter->from, {}, letter->words});
+    for (; letter != mail.end() && letter->from < peer; ++letter)
+      all.push_back({letter->from, {}, letter->words});
   };
   for (const ByPeer::Group& group : by_source.groups()) {
     unexpected_below(group.peer);
@@ -72,29 +77,40 @@ std::optional<Error> take_origins(Vertex& vertex, std::span<const Letter> mail) 
   vertex.origins.resize(vertex.sources.size());
   for (const auto& [from, slots, blocks] : meetings(by_source, mail)) {
     if (slots.size() != blocks.size())
-      return Error(Errc::mismatch, text("rank ", from, " sends ", count_of(blocks), " to rank ", vertex.rank, ", but rank ", vertex.rank, " expects ",
-                                        slots.empty() ? "none" : text(slots.size()), " from rank ", from,
-                                        "; the lists of sources and destinations must mirror each other"));
+      return Error(
+          Errc::mismatch,
+          text("rank ", from, " sends ", count_of(blocks), " to rank ", vertex.rank, ", but rank ",
+               vertex.rank, " expects ", slots.empty() ? "none" : text(slots.size()), " from rank ",
+               from, "; the lists of sources and destinations must mirror each other"));
     if (known && !are_the_origins(vertex.origins, slots, blocks))
-      return Error(Errc::internal, text("rank ", vertex.rank, " has wrong origins of what rank ", from, " sends"));
+      return Error(Errc::internal,
+                   text("rank ", vertex.rank, " has wrong origins of what rank ", from, " sends"));
     if (!known)
-      for (std::size_t n = 0; n < slots.size(); ++n) vertex.origins[slots[n]] = static_cast<std::uint32_t>(blocks[n]);
+      for (std::size_t n = 0; n < slots.size(); ++n)
+        vertex.origins[slots[n]] = static_cast<std::uint32_t>(blocks[n]);
   }
   return std::nullopt;
 }
 
-std::optional<Error> find_difference(const Vertex& vertex, std::span<const Letter> mail, Collective collective, const BlockSizes& sizes) {
+std::optional<Error> find_difference(const Vertex& vertex, std::span<const Letter> mail,
+                                     Collective collective, const BlockSizes& sizes) {
   const ByPeer by_source(vertex.sources);
   for (const Letter& letter : mail) {
     std::span<std::uint32_t> slots = by_source.groups()[by_source.find(letter.from)].blocks;
-    std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) { return vertex.origins[a] < vertex.origins[b]; });
+    std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return vertex.origins[a] < vertex.origins[b];
+    });
     for (std::size_t n = 0; n < slots.size(); ++n) {
       const auto sent = static_cast<Bytes>(letter.words[n]);
       const Bytes expected = sizes.recv[slots[n]];
       if (sent == expected) continue;
-      const std::string which = collective == Collective::alltoall ? text("send block ", vertex.origins[slots[n]]) : "its block";
-      return Error(Errc::mismatch, text("rank ", letter.from, " sends ", sent, " bytes (", which, ") to rank ", vertex.rank, ", but rank ", vertex.rank,
-                                        " expects ", expected, " bytes (receive block ", slots[n], "); give both ends the same size"));
+      const std::string which = collective == Collective::alltoall
+                                    ? text("send block ", vertex.origins[slots[n]])
+                                    : "its block";
+      return Error(Errc::mismatch,
+                   text("rank ", letter.from, " sends ", sent, " bytes (", which, ") to rank ",
+                        vertex.rank, ", but rank ", vertex.rank, " expects ", expected,
+                        " bytes (receive block ", slots[n], "); give both ends the same size"));
     }
   }
   return std::nullopt;
@@ -109,22 +125,28 @@ void keep_first(std::optional<Error>& first, std::optional<Error> error) {
 std::optional<Error> mirror(World& world, std::span<Vertex> vertices) {
   std::optional<Error> first;
   for (const Vertex& vertex : vertices) keep_first(first, out_of_range(vertex, world.ranks()));
-  if (world.max(Word{first.has_value()}) > 0) return first;  // what others would find is a consequence
+  // what others would find is a consequence
+  if (world.max(Word{first.has_value()}) > 0) return first;
 
-  for (std::size_t k = 0; k < vertices.size(); ++k) put_per_target(world, k, vertices[k], [](std::uint32_t block) { return Word{block}; });
+  for (std::size_t k = 0; k < vertices.size(); ++k)
+    put_per_target(world, k, vertices[k], [](std::uint32_t block) { return Word{block}; });
   world.exchange();
-  for (std::size_t k = 0; k < vertices.size(); ++k) keep_first(first, take_origins(vertices[k], world.mail(k)));
+  for (std::size_t k = 0; k < vertices.size(); ++k)
+    keep_first(first, take_origins(vertices[k], world.mail(k)));
   return first;
 }
 
-std::optional<Error> compare_sizes(World& world, std::span<const Vertex> vertices, Collective collective, std::span<const BlockSizes> sizes) {
+std::optional<Error> compare_sizes(World& world, std::span<const Vertex> vertices,
+                                   Collective collective, std::span<const BlockSizes> sizes) {
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    put_per_target(world, k, vertices[k], [&, alltoall = collective == Collective::alltoall](std::uint32_t block) {
-      return static_cast<Word>(sizes[k].send[alltoall ? block : 0]);
-    });
+    put_per_target(world, k, vertices[k],
+                   [&, alltoall = collective == Collective::alltoall](std::uint32_t block) {
+                     return static_cast<Word>(sizes[k].send[alltoall ? block : 0]);
+                   });
   world.exchange();
   std::optional<Error> first;
-  for (std::size_t k = 0; k < vertices.size(); ++k) keep_first(first, find_difference(vertices[k], world.mail(k), collective, sizes[k]));
+  for (std::size_t k = 0; k < vertices.size(); ++k)
+    keep_first(first, find_difference(vertices[k], world.mail(k), collective, sizes[k]));
   return first;
 }
 

@@ -1,7 +1,9 @@
-// Both ends of every edge have to know of it: what one rank lists as a destination the other must list as a source, as often and with as many bytes.
+// Both ends of every edge have to know of it: what one rank lists as a destination the other must
+// list as a source, as often and with as many bytes.
 //
-// Both functions are collective and return the error of the lowest rank here that found one, nothing if all is well here. The caller makes the ranks agree
-// (engine/agree.hpp); until then the others do not know.
+// Both functions are collective and return the error of the lowest rank here that found one,
+// nothing if all is well here. The caller makes the ranks agree (engine/agree.hpp); until then the
+// others do not know.
 #pragma once
 
 #include <optional>
@@ -14,9 +16,10 @@
 
 namespace tonari {
 
-// Finds out the origins. With duplicate edges the k-th block that a rank sends to another is the k-th that this one receives from it (MPI 4.1, §8.6). Origins
-// that are there already are kept and checked; for sources of -1 they are 0. Errors: a rank out of range; lists that do not mirror each other, which the
-// receiver finds.
+// Finds out the origins. With duplicate edges the k-th block that a rank sends to another is the
+// k-th that this one receives from it (MPI 4.1, §8.6). Origins that are there already are kept and
+// checked; for sources of -1 they are 0. Errors: a rank out of range; lists that do not mirror each
+// other, which the receiver finds.
 std::optional<Error> mirror(World& world, std::span<Vertex> vertices);
 
 struct BlockSizes {
@@ -24,6 +27,7 @@ struct BlockSizes {
 };
 
 // vertices: with origins. The receiver finds what differs.
-std::optional<Error> compare_sizes(World& world, std::span<const Vertex> vertices, Collective collective, std::span<const BlockSizes> sizes);
+std::optional<Error> compare_sizes(World& world, std::span<const Vertex> vertices,
+                                   Collective collective, std::span<const BlockSizes> sizes);
 
 }  // namespace tonari

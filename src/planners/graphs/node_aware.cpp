@@ -1,6 +1,7 @@
-// node-aware: blocks for ranks of another node cross the network together. From Bienz, Gropp and Olson, "Node aware sparse matrix-vector
-// multiplication" (2019), and Collom, Li and Bienz, "Optimizing irregular communication with neighborhood collectives and locality-aware
-// parallelism" (2023), where an allgather's block crosses once per node as well.
+// node-aware: blocks for ranks of another node cross the network together. From Bienz, Gropp and
+// Olson, "Node aware sparse matrix-vector multiplication" (2019), and Collom, Li and Bienz,
+// "Optimizing irregular communication with neighborhood collectives and locality-aware parallelism"
+// (2023), where an allgather's block crosses once per node as well.
 //
 //          node A                         node B
 //          a0 --.                     .--> b0
@@ -9,9 +10,10 @@
 //
 //          a0 ======> gateway(a0, B) -> b0, b1, b2   two steps: one message per rank and other node, nothing gathered
 //
-// The papers let ranks of equal numbers meet, or a leader do all; both need nodes of one size or overload one rank. Here the ranks that send and
-// receive for a node are those that have the most blocks of that pair of nodes themselves, up to a fair share of the pairs each. Blocks inside a node
-// go direct.
+// The papers let ranks of equal numbers meet, or a leader do all; both need nodes of one size or
+// overload one rank. Here the ranks that send and receive for a node are those that have the most
+// blocks of that pair of nodes themselves, up to a fair share of the pairs each. Blocks inside a
+// node go direct.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -38,7 +40,8 @@ struct Member {
 template <class Key, class F>
 void for_each_run(std::span<const Transfer> transfers, Key key, F f) {
   for (auto begin = transfers.begin(); begin != transfers.end();) {
-    const auto end = std::find_if(begin, transfers.end(), [&](const Transfer& t) { return t.*key != (*begin).*key; });
+    const auto end = std::find_if(begin, transfers.end(),
+                                  [&](const Transfer& t) { return t.*key != (*begin).*key; });
     f(std::span(begin, end));
     begin = end;
   }
@@ -68,14 +71,17 @@ void append(std::vector<Word>& words, BlockId block) {
 template <class F>
 void for_each_block(const Letter& letter, std::size_t first, F f) {
   for (std::size_t w = first; w < letter.words.size(); w += 2)
-    f(BlockId{static_cast<std::int32_t>(letter.words[w]), static_cast<std::uint32_t>(letter.words[w + 1])});
+    f(BlockId{static_cast<std::int32_t>(letter.words[w]),
+              static_cast<std::uint32_t>(letter.words[w + 1])});
 }
 
 enum : Word { gather, scatter };  // the two kinds of letters of three_steps
 
 class Planner {
  public:
-  Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) : world_(world) {
+  Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+          const GraphTask& task)
+      : world_(world) {
     const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
     for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}});
     learn_nodes(direct.front().relays);
@@ -89,7 +95,8 @@ class Planner {
     all.push_back({"three steps", finish(three_steps()), 0});
     const bool gathers = passes_on(all.back().relays);
     std::vector<Relay> two = finish(two_steps());
-    // Where nothing is gathered, both send the same across; where nothing is scattered, two steps are linear's one.
+    // Where nothing is gathered, both send the same across; where nothing is scattered, two steps
+    // are linear's one.
     if (gathers && passes_on(two)) all.push_back({"two steps", std::move(two), 0});
     return all;
   }
@@ -111,7 +118,9 @@ class Planner {
       Member& m = members_[k];
       const std::span<const Letter> mail = world_.mail(k);
       const auto transfer = [&](const Hop& hop) {
-        const auto letter = std::lower_bound(mail.begin(), mail.end(), hop.peer, [](const Letter& l, std::int32_t peer) { return l.from < peer; });
+        const auto letter =
+            std::lower_bound(mail.begin(), mail.end(), hop.peer,
+                             [](const Letter& l, std::int32_t peer) { return l.from < peer; });
         return Transfer{static_cast<std::int32_t>(letter->words[0]), hop.peer, hop.block};
       };
       for (const Hop& hop : direct[k].out) m.out.push_back(transfer(hop));
@@ -125,11 +134,13 @@ class Planner {
     std::map<std::int32_t, Crossing> found;
     for_each_abroad(m, m.out, [&](auto run) {
       const std::int32_t node = run.front().node;
-      found.try_emplace(node, Crossing{node}).first->second.blocks_out = static_cast<Word>(distinct_blocks(run).size());
+      found.try_emplace(node, Crossing{node}).first->second.blocks_out =
+          static_cast<Word>(distinct_blocks(run).size());
     });
     for_each_abroad(m, m.in, [&](auto run) {
       const std::int32_t node = run.front().node;
-      found.try_emplace(node, Crossing{node}).first->second.blocks_in = static_cast<Word>(run.size());
+      found.try_emplace(node, Crossing{node}).first->second.blocks_in =
+          static_cast<Word>(run.size());
     });
     Crossings crossings;
     for (const auto& [node, crossing] : found) crossings.push_back(crossing);
@@ -137,12 +148,14 @@ class Planner {
   }
 
   const Crossing& crossing(std::size_t k, std::int32_t node) const {
-    return *std::lower_bound(crossings_[k].begin(), crossings_[k].end(), node, [](const Crossing& c, std::int32_t n) { return c.node < n; });
+    return *std::lower_bound(crossings_[k].begin(), crossings_[k].end(), node,
+                             [](const Crossing& c, std::int32_t n) { return c.node < n; });
   }
 
-  // Stage 0: origins to the sender, and all that stays on the node; stage 1: sender to receiver; stage 2: receiver to the targets. Both ends of each
-  // hop inside a node learn of it by a letter {gather or scatter, other node, blocks}, also to themselves; the two ends of the crossing list the same
-  // blocks, the one from the origins, the other from the targets.
+  // Stage 0: origins to the sender, and all that stays on the node; stage 1: sender to receiver;
+  // stage 2: receiver to the targets. Both ends of each hop inside a node learn of it by a letter
+  // {gather or scatter, other node, blocks}, also to themselves; the two ends of the crossing list
+  // the same blocks, the one from the origins, the other from the targets.
   std::vector<Relay> three_steps() {
     std::vector<Relay> relays = on_node();
     for (std::size_t k = 0; k < members_.size(); ++k) add_own_hops(k, relays[k]);
@@ -184,8 +197,8 @@ class Planner {
     });
   }
 
-  // Stage 0: to the gateway, one of this rank's own targets on that node; stage 1: from there to the others. A letter {gateway, target, blocks} to
-  // both tells them what goes by whom to whom.
+  // Stage 0: to the gateway, one of this rank's own targets on that node; stage 1: from there to
+  // the others. A letter {gateway, target, blocks} to both tells them what goes by whom to whom.
   std::vector<Relay> two_steps() {
     std::vector<Relay> relays = on_node();
     for (std::size_t k = 0; k < members_.size(); ++k)
@@ -203,7 +216,8 @@ class Planner {
     world_.exchange();
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k)) {
-        const auto gateway = static_cast<std::int32_t>(letter.words[0]), target = static_cast<std::int32_t>(letter.words[1]);
+        const auto gateway = static_cast<std::int32_t>(letter.words[0]),
+                   target = static_cast<std::int32_t>(letter.words[1]);
         for_each_block(letter, 2, [&](BlockId block) {
           if (gateway != here(k)) return relays[k].in.push_back({1, gateway, block});
           relays[k].in.push_back({0, letter.from, block});
@@ -213,7 +227,8 @@ class Planner {
     return relays;
   }
 
-  // Of this rank's targets on one other node that with the most of its blocks. Ranks of a node that have the same choice choose different ones.
+  // Of this rank's targets on one other node that with the most of its blocks. Ranks of a node that
+  // have the same choice choose different ones.
   static std::int32_t choose_gateway(const Vertex& vertex, std::span<const Transfer> run) {
     std::size_t most = 0;
     std::vector<std::int32_t> best;
@@ -222,7 +237,9 @@ class Planner {
       most = std::max(most, same_target.size());
       if (same_target.size() == most) best.push_back(same_target.front().peer);
     });
-    const auto place = std::lower_bound(vertex.node_ranks.begin(), vertex.node_ranks.end(), vertex.rank) - vertex.node_ranks.begin();
+    const auto place =
+        std::lower_bound(vertex.node_ranks.begin(), vertex.node_ranks.end(), vertex.rank) -
+        vertex.node_ranks.begin();
     return best[static_cast<std::size_t>(place) % best.size()];
   }
 
@@ -238,8 +255,8 @@ class Planner {
     return relays;
   }
 
-  // In an allgather a block may have been asked for several times. Messages to other nodes leave first, and every rank begins behind itself, so that
-  // not all send to the same one at a time.
+  // In an allgather a block may have been asked for several times. Messages to other nodes leave
+  // first, and every rank begins behind itself, so that not all send to the same one at a time.
   std::vector<Relay> finish(std::vector<Relay> relays) const {
     for (std::size_t k = 0; k < members_.size(); ++k) {
       const std::vector<std::int32_t>& mates = members_[k].vertex->node_ranks;
@@ -247,11 +264,15 @@ class Planner {
         std::sort(hops->begin(), hops->end());
         hops->erase(std::unique(hops->begin(), hops->end()), hops->end());
       }
-      std::vector<std::pair<std::tuple<std::int32_t, bool, bool>, Hop>> order;  // stage, on this node, before this rank
+      // stage, on this node, before this rank
+      std::vector<std::pair<std::tuple<std::int32_t, bool, bool>, Hop>> order;
       for (const Hop& hop : relays[k].out)
-        order.push_back({{hop.stage, std::binary_search(mates.begin(), mates.end(), hop.peer), hop.peer < here(k)}, hop});
+        order.push_back({{hop.stage, std::binary_search(mates.begin(), mates.end(), hop.peer),
+                          hop.peer < here(k)},
+                         hop});
       std::sort(order.begin(), order.end());
-      std::transform(order.begin(), order.end(), relays[k].out.begin(), [](const auto& entry) { return entry.second; });
+      std::transform(order.begin(), order.end(), relays[k].out.begin(),
+                     [](const auto& entry) { return entry.second; });
     }
     return relays;
   }
@@ -260,7 +281,9 @@ class Planner {
   bool passes_on(const std::vector<Relay>& relays) {
     Word found = 0;
     for (std::size_t k = 0; k < members_.size(); ++k)
-      found |= std::any_of(relays[k].out.begin(), relays[k].out.end(), [&](const Hop& hop) { return hop.stage == 1 && hop.block.origin != here(k); });
+      found |= std::any_of(relays[k].out.begin(), relays[k].out.end(), [&](const Hop& hop) {
+        return hop.stage == 1 && hop.block.origin != here(k);
+      });
     return world_.max(found) != 0;
   }
 
@@ -271,27 +294,33 @@ class Planner {
   std::vector<Crossings> crossings_;
 };
 
-// These say where it cannot pay. Whether it does depends on the graph and is left to pricing; messages between nodes are never more than linear's.
+// These say where it cannot pay. Whether it does depends on the graph and is left to pricing;
+// messages between nodes are never more than linear's.
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (facts.nodes == 1) return "all ranks are on one node";
   if (facts.most_node_ranks == 1) return "every rank has a node of its own";
   if (facts.degree() <= 1) return "no rank has more than one message to send or to receive";
-  // Each block of an all-to-all takes m G of the busiest rank's time anyway, and what is passed on takes it again elsewhere. At best, where one rank
-  // does all the sending, o and g per block are saved: less than about an eighth beyond this size. An allgather may win at any size: a block for
-  // many ranks of a node is sent there once.
+  // Each block of an all-to-all takes m G of the busiest rank's time anyway, and what is passed on
+  // takes it again elsewhere. At best, where one rank does all the sending, o and g per block are
+  // saved: less than about an eighth beyond this size. An allgather may win at any size: a block
+  // for many ranks of a node is sent there once.
   const LogGP& machine = task.machine;
-  if (task.collective == Collective::alltoall && task.block_bytes * machine.G > 4 * (2 * machine.o + machine.g))
+  if (task.collective == Collective::alltoall &&
+      task.block_bytes * machine.G > 4 * (2 * machine.o + machine.g))
     return "passing on blocks as large as these takes longer than the messages that it saves";
   return "";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) {
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+                           const GraphTask& task) {
   return Planner(world, vertices, facts, task).ways();
 }
 
 }  // namespace
 
-const GraphAlgorithm graph_node_aware{
-    "node-aware", "one message per pair of nodes, gathered and scattered inside (Bienz et al. 2019, Collom et al. 2023)", applicable, ways};
+const GraphAlgorithm graph_node_aware{"node-aware",
+                                      "one message per pair of nodes, gathered and scattered "
+                                      "inside (Bienz et al. 2019, Collom et al. 2023)",
+                                      applicable, ways};
 
 }  // namespace tonari

@@ -14,13 +14,16 @@ struct Claim {
   Word blocks;
 };
 
-// The claims that win, one for each other node. Nodes with few to choose from choose first. Ties go to the least load, then to the lowest rank (the
-// highest, if not from_below).
+// The claims that win, one for each other node. Nodes with few to choose from choose first. Ties go
+// to the least load, then to the lowest rank (the highest, if not from_below).
 std::vector<Claim> choose(std::vector<Claim> claims, std::size_t node_ranks, bool from_below) {
-  std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) { return a.node != b.node ? a.node < b.node : a.rank < b.rank; });
+  std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
+    return a.node != b.node ? a.node < b.node : a.rank < b.rank;
+  });
   std::vector<std::span<const Claim>> pairs;
   for (auto begin = claims.cbegin(); begin != claims.cend();) {
-    const auto end = std::find_if(begin, claims.cend(), [&](const Claim& c) { return c.node != begin->node; });
+    const auto end =
+        std::find_if(begin, claims.cend(), [&](const Claim& c) { return c.node != begin->node; });
     pairs.emplace_back(begin, end);
     begin = end;
   }
@@ -33,7 +36,9 @@ std::vector<Claim> choose(std::vector<Claim> claims, std::size_t node_ranks, boo
       const std::size_t l = load[c.rank];
       return std::tuple(l < fair ? 0 : l, -c.blocks, l, from_below ? c.rank : -c.rank);
     };
-    chosen.push_back(*std::min_element(pair.begin(), pair.end(), [&](const Claim& a, const Claim& b) { return order(a) < order(b); }));
+    chosen.push_back(
+        *std::min_element(pair.begin(), pair.end(),
+                          [&](const Claim& a, const Claim& b) { return order(a) < order(b); }));
     ++load[chosen.back().rank];
   }
   return chosen;
@@ -49,7 +54,8 @@ void claim(World& world, std::span<const Vertex> vertices, std::span<const Cross
   std::vector<Word> words;
   for (std::size_t k = 0; k < crossings.size(); ++k) {
     words.clear();
-    for (const Crossing& c : crossings[k]) words.insert(words.end(), {c.node, c.blocks_out, c.blocks_in});
+    for (const Crossing& c : crossings[k])
+      words.insert(words.end(), {c.node, c.blocks_out, c.blocks_in});
     if (!words.empty()) world.put(k, vertices[k].node, words);
   }
 }
@@ -65,9 +71,12 @@ Leader lead(std::span<const Letter> mail, std::size_t node_ranks) {
       if (letter.words[w + 1] > 0) out.push_back({node, letter.from, letter.words[w + 1]});
       if (letter.words[w + 2] > 0) in.push_back({node, letter.from, letter.words[w + 2]});
     }
-  // From both ends, so that the few that stand for a node in little traffic are not the same for both directions.
-  for (const Claim& c : choose(std::move(out), node_ranks, true)) leader.pairs.at(c.node).sender_here = c.rank;
-  for (const Claim& c : choose(std::move(in), node_ranks, false)) leader.pairs.at(c.node).receiver_here = c.rank;
+  // From both ends, so that the few that stand for a node in little traffic are not the same for
+  // both directions.
+  for (const Claim& c : choose(std::move(out), node_ranks, true))
+    leader.pairs.at(c.node).sender_here = c.rank;
+  for (const Claim& c : choose(std::move(in), node_ranks, false))
+    leader.pairs.at(c.node).receiver_here = c.rank;
   return leader;
 }
 
@@ -77,7 +86,8 @@ void tell_ranks(World& world, std::size_t k, const Leader& leader) {
     const std::int32_t rank = next->first;
     for (words.clear(); next != leader.claimants.end() && next->first == rank; ++next) {
       const Crossing& pair = leader.pairs.at(next->second);
-      words.insert(words.end(), {pair.sender_here, pair.receiver_there, pair.sender_there, pair.receiver_here});
+      words.insert(words.end(),
+                   {pair.sender_here, pair.receiver_there, pair.sender_there, pair.receiver_here});
     }
     world.put(k, rank, words);
   }
@@ -85,14 +95,17 @@ void tell_ranks(World& world, std::size_t k, const Leader& leader) {
 
 }  // namespace
 
-void appoint_for_nodes(World& world, std::span<const Vertex> vertices, std::span<Crossings> crossings) {
+void appoint_for_nodes(World& world, std::span<const Vertex> vertices,
+                       std::span<Crossings> crossings) {
   claim(world, vertices, crossings);
   world.exchange();
   std::vector<std::pair<std::size_t, Leader>> leaders;
-  for (std::size_t k : world.receivers()) leaders.emplace_back(k, lead(world.mail(k), vertices[k].node_ranks.size()));
+  for (std::size_t k : world.receivers())
+    leaders.emplace_back(k, lead(world.mail(k), vertices[k].node_ranks.size()));
 
   for (const auto& [k, leader] : leaders)
-    for (const auto& [node, pair] : leader.pairs) world.put(k, node, {pair.sender_here, pair.receiver_here});
+    for (const auto& [node, pair] : leader.pairs)
+      world.put(k, node, {pair.sender_here, pair.receiver_here});
   world.exchange();
   for (auto& [k, leader] : leaders)
     for (const Letter& letter : world.mail(k)) {
@@ -104,11 +117,13 @@ void appoint_for_nodes(World& world, std::span<const Vertex> vertices, std::span
   for (const auto& [k, leader] : leaders) tell_ranks(world, k, leader);
   world.exchange();
   for (std::size_t k : world.receivers()) {
-    const std::span<const Word> words = world.mail(k).front().words;  // in the order of this rank's crossings
+    // in the order of this rank's crossings
+    const std::span<const Word> words = world.mail(k).front().words;
     for (std::size_t c = 0; c < crossings[k].size(); ++c) {
       const auto rank = [&](std::size_t w) { return static_cast<std::int32_t>(words[4 * c + w]); };
       Crossing& crossing = crossings[k][c];
-      crossing.sender_here = rank(0), crossing.receiver_there = rank(1), crossing.sender_there = rank(2), crossing.receiver_here = rank(3);
+      crossing.sender_here = rank(0), crossing.receiver_there = rank(1),
+      crossing.sender_there = rank(2), crossing.receiver_here = rank(3);
     }
   }
 }

@@ -11,7 +11,8 @@ constexpr int most_rounds = 256;
 constexpr int patience = 4;
 constexpr Word busy = 3;  // quarters
 
-void apply(Sending& self, const std::vector<Sending::Gift>& given, const std::vector<Sending::Gift>& taken) {
+void apply(Sending& self, const std::vector<Sending::Gift>& given,
+           const std::vector<Sending::Gift>& taken) {
   for (const Sending::Gift& gift : given) self.give(gift.target, gift.to);
   for (const Sending::Gift& gift : taken)
     if (gift.to == self.rank()) self.join(gift.target, gift.more);
@@ -23,13 +24,18 @@ bool Pairings::Partner::looks() const { return failures < patience && !friends.e
 
 // Its best friend has somebody else in this round: the next three have their turn first.
 void Pairings::Partner::turn_to_others() {
-  std::rotate(friends.begin(), friends.begin() + 1, friends.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(friends.size(), 4)));
+  std::rotate(
+      friends.begin(), friends.begin() + 1,
+      friends.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(friends.size(), 4)));
 }
 
-Pairings::Pairings(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed) : world_(world), work_(work) {
+Pairings::Pairings(World& world, Work work, const std::vector<Ranks>& targets,
+                   std::span<const Word> fixed)
+    : world_(world), work_(work) {
   std::vector<Ranks> friends = find_friends(world, targets, most_friends);
   for (std::size_t k = 0; k < targets.size(); ++k)
-    partners_.push_back({Sending(world.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
+    partners_.push_back(
+        {Sending(world.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
 }
 
 bool Pairings::run() {
@@ -59,27 +65,32 @@ void Pairings::propose(Word least) {
   world_.exchange();
 }
 
-// Everyone accepts the busiest that asks it, with all that it sends, unless it is busier and asks itself. So the busiest of all is always accepted.
+// Everyone accepts the busiest that asks it, with all that it sends, unless it is busier and asks
+// itself. So the busiest of all is always accepted.
 void Pairings::accept() {
   for (std::size_t k : world_.receivers()) {
     Partner& p = partners_[k];
     std::pair<Word, std::int32_t> best{-1, 0};
     if (p.asked != nobody) best = {p.sending.load(), -world_.here()[k]};
     for (const Letter& letter : world_.mail(k))
-      if (const std::pair<Word, std::int32_t> one{letter.words[0], -letter.from}; one > best) best = one, p.accepted = letter.from;
+      if (const std::pair<Word, std::int32_t> one{letter.words[0], -letter.from}; one > best)
+        best = one, p.accepted = letter.from;
     if (p.accepted != nobody) world_.put(k, p.accepted, p.sending.words());
   }
   world_.exchange();
 }
 
-// Who asked and was accepted works out the pairing, for both; not who has accepted another one, which then waits for this.
+// Who asked and was accepted works out the pairing, for both; not who has accepted another one,
+// which then waits for this.
 bool Pairings::agree() {
   bool shared = false;
   for (std::size_t k = 0; k < partners_.size(); ++k) {
     Partner& p = partners_[k];
     if (p.asked == nobody || p.accepted != nobody) continue;
-    if (const std::span<const Letter> mail = world_.mail(k); mail.empty()) p.turn_to_others();
-    else shared = pair(k, mail.front()) || shared;
+    if (const std::span<const Letter> mail = world_.mail(k); mail.empty())
+      p.turn_to_others();
+    else
+      shared = pair(k, mail.front()) || shared;
   }
   world_.exchange();
   return shared;
@@ -95,7 +106,8 @@ bool Pairings::pair(std::size_t k, const Letter& letter) {
     apply(p.sending, agreement.most, agreement.other);
     words.push_back(static_cast<Word>(agreement.most.size()));
     for (const auto* gifts : {&agreement.most, &agreement.other})
-      for (const Sending::Gift& gift : *gifts) words.insert(words.end(), {gift.target, gift.to, gift.more});
+      for (const Sending::Gift& gift : *gifts)
+        words.insert(words.end(), {gift.target, gift.to, gift.more});
   }
   world_.put(k, letter.from, words);
   return agreement.helps;
@@ -109,7 +121,8 @@ void Pairings::hear() {
     if (letter.words.empty()) continue;
     std::vector<Sending::Gift> gifts;
     for (std::size_t w = 1; w < letter.words.size(); w += 3)
-      gifts.push_back({static_cast<std::int32_t>(letter.words[w]), static_cast<std::int32_t>(letter.words[w + 1]), letter.words[w + 2]});
+      gifts.push_back({static_cast<std::int32_t>(letter.words[w]),
+                       static_cast<std::int32_t>(letter.words[w + 1]), letter.words[w + 2]});
     const auto most = gifts.begin() + letter.words[0];
     apply(p.sending, {most, gifts.end()}, {gifts.begin(), most});
   }

@@ -1,5 +1,6 @@
-// The rounds in which ranks share what they have to send to common targets (paper 003, Algorithm 1, as many pairings at a time as there are busy ranks): each
-// busy rank asks the friend with which it shares the most, everyone accepts the busiest that asks, and the two pair (sending.hpp).
+// The rounds in which ranks share what they have to send to common targets (paper 003, Algorithm 1,
+// as many pairings at a time as there are busy ranks): each busy rank asks the friend with which it
+// shares the most, everyone accepts the busiest that asks, and the two pair (sending.hpp).
 //
 //   busy    work of at least three quarters of the most of all that still look for help. So the busiest have help first, and whoever is left tries again
 //   ends    a rank that was paired with all its friends, or several times in vain, looks no more; in every round the busiest of those that look is paired,
@@ -13,7 +14,8 @@ namespace tonari {
 
 class Pairings {
  public:
-  // targets: to whom each rank here has to send, ascending, without itself. fixed: its work besides. Collective.
+  // targets: to whom each rank here has to send, ascending, without itself. fixed: its work
+  // besides. Collective.
   Pairings(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed);
 
   // Whether anybody shares. Collective.

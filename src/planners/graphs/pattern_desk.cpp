@@ -27,28 +27,35 @@ CommunicationMatrix matrix_of(int ranks, std::span<const Sent> sent) {
   return CommunicationMatrix(ranks, flows);
 }
 
-// An entry of the matrix is all blocks of one pair of ranks; `sent`, sorted, has them in the order of the entries.
-std::vector<Step> steps_of(const MessageSchedule& schedule, const CommunicationMatrix& matrix, std::span<const Sent> sent) {
+// An entry of the matrix is all blocks of one pair of ranks; `sent`, sorted, has them in the order
+// of the entries.
+std::vector<Step> steps_of(const MessageSchedule& schedule, const CommunicationMatrix& matrix,
+                           std::span<const Sent> sent) {
   std::vector<std::size_t> first(matrix.blocks() + 1);
   for (BlockNumber b = 0; b < matrix.blocks(); ++b) first[b + 1] = first[b] + matrix.words(b);
   std::vector<Step> steps;
   for (const CombinedMessage& m : schedule.messages())
     for (BlockNumber b : schedule.blocks(m))
-      for (std::size_t s = first[b]; s < first[b + 1]; ++s) steps.push_back({m.stage, m.from, m.to, sent[s].block});
+      for (std::size_t s = first[b]; s < first[b + 1]; ++s)
+        steps.push_back({m.stage, m.from, m.to, sent[s].block});
   return steps;
 }
 
-// The planners take an allgather's block for another one per target. It comes to a rank once, the first time; and not at all where nobody needs it any more.
+// The planners take an allgather's block for another one per target. It comes to a rank once, the
+// first time; and not at all where nobody needs it any more.
 class OneOfEach {
  public:
-  OneOfEach(int ranks, std::span<const Sent> sent) : sent_(sent), seen_(static_cast<std::size_t>(ranks), -1), needed_(seen_) {}
+  OneOfEach(int ranks, std::span<const Sent> sent)
+      : sent_(sent), seen_(static_cast<std::size_t>(ranks), -1), needed_(seen_) {}
 
   std::vector<Step> keep(std::vector<Step> steps) {
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](const Step& a, const Step& b) { return std::pair(a.block.origin, a.stage) < std::pair(b.block.origin, b.stage); });
+    std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+      return std::pair(a.block.origin, a.stage) < std::pair(b.block.origin, b.stage);
+    });
     std::vector<Step> kept;
     for (auto begin = steps.begin(); begin != steps.end();) {
-      const auto end = std::find_if(begin, steps.end(), [&](const Step& s) { return s.block != begin->block; });
+      const auto end =
+          std::find_if(begin, steps.end(), [&](const Step& s) { return s.block != begin->block; });
       keep_of_one({begin, end}, kept);
       begin = end;
     }
@@ -62,17 +69,21 @@ class OneOfEach {
     seen_[origin] = origin;
     for (const Step& s : steps)
       if (std::exchange(seen_[s.to], origin) != origin) first.push_back(s);
-    const auto own = std::lower_bound(sent_.begin(), sent_.end(), origin, [](const Sent& s, std::int32_t from) { return s.from < from; });
+    const auto own =
+        std::lower_bound(sent_.begin(), sent_.end(), origin,
+                         [](const Sent& s, std::int32_t from) { return s.from < from; });
     for (auto s = own; s != sent_.end() && s->from == origin; ++s) needed_[s->to] = origin;
     for (auto s = first.rbegin(); s != first.rend(); ++s)
       if (needed_[s->to] == origin) needed_[s->from] = origin, kept.push_back(*s);
   }
 
   std::span<const Sent> sent_;
-  std::vector<std::int32_t> seen_, needed_;  // by rank: the last origin whose block was there, is needed there
+  // by rank: the last origin whose block was there, is needed there
+  std::vector<std::int32_t> seen_, needed_;
 };
 
-// A letter to a desk: its number, then target, origin's block. To the desk's ranks: its number, then stage, peer, origin, block, first what leaves, a -1, then what comes.
+// A letter to a desk: its number, then target, origin's block. To the desk's ranks: its number,
+// then stage, peer, origin, block, first what leaves, a -1, then what comes.
 class Desks {
  public:
   Desks(World& world, Collective collective, std::span<const DeskPlanner> planners)
@@ -87,7 +98,8 @@ class Desks {
     ask(direct);
     std::vector<std::vector<Sent>> patterns(planners_.size());  // of desks that are here
     for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k)) read(letter, patterns[static_cast<std::size_t>(letter.words[0])]);
+      for (const Letter& letter : world_.mail(k))
+        read(letter, patterns[static_cast<std::size_t>(letter.words[0])]);
     bool failed = false;
     try {
       for (std::size_t j = 0; j < planners_.size(); ++j)
@@ -97,7 +109,9 @@ class Desks {
     }
     failed = world_.max(Word{failed}) != 0;
     world_.exchange();  // also then, so that no letter is left for the next planner
-    if (failed) fail(Errc::internal, "a rank could not plan the whole pattern for all; it may be out of memory");
+    if (failed)
+      fail(Errc::internal,
+           "a rank could not plan the whole pattern for all; it may be out of memory");
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k)) hear(k, letter.words);
     return std::move(ways_);
@@ -105,36 +119,43 @@ class Desks {
 
  private:
   std::int32_t desk(std::size_t j) const {
-    return static_cast<std::int32_t>(static_cast<std::int64_t>(j) * world_.ranks() / static_cast<std::int64_t>(planners_.size()));
+    return static_cast<std::int32_t>(static_cast<std::int64_t>(j) * world_.ranks() /
+                                     static_cast<std::int64_t>(planners_.size()));
   }
 
   void ask(const std::vector<Relay>& direct) {
     for (std::size_t k = 0; k < direct.size(); ++k) {
       std::vector<Word> words{0};
-      for (const Hop& hop : direct[k].out) words.insert(words.end(), {hop.peer, Word{hop.block.block}});
+      for (const Hop& hop : direct[k].out)
+        words.insert(words.end(), {hop.peer, Word{hop.block.block}});
       if (words.size() == 1) continue;
-      for (std::size_t j = 0; j < planners_.size(); ++j) words[0] = static_cast<Word>(j), world_.put(k, desk(j), words);
+      for (std::size_t j = 0; j < planners_.size(); ++j)
+        words[0] = static_cast<Word>(j), world_.put(k, desk(j), words);
     }
     world_.exchange();
   }
 
   static void read(const Letter& letter, std::vector<Sent>& pattern) {
     for (std::size_t w = 1; w < letter.words.size(); w += 2)
-      pattern.push_back({letter.from, static_cast<std::int32_t>(letter.words[w]), {letter.from, static_cast<std::uint32_t>(letter.words[w + 1])}});
+      pattern.push_back({letter.from,
+                         static_cast<std::int32_t>(letter.words[w]),
+                         {letter.from, static_cast<std::uint32_t>(letter.words[w + 1])}});
   }
 
   void answer(std::size_t j, std::vector<Sent> sent) {
     std::sort(sent.begin(), sent.end());
     const CommunicationMatrix matrix = matrix_of(world_.ranks(), sent);
     std::vector<Step> steps = steps_of(planners_[j].plan(matrix), matrix, sent);
-    if (collective_ == Collective::allgather) steps = OneOfEach(world_.ranks(), sent).keep(std::move(steps));
+    if (collective_ == Collective::allgather)
+      steps = OneOfEach(world_.ranks(), sent).keep(std::move(steps));
     std::vector<std::vector<Word>> out(static_cast<std::size_t>(world_.ranks())), in(out.size());
     for (const Step& s : steps) {
       out[s.from].insert(out[s.from].end(), {s.stage, s.to, s.block.origin, Word{s.block.block}});
       in[s.to].insert(in[s.to].end(), {s.stage, s.from, s.block.origin, Word{s.block.block}});
     }
     const std::int32_t here = desk(j);
-    const auto k = static_cast<std::size_t>(std::lower_bound(world_.here().begin(), world_.here().end(), here) - world_.here().begin());
+    const auto k = static_cast<std::size_t>(
+        std::lower_bound(world_.here().begin(), world_.here().end(), here) - world_.here().begin());
     std::vector<Word> words;
     for (std::int32_t r = 0; r < world_.ranks(); ++r) {
       if (out[r].empty() && in[r].empty()) continue;
@@ -155,8 +176,10 @@ class Desks {
         ++w;
         continue;
       }
-      hops->push_back({static_cast<std::int32_t>(words[w]), static_cast<std::int32_t>(words[w + 1]),
-                       {static_cast<std::int32_t>(words[w + 2]), static_cast<std::uint32_t>(words[w + 3])}});
+      hops->push_back(
+          {static_cast<std::int32_t>(words[w]),
+           static_cast<std::int32_t>(words[w + 1]),
+           {static_cast<std::int32_t>(words[w + 2]), static_cast<std::uint32_t>(words[w + 3])}});
       w += 4;
     }
     begin_behind(world_.here()[k], relay.out);
@@ -170,11 +193,15 @@ class Desks {
 
 }  // namespace
 
-bool fits_a_desk(const GraphFacts& facts) { return facts.edges <= most_desk_blocks && facts.ranks <= most_desk_ranks; }
+bool fits_a_desk(const GraphFacts& facts) {
+  return facts.edges <= most_desk_blocks && facts.ranks <= most_desk_ranks;
+}
 
-std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task,
+std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices,
+                                    const GraphFacts& facts, const GraphTask& task,
                                     std::span<const DeskPlanner> planners) {
-  return Desks(world, task.collective, planners).run(graph_linear.ways(world, vertices, facts, task).front().relays);
+  return Desks(world, task.collective, planners)
+      .run(graph_linear.ways(world, vertices, facts, task).front().relays);
 }
 
 }  // namespace tonari

@@ -1,5 +1,7 @@
-// Planners that see the whole pattern (src/planners/patterns), for patterns that fit one rank's memory: this rank, the desk, gets by letter what everybody has to send, plans,
-// and tells every rank its hops. Where several plan, each has a desk of its own, so that they plan at the same time.
+// Planners that see the whole pattern (src/planners/patterns), for patterns that fit one rank's
+// memory: this rank, the desk, gets by letter what everybody has to send, plans, and tells every
+// rank its hops. Where several plan, each has a desk of its own, so that they plan at the same
+// time.
 //
 // Larger patterns are left to planners that no rank needs to know the whole pattern for.
 #pragma once
@@ -22,7 +24,8 @@ struct DeskPlanner {
 };
 
 // One way per planner. Throws Errc::internal on all ranks if a desk fails. Collective.
-std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task,
+std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices,
+                                    const GraphFacts& facts, const GraphTask& task,
                                     std::span<const DeskPlanner> planners);
 
 }  // namespace tonari

@@ -1,13 +1,16 @@
-// Alternating paths (Kempe chains), walked by letters. König's proof: edge u-v has no color, a is free at u, b is free at v. If a is free at v too, done.
-// Else v takes a away from its edge to w, which gets b if b is free at w, else w takes b away from its edge to x, and so on:
+// Alternating paths (Kempe chains), walked by letters. König's proof: edge u-v has no color, a is
+// free at u, b is free at v. If a is free at v too, done. Else v takes a away from its edge to w,
+// which gets b if b is free at w, else w takes b away from its edge to x, and so on:
 //
 //      u -?- v -a- w -b- x        The path alternates between a and b, and cannot come back to u, where a ends no path that begins at v:
 //      u -a- v -?- w -b- x        that is where senders and receivers matter. So it ends, and there the last edge finds its color free.
 //      u -a- v -b- w -?- x
 //
-// Every state on the way is a valid coloring with one edge without a color, so walks may cross: no locks, no way back, and giving up at any time is safe.
-// Receivers decide in odd steps and senders in even ones; whoever decides has been told of all that the other side changed before. A walk changes sides with
-// every hop, so that a hop costs one exchange. Walks that meet may spoil each other's pair of colors (then they choose another), not the coloring.
+// Every state on the way is a valid coloring with one edge without a color, so walks may cross: no
+// locks, no way back, and giving up at any time is safe. Receivers decide in odd steps and senders
+// in even ones; whoever decides has been told of all that the other side changed before. A walk
+// changes sides with every hop, so that a hop costs one exchange. Walks that meet may spoil each
+// other's pair of colors (then they choose another), not the coloring.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -21,11 +24,17 @@ namespace {
 class Recoloring {
  public:
   Recoloring(World& world, EdgeColors& edges, Color palette)
-      : world_(world), edges_(edges), palette_(palette), sender_tokens_(edges.senders.size()), receiver_tokens_(edges.receivers.size()) {
+      : world_(world),
+        edges_(edges),
+        palette_(palette),
+        sender_tokens_(edges.senders.size()),
+        receiver_tokens_(edges.receivers.size()) {
     for (std::size_t k = 0; k < edges.senders.size(); ++k)
       for (std::uint32_t e : edges.senders[k].order)
         if (edges.senders[k].colors[e] == uncolored)
-          sender_tokens_[k].push_back({e, uncolored, uncolored, static_cast<Word>(Hash().word(world.here()[k]).word(e).value() >> 1)});
+          sender_tokens_[k].push_back(
+              {e, uncolored, uncolored,
+               static_cast<Word>(Hash().word(world.here()[k]).word(e).value() >> 1)});
   }
 
   bool run(int patience) {
@@ -50,26 +59,31 @@ class Recoloring {
   static constexpr Word many = 100;
   static constexpr std::size_t most_offers = 64;  // colors offered for an edge, besides the wish
 
-  // An edge without a color, at the end that is to offer colors for it. wish: first of all this one, if it is free here. back: the color that the edge
-  // had, so that it is free at the other end, which may go on with it. uncolored: any.
+  // An edge without a color, at the end that is to offer colors for it. wish: first of all this
+  // one, if it is free here. back: the color that the edge had, so that it is free at the other
+  // end, which may go on with it. uncolored: any.
   struct Token {
     std::uint32_t edge;
     Color wish, back;
     Word walk;  // keeps its number from edge to edge
   };
-  // Letters: {color}: the edge that you offered colors for has got this one. {lost}: our edge has lost its color. Longer ones are offers:
-  // {wish, back, walk, the chunks of a ColorSet}.
+  // Letters: {color}: the edge that you offered colors for has got this one. {lost}: our edge has
+  // lost its color. Longer ones are offers: {wish, back, walk, the chunks of a ColorSet}.
   static constexpr Word lost = -1;
 
   std::vector<Side>& sides(bool sender) { return sender ? edges_.senders : edges_.receivers; }
-  std::vector<Token>& tokens(bool sender, std::size_t k) { return (sender ? sender_tokens_ : receiver_tokens_)[k]; }
+  std::vector<Token>& tokens(bool sender, std::size_t k) {
+    return (sender ? sender_tokens_ : receiver_tokens_)[k];
+  }
   Word tokens() const {
     Word count = 0;
-    for (std::size_t k = 0; k < sender_tokens_.size(); ++k) count += static_cast<Word>(sender_tokens_[k].size() + receiver_tokens_[k].size());
+    for (std::size_t k = 0; k < sender_tokens_.size(); ++k)
+      count += static_cast<Word>(sender_tokens_[k].size() + receiver_tokens_[k].size());
     return count;
   }
 
-  // In a large graph without gaps a walk only ends where another one stands, and the fewer are left, the longer it takes.
+  // In a large graph without gaps a walk only ends where another one stands, and the fewer are
+  // left, the longer it takes.
   bool hopeless(Word left) {
     if (!std::has_single_bit(static_cast<unsigned>(step_)) || step_ < first_rest) return false;
     const Word before = std::exchange(left_before_, left);
@@ -106,31 +120,37 @@ class Recoloring {
     const std::size_t e = side.edge(letter.from);
     Color c = static_cast<Color>(letter.words[0]);
     const ColorSet offers(letter.words.subspan(3));
-    const bool free = offers.any([&](Color offered) { return !side.used.contains(offered) && (c = offered, true); });
-    if (!free && !take_away(k, sender, c, static_cast<Color>(letter.words[1]), letter.words[2])) return;
+    const bool free = offers.any(
+        [&](Color offered) { return !side.used.contains(offered) && (c = offered, true); });
+    if (!free && !take_away(k, sender, c, static_cast<Color>(letter.words[1]), letter.words[2]))
+      return;
     side.color(e, c);
     fresh_.push_back(c);
     world_.put(k, letter.from, {c});
   }
 
-  // The edge of color c loses it and tries `back` next. Not an edge that has got its color in this step: then the offer is made again.
+  // The edge of color c loses it and tries `back` next. Not an edge that has got its color in this
+  // step: then the offer is made again.
   bool take_away(std::size_t k, bool sender, Color c, Color back, Word walk) {
     if (std::find(fresh_.begin(), fresh_.end(), c) != fresh_.end()) return false;
     Side& side = sides(sender)[k];
-    const std::size_t e = std::find(side.colors.begin(), side.colors.end(), c) - side.colors.begin();
+    const std::size_t e =
+        std::find(side.colors.begin(), side.colors.end(), c) - side.colors.begin();
     side.uncolor(e);
     tokens(sender, k).push_back({static_cast<std::uint32_t>(e), back, c, walk});
     world_.put(k, side.peers[e], {lost});
     return true;
   }
 
-  // Offers colors that are free here for every token, no color for two of them. There are enough: a side has at least as many free colors as edges
-  // without one.
+  // Offers colors that are free here for every token, no color for two of them. There are enough: a
+  // side has at least as many free colors as edges without one.
   void propose(std::size_t k, bool sender) {
     std::vector<Token>& tokens = this->tokens(sender, k);
     if (tokens.empty()) return;
     const Side& side = sides(sender)[k];
-    FreeColors free{side.used, palette_, static_cast<Color>(Hash().word(world_.here()[k]).word(step_).value() % palette_)};
+    FreeColors free{
+        side.used, palette_,
+        static_cast<Color>(Hash().word(world_.here()[k]).word(step_).value() % palette_)};
     grant_wishes(tokens, free);
     const auto without = std::count(side.colors.begin(), side.colors.end(), uncolored);
     std::size_t left = palette_ - side.peers.size() + without - tokens.size();
@@ -164,9 +184,13 @@ class Recoloring {
       if (token.wish == uncolored) token.wish = free.take_any();
   }
 
-  // Two walks in one pair of colors can chase each other round a cycle for ever. So after a while half of the walks rest in every period, and the others
-  // come to where they stand, which is the end of a path.
-  bool rests(const Token& token) const { return step_ >= first_rest && Hash().word(token.walk).word(step_ / rest_period).value() % 2 == 0; }
+  // Two walks in one pair of colors can chase each other round a cycle for ever. So after a while
+  // half of the walks rest in every period, and the others come to where they stand, which is the
+  // end of a path.
+  bool rests(const Token& token) const {
+    return step_ >= first_rest &&
+           Hash().word(token.walk).word(step_ / rest_period).value() % 2 == 0;
+  }
 
   void put_offer(std::size_t k, std::int32_t to, const Token& token, const ColorSet& offered) {
     words_.assign({token.wish, token.back, token.walk});
@@ -179,13 +203,15 @@ class Recoloring {
   Color palette_;
   std::vector<std::vector<Token>> sender_tokens_, receiver_tokens_;
   int step_ = 0;
-  Word left_before_ = 0;       // tokens at half as many steps
+  Word left_before_ = 0;      // tokens at half as many steps
   std::vector<Color> fresh_;  // given in this step by the side that decides now
   std::vector<Word> words_;
 };
 
 }  // namespace
 
-bool recolor(World& world, EdgeColors& edges, Color palette, int patience) { return Recoloring(world, edges, palette).run(patience); }
+bool recolor(World& world, EdgeColors& edges, Color palette, int patience) {
+  return Recoloring(world, edges, palette).run(patience);
+}
 
 }  // namespace tonari

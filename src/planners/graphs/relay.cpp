@@ -12,7 +12,8 @@
 namespace tonari {
 namespace {
 
-// One message: the blocks that leave for (arrive from) one peer in one stage, in the order that both ends know.
+// One message: the blocks that leave for (arrive from) one peer in one stage, in the order that
+// both ends know.
 struct Message {
   std::int32_t stage, peer;
   std::vector<BlockId> blocks;
@@ -27,7 +28,8 @@ std::vector<Message> messages(const std::vector<Hop>& hops) {
     if (fresh) all.push_back({hop.stage, hop.peer, {}});
     all[entry->second].blocks.push_back(hop.block);
   }
-  std::stable_sort(all.begin(), all.end(), [](const Message& a, const Message& b) { return a.stage < b.stage; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Message& a, const Message& b) { return a.stage < b.stage; });
   for (Message& m : all) std::sort(m.blocks.begin(), m.blocks.end());
   return all;
 }
@@ -35,7 +37,10 @@ std::vector<Message> messages(const std::vector<Hop>& hops) {
 class Emitter {
  public:
   Emitter(const Vertex& vertex, Collective collective, const Relay& relay)
-      : vertex_(vertex), alltoall_(collective == Collective::alltoall), out_(messages(relay.out)), in_(messages(relay.in)),
+      : vertex_(vertex),
+        alltoall_(collective == Collective::alltoall),
+        out_(messages(relay.out)),
+        in_(messages(relay.in)),
         builder_(vertex.rank, vertex.sources.size()) {
     builder_.reserve(out_.size() + in_.size() + 2, 2 * (relay.out.size() + relay.in.size()));
     for (std::uint32_t j = 0; j < vertex.sources.size(); ++j)
@@ -47,7 +52,8 @@ class Emitter {
     auto send = out_.begin();
     auto recv = in_.begin();
     while (send != out_.end() || recv != in_.end()) {
-      const std::int32_t stage = std::min(send == out_.end() ? recv->stage : send->stage, recv == in_.end() ? send->stage : recv->stage);
+      const std::int32_t stage = std::min(send == out_.end() ? recv->stage : send->stage,
+                                          recv == in_.end() ? send->stage : recv->stage);
       for (; send != out_.end() && send->stage == stage; ++send) add_send(*send);
       for (; recv != in_.end() && recv->stage == stage; ++recv) add_recv(*recv);
     }
@@ -57,8 +63,12 @@ class Emitter {
   }
 
  private:
-  BlockId wanted(std::uint32_t j) const { return {vertex_.sources[j], alltoall_ ? vertex_.origins[j] : 0}; }
-  static std::uint64_t key(BlockId b) { return static_cast<std::uint64_t>(b.origin) << 32 | b.block; }
+  BlockId wanted(std::uint32_t j) const {
+    return {vertex_.sources[j], alltoall_ ? vertex_.origins[j] : 0};
+  }
+  static std::uint64_t key(BlockId b) {
+    return static_cast<std::uint64_t>(b.origin) << 32 | b.block;
+  }
 
   void copy_own_blocks() {
     std::vector<Slice> from, to;
@@ -78,7 +88,8 @@ class Emitter {
       }
       const auto here = here_.find(key(b));
       if (here == here_.end())
-        fail(Errc::internal, "rank ", vertex_.rank, " passes on block ", b.block, " of rank ", b.origin, " in stage ", message.stage, " but does not have it");
+        fail(Errc::internal, "rank ", vertex_.rank, " passes on block ", b.block, " of rank ",
+             b.origin, " in stage ", message.stage, " but does not have it");
       builder_.slice(here->second);
     }
     builder_.send(message.peer, message.stage);
@@ -87,9 +98,11 @@ class Emitter {
   void add_recv(const Message& message) {
     for (BlockId b : message.blocks) {
       const auto target = targets_.find(key(b));
-      const Slice slice = target == targets_.end() ? builder_.scratch(foreign) : Slice{Buffer::recv, target->second.front()};
+      const Slice slice = target == targets_.end() ? builder_.scratch(foreign)
+                                                   : Slice{Buffer::recv, target->second.front()};
       if (!here_.emplace(key(b), slice).second)
-        fail(Errc::internal, "rank ", vertex_.rank, " receives block ", b.block, " of rank ", b.origin, " twice");
+        fail(Errc::internal, "rank ", vertex_.rank, " receives block ", b.block, " of rank ",
+             b.origin, " twice");
       builder_.slice(slice);
     }
     builder_.recv(message.peer, message.stage);
@@ -102,7 +115,8 @@ class Emitter {
       if (vertex_.sources[j] < 0 || vertex_.sources[j] == vertex_.rank) continue;
       const std::uint64_t block = key(wanted(j));
       if (!here_.contains(block))
-        fail(Errc::internal, "block ", wanted(j).block, " of rank ", vertex_.sources[j], " does not reach rank ", vertex_.rank);
+        fail(Errc::internal, "block ", wanted(j).block, " of rank ", vertex_.sources[j],
+             " does not reach rank ", vertex_.rank);
       if (targets_[block].front() == j) continue;
       from.push_back({Buffer::recv, targets_[block].front()});
       to.push_back({Buffer::recv, j});
@@ -114,15 +128,20 @@ class Emitter {
   bool alltoall_;
   std::vector<Message> out_, in_;
   Builder builder_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> targets_;  // the receive blocks that want a block
-  std::unordered_map<std::uint64_t, Slice> here_;                          // where a block that arrived lies
+  // the receive blocks that want a block
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> targets_;
+  // where a block that arrived lies
+  std::unordered_map<std::uint64_t, Slice> here_;
 };
 
 }  // namespace
 
 void begin_behind(std::int32_t rank, std::vector<Hop>& hops) {
-  const auto place = [rank](const Hop& hop) { return std::tuple(hop.stage, hop.peer < rank, hop.peer, hop.block); };
-  std::sort(hops.begin(), hops.end(), [&](const Hop& a, const Hop& b) { return place(a) < place(b); });
+  const auto place = [rank](const Hop& hop) {
+    return std::tuple(hop.stage, hop.peer < rank, hop.peer, hop.block);
+  };
+  std::sort(hops.begin(), hops.end(),
+            [&](const Hop& a, const Hop& b) { return place(a) < place(b); });
 }
 
 void remove_repeats(std::vector<Hop>& hops) {
@@ -130,6 +149,8 @@ void remove_repeats(std::vector<Hop>& hops) {
   std::erase_if(hops, [&](const Hop& hop) { return !seen.insert(hop).second; });
 }
 
-Plan emit(const Vertex& vertex, Collective collective, const Relay& relay, int ports) { return Emitter(vertex, collective, relay).plan(ports); }
+Plan emit(const Vertex& vertex, Collective collective, const Relay& relay, int ports) {
+  return Emitter(vertex, collective, relay).plan(ports);
+}
 
 }  // namespace tonari

@@ -15,9 +15,14 @@ constexpr std::size_t most_pairs = 1024;  // found by one reduction
 
 }  // namespace
 
-SecondPhase::SecondPhase(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed)
-    : world_(world), work_(work), busy_(world, std::min(most_pairs, static_cast<std::size_t>(world.ranks()))), idle_(busy_) {
-  for (std::size_t k = 0; k < targets.size(); ++k) members_.push_back({Sending(world.here()[k], targets[k], fixed[k], work), targets[k]});
+SecondPhase::SecondPhase(World& world, Work work, const std::vector<Ranks>& targets,
+                         std::span<const Word> fixed)
+    : world_(world),
+      work_(work),
+      busy_(world, std::min(most_pairs, static_cast<std::size_t>(world.ranks()))),
+      idle_(busy_) {
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    members_.push_back({Sending(world.here()[k], targets[k], fixed[k], work), targets[k]});
 }
 
 // The average rises by the messages to helpers; what that leaves is done in a second turn.
@@ -52,15 +57,19 @@ void SecondPhase::note(std::size_t k) {
   idle_.set(k, load < limit_ ? -load : Extremes::none);
 }
 
-// How much helpers may have to do. In the last stage the average, rounded up, or as many messages as the busiest rank then needs helpers, sqrt(most).
+// How much helpers may have to do. In the last stage the average, rounded up, or as many messages
+// as the busiest rank then needs helpers, sqrt(most).
 Word SecondPhase::find_limit(Word most, int steps) {
   Word work = 0;
   for (const Member& m : members_) work += m.sending.load();
   const Word average = (world_.sum(work) + world_.ranks() - 1) / world_.ranks();
   if (average >= most) return most;
-  const auto message = static_cast<double>(work_.message), all = static_cast<double>(most), mean = static_cast<double>(std::max<Word>(average, 1));
-  const double between = mean * std::pow(all / mean, 1 - 1. / steps), few = message * std::pow(all / message, steps / (steps + 1.));
-  return world_.max(static_cast<Word>(std::ceil(std::max(between, few))));  // pow may differ by a bit between processors, and all must go on alike
+  const auto message = static_cast<double>(work_.message), all = static_cast<double>(most),
+             mean = static_cast<double>(std::max<Word>(average, 1));
+  const double between = mean * std::pow(all / mean, 1 - 1. / steps),
+               few = message * std::pow(all / message, steps / (steps + 1.));
+  // pow may differ by a bit between processors, and all must go on alike
+  return world_.max(static_cast<Word>(std::ceil(std::max(between, few))));
 }
 
 Word SecondPhase::find_most() {
@@ -74,7 +83,8 @@ std::vector<SecondPhase::Offer> SecondPhase::least_busy() {
   const std::span<const std::int32_t> here = world_.here();
   std::vector<Offer> offers;
   for (std::size_t i = 0; i < std::min(found.high.size(), found.low.size()); ++i)
-    if (const auto k = std::lower_bound(here.begin(), here.end(), found.high[i].rank); k != here.end() && *k == found.high[i].rank)
+    if (const auto k = std::lower_bound(here.begin(), here.end(), found.high[i].rank);
+        k != here.end() && *k == found.high[i].rank)
       offers.push_back({static_cast<std::size_t>(k - here.begin()), found.low[i].rank});
   return offers;
 }
@@ -84,12 +94,14 @@ std::vector<SecondPhase::Offer> SecondPhase::own_targets() {
   for (std::size_t k = 0; k < members_.size(); ++k) {
     Member& m = members_[k];
     const std::size_t asked = std::min(most_asked, m.own_targets.size());
-    if (m.sending.load() > limit_ && !m.took && m.next < asked) offers.push_back({k, m.own_targets[m.next++ * m.own_targets.size() / asked]});
+    if (m.sending.load() > limit_ && !m.took && m.next < asked)
+      offers.push_back({k, m.own_targets[m.next++ * m.own_targets.size() / asked]});
   }
   return offers;
 }
 
-// An offer tells the giver's work, messages more for it if anything is taken, and the targets of what may be handed over; the answer, which of them are taken.
+// An offer tells the giver's work, messages more for it if anything is taken, and the targets of
+// what may be handed over; the answer, which of them are taken.
 bool SecondPhase::make(const std::vector<Offer>& offers) {
   for (const auto& [k, taker] : offers) {
     const Sending& giver = members_[k].sending;
@@ -101,7 +113,8 @@ bool SecondPhase::make(const std::vector<Offer>& offers) {
   world_.exchange();
   std::vector<std::tuple<std::size_t, std::int32_t, std::vector<Word>>> answers;
   for (std::size_t k : world_.receivers()) {
-    for (const Letter& letter : world_.mail(k)) answers.emplace_back(k, letter.from, take(members_[k], letter));
+    for (const Letter& letter : world_.mail(k))
+      answers.emplace_back(k, letter.from, take(members_[k], letter));
     note(k);
   }
   for (const auto& [k, giver, taken] : answers) world_.put(k, giver, taken);
@@ -112,18 +125,22 @@ bool SecondPhase::make(const std::vector<Offer>& offers) {
     for (const Letter& letter : world_.mail(k)) {
       m.failures = letter.words.empty() ? m.failures + 1 : 0;
       any = any || !letter.words.empty();
-      for (Word target : letter.words) m.sending.give(static_cast<std::int32_t>(target), letter.from);
+      for (Word target : letter.words)
+        m.sending.give(static_cast<std::int32_t>(target), letter.from);
     }
     note(k);
   }
   return any;
 }
 
-// What it writes to anyway first. Not beyond the limit, and not so much that the giver would have less to do than this rank.
+// What it writes to anyway first. Not beyond the limit, and not so much that the giver would have
+// less to do than this rank.
 std::vector<Word> SecondPhase::take(Member& m, const Letter& offer) {
   std::vector<Word> targets(offer.words.begin() + 2, offer.words.end()), taken;
   std::erase(targets, Word{m.sending.rank()});
-  const auto others = std::stable_partition(targets.begin(), targets.end(), [&](Word target) { return m.sending.writes(static_cast<std::int32_t>(target)); });
+  const auto others = std::stable_partition(targets.begin(), targets.end(), [&](Word target) {
+    return m.sending.writes(static_cast<std::int32_t>(target));
+  });
   const Word cost = offer.words[1];
   Word giver = offer.words[0] + cost * work_.message, load = m.sending.load() + cost * work_.helped;
   for (auto target = targets.begin(); target != targets.end(); ++target) {

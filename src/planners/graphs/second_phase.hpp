@@ -1,5 +1,6 @@
-// Phase II of message sharing (paper 003, Algorithm 4) without anybody knowing the whole pattern: ranks with more work than the average hand whole messages over to
-// ranks with less, whatever these send.
+// Phase II of message sharing (paper 003, Algorithm 4) without anybody knowing the whole pattern:
+// ranks with more work than the average hand whole messages over to ranks with less, whatever these
+// send.
 //
 //   P_max ──▶ t       becomes      P_max ══▶ P_min ──▶ t      one message less for P_max for each of them, one more for the first; one more for P_min, if it does
 //                                                             not write to t anyway
@@ -25,10 +26,13 @@ namespace tonari {
 
 class SecondPhase {
  public:
-  // As for Pairings (pairings.hpp): targets: to whom each rank here has to send, ascending, without itself. fixed: its work besides. Collective.
-  SecondPhase(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed);
+  // As for Pairings (pairings.hpp): targets: to whom each rank here has to send, ascending, without
+  // itself. fixed: its work besides. Collective.
+  SecondPhase(World& world, Work work, const std::vector<Ranks>& targets,
+              std::span<const Word> fixed);
 
-  // Whether anybody hands anything over. steps: so many of these stages follow each other, this one included. Collective.
+  // Whether anybody hands anything over. steps: so many of these stages follow each other, this one
+  // included. Collective.
   bool run(int steps);
 
   Sending& sending(std::size_t k) { return members_[k].sending; }  // of here()[k]

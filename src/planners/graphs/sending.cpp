@@ -10,28 +10,37 @@ Sending::Sending(std::int32_t rank, std::span<const std::int32_t> targets, Word 
   for (std::int32_t target : targets) lines_.push_back({target, rank, false});
 }
 
-Sending::Sending(std::int32_t rank, std::span<const Word> words, Work work) : rank_(rank), work_(work), load_(words[0]) {
-  const auto helpers = words.subspan(2, static_cast<std::size_t>(words[1])), lines = words.subspan(2 + helpers.size());
+Sending::Sending(std::int32_t rank, std::span<const Word> words, Work work)
+    : rank_(rank), work_(work), load_(words[0]) {
+  const auto helpers = words.subspan(2, static_cast<std::size_t>(words[1])),
+             lines = words.subspan(2 + helpers.size());
   helpers_.assign(helpers.begin(), helpers.end());
   for (std::size_t w = 0; w < lines.size(); w += 2)
-    lines_.push_back({static_cast<std::int32_t>(lines[w]), static_cast<std::int32_t>(lines[w + 1] >> 1), (lines[w + 1] & 1) != 0});
+    lines_.push_back({static_cast<std::int32_t>(lines[w]),
+                      static_cast<std::int32_t>(lines[w + 1] >> 1), (lines[w + 1] & 1) != 0});
 }
 
 std::vector<Word> Sending::words() const {
   std::vector<Word> words{load_, static_cast<Word>(helpers_.size())};
   words.insert(words.end(), helpers_.begin(), helpers_.end());
-  for (const Line& line : lines_) words.insert(words.end(), {line.target, Word{line.sender} << 1 | line.joined});
+  for (const Line& line : lines_)
+    words.insert(words.end(), {line.target, Word{line.sender} << 1 | line.joined});
   return words;
 }
 
-bool Sending::helps(std::int32_t rank) const { return std::binary_search(helpers_.begin(), helpers_.end(), rank); }
+bool Sending::helps(std::int32_t rank) const {
+  return std::binary_search(helpers_.begin(), helpers_.end(), rank);
+}
 
 const Sending::Line* Sending::find(std::int32_t target) const {
-  const auto line = std::lower_bound(lines_.begin(), lines_.end(), target, [](const Line& l, std::int32_t t) { return l.target < t; });
+  const auto line = std::lower_bound(lines_.begin(), lines_.end(), target,
+                                     [](const Line& l, std::int32_t t) { return l.target < t; });
   return line != lines_.end() && line->target == target ? &*line : nullptr;
 }
 
-Sending::Line* Sending::find(std::int32_t target) { return const_cast<Line*>(std::as_const(*this).find(target)); }
+Sending::Line* Sending::find(std::int32_t target) {
+  return const_cast<Line*>(std::as_const(*this).find(target));
+}
 
 Word Sending::cost(std::int32_t helper) const {
   if (helps(helper)) return 0;
@@ -59,9 +68,12 @@ bool Sending::writes(std::int32_t target) const {
 }
 
 void Sending::adopt(std::int32_t target) {
-  auto line = std::lower_bound(lines_.begin(), lines_.end(), target, [](const Line& l, std::int32_t t) { return l.target < t; });
-  if (line == lines_.end() || line->target != target) line = lines_.insert(line, {target, rank_, true}), load_ += work_.message;
-  else if (!sends(*line)) load_ += work_.message;
+  auto line = std::lower_bound(lines_.begin(), lines_.end(), target,
+                               [](const Line& l, std::int32_t t) { return l.target < t; });
+  if (line == lines_.end() || line->target != target)
+    line = lines_.insert(line, {target, rank_, true}), load_ += work_.message;
+  else if (!sends(*line))
+    load_ += work_.message;
   line->joined = true;
   load_ += work_.passed;
 }
@@ -70,10 +82,14 @@ std::vector<Sending::Gift> Sending::gifts() {
   std::vector<Gift> gifts;
   for (Line& line : lines_) {
     if (line.sender == rank_) continue;
-    if (helps(line.target)) line.sender = rank_;
-    else gifts.push_back({line.target, line.sender});
+    if (helps(line.target))
+      line.sender = rank_;
+    else
+      gifts.push_back({line.target, line.sender});
   }
-  std::sort(gifts.begin(), gifts.end(), [](const Gift& a, const Gift& b) { return std::pair(a.to, a.target) < std::pair(b.to, b.target); });
+  std::sort(gifts.begin(), gifts.end(), [](const Gift& a, const Gift& b) {
+    return std::pair(a.to, a.target) < std::pair(b.to, b.target);
+  });
   return gifts;
 }
 
@@ -89,7 +105,8 @@ class Pairing {
 
   Agreement run() {
     const Word before = most_.load(), other_before = other_.load();
-    if (most_.work_.helped + most_.work_.passed == 0) {  // else a third rank would have more work and nobody would have asked it
+    // else a third rank would have more work and nobody would have asked it
+    if (most_.work_.helped + most_.work_.passed == 0) {
       use_group_of(other_, &Common::other, most_, &Common::most, agreement_.most);
       use_group_of(most_, &Common::most, other_, &Common::other, agreement_.other);
     }
@@ -106,33 +123,44 @@ class Pairing {
   using Side = Line* Common::*;
   using Gifts = std::vector<Sending::Gift>;
 
-  // Cases 2 to 4: what `giver` still sends itself, while the block of `member` for the same target goes by way of someone else, goes that way too, if that is a
-  // message anyway or carries two at least. Whoever that is, it sends to the target for `member` already, and cannot give that away any more.
+  // Cases 2 to 4: what `giver` still sends itself, while the block of `member` for the same target
+  // goes by way of someone else, goes that way too, if that is a message anyway or carries two at
+  // least. Whoever that is, it sends to the target for `member` already, and cannot give that away
+  // any more.
   void use_group_of(const Sending& member, Side theirs, Sending& giver, Side own, Gifts& gifts) {
     std::vector<std::pair<std::int32_t, Line*>> found;
     for (const Common& c : common_) {
       const std::int32_t group = (c.*theirs)->sender;
-      if (giver.alone(*(c.*own)) && group != member.rank() && group != giver.rank() && group != (c.*own)->target) found.emplace_back(group, c.*own);
+      if (giver.alone(*(c.*own)) && group != member.rank() && group != giver.rank() &&
+          group != (c.*own)->target)
+        found.emplace_back(group, c.*own);
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto begin = found.begin(); begin != found.end();) {
-      const auto end = std::find_if(begin, found.end(), [&](const auto& gift) { return gift.first != begin->first; });
+      const auto end = std::find_if(begin, found.end(),
+                                    [&](const auto& gift) { return gift.first != begin->first; });
       if (end - begin > 1 || giver.cost(begin->first) == 0)
         for (auto gift = begin; gift != end; ++gift)
-          if (giver.alone(*gift->second)) give(giver, *gift->second, gift->first, gifts);  // the group may have become a helper that is this target
+          // the group may have become a helper that is this target
+          if (giver.alone(*gift->second)) give(giver, *gift->second, gift->first, gifts);
       begin = end;
     }
   }
 
-  // Case 1, and the last step of the others, (4.1): alpha messages go one way, the rest the other way.
+  // Case 1, and the last step of the others, (4.1): alpha messages go one way, the rest the other
+  // way.
   void share_equally() {
     std::vector<Common> both;
     for (const Common& c : common_)
-      if (own(most_, *c.most) && own(other_, *c.other) && (most_.alone(*c.most) || other_.alone(*c.other))) both.push_back(c);
+      if (own(most_, *c.most) && own(other_, *c.other) &&
+          (most_.alone(*c.most) || other_.alone(*c.other)))
+        both.push_back(c);
     const Work& work = most_.work_;
     const Word size = static_cast<Word>(both.size()), extra = most_.cost(other_.rank());
     const Word difference = most_.load() - other_.load() + extra * (work.message - work.helped);
-    const Word alpha = std::clamp<Word>((size + difference / (work.message + work.passed)) / 2, 0, size);
+    const Word alpha =
+        std::clamp<Word>((size + difference / (work.message + work.passed)) / 2, 0, size);
     Word given = 0;
     for (const Common& c : both)
       if (given < alpha && most_.alone(*c.most) && other_.sends(*c.other)) {
@@ -148,7 +176,9 @@ class Pairing {
       }
   }
 
-  static bool own(const Sending& sending, const Line& line) { return line.sender == sending.rank() && sending.sends(line); }
+  static bool own(const Sending& sending, const Line& line) {
+    return line.sender == sending.rank() && sending.sends(line);
+  }
   static Word give(Sending& giver, Line& line, std::int32_t to, Gifts& gifts) {
     const Word more = giver.give(line, to);
     gifts.push_back({line.target, to, more});

@@ -1,9 +1,11 @@
-// What one rank sends while ranks with common targets share their messages (message_sharing.cpp), and what two of them make of it.
+// What one rank sends while ranks with common targets share their messages (message_sharing.cpp),
+// and what two of them make of it.
 //
 //   line     a target, and who of the ranks sends there what this one has for it: the rank itself, or another one to which it has given the target
 //   helper   a rank to which it has given targets: one message now, which carries all their blocks, and what is for the helper itself
 //
-// A message for a target is given away only if it disappears with that: if it carries nothing that others gave. So what is given moves once.
+// A message for a target is given away only if it disappears with that: if it carries nothing that
+// others gave. So what is given moves once.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +18,9 @@ namespace tonari {
 
 // What counts as work, in any unit.
 struct Work {
-  Word message = 1;   // to send one
-  Word helped = 0;    // to get one as a helper
-  Word passed = 0;    // to pass on what another rank has for one target
+  Word message = 1;  // to send one
+  Word helped = 0;   // to get one as a helper
+  Word passed = 0;   // to pass on what another rank has for one target
 };
 
 class Sending {
@@ -43,8 +45,12 @@ class Sending {
   bool helps(std::int32_t rank) const;  // this one: is a helper
   std::span<const Line> lines() const { return lines_; }
   std::span<const std::int32_t> helpers() const { return helpers_; }  // ascending
-  bool sends(const Line& line) const { return line.joined || (line.sender == rank_ && !helps(line.target)); }
-  bool alone(const Line& line) const { return line.sender == rank_ && !line.joined && !helps(line.target); }
+  bool sends(const Line& line) const {
+    return line.joined || (line.sender == rank_ && !helps(line.target));
+  }
+  bool alone(const Line& line) const {
+    return line.sender == rank_ && !line.joined && !helps(line.target);
+  }
   // Messages more, 0 or 1, if the rank becomes a helper: what is sent there anyway then goes along.
   Word cost(std::int32_t helper) const;
 
@@ -59,7 +65,8 @@ class Sending {
   void adopt(std::int32_t target);
   void help(Word more) { load_ += more * work_.helped; }
 
-  // At the end: the gifts by which this rank saves anything, by helper and target. A target that became a helper gets its blocks itself.
+  // At the end: the gifts by which this rank saves anything, by helper and target. A target that
+  // became a helper gets its blocks itself.
   std::vector<Gift> gifts();
 
  private:
@@ -77,10 +84,12 @@ class Sending {
 // What two ranks agree on.
 struct Agreement {
   bool helps = false;
-  std::vector<Sending::Gift> most, other;  // what P_max gives, what its friend gives; to each other or to those who send for the other one
+  // what P_max gives, what its friend gives; to each other or to those who send for the other one
+  std::vector<Sending::Gift> most, other;
 };
 
-// One pairing, the four cases of paper 003's Algorithms 2 and 3: P_max and its friend, which come as copies.
+// One pairing, the four cases of paper 003's Algorithms 2 and 3: P_max and its friend, which come
+// as copies.
 Agreement share(Sending most, Sending other);
 
 }  // namespace tonari

@@ -21,11 +21,14 @@ Ranks targets_of(const Items& items) {
 
 Work all_work(const GraphTask& task) {
   // An allgather's block comes to a helper once, for all targets.
-  const double passed = task.collective == Collective::alltoall ? task.forwarding() : task.block_bytes * task.machine.G;
+  const double passed = task.collective == Collective::alltoall ? task.forwarding()
+                                                                : task.block_bytes * task.machine.G;
   return {1000, 1000, static_cast<Word>(1000 * std::min(passed / message_time(task), 1000.0))};
 }
 
-SharedRelays::SharedRelays(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) : world_(&world) {
+SharedRelays::SharedRelays(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+                           const GraphTask& task)
+    : world_(&world) {
   const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
   for (const Relay& relay : direct.front().relays) {
     Member& m = members_.emplace_back();
@@ -52,12 +55,14 @@ bool SharedRelays::messages_move(Work work, int steps) {
 
 void SharedRelays::give_away(const std::function<Sending&(std::size_t)>& sending) {
   std::vector<Shipments> shipments(members_.size());
-  for (std::size_t k = 0; k < members_.size(); ++k) shipments[k] = take_gifts(members_[k], sending(k));
+  for (std::size_t k = 0; k < members_.size(); ++k)
+    shipments[k] = take_gifts(members_[k], sending(k));
   ship(std::move(shipments));
   ++stage_;
 }
 
-// The same seen from the other end: receivers share what comes from common sources. Who gives a source to a helper gets its blocks from the helper, last.
+// The same seen from the other end: receivers share what comes from common sources. Who gives a
+// source to a helper gets its blocks from the helper, last.
 bool SharedRelays::receivers_share(Work work) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
   Pairings sharing(*world_, work, sources, fixed_work(work, targets));
@@ -69,7 +74,8 @@ bool SharedRelays::receivers_share(Work work) {
   }
   world_->exchange();
   std::vector<Shipments> shipments(members_.size());
-  for (std::size_t k = 0; k < members_.size(); ++k) shipments[k] = take_orders(members_[k], world_->mail(k), here(k));
+  for (std::size_t k = 0; k < members_.size(); ++k)
+    shipments[k] = take_orders(members_[k], world_->mail(k), here(k));
   ship(std::move(shipments));
   ++stage_;
   return true;
@@ -79,7 +85,8 @@ std::vector<Relay> SharedRelays::deliver() const {
   SharedRelays last = *this;
   std::vector<Shipments> shipments(members_.size());
   for (std::size_t k = 0; k < members_.size(); ++k)
-    for (const Item& item : std::exchange(last.members_[k].items, {})) shipments[k].push_back({item.target, item});
+    for (const Item& item : std::exchange(last.members_[k].items, {}))
+      shipments[k].push_back({item.target, item});
   last.ship(std::move(shipments));
   std::vector<Relay> relays;
   for (Member& m : last.members_) relays.push_back(std::move(m.relay));
@@ -107,7 +114,8 @@ std::vector<Word> SharedRelays::fixed_work(Work work, const std::vector<Ranks>& 
   std::vector<Word> fixed;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const Member& m = members_[k];
-    fixed.push_back(m.sent * work.message + (m.received + static_cast<Word>(others[k].size())) * work.helped);
+    fixed.push_back(m.sent * work.message +
+                    (m.received + static_cast<Word>(others[k].size())) * work.helped);
   }
   return fixed;
 }
@@ -121,30 +129,43 @@ SharedRelays::Shipments SharedRelays::take_gifts(Member& m, Sending& sending) {
   for (const Sending::Gift& gift : gifts) to.emplace_back(gift.target, gift.to);
   std::sort(to.begin(), to.end());
   for (const Item& item : m.items) {
-    const auto given = std::lower_bound(to.begin(), to.end(), std::pair(item.target, std::int32_t{0}));
-    if (given != to.end() && given->first == item.target) shipments.push_back({given->second, item});
-    else if (sending.helps(item.target)) shipments.push_back({item.target, item});
-    else kept.push_back(item);
+    const auto given =
+        std::lower_bound(to.begin(), to.end(), std::pair(item.target, std::int32_t{0}));
+    if (given != to.end() && given->first == item.target)
+      shipments.push_back({given->second, item});
+    else if (sending.helps(item.target))
+      shipments.push_back({item.target, item});
+    else
+      kept.push_back(item);
   }
   m.items = std::move(kept);
   return shipments;
 }
 
-// What does not leave last: all but what this rank, as a helper, has for those that it helps. Targets say by way of whom they want it.
-SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const Letter> orders, std::int32_t self) {
+// What does not leave last: all but what this rank, as a helper, has for those that it helps.
+// Targets say by way of whom they want it.
+SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const Letter> orders,
+                                                  std::int32_t self) {
   Shipments shipments;
   Items kept;
   for (const Item& item : m.items) {
-    const auto order = std::lower_bound(orders.begin(), orders.end(), item.target, [](const Letter& l, std::int32_t target) { return l.from < target; });
-    const std::int32_t to = order != orders.end() && order->from == item.target ? static_cast<std::int32_t>(order->words[0]) : item.target;
-    if (to == self) kept.push_back(item);
-    else shipments.push_back({to, item});
+    const auto order =
+        std::lower_bound(orders.begin(), orders.end(), item.target,
+                         [](const Letter& l, std::int32_t target) { return l.from < target; });
+    const std::int32_t to = order != orders.end() && order->from == item.target
+                                ? static_cast<std::int32_t>(order->words[0])
+                                : item.target;
+    if (to == self)
+      kept.push_back(item);
+    else
+      shipments.push_back({to, item});
   }
   m.items = std::move(kept);
   return shipments;
 }
 
-// All shipments leave in this stage. Their receivers learn what comes, for whom, and refuse a block that they have: it need not travel.
+// All shipments leave in this stage. Their receivers learn what comes, for whom, and refuse a block
+// that they have: it need not travel.
 void SharedRelays::ship(std::vector<Shipments> shipments) {
   std::vector<Word> words;
   for (std::size_t k = 0; k < members_.size(); ++k) {
@@ -152,7 +173,8 @@ void SharedRelays::ship(std::vector<Shipments> shipments) {
     for (auto first = shipments[k].begin(); first != shipments[k].end();) {
       const std::int32_t to = first->to;
       for (words.clear(); first != shipments[k].end() && first->to == to; ++first)
-        words.insert(words.end(), {first->item.target, first->item.block.origin, Word{first->item.block.block}});
+        words.insert(words.end(),
+                     {first->item.target, first->item.block.origin, Word{first->item.block.block}});
       world_->put(k, to, words);
     }
   }
@@ -169,7 +191,8 @@ void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
   std::vector<BlockId> blocks;
   for (std::size_t w = 0; w < letter.words.size(); w += 3) {
     const Item item{static_cast<std::int32_t>(letter.words[w]),
-                    {static_cast<std::int32_t>(letter.words[w + 1]), static_cast<std::uint32_t>(letter.words[w + 2])}};
+                    {static_cast<std::int32_t>(letter.words[w + 1]),
+                     static_cast<std::uint32_t>(letter.words[w + 2])}};
     blocks.push_back(item.block);
     if (item.target != here(k)) m.items.push_back(item);
   }
@@ -178,14 +201,17 @@ void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
   const std::size_t before = m.held.size();
   std::vector<Word> refused;
   for (BlockId block : blocks)
-    if (block.origin == here(k) || std::binary_search(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before), block)) {
+    if (block.origin == here(k) ||
+        std::binary_search(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before),
+                           block)) {
       refused.insert(refused.end(), {block.origin, Word{block.block}});
     } else {
       m.held.push_back(block);
       m.relay.in.push_back({stage_, letter.from, block});
     }
   m.received += m.held.size() > before;
-  std::inplace_merge(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before), m.held.end());
+  std::inplace_merge(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before),
+                     m.held.end());
   if (!refused.empty()) world_->put(k, letter.from, refused);
 }
 
@@ -193,14 +219,18 @@ void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) c
   std::vector<std::pair<std::int32_t, BlockId>> refused;
   for (const Letter& letter : world_->mail(k))
     for (std::size_t w = 0; w < letter.words.size(); w += 2)
-      refused.push_back({letter.from, {static_cast<std::int32_t>(letter.words[w]), static_cast<std::uint32_t>(letter.words[w + 1])}});
+      refused.push_back({letter.from,
+                         {static_cast<std::int32_t>(letter.words[w]),
+                          static_cast<std::uint32_t>(letter.words[w + 1])}});
   std::sort(refused.begin(), refused.end());
   std::vector<Hop> hops;
   for (const Shipment& s : shipments)
-    if (!std::binary_search(refused.begin(), refused.end(), std::pair(s.to, s.item.block))) hops.push_back({stage_, s.to, s.item.block});
+    if (!std::binary_search(refused.begin(), refused.end(), std::pair(s.to, s.item.block)))
+      hops.push_back({stage_, s.to, s.item.block});
   begin_behind(here(k), hops);
   hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
-  for (std::size_t h = 0; h < hops.size(); ++h) m.sent += h == 0 || hops[h].peer != hops[h - 1].peer;
+  for (std::size_t h = 0; h < hops.size(); ++h)
+    m.sent += h == 0 || hops[h].peer != hops[h - 1].peer;
   m.relay.out.insert(m.relay.out.end(), hops.begin(), hops.end());
 }
 

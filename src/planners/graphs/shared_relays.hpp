@@ -1,12 +1,14 @@
-// Blocks on their way while ranks share what they have to send, stage by stage, and the hops that come of it. What a rank has for one target at the beginning of
-// a stage is one message, whoever's blocks it carries; so stages may follow each other.
+// Blocks on their way while ranks share what they have to send, stage by stage, and the hops that
+// come of it. What a rank has for one target at the beginning of a stage is one message, whoever's
+// blocks it carries; so stages may follow each other.
 //
 //   senders share      a ══▶ b ──▶ t     a has given t to b, which writes to t anyway: a's blocks for t go to b in this stage, and with b's in a later one
 //   receivers share    s ══▶ h ──▶ t     the same with all arrows turned round: t has given s to h, to which s writes anyway; h passes on in the next stage
 //   messages move      a ══▶ b ──▶ t     a has handed t over to b, whatever b writes to: what a has for t goes to b in this stage
 //
-// A rank refuses a block that it has or had: an allgather's, because it is its target as well or passes it on to others; any block on a way that comes back to
-// it. It is the one to pass it on all the same.
+// A rank refuses a block that it has or had: an allgather's, because it is its target as well or
+// passes it on to others; any block on a way that comes back to it. It is the one to pass it on all
+// the same.
 #pragma once
 
 #include <functional>
@@ -16,12 +18,14 @@
 
 namespace tonari {
 
-// Messages sent, messages received, and blocks passed on, in thousandths of a message's time: what a rank that helps may not have more of than the busiest.
+// Messages sent, messages received, and blocks passed on, in thousandths of a message's time: what
+// a rank that helps may not have more of than the busiest.
 Work all_work(const GraphTask& task);
 
 class SharedRelays {
  public:
-  SharedRelays(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task);
+  SharedRelays(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+               const GraphTask& task);
 
   // One stage; false, and no stage, if nobody shares. Collective.
   bool senders_share(Work work);
@@ -48,9 +52,9 @@ class SharedRelays {
 
   // What one rank knows.
   struct Member {
-    Items items;                // still to be sent
-    std::vector<BlockId> held;  // of others, which it has or had, ascending
-    Relay relay;                // the hops so far
+    Items items;                  // still to be sent
+    std::vector<BlockId> held;    // of others, which it has or had, ascending
+    Relay relay;                  // the hops so far
     Word sent = 0, received = 0;  // ... and the messages that they are
   };
 

@@ -1,12 +1,17 @@
-// store-and-forward: all ranks are the points of a virtual mesh, and blocks go along one dimension after the other, those for one neighbor together (Selvitopi
-// and Aykanat, "Regularizing irregularly sparse point-to-point communications", SC 2019): however irregular the pattern, a rank has at most the sum of
-// (size - 1) messages to send, and as many to receive. How the mesh is made where the number of ranks does not factor: topology/virtual_topology.hpp.
+// store-and-forward: all ranks are the points of a virtual mesh, and blocks go along one dimension
+// after the other, those for one neighbor together (Selvitopi and Aykanat, "Regularizing
+// irregularly sparse point-to-point communications", SC 2019): however irregular the pattern, a
+// rank has at most the sum of (size - 1) messages to send, and as many to receive. How the mesh is
+// made where the number of ranks does not factor: topology/virtual_topology.hpp.
 //
-// In an allgather a block travels once per hop for all targets behind it; a rank's block meets nobody twice, as its routes are a tree.
+// In an allgather a block travels once per hop for all targets behind it; a rank's block meets
+// nobody twice, as its routes are a tree.
 //
-// Ways: 2 and 3 dimensions and the most there are. From P messages, 2 and 3 dimensions lead to 2 P^(1/2) and 3 P^(1/3), nearly all there is to save, and every
-// further dimension is a hop more for every byte; where blocks are so small that bytes cost nothing, log2 P dimensions have the fewest messages. What lies
-// between would take as long to plan and to measure each, and seldom wins by much.
+// Ways: 2 and 3 dimensions and the most there are. From P messages, 2 and 3 dimensions lead to 2
+// P^(1/2) and 3 P^(1/3), nearly all there is to save, and every further dimension is a hop more for
+// every byte; where blocks are so small that bytes cost nothing, log2 P dimensions have the fewest
+// messages. What lies between would take as long to plan and to measure each, and seldom wins by
+// much.
 #include <algorithm>
 #include <tuple>
 
@@ -27,9 +32,11 @@ std::vector<Parcel> own_parcels(const Vertex& v, Collective collective) {
   std::vector<Parcel> parcels;
   const bool alltoall = collective == Collective::alltoall;
   for (std::uint32_t i = 0; i < v.targets.size(); ++i)
-    if (v.targets[i] >= 0 && v.targets[i] != v.rank) parcels.push_back({v.targets[i], {v.rank, alltoall ? i : 0}});
+    if (v.targets[i] >= 0 && v.targets[i] != v.rank)
+      parcels.push_back({v.targets[i], {v.rank, alltoall ? i : 0}});
   std::sort(parcels.begin(), parcels.end());
-  parcels.erase(std::unique(parcels.begin(), parcels.end()), parcels.end());  // edges of an allgather that repeat
+  // edges of an allgather that repeat
+  parcels.erase(std::unique(parcels.begin(), parcels.end()), parcels.end());
   return parcels;
 }
 
@@ -44,7 +51,9 @@ std::vector<int> offered_dimensions(int ranks) {
 class Forwarding {
  public:
   Forwarding(World& world, std::span<const Vertex> vertices, Collective collective, int n)
-      : world_(world), topology_(world.ranks(), virtual_topology(world.ranks(), n)), relays_(vertices.size()) {
+      : world_(world),
+        topology_(world.ranks(), virtual_topology(world.ranks(), n)),
+        relays_(vertices.size()) {
     for (const Vertex& v : vertices) held_.push_back(own_parcels(v, collective));
   }
 
@@ -53,28 +62,33 @@ class Forwarding {
       for (std::size_t k = 0; k < held_.size(); ++k) send(k, d);
       world_.exchange();
       for (std::size_t k : world_.receivers())
-        for (const Letter& letter : world_.mail(k)) receive(k, static_cast<std::int32_t>(d), letter);
+        for (const Letter& letter : world_.mail(k))
+          receive(k, static_cast<std::int32_t>(d), letter);
     }
     return std::move(relays_);
   }
 
  private:
-  // Who has hops in this dimension leaves; every rank begins behind itself, so that not all send to the same one at a time.
+  // Who has hops in this dimension leaves; every rank begins behind itself, so that not all send to
+  // the same one at a time.
   void send(std::size_t k, std::size_t d) {
     const std::int32_t rank = world_.here()[k];
     std::vector<std::pair<std::int32_t, Parcel>> leaving;  // how far up, cyclically
     std::erase_if(held_[k], [&](const Parcel& parcel) {
       const std::int32_t next = topology_.next(rank, parcel.target, d);
-      if (next != rank) leaving.emplace_back(next > rank ? next - rank : next - rank + world_.ranks(), parcel);
+      if (next != rank)
+        leaving.emplace_back(next > rank ? next - rank : next - rank + world_.ranks(), parcel);
       return next != rank;
     });
     std::sort(leaving.begin(), leaving.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.first, a.second.block, a.second.target) < std::tie(b.first, b.second.block, b.second.target);
+      return std::tie(a.first, a.second.block, a.second.target) <
+             std::tie(b.first, b.second.block, b.second.target);
     });
     std::vector<Word> words;
     for (auto first = leaving.begin(); first != leaving.end();) {
       const std::int32_t peer = (rank + first->first) % world_.ranks();
-      const auto last = std::find_if(first, leaving.end(), [&](const auto& entry) { return entry.first != first->first; });
+      const auto last = std::find_if(
+          first, leaving.end(), [&](const auto& entry) { return entry.first != first->first; });
       words.clear();
       for (; first != last; ++first) {
         const Parcel& parcel = first->second;
@@ -87,7 +101,8 @@ class Forwarding {
 
   void receive(std::size_t k, std::int32_t stage, const Letter& letter) {
     for (std::size_t w = 0; w < letter.words.size(); w += 3) {
-      const BlockId block{static_cast<std::int32_t>(letter.words[w]), static_cast<std::uint32_t>(letter.words[w + 1])};
+      const BlockId block{static_cast<std::int32_t>(letter.words[w]),
+                          static_cast<std::uint32_t>(letter.words[w + 1])};
       const auto target = static_cast<std::int32_t>(letter.words[w + 2]);
       add(relays_[k].in, {stage, letter.from, block});
       if (target != world_.here()[k]) held_[k].push_back({target, block});
@@ -105,14 +120,17 @@ class Forwarding {
   std::vector<Relay> relays_;
 };
 
-// The most that n dimensions can cost the busiest rank, against what it does now: at most all its possible neighbors in the mesh, a latency per dimension, and,
-// of an all-to-all's blocks, as many passed on as the average rank has to send.
+// The most that n dimensions can cost the busiest rank, against what it does now: at most all its
+// possible neighbors in the mesh, a latency per dimension, and, of an all-to-all's blocks, as many
+// passed on as the average rank has to send.
 bool may_pay(const GraphFacts& facts, const GraphTask& task, int n) {
   double messages = 0;
   for (int size : virtual_topology(facts.ranks, n)) messages += size - 1;
   const double blocks = static_cast<double>(facts.pairs) / facts.ranks;
-  const double passing = task.collective == Collective::alltoall ? blocks * task.forwarding() : task.forwarding();
-  return messages * message_time(task) + (n - 1) * (task.machine.L + passing) < static_cast<double>(facts.degree()) * message_time(task);
+  const double passing =
+      task.collective == Collective::alltoall ? blocks * task.forwarding() : task.forwarding();
+  return messages * message_time(task) + (n - 1) * (task.machine.L + passing) <
+         static_cast<double>(facts.degree()) * message_time(task);
 }
 
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
@@ -120,19 +138,24 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (const std::string reason = too_regular(facts, task); !reason.empty()) return reason;
   for (int n : offered_dimensions(facts.ranks))
     if (may_pay(facts, task, n)) return "";
-  return "the busiest rank has too few messages: on a mesh it might have as many, and each takes more hops";
+  return "the busiest rank has too few messages: on a mesh it might have as many, and each takes "
+         "more hops";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) {
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+                           const GraphTask& task) {
   std::vector<GraphWay> all;
   for (int n : offered_dimensions(facts.ranks))
-    all.push_back({"dims" + std::to_string(n), Forwarding(world, vertices, task.collective, n).run(), 0});
+    all.push_back(
+        {"dims" + std::to_string(n), Forwarding(world, vertices, task.collective, n).run(), 0});
   return all;
 }
 
 }  // namespace
 
 const GraphAlgorithm graph_store_and_forward{
-    "store-and-forward", "along the dimensions of a virtual mesh, stage by stage (Selvitopi and Aykanat 2019)", applicable, ways};
+    "store-and-forward",
+    "along the dimensions of a virtual mesh, stage by stage (Selvitopi and Aykanat 2019)",
+    applicable, ways};
 
 }  // namespace tonari

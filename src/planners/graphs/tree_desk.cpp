@@ -6,7 +6,8 @@
 namespace tonari {
 namespace {
 
-constexpr std::size_t words_per_parcel = 4;  // of a letter: receiver, origin, block, the stage in which it will arrive
+// of a letter: receiver, origin, block, the stage in which it will arrive
+constexpr std::size_t words_per_parcel = 4;
 
 void sort_unique(std::vector<std::int32_t>& ranks) {
   std::sort(ranks.begin(), ranks.end());
@@ -15,9 +16,11 @@ void sort_unique(std::vector<std::int32_t>& ranks) {
 
 }  // namespace
 
-Desk::Desk(const Vertex& v, Collective collective) : vertex_(&v), alltoall_(collective == Collective::alltoall) {
+Desk::Desk(const Vertex& v, Collective collective)
+    : vertex_(&v), alltoall_(collective == Collective::alltoall) {
   for (std::uint32_t i = 0; i < v.targets.size(); ++i)
-    if (v.targets[i] >= 0 && v.targets[i] != v.rank) parcels_.push_back({v.targets[i], {v.rank, alltoall_ ? i : 0}, -1});
+    if (v.targets[i] >= 0 && v.targets[i] != v.rank)
+      parcels_.push_back({v.targets[i], {v.rank, alltoall_ ? i : 0}, -1});
   sort();
   for (std::int32_t source : v.sources)
     if (source >= 0 && source != v.rank) sources_.push_back(source);
@@ -26,9 +29,11 @@ Desk::Desk(const Vertex& v, Collective collective) : vertex_(&v), alltoall_(coll
 
 void Desk::sort() {
   std::sort(parcels_.begin(), parcels_.end());
-  parcels_.erase(std::unique(parcels_.begin(), parcels_.end()), parcels_.end());  // repeated edges of an allgather
+  // repeated edges of an allgather
+  parcels_.erase(std::unique(parcels_.begin(), parcels_.end()), parcels_.end());
   leaves_ = 0;
-  for (std::size_t i = 0; i < parcels_.size(); ++i) leaves_ += i == 0 || parcels_[i].peer != parcels_[i - 1].peer;
+  for (std::size_t i = 0; i < parcels_.size(); ++i)
+    leaves_ += i == 0 || parcels_[i].peer != parcels_[i - 1].peer;
 }
 
 std::vector<std::int32_t> Desk::receivers() const {
@@ -40,7 +45,9 @@ std::vector<std::int32_t> Desk::receivers() const {
 }
 
 bool Desk::gets(std::int32_t origin) const {
-  const auto in = [&](const std::vector<std::int32_t>& list) { return std::binary_search(list.begin(), list.end(), origin); };
+  const auto in = [&](const std::vector<std::int32_t>& list) {
+    return std::binary_search(list.begin(), list.end(), origin);
+  };
   return origin == vertex_->rank || in(sources_) || in(taken_);
 }
 
@@ -48,7 +55,8 @@ Desk::Movable Desk::movable() const {
   Movable all;
   std::map<BlockId, Word> carried;  // by how many leaves that carry nothing else
   for (std::size_t begin = 0, end; begin < parcels_.size(); begin = end) {
-    for (end = begin + 1; end < parcels_.size() && parcels_[end].peer == parcels_[begin].peer;) ++end;
+    for (end = begin + 1; end < parcels_.size() && parcels_[end].peer == parcels_[begin].peer;)
+      ++end;
     all.leaves.push_back({begin, end, parcels_[begin].peer});
     if (!alltoall_ && end - begin == 1) ++carried[parcels_[begin].block];
   }
@@ -56,19 +64,24 @@ Desk::Movable Desk::movable() const {
   Word most = 0;
   for (const auto& [block, count] : carried)
     if (count > most) all.block = block, most = count;
-  std::erase_if(all.leaves, [&](const Movable::Run& run) { return run.end - run.begin > 1 || parcels_[run.begin].block != all.block; });
+  std::erase_if(all.leaves, [&](const Movable::Run& run) {
+    return run.end - run.begin > 1 || parcels_[run.begin].block != all.block;
+  });
   return all;
 }
 
 Desk::Movable::Run Desk::leaf(std::int32_t peer) const {
   const auto before = [](const Parcel& p, std::int32_t rank) { return p.peer < rank; };
-  const auto first = std::lower_bound(parcels_.begin(), parcels_.end(), peer, before), last = std::lower_bound(first, parcels_.end(), peer + 1, before);
-  return {static_cast<std::size_t>(first - parcels_.begin()), static_cast<std::size_t>(last - parcels_.begin()), peer};
+  const auto first = std::lower_bound(parcels_.begin(), parcels_.end(), peer, before),
+             last = std::lower_bound(first, parcels_.end(), peer + 1, before);
+  return {static_cast<std::size_t>(first - parcels_.begin()),
+          static_cast<std::size_t>(last - parcels_.begin()), peer};
 }
 
 std::int32_t Desk::stage(const Movable::Run& run) const {
   std::int32_t arrived = -1;
-  for (std::size_t i = run.begin; i < run.end; ++i) arrived = std::max(arrived, parcels_[i].arrived);
+  for (std::size_t i = run.begin; i < run.end; ++i)
+    arrived = std::max(arrived, parcels_[i].arrived);
   return arrived + 1;
 }
 
@@ -80,7 +93,9 @@ std::int32_t Desk::bundle_stage(std::int32_t helper, std::int32_t least) const {
 }
 
 const Hop* Desk::given(std::int32_t helper, BlockId block) const {
-  const auto found = std::find_if(given_.begin(), given_.end(), [&](const Hop& hop) { return hop.peer == helper && hop.block == block; });
+  const auto found = std::find_if(given_.begin(), given_.end(), [&](const Hop& hop) {
+    return hop.peer == helper && hop.block == block;
+  });
   return found == given_.end() ? nullptr : &*found;
 }
 
@@ -91,15 +106,20 @@ Desk::Relation Desk::relation(std::int32_t helper, const Movable& movable) const
   const bool listed = place != movable.leaves.end() && place->peer == helper;
   const bool has_leaf = own.begin < own.end;
   // A bundle whose stage suffices for all that is here takes whatever is given.
-  const bool has_bundle = std::any_of(bundles_.begin(), bundles_.end(), [&](const Bundle& b) { return b.helper == helper && b.stage >= depth_; });
-  const bool wanted = std::any_of(parcels_.data() + own.begin, parcels_.data() + own.end, [&](const Parcel& p) { return p.block == movable.block; });
+  const bool has_bundle = std::any_of(bundles_.begin(), bundles_.end(), [&](const Bundle& b) {
+    return b.helper == helper && b.stage >= depth_;
+  });
+  const bool wanted = std::any_of(parcels_.data() + own.begin, parcels_.data() + own.end,
+                                  [&](const Parcel& p) { return p.block == movable.block; });
   const bool goes = wanted || given(helper, movable.block) != nullptr;
-  return {static_cast<Word>(movable.leaves.size()) - listed, has_leaf, !has_leaf && !has_bundle, !alltoall_ && !goes};
+  return {static_cast<Word>(movable.leaves.size()) - listed, has_leaf, !has_leaf && !has_bundle,
+          !alltoall_ && !goes};
 }
 
 std::vector<Word> Desk::give(std::int32_t helper, const Movable& movable, Word x) {
   std::vector<Movable::Run> runs;
-  for (auto run = movable.leaves.rbegin(); run != movable.leaves.rend() && static_cast<Word>(runs.size()) < x; ++run)
+  for (auto run = movable.leaves.rbegin();
+       run != movable.leaves.rend() && static_cast<Word>(runs.size()) < x; ++run)
     if (run->peer != helper) runs.push_back(*run);
   const std::size_t given_away = runs.size();
   if (const Movable::Run own = leaf(helper); own.begin < own.end) runs.push_back(own);
@@ -107,7 +127,8 @@ std::vector<Word> Desk::give(std::int32_t helper, const Movable& movable, Word x
   std::int32_t least = 0;
   for (const Movable::Run& run : runs) least = std::max(least, stage(run));
   const Bundle bundle{helper, bundle_stage(helper, least)};
-  if (std::find(bundles_.begin(), bundles_.end(), bundle) == bundles_.end()) bundles_.push_back(bundle);
+  if (std::find(bundles_.begin(), bundles_.end(), bundle) == bundles_.end())
+    bundles_.push_back(bundle);
 
   std::vector<Word> letter;
   for (std::size_t r = runs.size(); r-- > 0;)  // what the helper wants itself goes first
@@ -116,7 +137,9 @@ std::vector<Word> Desk::give(std::int32_t helper, const Movable& movable, Word x
       const Hop* there = alltoall_ ? nullptr : given(helper, p.block);
       const std::int32_t arrives = there ? there->stage : bundle.stage;
       if (!there) given_.push_back({bundle.stage, helper, p.block});
-      if (r < given_away) letter.insert(letter.end(), {p.peer, p.block.origin, static_cast<Word>(p.block.block), arrives});
+      if (r < given_away)
+        letter.insert(letter.end(),
+                      {p.peer, p.block.origin, static_cast<Word>(p.block.block), arrives});
       p.peer = -1;
     }
   std::erase_if(parcels_, [](const Parcel& p) { return p.peer < 0; });
@@ -126,7 +149,9 @@ std::vector<Word> Desk::give(std::int32_t helper, const Movable& movable, Word x
 
 void Desk::take(std::span<const Word> letter) {
   for (; !letter.empty(); letter = letter.subspan(words_per_parcel)) {
-    const auto peer = static_cast<std::int32_t>(letter[0]), origin = static_cast<std::int32_t>(letter[1]), arrives = static_cast<std::int32_t>(letter[3]);
+    const auto peer = static_cast<std::int32_t>(letter[0]),
+               origin = static_cast<std::int32_t>(letter[1]),
+               arrives = static_cast<std::int32_t>(letter[3]);
     parcels_.push_back({peer, {origin, static_cast<std::uint32_t>(letter[2])}, arrives});
     depth_ = std::max(depth_, arrives + 1);
     if (!alltoall_) taken_.push_back(origin);
@@ -137,7 +162,8 @@ void Desk::take(std::span<const Word> letter) {
 
 std::vector<Hop> Desk::hops() const {
   std::map<std::int32_t, std::size_t> place;  // of a peer in the list of targets
-  for (std::size_t i = 0; i < vertex_->targets.size(); ++i) place.try_emplace(vertex_->targets[i], i);
+  for (std::size_t i = 0; i < vertex_->targets.size(); ++i)
+    place.try_emplace(vertex_->targets[i], i);
   struct Leaf {
     std::size_t place;
     std::int32_t stage;
@@ -145,14 +171,18 @@ std::vector<Hop> Desk::hops() const {
   };
   std::vector<Leaf> leaves;
   for (std::size_t begin = 0, end; begin < parcels_.size(); begin = end) {
-    for (end = begin + 1; end < parcels_.size() && parcels_[end].peer == parcels_[begin].peer;) ++end;
+    for (end = begin + 1; end < parcels_.size() && parcels_[end].peer == parcels_[begin].peer;)
+      ++end;
     const auto listed = place.find(parcels_[begin].peer);
-    leaves.push_back({listed == place.end() ? vertex_->targets.size() : listed->second, stage({begin, end, 0}), begin, end});
+    leaves.push_back({listed == place.end() ? vertex_->targets.size() : listed->second,
+                      stage({begin, end, 0}), begin, end});
   }
-  std::stable_sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
+  std::stable_sort(leaves.begin(), leaves.end(),
+                   [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
   std::vector<Hop> all = given_;
   for (const Leaf& leaf : leaves)
-    for (std::size_t i = leaf.begin; i < leaf.end; ++i) all.push_back({leaf.stage, parcels_[i].peer, parcels_[i].block});
+    for (std::size_t i = leaf.begin; i < leaf.end; ++i)
+      all.push_back({leaf.stage, parcels_[i].peer, parcels_[i].block});
   return all;
 }
 

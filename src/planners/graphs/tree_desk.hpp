@@ -3,9 +3,11 @@
 //   leaf     a message with blocks that its receiver wants; it can be given to another rank
 //   bundle   a message to a helper with the blocks of the leaves given to it (and those that the helper wants itself); it stays
 //
-// A rank may take leaves from others until it first gives some away; then it only gives. So whatever arrives at a rank to be passed on was decided before
-// all that the rank decides itself: a bundle's stage, one more than the latest stage in which its blocks arrived, never changes; no bundles wait for each
-// other in a circle; and no block comes to a rank twice, because every rank on its way but the last has given it away and takes nothing any more.
+// A rank may take leaves from others until it first gives some away; then it only gives. So
+// whatever arrives at a rank to be passed on was decided before all that the rank decides itself: a
+// bundle's stage, one more than the latest stage in which its blocks arrived, never changes; no
+// bundles wait for each other in a circle; and no block comes to a rank twice, because every rank
+// on its way but the last has given it away and takes nothing any more.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +23,19 @@ class Desk {
  public:
   Desk(const Vertex& vertex, Collective collective);
 
-  Word messages() const { return leaves_ + static_cast<Word>(bundles_.size()); }  // that this rank sends
+  // that this rank sends
+  Word messages() const { return leaves_ + static_cast<Word>(bundles_.size()); }
   Word leaves() const { return leaves_; }
-  Word sources() const { return static_cast<Word>(sources_.size()); }  // distinct other ranks that send to this one in the graph
+  // distinct other ranks that send to this one in the graph
+  Word sources() const { return static_cast<Word>(sources_.size()); }
   bool gives() const { return !bundles_.empty(); }
   bool takes() const { return depth_ > 0; }
   std::vector<std::int32_t> receivers() const;  // of leaves and bundles, each once
   // In an allgather: whether the block of `origin` comes to this rank anyway, or is its own.
   bool gets(std::int32_t origin) const;
 
-  // Leaves that could be given away together: all of them, or in an allgather those that carry just one block, the one that most of them carry.
+  // Leaves that could be given away together: all of them, or in an allgather those that carry just
+  // one block, the one that most of them carry.
   struct Movable {
     struct Run {
       std::size_t begin, end;  // in parcels
@@ -43,10 +48,11 @@ class Desk {
 
   // What giving to a helper would mean.
   struct Relation {
-    Word movable;       // leaves that could go there: all but its own
-    bool receiver;      // the helper is a receiver of this rank: its leaf becomes part of the bundle
-    bool new_message;   // a message more: neither a leaf nor a bundle goes there yet
-    bool new_block;     // allgather: the block would not go there otherwise
+    Word movable;  // leaves that could go there: all but its own
+    // the helper is a receiver of this rank: its leaf becomes part of the bundle
+    bool receiver;
+    bool new_message;  // a message more: neither a leaf nor a bundle goes there yet
+    bool new_block;    // allgather: the block would not go there otherwise
   };
   Relation relation(std::int32_t helper, const Movable& movable) const;
 
@@ -54,8 +60,9 @@ class Desk {
   std::vector<Word> give(std::int32_t helper, const Movable& movable, Word x);
   void take(std::span<const Word> letter);
 
-  // Every rank that gets a message, and the hops of this rank: bundles first, the earliest first, because what is given first is the largest part of a
-  // tree; then the leaves, in the order of the list of targets.
+  // Every rank that gets a message, and the hops of this rank: bundles first, the earliest first,
+  // because what is given first is the largest part of a tree; then the leaves, in the order of the
+  // list of targets.
   std::vector<Hop> hops() const;
 
  private:
@@ -77,12 +84,14 @@ class Desk {
 
   const Vertex* vertex_;
   bool alltoall_;
-  std::vector<Parcel> parcels_;      // of leaves, by peer
+  std::vector<Parcel> parcels_;  // of leaves, by peer
   Word leaves_ = 0;
   std::vector<Bundle> bundles_;
-  std::vector<Hop> given_;           // what bundles carry
-  std::vector<std::int32_t> sources_, taken_;  // origins, ascending; of blocks taken in an allgather
-  std::int32_t depth_ = 0;           // one more than the latest stage in which anything arrives to be passed on
+  std::vector<Hop> given_;  // what bundles carry
+  // origins, ascending; of blocks taken in an allgather
+  std::vector<std::int32_t> sources_, taken_;
+  // one more than the latest stage in which anything arrives to be passed on
+  std::int32_t depth_ = 0;
 };
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
-// tree: ranks with many messages hand some of them to ranks with few, which pass the blocks on (paper 002, §II-B1), again and again, so that a hot spot
-// ends with a tree of several levels:
+// tree: ranks with many messages hand some of them to ranks with few, which pass the blocks on
+// (paper 002, §II-B1), again and again, so that a hot spot ends with a tree of several levels:
 //
 //   Step 1   find the rank p_m with the most outgoing messages, m, and p_s with the fewest, s
 //   Step 2   if m - s > t and it gains: p_m moves x messages to p_s and sends it one with all their blocks; else stop
@@ -50,16 +50,20 @@ class Share {
  public:
   virtual ~Share() = default;
   virtual Word amount(const Case& move) = 0;
-  virtual Word load(const Desk& desk) const = 0;         // how busy a helper would be
-  virtual bool promising(Word m, Word load) const = 0;   // whether anything could move from a rank with m messages at all
-  virtual bool asks() const = 0;                         // whether p_m asks its receivers, too
+  virtual Word load(const Desk& desk) const = 0;  // how busy a helper would be
+  // whether anything could move from a rank with m messages at all
+  virtual bool promising(Word m, Word load) const = 0;
+  virtual bool asks() const = 0;  // whether p_m asks its receivers, too
 };
 
-Word bounded(double messages) { return messages < 1e9 ? static_cast<Word>(std::ceil(messages)) : Word{1000000000}; }
+Word bounded(double messages) {
+  return messages < 1e9 ? static_cast<Word>(std::ceil(messages)) : Word{1000000000};
+}
 
 class PaperShare final : public Share {
  public:
-  explicit PaperShare(const GraphTask& task) : task_(task), alltoall_(task.collective == Collective::alltoall) {
+  explicit PaperShare(const GraphTask& task)
+      : task_(task), alltoall_(task.collective == Collective::alltoall) {
     const LogGP& m = task.machine;
     const double long_o = m.o + std::max(0.0, task.block_bytes - 1) * m.G;
     meanwhile_ = bounded(m.L / (alltoall_ ? m.o : long_o));
@@ -78,14 +82,21 @@ class PaperShare final : public Share {
   // With p_s's own block the bundle is not longer than an eager message.
   Word eager(Word x) const {
     const bool limited = alltoall_ && task_.block_bytes > 0;
-    return limited ? std::min(x, bounded(std::floor(static_cast<double>(task_.machine.eager) / task_.block_bytes)) - 1) : x;
+    return limited ? std::min(x, bounded(std::floor(static_cast<double>(task_.machine.eager) /
+                                                    task_.block_bytes)) -
+                                     1)
+                   : x;
   }
   // Overheads that p_m saves against what the additional hops of blocks cost, in bytes and waiting.
   bool pays(const Case& move, Word x) const {
     if (x <= 0) return false;
-    const double eager = static_cast<double>(task_.machine.eager), blocks = static_cast<double>(alltoall_ ? x + 1 : 1);
-    const double waiting = blocks * task_.block_bytes > eager && task_.block_bytes <= eager ? task_.machine.rendezvous : 0;
-    const double more = static_cast<double>(alltoall_ ? x : move.to.new_block) * task_.forwarding() + waiting;
+    const double eager = static_cast<double>(task_.machine.eager),
+                 blocks = static_cast<double>(alltoall_ ? x + 1 : 1);
+    const double waiting = blocks * task_.block_bytes > eager && task_.block_bytes <= eager
+                               ? task_.machine.rendezvous
+                               : 0;
+    const double more =
+        static_cast<double>(alltoall_ ? x : move.to.new_block) * task_.forwarding() + waiting;
     return static_cast<double>(x - move.to.new_message) * saved_ > more;
   }
 
@@ -95,20 +106,26 @@ class PaperShare final : public Share {
   double saved_;    // seconds per message
 };
 
-// A helper has time for its own messages, in and out, until the bundle arrives. If it takes for a second time, that time has been given away already.
+// A helper has time for its own messages, in and out, until the bundle arrives. If it takes for a
+// second time, that time has been given away already.
 class BalancedShare final : public Share {
  public:
   BalancedShare(const GraphTask& task, std::int64_t most)
-      : machine_(task.machine), tree_(task.collective, task.machine, task.block_bytes), least_(tree_.least(most)) {
+      : machine_(task.machine),
+        tree_(task.collective, task.machine, task.block_bytes),
+        least_(tree_.least(most)) {
     meanwhile_ = bounded(1 + machine_.L / machine_.o);
   }
   Word amount(const Case& move) override {
     const bool receiver = move.to.receiver;
-    const double busy = static_cast<double>(move.load - receiver) * machine_.o, delay = std::max(0.0, busy - machine_.o - machine_.L);
+    const double busy = static_cast<double>(move.load - receiver) * machine_.o,
+                 delay = std::max(0.0, busy - machine_.o - machine_.L);
     const auto [x, time] = tree_.branch(move.leaves, move.to.movable, receiver, delay);
     return time < tree_.direct(move.leaves) ? x : 0;
   }
-  Word load(const Desk& desk) const override { return desk.messages() + desk.sources() + (desk.takes() ? meanwhile_ : 0); }
+  Word load(const Desk& desk) const override {
+    return desk.messages() + desk.sources() + (desk.takes() ? meanwhile_ : 0);
+  }
   bool promising(Word m, Word load) const override { return m > load && least_ > 0 && m >= least_; }
   bool asks() const override { return true; }
 
@@ -128,9 +145,16 @@ struct Offer {
 
 class Transformation {
  public:
-  Transformation(World& world, std::span<const Vertex> vertices, Collective collective, Share& share)
-      : world_(world), share_(share), alltoall_(collective == Collective::alltoall), high_(world, pairs(world)), low_(world, pairs(world)),
-        seekers_(vertices.size(), nobody), failures_(vertices.size(), 0), asked_(vertices.size(), 0) {
+  Transformation(World& world, std::span<const Vertex> vertices, Collective collective,
+                 Share& share)
+      : world_(world),
+        share_(share),
+        alltoall_(collective == Collective::alltoall),
+        high_(world, pairs(world)),
+        low_(world, pairs(world)),
+        seekers_(vertices.size(), nobody),
+        failures_(vertices.size(), 0),
+        asked_(vertices.size(), 0) {
     for (const Vertex& v : vertices) desks_.emplace_back(v, collective);
     for (std::size_t k = 0; k < desks_.size(); ++k) update(k);
   }
@@ -139,7 +163,9 @@ class Transformation {
     for (;;) {
       found_ = find(world_, high_, low_);
       for (Extremes::Entry& entry : found_.low) entry.value = -entry.value;
-      if (found_.high.empty() || found_.low.empty() || !share_.promising(found_.high[0].value, found_.low[0].value)) break;
+      if (found_.high.empty() || found_.low.empty() ||
+          !share_.promising(found_.high[0].value, found_.low[0].value))
+        break;
       iterate();
     }
     return relays();
@@ -148,11 +174,15 @@ class Transformation {
  private:
   static constexpr int nobody = -1, patience = 3;
   static constexpr std::size_t most_asked = 32;
-  static std::size_t pairs(const World& world) { return static_cast<std::size_t>(std::clamp(world.ranks() / 16, 1, 64)); }
+  static std::size_t pairs(const World& world) {
+    return static_cast<std::size_t>(std::clamp(world.ranks() / 16, 1, 64));
+  }
 
   std::optional<std::size_t> index(std::int32_t rank) const {
     const auto place = std::lower_bound(world_.here().begin(), world_.here().end(), rank);
-    return place != world_.here().end() && *place == rank ? std::optional(static_cast<std::size_t>(place - world_.here().begin())) : std::nullopt;
+    return place != world_.here().end() && *place == rank
+               ? std::optional(static_cast<std::size_t>(place - world_.here().begin()))
+               : std::nullopt;
   }
 
   void update(std::size_t k) {
@@ -178,13 +208,16 @@ class Transformation {
     for (const auto& [k, movable] : seeking_) seekers_[k] = nobody;
   }
 
-  // p_m to its receivers, every time to others if there are many, and to p_s: may you help? Everyone grants one.
+  // p_m to its receivers, every time to others if there are many, and to p_s: may you help?
+  // Everyone grants one.
   void ask() {
     for (const auto& [k, movable] : seeking_) {
       const Word i = seekers_[k], origin = movable.block.origin;
       const std::vector<std::int32_t> receivers = desks_[k].receivers();
-      const std::size_t stride = receivers.size() / most_asked + 1, first = (static_cast<std::size_t>(world_.here()[k]) + asked_[k]++) % stride;
-      for (std::size_t r = first; r < receivers.size(); r += stride) world_.put(k, receivers[r], {i, origin});
+      const std::size_t stride = receivers.size() / most_asked + 1,
+                        first = (static_cast<std::size_t>(world_.here()[k]) + asked_[k]++) % stride;
+      for (std::size_t r = first; r < receivers.size(); r += stride)
+        world_.put(k, receivers[r], {i, origin});
       if (idlest(i)) world_.put(k, idlest(i)->rank, {i, origin});
     }
     world_.exchange();
@@ -192,7 +225,9 @@ class Transformation {
       const Desk& desk = desks_[k];
       if (desk.gives() || seekers_[k] != nobody) continue;
       const Letter& chosen = chosen_asker(k);
-      world_.put(k, chosen.from, {desk.messages(), share_.load(desk), !alltoall_ && desk.gets(static_cast<std::int32_t>(chosen.words[1]))});
+      world_.put(k, chosen.from,
+                 {desk.messages(), share_.load(desk),
+                  !alltoall_ && desk.gets(static_cast<std::int32_t>(chosen.words[1]))});
     }
     world_.exchange();
   }
@@ -201,23 +236,29 @@ class Transformation {
   const Letter& chosen_asker(std::size_t k) const {
     const auto mail = world_.mail(k);
     const std::int32_t rank = world_.here()[k];
-    const auto own = std::find_if(mail.begin(), mail.end(), [&](const Letter& ask) { return idlest(ask.words[0]) && idlest(ask.words[0])->rank == rank; });
+    const auto own = std::find_if(mail.begin(), mail.end(), [&](const Letter& ask) {
+      return idlest(ask.words[0]) && idlest(ask.words[0])->rank == rank;
+    });
     return own != mail.end() ? *own : mail[static_cast<std::size_t>(rank) % mail.size()];
   }
 
-  const Extremes::Entry* idlest(Word i) const { return i < static_cast<Word>(found_.low.size()) ? &found_.low[i] : nullptr; }
+  const Extremes::Entry* idlest(Word i) const {
+    return i < static_cast<Word>(found_.low.size()) ? &found_.low[i] : nullptr;
+  }
 
   std::vector<Offer> offers(std::size_t k) const {
     std::vector<Offer> all;
     if (share_.asks()) {
-      for (const Letter& letter : world_.mail(k)) all.push_back({letter.from, letter.words[0], letter.words[1], letter.words[2] != 0});
+      for (const Letter& letter : world_.mail(k))
+        all.push_back({letter.from, letter.words[0], letter.words[1], letter.words[2] != 0});
     } else if (const auto* lowest = idlest(seekers_[k])) {
       all.push_back({lowest->rank, lowest->value, lowest->value, false});
     }
     return all;
   }
 
-  // Moves to the best of those that offer help, or gives up for now, or, if that happens too often, for ever.
+  // Moves to the best of those that offer help, or gives up for now, or, if that happens too often,
+  // for ever.
   void seek(std::size_t k, const Desk::Movable& movable) {
     struct Move {
       Word gain = 0, x = 0, load = 0;
@@ -230,7 +271,8 @@ class Transformation {
       idle = idle || offer.load <= found_.low[0].value;
       const Word x = amount(desks_[k], offer, to), gain = x - to.new_message;
       Move& best = (alltoall_ ? to.new_message : to.new_block) ? stranger : neighbor;
-      if (gain > best.gain || (gain == best.gain && gain > 0 && offer.load < best.load)) best = {gain, x, offer.load, offer.rank};
+      if (gain > best.gain || (gain == best.gain && gain > 0 && offer.load < best.load))
+        best = {gain, x, offer.load, offer.rank};
     }
     const Move& best = 2 * neighbor.gain >= stranger.gain ? neighbor : stranger;
     if (best.gain > 0)
@@ -243,7 +285,9 @@ class Transformation {
   }
 
   // Whether there is only one p_m in this iteration: it had the best there is.
-  bool alone() const { return found_.high.size() == 1 || !share_.promising(found_.high[1].value, found_.low[0].value); }
+  bool alone() const {
+    return found_.high.size() == 1 || !share_.promising(found_.high[1].value, found_.low[0].value);
+  }
 
   Word amount(const Desk& desk, const Offer& offer, const Desk::Relation& to) {
     const Word x = share_.amount({desk.messages(), desk.leaves(), offer.load, to});
@@ -255,13 +299,16 @@ class Transformation {
     std::vector<Relay> all(desks_.size());
     for (std::size_t k = 0; k < desks_.size(); ++k) {
       all[k].out = desks_[k].hops();
-      for (const Hop& hop : all[k].out) world_.put(k, hop.peer, {hop.stage, hop.block.origin, static_cast<Word>(hop.block.block)});
+      for (const Hop& hop : all[k].out)
+        world_.put(k, hop.peer, {hop.stage, hop.block.origin, static_cast<Word>(hop.block.block)});
     }
     world_.exchange();
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k))
-        all[k].in.push_back({static_cast<std::int32_t>(letter.words[0]), letter.from,
-                             {static_cast<std::int32_t>(letter.words[1]), static_cast<std::uint32_t>(letter.words[2])}});
+        all[k].in.push_back({static_cast<std::int32_t>(letter.words[0]),
+                             letter.from,
+                             {static_cast<std::int32_t>(letter.words[1]),
+                              static_cast<std::uint32_t>(letter.words[2])}});
     return all;
   }
 
@@ -275,8 +322,8 @@ class Transformation {
   std::vector<Desk> desks_;
   Extremes high_, low_;
   Found found_;
-  std::vector<Seeker> seeking_;   // the p_m here
-  std::vector<int> seekers_;      // per rank here: its number among all p_m, the busiest first
+  std::vector<Seeker> seeking_;  // the p_m here
+  std::vector<int> seekers_;     // per rank here: its number among all p_m, the busiest first
   std::vector<int> failures_;
   std::vector<std::size_t> asked_;  // how often it asked
 };
@@ -284,13 +331,16 @@ class Transformation {
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (facts.most_out <= t) return "no rank sends to more than 2 others";
   if (facts.pairs == facts.ranks * facts.most_out) return "all ranks send to equally many others";
-  if (task.collective == Collective::alltoall && task.forwarding() >= std::max(task.machine.o, task.machine.g))
+  if (task.collective == Collective::alltoall &&
+      task.forwarding() >= std::max(task.machine.o, task.machine.g))
     return "blocks are so large that passing them on costs more than the overhead of a message";
-  const bool paper = PaperShare(task).promising(facts.most_out, 0), balanced = BalancedShare(task, facts.most_out).promising(facts.most_out, 0);
+  const bool paper = PaperShare(task).promising(facts.most_out, 0),
+             balanced = BalancedShare(task, facts.most_out).promising(facts.most_out, 0);
   return paper || balanced ? "" : "the busiest rank sends too few messages to gain by help";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts, const GraphTask& task) {
+std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+                           const GraphTask& task) {
   PaperShare paper(task);
   BalancedShare balanced(task, facts.most_out);
   std::vector<GraphWay> all;
@@ -301,6 +351,9 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_tree{"tree", "busy ranks hand messages to idle ones, trees for hot spots (Hoefler, Schneider 2012, II-B)", applicable, ways};
+const GraphAlgorithm graph_tree{
+    "tree",
+    "busy ranks hand messages to idle ones, trees for hot spots (Hoefler, Schneider 2012, II-B)",
+    applicable, ways};
 
 }  // namespace tonari

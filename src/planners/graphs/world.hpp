@@ -1,10 +1,11 @@
-// Ranks that plan together, step by step: what planners for graphs run on. A process holds some of the ranks: all of them in tests and on the
-// command line (LocalWorld), one with MPI. A planner is written once for both: it loops over the ranks that are here, puts letters for others,
-// calls exchange() and reads what came. It must not look at anything of a rank that is not that rank's own or came by letter, and its result must
-// not depend on how the ranks are spread over processes.
+// Ranks that plan together, step by step: what planners for graphs run on. A process holds some of
+// the ranks: all of them in tests and on the command line (LocalWorld), one with MPI. A planner is
+// written once for both: it loops over the ranks that are here, puts letters for others, calls
+// exchange() and reads what came. It must not look at anything of a rank that is not that rank's
+// own or came by letter, and its result must not depend on how the ranks are spread over processes.
 //
-// A planner may throw on one rank only, out of memory for instance: what ranks plan, they plan in a scope (together), and all ranks leave it at their next
-// exchange or reduction with the same error.
+// A planner may throw on one rank only, out of memory for instance: what ranks plan, they plan in a
+// scope (together), and all ranks leave it at their next exchange or reduction with the same error.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +30,25 @@ class World {
   // The ranks in this process, ascending. k below is an index into this list.
   std::span<const std::int32_t> here() const { return here_; }
 
-  // A letter from rank here()[k] to any rank, itself included; delivered by the next exchange. Costs a message per pair of ranks, however many letters.
+  // A letter from rank here()[k] to any rank, itself included; delivered by the next exchange.
+  // Costs a message per pair of ranks, however many letters.
   virtual void put(std::size_t k, std::int32_t to, std::span<const Word> words) = 0;
-  void put(std::size_t k, std::int32_t to, std::initializer_list<Word> words) { put(k, to, std::span(words.begin(), words.size())); }
+  void put(std::size_t k, std::int32_t to, std::initializer_list<Word> words) {
+    put(k, to, std::span(words.begin(), words.size()));
+  }
 
   // Collective. Time grows with the letters of the ranks here, not with the number of ranks.
   virtual void exchange() = 0;
 
-  // What the last exchange brought to here()[k]: senders ascending, letters of one sender in the order in which it put them. Valid until the next exchange.
+  // What the last exchange brought to here()[k]: senders ascending, letters of one sender in the
+  // order in which it put them. Valid until the next exchange.
   virtual std::span<const Letter> mail(std::size_t k) const = 0;
   // The k that got any, ascending.
   virtual std::span<const std::size_t> receivers() const = 0;
 
-  // Collective: runs `work`, which plans. If it throws anywhere on some rank, `together` throws that on all ranks, and what letters were on their way is
-  // forgotten. Where all ranks are in one process there is nobody to be told.
+  // Collective: runs `work`, which plans. If it throws anywhere on some rank, `together` throws
+  // that on all ranks, and what letters were on their way is forgotten. Where all ranks are in one
+  // process there is nobody to be told.
   virtual void together(const std::function<void()>& work) { work(); }
 
   // Collective: word by word over all processes. The caller has combined its own ranks already.

@@ -13,11 +13,13 @@ namespace {
 
 using Ranks = std::vector<std::int32_t>;
 
-constexpr std::array<std::pair<SwapOrder, const char*>, 3> names{{{SwapOrder::mpich, "mpich-order"},
-                                                                  {SwapOrder::linear_shift, "linear-shift"},
-                                                                  {SwapOrder::hierarchical_sets, "hierarchical-sets"}}};
+constexpr std::array<std::pair<SwapOrder, const char*>, 3> names{
+    {{SwapOrder::mpich, "mpich-order"},
+     {SwapOrder::linear_shift, "linear-shift"},
+     {SwapOrder::hierarchical_sets, "hierarchical-sets"}}};
 
-// Fig. 1: the pairs (i, j), i <= j, row by row. In row i < rank this rank is column j, in row rank it is the row. Place of a swap: (i, j).
+// Fig. 1: the pairs (i, j), i <= j, row by row. In row i < rank this rank is column j, in row rank
+// it is the row. Place of a swap: (i, j).
 Ranks mpich_order(std::int32_t ranks) {
   Ranks order(static_cast<std::size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);
@@ -34,23 +36,27 @@ Ranks linear_shift(std::int32_t rank, std::int32_t ranks) {
 
 // The ranks in a line, those of one node beside each other, and where nodes begin.
 struct Line {
-  Ranks ranks;                  // nodes in the order of their first ranks, ranks ascending
-  std::vector<std::int32_t> nodes;  // places in `ranks` where a node begins, and the end; without nodes: all are on one
+  Ranks ranks;  // nodes in the order of their first ranks, ranks ascending
+  // places in `ranks` where a node begins, and the end; without nodes: all are on one
+  std::vector<std::int32_t> nodes;
 
-  Line(std::int32_t count, std::span<const std::int32_t> node_of) : ranks(mpich_order(count)), nodes{0} {
+  Line(std::int32_t count, std::span<const std::int32_t> node_of)
+      : ranks(mpich_order(count)), nodes{0} {
     if (!node_of.empty()) {
       std::unordered_map<std::int32_t, std::int32_t> first;
       for (std::int32_t r = 0; r < count; ++r) first.try_emplace(node_of[r], r);
       Ranks first_of(ranks.size());
       for (std::int32_t r = 0; r < count; ++r) first_of[r] = first[node_of[r]];
-      std::stable_sort(ranks.begin(), ranks.end(), [&](std::int32_t a, std::int32_t b) { return first_of[a] < first_of[b]; });
+      std::stable_sort(ranks.begin(), ranks.end(),
+                       [&](std::int32_t a, std::int32_t b) { return first_of[a] < first_of[b]; });
       for (std::int32_t k = 1; k < count; ++k)
         if (first_of[ranks[k]] != first_of[ranks[k - 1]]) nodes.push_back(k);
     }
     nodes.push_back(count);
   }
 
-  // Where the set [low, high) is cut: between nodes, as near to its middle as possible; a set within a node in its middle.
+  // Where the set [low, high) is cut: between nodes, as near to its middle as possible; a set
+  // within a node in its middle.
   std::int32_t cut(std::int32_t low, std::int32_t high) const {
     const std::int32_t middle = low + (high - low) / 2;
     const auto after = std::upper_bound(nodes.begin(), nodes.end(), middle), before = after - 1;
@@ -61,15 +67,20 @@ struct Line {
   }
 };
 
-// Fig. 4, for halves of any sizes a and b: in step i of m = max(a, b) the u-th of the lower half meets the ((i + u) mod m)-th of the upper one, if
-// there is one. All ranks of a half meet different ones, and in m steps all meet all. Place of a swap: (how often its set had been cut, i).
+// Fig. 4, for halves of any sizes a and b: in step i of m = max(a, b) the u-th of the lower half
+// meets the ((i + u) mod m)-th of the upper one, if there is one. All ranks of a half meet
+// different ones, and in m steps all meet all. Place of a swap: (how often its set had been cut,
+// i).
 //
-// Fig. 4 has a <= b <= a + 1. From below, m = b: u + i runs through all of the upper half, as in line 9. From above, v meets v, v - 1, ..., 0, then (b > a:
-// after a step without partner, m - 1 = a) a - 1, ..., v + 1: as in line 16, which counts modulo a and so leaves that step out; v = a, whose first
-// step is that one, starts at a - 1 in both.
-Ranks hierarchical_sets(std::int32_t rank, std::int32_t ranks, std::span<const std::int32_t> node_of) {
+// Fig. 4 has a <= b <= a + 1. From below, m = b: u + i runs through all of the upper half, as in
+// line 9. From above, v meets v, v - 1, ..., 0, then (b > a: after a step without partner, m - 1 =
+// a) a - 1, ..., v + 1: as in line 16, which counts modulo a and so leaves that step out; v = a,
+// whose first step is that one, starts at a - 1 in both.
+Ranks hierarchical_sets(std::int32_t rank, std::int32_t ranks,
+                        std::span<const std::int32_t> node_of) {
   const Line line(ranks, node_of);
-  const auto place = static_cast<std::int32_t>(std::find(line.ranks.begin(), line.ranks.end(), rank) - line.ranks.begin());
+  const auto place = static_cast<std::int32_t>(
+      std::find(line.ranks.begin(), line.ranks.end(), rank) - line.ranks.begin());
   Ranks order;
   order.reserve(static_cast<std::size_t>(ranks));
   std::int32_t low = 0, high = ranks;
@@ -77,7 +88,8 @@ Ranks hierarchical_sets(std::int32_t rank, std::int32_t ranks, std::span<const s
     const std::int32_t mid = line.cut(low, high), m = std::max(mid - low, high - mid);
     const bool lower = place < mid;
     for (std::int32_t i = 0; i < m; ++i) {
-      const std::int32_t other = lower ? mid + (place - low + i) % m : low + (place - mid - i + m) % m;
+      const std::int32_t other =
+          lower ? mid + (place - low + i) % m : low + (place - mid - i + m) % m;
       if (other < (lower ? high : mid)) order.push_back(line.ranks[other]);
     }
     (lower ? high : low) = mid;
@@ -88,7 +100,9 @@ Ranks hierarchical_sets(std::int32_t rank, std::int32_t ranks, std::span<const s
 }  // namespace
 
 const char* name(SwapOrder order) {
-  return std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == order; })->second;
+  return std::find_if(names.begin(), names.end(),
+                      [&](const auto& entry) { return entry.first == order; })
+      ->second;
 }
 
 std::optional<SwapOrder> swap_order_named(std::string_view text) {
@@ -97,11 +111,15 @@ std::optional<SwapOrder> swap_order_named(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<std::int32_t> partners(SwapOrder order, std::int32_t rank, std::int32_t ranks, std::span<const std::int32_t> node_of) {
+std::vector<std::int32_t> partners(SwapOrder order, std::int32_t rank, std::int32_t ranks,
+                                   std::span<const std::int32_t> node_of) {
   switch (order) {
-    case SwapOrder::mpich: return mpich_order(ranks);
-    case SwapOrder::linear_shift: return linear_shift(rank, ranks);
-    case SwapOrder::hierarchical_sets: return hierarchical_sets(rank, ranks, node_of);
+    case SwapOrder::mpich:
+      return mpich_order(ranks);
+    case SwapOrder::linear_shift:
+      return linear_shift(rank, ranks);
+    case SwapOrder::hierarchical_sets:
+      return hierarchical_sets(rank, ranks, node_of);
   }
   fail(Errc::internal, "there is no order of swaps ", static_cast<int>(order));
 }
@@ -110,15 +128,19 @@ std::vector<std::vector<int>> swap_steps(std::span<const std::vector<std::int32_
   const std::size_t ranks = partners_of.size();
   std::vector<std::vector<int>> steps(ranks, std::vector<int>(ranks, 0));
   std::vector<std::size_t> next(ranks, 0);
-  const auto wanted = [&](std::size_t r) { return next[r] < partners_of[r].size() ? partners_of[r][next[r]] : -1; };
+  const auto wanted = [&](std::size_t r) {
+    return next[r] < partners_of[r].size() ? partners_of[r][next[r]] : -1;
+  };
   std::size_t left = 0;
   for (const Ranks& list : partners_of) left += list.size();
   for (int step = 1; left > 0; ++step) {
     Ranks swapping;  // both partners of every swap
     for (std::size_t r = 0; r < ranks; ++r)
-      if (const std::int32_t other = wanted(r); other >= 0 && wanted(static_cast<std::size_t>(other)) == static_cast<std::int32_t>(r))
+      if (const std::int32_t other = wanted(r);
+          other >= 0 && wanted(static_cast<std::size_t>(other)) == static_cast<std::int32_t>(r))
         swapping.push_back(static_cast<std::int32_t>(r));
-    if (swapping.empty()) fail(Errc::internal, "in step ", step, " all ranks with swaps left wait for each other");
+    if (swapping.empty())
+      fail(Errc::internal, "in step ", step, " all ranks with swaps left wait for each other");
     for (std::int32_t r : swapping) steps[r][partners_of[r][next[r]]] = step;
     for (std::int32_t r : swapping) ++next[r];
     left -= swapping.size();
@@ -126,9 +148,11 @@ std::vector<std::vector<int>> swap_steps(std::span<const std::vector<std::int32_
   return steps;
 }
 
-std::vector<std::vector<int>> swap_steps(SwapOrder order, std::int32_t ranks, std::span<const std::int32_t> node_of) {
+std::vector<std::vector<int>> swap_steps(SwapOrder order, std::int32_t ranks,
+                                         std::span<const std::int32_t> node_of) {
   std::vector<Ranks> all;
-  for (std::int32_t rank = 0; rank < ranks; ++rank) all.push_back(partners(order, rank, ranks, node_of));
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    all.push_back(partners(order, rank, ranks, node_of));
   return swap_steps(all);
 }
 

@@ -1,4 +1,5 @@
-// In which order a rank swaps with the others in an in-place all-to-all exchange (paper 004: Hofmann and Ruenger 2013, sections 3.1 to 3.3).
+// In which order a rank swaps with the others in an in-place all-to-all exchange (paper 004:
+// Hofmann and Ruenger 2013, sections 3.1 to 3.3).
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,21 @@ enum class SwapOrder : std::uint8_t { mpich, linear_shift, hierarchical_sets };
 const char* name(SwapOrder order);  // "mpich-order", "linear-shift", "hierarchical-sets"
 std::optional<SwapOrder> swap_order_named(std::string_view name);
 
-// Whom `rank` swaps with, one after the other; the rank itself where the paper's order has it (mpich-order). node_of: a number per rank, equal on one
-// node; only hierarchical sets look at it. Empty: as in the paper, halves by rank alone. O(p), with nodes O(p log p).
+// Whom `rank` swaps with, one after the other; the rank itself where the paper's order has it
+// (mpich-order). node_of: a number per rank, equal on one node; only hierarchical sets look at it.
+// Empty: as in the paper, halves by rank alone. O(p), with nodes O(p log p).
 //
-// In every order a swap has a place in an order of all swaps of all ranks, and every rank makes its own in that order; no two swaps of one rank share
-// a place. So nothing ever blocks: of the swaps that are not made yet, both partners of the first come to it next.
-std::vector<std::int32_t> partners(SwapOrder order, std::int32_t rank, std::int32_t ranks, std::span<const std::int32_t> node_of = {});
+// In every order a swap has a place in an order of all swaps of all ranks, and every rank makes its
+// own in that order; no two swaps of one rank share a place. So nothing ever blocks: of the swaps
+// that are not made yet, both partners of the first come to it next.
+std::vector<std::int32_t> partners(SwapOrder order, std::int32_t rank, std::int32_t ranks,
+                                   std::span<const std::int32_t> node_of = {});
 
-// [i][j]: the step, from 1, in which ranks i and j swap if every rank makes its swaps one after the other, each takes one step and starts as early as
-// possible; 0: never. Throws Errc::internal if the ranks would block for ever. O(p^2) and more: for tests and pictures.
+// [i][j]: the step, from 1, in which ranks i and j swap if every rank makes its swaps one after the
+// other, each takes one step and starts as early as possible; 0: never. Throws Errc::internal if
+// the ranks would block for ever. O(p^2) and more: for tests and pictures.
 std::vector<std::vector<int>> swap_steps(std::span<const std::vector<std::int32_t>> partners_of);
-std::vector<std::vector<int>> swap_steps(SwapOrder order, std::int32_t ranks, std::span<const std::int32_t> node_of = {});
+std::vector<std::vector<int>> swap_steps(SwapOrder order, std::int32_t ranks,
+                                         std::span<const std::int32_t> node_of = {});
 
 }  // namespace tonari

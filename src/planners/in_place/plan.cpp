@@ -43,9 +43,12 @@ std::uint64_t budget(std::uint64_t memory) { return std::max<std::uint64_t>(memo
 
 }  // namespace
 
-std::uint64_t granted(const SwapNeed& need, std::uint64_t memory) { return std::min(need.memory, budget(memory)); }
+std::uint64_t granted(const SwapNeed& need, std::uint64_t memory) {
+  return std::min(need.memory, budget(memory));
+}
 
-Plan plan_inplace(std::int32_t rank, std::span<const std::int32_t> partners, std::span<const SwapNeed> needs, std::uint64_t memory) {
+Plan plan_inplace(std::int32_t rank, std::span<const std::int32_t> partners,
+                  std::span<const SwapNeed> needs, std::uint64_t memory) {
   Builder builder(rank, needs.size());
   builder.reserve(partners.size(), partners.size());
   Ring ring(budget(memory));

@@ -7,7 +7,8 @@
 namespace tonari {
 namespace {
 
-// So many runs are looked at to find a long one, and so many make up one piece: each step stays cheap, however scattered the slots are.
+// So many runs are looked at to find a long one, and so many make up one piece: each step stays
+// cheap, however scattered the slots are.
 constexpr int most_looks = 8, most_runs = 64;
 
 // What a rank keeps in the same place takes no part at all.
@@ -18,13 +19,15 @@ void leave_out_what_stays(int rank, Blocks& blocks) {
 
 std::uint64_t sum(std::span<const Slots> blocks) {
   std::uint64_t all = 0;
-  for (const Slots& block : blocks) all = checked_add(all, block.size(), "the size of all blocks of a rank");
+  for (const Slots& block : blocks)
+    all = checked_add(all, block.size(), "the size of all blocks of a rank");
   return all;
 }
 
 }  // namespace
 
-Rearrangement::Rearrangement(int rank, Blocks blocks, Limits limits) : rank_(rank), blocks_(std::move(blocks)), limits_(limits) {
+Rearrangement::Rearrangement(int rank, Blocks blocks, Limits limits)
+    : rank_(rank), blocks_(std::move(blocks)), limits_(limits) {
   by_place(blocks_.send, "send"), by_place(blocks_.recv, "receive");
   leave_out_what_stays(rank_, blocks_);
   const ByPlace send = by_place(blocks_.send, "send");
@@ -33,13 +36,16 @@ Rearrangement::Rearrangement(int rank, Blocks blocks, Limits limits) : rank_(ran
   for (const Block& block : receive_) initially_unasked_.add(block.slots);
   initially_free_ = initially_blocked_ = initially_unasked_;
   for (const Block& block : send) initially_free_.remove(block.slots);
-  for (Slot slot = 0; !initially_free_.from(slot).empty(); slot = initially_free_.from(slot).end) initially_blocked_.remove(initially_free_.from(slot));
+  for (Slot slot = 0; !initially_free_.from(slot).empty(); slot = initially_free_.from(slot).end)
+    initially_blocked_.remove(initially_free_.from(slot));
 
   const auto end_of = [](const ByPlace& side) { return side.empty() ? 0 : side.back().slots.end; };
   const Slot end = std::max(end_of(send), end_of(receive_));
   // More than all that can ever be in the way is never used.
-  const std::uint64_t room = std::min(std::max<std::uint64_t>(limits_.room, 1), initially_blocked_.size());
-  const Slot begin = checked_add<Slot>(end, 1, "a buffer and its room");  // no run of slots leads from the buffer into the room
+  const std::uint64_t room =
+      std::min(std::max<std::uint64_t>(limits_.room, 1), initially_blocked_.size());
+  // no run of slots leads from the buffer into the room
+  const Slot begin = checked_add<Slot>(end, 1, "a buffer and its room");
   room_ = {begin, checked_add(begin, room, "a buffer and its room")};
   limits_.piece = std::max<std::uint64_t>(limits_.piece, 1);
   step_ = std::clamp<std::uint64_t>(limits_.room / 4, 1, limits_.piece);
@@ -48,7 +54,8 @@ Rearrangement::Rearrangement(int rank, Blocks blocks, Limits limits) : rank_(ran
   const auto ranks = static_cast<int>(blocks_.recv.size());
   first_ = 0;
   for (int k = ranks; k > 0; --k)
-    if (const Slots& block = blocks_.recv[(rank_ + k) % ranks]; !block.empty()) first_ = block.begin;
+    if (const Slots& block = blocks_.recv[(rank_ + k) % ranks]; !block.empty())
+      first_ = block.begin;
   start();
 }
 
@@ -56,10 +63,12 @@ Rearrangement::ByPlace Rearrangement::by_place(std::span<const Slots> blocks, co
   ByPlace all;
   for (std::size_t peer = 0; peer < blocks.size(); ++peer)
     if (!blocks[peer].empty()) all.push_back({blocks[peer], static_cast<int>(peer)});
-  std::sort(all.begin(), all.end(), [](const Block& a, const Block& b) { return a.slots.begin < b.slots.begin; });
+  std::sort(all.begin(), all.end(),
+            [](const Block& a, const Block& b) { return a.slots.begin < b.slots.begin; });
   for (std::size_t k = 1; k < all.size(); ++k)
     if (all[k].slots.begin < all[k - 1].slots.end)
-      fail(Errc::buffers, "the ", what, " blocks for the ranks ", std::min(all[k - 1].peer, all[k].peer), " and ", std::max(all[k - 1].peer, all[k].peer),
+      fail(Errc::buffers, "the ", what, " blocks for the ranks ",
+           std::min(all[k - 1].peer, all[k].peer), " and ", std::max(all[k - 1].peer, all[k].peer),
            " overlap; only send blocks with receive blocks may");
   return all;
 }
@@ -79,7 +88,8 @@ void Rearrangement::start() {
 
 // The receive block that holds the slot, else the next one behind it.
 Rearrangement::ByPlace::const_iterator Rearrangement::receive_from(Slot slot) const {
-  return std::upper_bound(receive_.begin(), receive_.end(), slot, [](Slot s, const Block& block) { return s < block.slots.end; });
+  return std::upper_bound(receive_.begin(), receive_.end(), slot,
+                          [](Slot s, const Block& block) { return s < block.slots.end; });
 }
 
 // What could be asked for from `begin` on, which is lacking, with so much parked at most.
@@ -100,12 +110,15 @@ Slots Rearrangement::in_reach(Slot begin, std::uint64_t may_park) const {
   return {begin, end};
 }
 
-// Full pieces, rests, and what is not much shorter than a piece for which data has to be parked. Of N slots in b blocks with steps of s, at most
-// b + 8 N / s pieces are asked for because they are worth it (a piece of s / 4 or more leaves at most one rest more behind), others only when nothing is under way.
+// Full pieces, rests, and what is not much shorter than a piece for which data has to be parked. Of
+// N slots in b blocks with steps of s, at most b + 8 N / s pieces are asked for because they are
+// worth it (a piece of s / 4 or more leaves at most one rest more behind), others only when nothing
+// is under way.
 bool Rearrangement::worth_it(Slots piece) const {
   if (4 * piece.size() >= step_) return true;
   const Slots rest = unasked_.holding(piece.begin), block = receive_from(piece.begin)->slots;
-  return piece.begin == std::max(rest.begin, block.begin) && piece.end == std::min(rest.end, block.end);
+  return piece.begin == std::max(rest.begin, block.begin) &&
+         piece.end == std::min(rest.end, block.end);
 }
 
 // Some runs of the set, from the cursor on and round.
@@ -146,7 +159,8 @@ std::optional<Rearrangement::Piece> Rearrangement::propose() const {
 }
 
 void Rearrangement::claim(const Piece& piece, std::vector<Park>& parks) {
-  for (Slots own = lacking_blocked_.from(piece.to.begin); !own.empty() && own.begin < piece.to.end; own = lacking_blocked_.from(piece.to.begin))
+  for (Slots own = lacking_blocked_.from(piece.to.begin); !own.empty() && own.begin < piece.to.end;
+       own = lacking_blocked_.from(piece.to.begin))
     park({own.begin, std::min(own.end, piece.to.end)}, parks);
   lacking_free_.remove(piece.to);
   unasked_.remove(piece.to);
@@ -173,17 +187,23 @@ void Rearrangement::received(const Piece& piece) {
   lacking_ -= piece.to.size();
 }
 
-void Rearrangement::take(int to, std::uint64_t offset, std::uint64_t size, std::vector<Slots>& places) {
+void Rearrangement::take(int to, std::uint64_t offset, std::uint64_t size,
+                         std::vector<Slots>& places) {
   const Slots block = blocks_.send[to];
   if (offset > block.size() || size > block.size() - offset || size > untaken_)
-    fail(Errc::internal, "rank ", to, " asks for ", size, " slots from ", offset, " on, of ", block.size(), "; please report this as a bug");
+    fail(Errc::internal, "rank ", to, " asks for ", size, " slots from ", offset, " on, of ",
+         block.size(), "; please report this as a bug");
   untaken_ -= size;
   Slots home{block.begin + offset, block.begin + offset + size};
   auto parked = parked_.upper_bound(home.begin);
-  if (parked != parked_.begin() && std::prev(parked)->first + std::prev(parked)->second.size > home.begin) --parked;
+  if (parked != parked_.begin() &&
+      std::prev(parked)->first + std::prev(parked)->second.size > home.begin)
+    --parked;
   while (!home.empty()) {
-    if (parked == parked_.end() || parked->first > home.begin) {  // up to the next that is parked it is at home
-      const Slots here{home.begin, parked == parked_.end() ? home.end : std::min(home.end, parked->first)};
+    // up to the next that is parked it is at home
+    if (parked == parked_.end() || parked->first > home.begin) {
+      const Slots here{home.begin,
+                       parked == parked_.end() ? home.end : std::min(home.end, parked->first)};
       lacking_blocked_.remove(here);
       places.push_back(here);
       home.begin = here.end;
@@ -195,15 +215,21 @@ void Rearrangement::take(int to, std::uint64_t offset, std::uint64_t size, std::
     places.push_back({all.at + skip, all.at + skip + taken});
     parked = parked_.erase(parked);
     if (skip > 0) parked_.emplace(was, Parked{skip, all.at});
-    if (skip + taken < all.size) parked = parked_.emplace(was + skip + taken, Parked{all.size - skip - taken, all.at + skip + taken}).first;
+    if (skip + taken < all.size)
+      parked =
+          parked_
+              .emplace(was + skip + taken, Parked{all.size - skip - taken, all.at + skip + taken})
+              .first;
     home.begin += taken;
   }
 }
 
 void Rearrangement::sent(Slots place) {
   unsent_ -= place.size();
-  for (auto block = receive_from(place.begin); block != receive_.end() && block->slots.begin < place.end; ++block) {
-    const Slots inside{std::max(place.begin, block->slots.begin), std::min(place.end, block->slots.end)};
+  for (auto block = receive_from(place.begin);
+       block != receive_.end() && block->slots.begin < place.end; ++block) {
+    const Slots inside{std::max(place.begin, block->slots.begin),
+                       std::min(place.end, block->slots.end)};
     parking_.add({place.begin, inside.begin});
     lacking_free_.add(inside);
     place.begin = inside.end;

@@ -13,16 +13,22 @@ std::vector<Run> runs_of(const Layout& element, std::ptrdiff_t extent) {
   if (runs.size() != 1) return runs;
   Run& run = runs.front();
   const auto count = static_cast<std::ptrdiff_t>(run.count);
-  if (run.count == 1 && extent == static_cast<std::ptrdiff_t>(run.length)) run = {run.offset, endless, 0, 1};
-  else if (run.count == 1) run = {run.offset, run.length, extent, endless / run.length};
-  else if (extent == run.stride * count) run.count = endless / run.length;
+  if (run.count == 1 && extent == static_cast<std::ptrdiff_t>(run.length))
+    run = {run.offset, endless, 0, 1};
+  else if (run.count == 1)
+    run = {run.offset, run.length, extent, endless / run.length};
+  else if (extent == run.stride * count)
+    run.count = endless / run.length;
   return runs;
 }
 
 }  // namespace
 
 SlotMemory::SlotMemory(std::byte* base, std::ptrdiff_t extent, const Layout& element)
-    : base_(reinterpret_cast<std::uintptr_t>(base)), extent_(extent), runs_(runs_of(element, extent)), size_(0) {
+    : base_(reinterpret_cast<std::uintptr_t>(base)),
+      extent_(extent),
+      runs_(runs_of(element, extent)),
+      size_(0) {
   for (const Run& run : runs_) {
     begin_.push_back(size_);
     size_ += run.length * run.count;
@@ -35,14 +41,19 @@ SlotMemory::Position SlotMemory::position(Slot slot) const {
   const std::uint64_t element = slot / size_, inside = slot % size_;
   const auto k = std::upper_bound(begin_.begin(), begin_.end(), inside) - begin_.begin() - 1;
   const std::uint64_t in_run = inside - begin_[k];
-  return {&runs_[k], base_ + element * static_cast<std::uintptr_t>(extent_), in_run / runs_[k].length, in_run % runs_[k].length};
+  return {&runs_[k], base_ + element * static_cast<std::uintptr_t>(extent_),
+          in_run / runs_[k].length, in_run % runs_[k].length};
 }
 
 std::byte* SlotMemory::in_buffer(const Position& p) const {
-  return reinterpret_cast<std::byte*>(p.origin + static_cast<std::uintptr_t>(p.run->offset) + p.piece * static_cast<std::uintptr_t>(p.run->stride) + p.byte);
+  return reinterpret_cast<std::byte*>(p.origin + static_cast<std::uintptr_t>(p.run->offset) +
+                                      p.piece * static_cast<std::uintptr_t>(p.run->stride) +
+                                      p.byte);
 }
 
-std::byte* SlotMemory::address(Slot slot) const { return slot >= room_begin_ ? room_ + (slot - room_begin_) : in_buffer(position(slot)); }
+std::byte* SlotMemory::address(Slot slot) const {
+  return slot >= room_begin_ ? room_ + (slot - room_begin_) : in_buffer(position(slot));
+}
 
 std::uint64_t SlotMemory::contiguous(Slots slots) const {
   if (slots.begin >= room_begin_) return slots.size();
@@ -54,7 +65,10 @@ std::uint64_t SlotMemory::contiguous(Slots slots) const {
 SlotMemory::Pieces SlotMemory::pieces(Slots slots) const {
   if (slots.begin >= room_begin_) return {address(slots.begin), slots.size(), 1, 0};
   const Position p = position(slots.begin);
-  const std::uint64_t length = p.run->length, whole = p.byte > 0 ? 0 : std::min<std::uint64_t>(slots.size() / length, p.run->count - p.piece);
+  const std::uint64_t length = p.run->length,
+                      whole = p.byte > 0 ? 0
+                                         : std::min<std::uint64_t>(slots.size() / length,
+                                                                   p.run->count - p.piece);
   if (whole > 0) return {in_buffer(p), length, whole, p.run->stride};
   return {in_buffer(p), std::min<std::uint64_t>(length - p.byte, slots.size()), 1, 0};
 }

@@ -1,7 +1,9 @@
-// Where slots lie in memory. A slot is one byte of the elements of a buffer, counted in the order in which they travel: slot k * size + b is byte b of element k.
-// Behind the buffer's slots come those of a room that holds bytes as they travel.
+// Where slots lie in memory. A slot is one byte of the elements of a buffer, counted in the order
+// in which they travel: slot k * size + b is byte b of element k. Behind the buffer's slots come
+// those of a room that holds bytes as they travel.
 //
-// So pieces may begin and end inside of elements: room for one byte is enough to move elements of any size.
+// So pieces may begin and end inside of elements: room for one byte is enough to move elements of
+// any size.
 #pragma once
 
 #include <vector>
@@ -19,9 +21,11 @@ class SlotMemory {
 
   // A range of slots lies in the buffer or in the room, not in both.
   std::byte* address(Slot slot) const;
-  std::uint64_t contiguous(Slots slots) const;  // so many of them, from the first on, lie one behind the other
+  // so many of them, from the first on, lie one behind the other
+  std::uint64_t contiguous(Slots slots) const;
   bool all_contiguous() const { return all_contiguous_; }
-  std::uint64_t longest_piece() const { return longest_piece_; }  // of the buffer's: what lies one behind the other inside of an element
+  // of the buffer's: what lies one behind the other inside of an element
+  std::uint64_t longest_piece() const { return longest_piece_; }
 
   void read(Slots from, std::byte* to) const;
   void write(const std::byte* from, Slots to) const;
@@ -36,7 +40,7 @@ class SlotMemory {
   };
   struct Position {
     const Run* run;
-    std::uintptr_t origin;    // of the run's element
+    std::uintptr_t origin;  // of the run's element
     std::uint64_t piece, byte;
   };
   Position position(Slot slot) const;

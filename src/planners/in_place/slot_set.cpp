@@ -13,8 +13,10 @@ void SlotSet::add(Slots slots) {
     slots.end = next->second;
     next = ends_.erase(next);
   }
-  if (next != ends_.begin() && std::prev(next)->second == slots.begin) std::prev(next)->second = slots.end;
-  else ends_.emplace_hint(next, slots.begin, slots.end);
+  if (next != ends_.begin() && std::prev(next)->second == slots.begin)
+    std::prev(next)->second = slots.end;
+  else
+    ends_.emplace_hint(next, slots.begin, slots.end);
 }
 
 void SlotSet::remove(Slots slots) {
@@ -43,10 +45,13 @@ Slots SlotSet::holding(Slot slot) const {
 
 Slots SlotSet::from(Slot slot) const {
   const auto next = ends_.upper_bound(slot);
-  if (next != ends_.begin() && std::prev(next)->second > slot) return {slot, std::prev(next)->second};
+  if (next != ends_.begin() && std::prev(next)->second > slot)
+    return {slot, std::prev(next)->second};
   return next == ends_.end() ? Slots{} : Slots{next->first, next->second};
 }
 
-Slots SlotSet::last() const { return {std::prev(ends_.end())->first, std::prev(ends_.end())->second}; }
+Slots SlotSet::last() const {
+  return {std::prev(ends_.end())->first, std::prev(ends_.end())->second};
+}
 
 }  // namespace tonari

@@ -1,6 +1,7 @@
 // Sets of slots, kept as their maximal runs: what a rank knows about a large buffer in few words.
 //
-// A slot is a place for one unit of data, by number; which bytes that is, the owner of the numbers knows (slot_memory.hpp).
+// A slot is a place for one unit of data, by number; which bytes that is, the owner of the numbers
+// knows (slot_memory.hpp).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ struct Slots {
   friend bool operator==(const Slots&, const Slots&) = default;
 };
 
-// Logarithmic in the number of runs, and linear in the number of those that an operation makes disappear.
+// Logarithmic in the number of runs, and linear in the number of those that an operation makes
+// disappear.
 class SlotSet {
  public:
   void add(Slots slots);     // none of them is in the set
@@ -29,9 +31,10 @@ class SlotSet {
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   std::size_t runs() const { return ends_.size(); }
-  Slots holding(Slot slot) const;    // the run that holds it; empty if none does
-  Slots from(Slot slot) const;       // the first run from this slot on, without what lies before it; empty if none
-  Slots last() const;                // of a set that is not empty
+  Slots holding(Slot slot) const;  // the run that holds it; empty if none does
+  // the first run from this slot on, without what lies before it; empty if none
+  Slots from(Slot slot) const;
+  Slots last() const;  // of a set that is not empty
 
  private:
   std::map<Slot, Slot> ends_;  // of the run that begins there

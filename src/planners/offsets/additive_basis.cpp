@@ -1,6 +1,8 @@
-// additive-basis (paper 000, §5): along each dimension a small set of lengths whose sums reach all coordinates. {1, 2, -3} serves a stencil of
-// radius 3 in 3 rounds where torus and torus-direct need 6. Blocks travel once per summand, so rounds are traded against volume: the
-// variants run from the fewest rounds towards torus-direct, always giving up the rounds that save the most volume.
+// additive-basis (paper 000, §5): along each dimension a small set of lengths whose sums reach all
+// coordinates. {1, 2, -3} serves a stencil of radius 3 in 3 rounds where torus and torus-direct
+// need 6. Blocks travel once per summand, so rounds are traded against volume: the variants run
+// from the fewest rounds towards torus-direct, always giving up the rounds that save the most
+// volume.
 #include <algorithm>
 
 #include "planners/offsets/basis.hpp"
@@ -12,7 +14,8 @@ namespace {
 std::string applicable(const Neighborhood& near, Collective) {
   for (const Coordinates& coordinates : coordinates_by_dimension(near))
     if (coordinates.size() > 2) return "";
-  return "no dimension has more than two distinct coordinates, so nothing is saved over torus-direct";
+  return "no dimension has more than two distinct coordinates, so nothing is saved over "
+         "torus-direct";
 }
 
 struct Dimension {
@@ -25,8 +28,9 @@ struct Dimension {
   double gain(std::size_t& best) const {
     double most = 0;
     for (std::size_t k = chosen + 1; k < front.size(); ++k) {
-      const double saved = static_cast<double>(axis().hops(coordinates) - front[k].hops(coordinates)) /
-                           static_cast<double>(front[k].lengths.size() - axis().lengths.size());
+      const double saved =
+          static_cast<double>(axis().hops(coordinates) - front[k].hops(coordinates)) /
+          static_cast<double>(front[k].lengths.size() - axis().lengths.size());
       if (saved > most) most = saved, best = k;
     }
     return most;
@@ -57,25 +61,32 @@ bool advance(std::vector<Dimension>& all) {
   return where != nullptr;
 }
 
-Schedule schedule(const std::vector<Dimension>& all, std::shared_ptr<const Neighborhood> near, Collective collective) {
+Schedule schedule(const std::vector<Dimension>& all, std::shared_ptr<const Neighborhood> near,
+                  Collective collective) {
   std::vector<Coordinates> coordinates;
   std::vector<Axis> axes;
-  for (const Dimension& dimension : all) coordinates.push_back(dimension.coordinates), axes.push_back(dimension.axis());
-  return schedule_by_dimension("additive-basis", "rounds", coordinates, std::move(axes), std::move(near), collective);
+  for (const Dimension& dimension : all)
+    coordinates.push_back(dimension.coordinates), axes.push_back(dimension.axis());
+  return schedule_by_dimension("additive-basis", "rounds", coordinates, std::move(axes),
+                               std::move(near), collective);
 }
 
 std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {
   std::vector<Dimension> all = dimensions(*near);
   std::vector<Schedule> variants{schedule(all, near, collective)};
   while (advance(all)) variants.push_back(schedule(all, near, collective));
-  const bool ends_direct = std::all_of(all.begin(), all.end(), [](const Dimension& d) { return d.axis().lengths.size() == d.coordinates.size(); });
+  const bool ends_direct = std::all_of(all.begin(), all.end(), [](const Dimension& d) {
+    return d.axis().lengths.size() == d.coordinates.size();
+  });
   if (ends_direct && variants.size() > 1) variants.pop_back();  // that one is torus-direct
   return variants;
 }
 
 }  // namespace
 
-const Algorithm additive_basis_algorithm{"additive-basis", "few lengths per dimension that add up to all coordinates (Traff et al., section 5)",
-                                         applicable, schedules};
+const Algorithm additive_basis_algorithm{
+    "additive-basis",
+    "few lengths per dimension that add up to all coordinates (Traff et al., section 5)",
+    applicable, schedules};
 
 }  // namespace tonari

@@ -5,8 +5,8 @@
 namespace tonari {
 
 std::span<const Algorithm> algorithms() {
-  static const Algorithm table[] = {linear_algorithm, torus_algorithm, torus_direct_algorithm, additive_basis_algorithm,
-                                    joint_basis_algorithm};
+  static const Algorithm table[] = {linear_algorithm, torus_algorithm, torus_direct_algorithm,
+                                    additive_basis_algorithm, joint_basis_algorithm};
   return table;
 }
 
@@ -19,17 +19,23 @@ const Algorithm& find_algorithm(const std::string& name) {
   fail(Errc::algorithm, "there is no algorithm '", name, "'; choose one of ", names);
 }
 
-Schedule::Schedule(std::string algorithm, std::string variant, std::shared_ptr<const Neighborhood> near, Collective collective,
+Schedule::Schedule(std::string algorithm, std::string variant,
+                   std::shared_ptr<const Neighborhood> near, Collective collective,
                    std::size_t rounds, std::size_t hops, Route route)
-    : algorithm_(std::move(algorithm)), variant_(std::move(variant)), near_(std::move(near)), collective_(collective),
-      rounds_(rounds), hops_(hops), route_(std::move(route)) {}
+    : algorithm_(std::move(algorithm)),
+      variant_(std::move(variant)),
+      near_(std::move(near)),
+      collective_(collective),
+      rounds_(rounds),
+      hops_(hops),
+      route_(std::move(route)) {}
 
 const Routing& Schedule::routing() const {
   if (!routing_) {
     routing_ = route_(*near_);
     if (routing_->steps().size() != rounds_ || routing_->hops() != hops_)
-      fail(Errc::internal, label(), ": announced ", rounds_, " rounds and ", hops_, " hops, made ", routing_->steps().size(), " and ",
-           routing_->hops());
+      fail(Errc::internal, label(), ": announced ", rounds_, " rounds and ", hops_, " hops, made ",
+           routing_->steps().size(), " and ", routing_->hops());
   }
   return *routing_;
 }
@@ -39,7 +45,9 @@ const Tree& Schedule::tree() const {
   return *tree_;
 }
 
-std::size_t Schedule::volume() const { return collective_ == Collective::alltoall ? hops_ : tree().volume(); }
+std::size_t Schedule::volume() const {
+  return collective_ == Collective::alltoall ? hops_ : tree().volume();
+}
 
 Plan Schedule::plan(int rank, EmitOptions options) const {
   return collective_ == Collective::alltoall ? emit_alltoall(routing(), rank, options)

@@ -2,7 +2,8 @@
 
 namespace tonari {
 
-Delivery expected_delivery(const Neighborhood& near, Collective collective, std::span<const std::uint64_t> bytes) {
+Delivery expected_delivery(const Neighborhood& near, Collective collective,
+                           std::span<const std::uint64_t> bytes) {
   Delivery delivery;
   const bool alltoall = collective == Collective::alltoall;
   for (int rank = 0; rank < near.grid.ranks(); ++rank) {

@@ -7,6 +7,7 @@
 namespace tonari {
 
 // bytes: size of block i, the same on all ranks (allgather: one entry, the size of every block).
-Delivery expected_delivery(const Neighborhood& near, Collective collective, std::span<const std::uint64_t> bytes);
+Delivery expected_delivery(const Neighborhood& near, Collective collective,
+                           std::span<const std::uint64_t> bytes);
 
 }  // namespace tonari

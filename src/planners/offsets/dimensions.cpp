@@ -34,7 +34,8 @@ std::vector<int> dimension_order(const Neighborhood& near, Collective collective
   std::iota(order.begin(), order.end(), 0);
   if (collective == Collective::alltoall) return order;
   const std::vector<Coordinates> coordinates = coordinates_by_dimension(near);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return coordinates[a].size() < coordinates[b].size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return coordinates[a].size() < coordinates[b].size(); });
   return order;
 }
 
@@ -48,7 +49,8 @@ struct Table {
 
 }  // namespace
 
-Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& axes, const std::vector<int>& order) {
+Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& axes,
+                           const std::vector<int>& order) {
   Routing routing(near);
   std::vector<Table> tables(axes.size());
   for (int j : order) {
@@ -82,7 +84,8 @@ Axis direct_axis(const Coordinates& coordinates) {
   return axis;
 }
 
-Schedule schedule_by_dimension(const char* algorithm, const char* variant, const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
+Schedule schedule_by_dimension(const char* algorithm, const char* variant,
+                               const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
                                std::shared_ptr<const Neighborhood> near, Collective collective) {
   std::size_t rounds = 0, hops = 0;
   for (std::size_t j = 0; j < axes.size(); ++j) {
@@ -90,17 +93,19 @@ Schedule schedule_by_dimension(const char* algorithm, const char* variant, const
     hops += axes[j].hops(coordinates[j]);
   }
   const std::string name = *variant ? std::to_string(rounds) + " " + variant : "";
-  return Schedule(algorithm, name, near, collective, rounds, hops, [axes = std::move(axes), collective](const Neighborhood& n) {
-    return route_by_dimension(n, axes, dimension_order(n, collective));
-  });
+  return Schedule(algorithm, name, near, collective, rounds, hops,
+                  [axes = std::move(axes), collective](const Neighborhood& n) {
+                    return route_by_dimension(n, axes, dimension_order(n, collective));
+                  });
 }
 
-Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&), std::shared_ptr<const Neighborhood> near,
-                               Collective collective) {
+Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&),
+                               std::shared_ptr<const Neighborhood> near, Collective collective) {
   const std::vector<Coordinates> coordinates = coordinates_by_dimension(*near);
   std::vector<Axis> axes;
   for (const Coordinates& c : coordinates) axes.push_back(axis(c));
-  return schedule_by_dimension(algorithm, "", coordinates, std::move(axes), std::move(near), collective);
+  return schedule_by_dimension(algorithm, "", coordinates, std::move(axes), std::move(near),
+                               collective);
 }
 
 }  // namespace tonari

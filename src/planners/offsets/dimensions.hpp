@@ -1,5 +1,6 @@
-// What the dimension-wise algorithms (torus, torus-direct, additive-basis) share: the coordinates that occur along each dimension, the order
-// of dimensions, and the assembly of a routing from what each dimension does on its own.
+// What the dimension-wise algorithms (torus, torus-direct, additive-basis) share: the coordinates
+// that occur along each dimension, the order of dimensions, and the assembly of a routing from what
+// each dimension does on its own.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +15,33 @@ namespace tonari {
 using Coordinates = std::map<std::int32_t, std::size_t>;
 std::vector<Coordinates> coordinates_by_dimension(const Neighborhood& near);
 
-// How one dimension moves its coordinates: step lengths in order and, for every coordinate that occurs, the steps that add up to it.
+// How one dimension moves its coordinates: step lengths in order and, for every coordinate that
+// occurs, the steps that add up to it.
 struct Axis {
   std::vector<std::int32_t> lengths;
-  std::map<std::int32_t, std::vector<std::int32_t>> sums;  // coordinate -> ascending indices into lengths
+  // coordinate -> ascending indices into lengths
+  std::map<std::int32_t, std::vector<std::int32_t>> sums;
   std::size_t hops(const Coordinates& coordinates) const;
 };
 
-// The order in which dimensions are visited. All-to-all: as given. Allgather: paper 000, §3.2, wants prefixes of the trie as long as possible and
-// visits first the dimensions in which most neighbors share a coordinate, that is those with the fewest distinct ones.
+// The order in which dimensions are visited. All-to-all: as given. Allgather: paper 000, §3.2,
+// wants prefixes of the trie as long as possible and visits first the dimensions in which most
+// neighbors share a coordinate, that is those with the fewest distinct ones.
 std::vector<int> dimension_order(const Neighborhood& near, Collective collective);
 
 // axes: one per dimension.
-Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& axes, const std::vector<int>& order);
+Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& axes,
+                           const std::vector<int>& order);
 
 // A step for every coordinate, so every coordinate in one step.
 Axis direct_axis(const Coordinates& coordinates);
 
 // The schedule of that routing; variant as Schedule has it, empty: none, "rounds": their number.
-Schedule schedule_by_dimension(const char* algorithm, const char* variant, const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
+Schedule schedule_by_dimension(const char* algorithm, const char* variant,
+                               const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
                                std::shared_ptr<const Neighborhood> near, Collective collective);
 // The same, with the axis that `axis` makes of each dimension's coordinates.
-Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&), std::shared_ptr<const Neighborhood> near,
-                               Collective collective);
+Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&),
+                               std::shared_ptr<const Neighborhood> near, Collective collective);
 
 }  // namespace tonari

@@ -9,8 +9,11 @@ namespace tonari {
 
 // Where forwarded blocks wait.
 enum class Storage : std::uint8_t {
-  alternate,  // all-to-all: in turns in the receive buffer and one scratch block, as Algorithm 1 does: s scratch blocks at most
-  separate,   // a scratch block for every hop: more memory, but no message waits for an earlier one to leave
+  // all-to-all: in turns in the receive buffer and one scratch block, as Algorithm 1 does: s
+  // scratch blocks at most
+  alternate,
+  // a scratch block for every hop: more memory, but no message waits for an earlier one to leave
+  separate,
 };
 
 struct EmitOptions {

@@ -1,6 +1,7 @@
-// joint-basis (paper 000, §5): a small set of vectors, not bound to dimensions, such that every offset is a sum of distinct ones. Finding the
-// smallest is hard; here a depth-first search that is bounded by the number of vectors it tries, so every rank finds the same set. Its starting
-// point is the smallest basis by dimensions, which is a joint basis too.
+// joint-basis (paper 000, §5): a small set of vectors, not bound to dimensions, such that every
+// offset is a sum of distinct ones. Finding the smallest is hard; here a depth-first search that is
+// bounded by the number of vectors it tries, so every rank finds the same set. Its starting point
+// is the smallest basis by dimensions, which is a joint basis too.
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -49,7 +50,8 @@ class Search {
 
  private:
   void list_candidates() {
-    // A basis vector is a wanted offset or the way from one wanted offset to another; those used most often first.
+    // A basis vector is a wanted offset or the way from one wanted offset to another; those used
+    // most often first.
     std::unordered_map<Vec, std::size_t, VecHash> uses;
     for (const Vec& to : wanted_) {
       uses[to] += wanted_.size();
@@ -58,10 +60,13 @@ class Search {
     }
     std::vector<std::pair<std::size_t, Vec>> order;
     for (const auto& [vector, count] : uses) order.emplace_back(count, vector);
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     for (const auto& [count, vector] : order) candidates_.push_back(vector);
   }
-  // Along a non-periodic dimension summands must not turn back: there a sum's sign is the sign of all its summands.
+  // Along a non-periodic dimension summands must not turn back: there a sum's sign is the sign of
+  // all its summands.
   bool same_direction(const Vec& sum, const Vec& b) const {
     for (int j = 0; j < grid_.dimensions(); ++j)
       if (!grid_.periodic(j) && static_cast<std::int64_t>(sum[j]) * b[j] < 0) return false;
@@ -79,14 +84,16 @@ class Search {
     return more;
   }
   std::size_t missing(const Reach& sums) const {
-    return std::count_if(wanted_.begin(), wanted_.end(), [&](const Vec& v) { return !sums.contains(v); });
+    return std::count_if(wanted_.begin(), wanted_.end(),
+                         [&](const Vec& v) { return !sums.contains(v); });
   }
   void extend(const Reach& sums, std::size_t left, std::size_t from) {
     const std::size_t lacking = missing(sums);
     if (lacking == 0) found_ = basis_;
     // Each further vector at most doubles the sums.
     if (lacking == 0 || left == 0 || lacking > (sums.size() << left) - sums.size()) return;
-    for (std::size_t k = from; k < candidates_.size() && found_.empty() && tries_ < most_tries; ++k) {
+    for (std::size_t k = from; k < candidates_.size() && found_.empty() && tries_ < most_tries;
+         ++k) {
       ++tries_;
       basis_.push_back(candidates_[k]);
       extend(add(sums, candidates_[k], basis_.size() - 1), left - 1, k + 1);
@@ -111,7 +118,8 @@ std::vector<Vec> basis_by_dimension(const Neighborhood& near, Collective collect
 std::string applicable(const Neighborhood& near, Collective) {
   const std::size_t s = distinct_offsets(near).size();
   if (s <= most_offsets) return "";
-  return "the search for a joint basis is for at most 64 distinct neighbors, here are " + std::to_string(s);
+  return "the search for a joint basis is for at most 64 distinct neighbors, here are " +
+         std::to_string(s);
 }
 
 struct Found {
@@ -119,8 +127,9 @@ struct Found {
   std::unordered_map<Vec, std::vector<std::int32_t>, VecHash> sums;
 };
 
-// Whether the offsets and zero are all combinations of their coordinates, as in a full cube: then the basis by dimensions is kept without a
-// search, which is dear and has found nothing smaller on any of them.
+// Whether the offsets and zero are all combinations of their coordinates, as in a full cube: then
+// the basis by dimensions is kept without a search, which is dear and has found nothing smaller on
+// any of them.
 bool is_product(const std::vector<Vec>& offsets, int dimensions) {
   std::size_t combinations = 1;
   for (int j = 0; j < dimensions; ++j) {
@@ -136,7 +145,8 @@ Found search(const Neighborhood& near, Collective collective) {
   Search search(near.grid, wanted);
   Found found{basis_by_dimension(near, collective), {}};
   if (!is_product(wanted, near.grid.dimensions()))
-    if (const std::vector<Vec> smaller = search.run(found.basis.size()); !smaller.empty()) found.basis = smaller;
+    if (const std::vector<Vec> smaller = search.run(found.basis.size()); !smaller.empty())
+      found.basis = smaller;
   const Reach reach = search.reach(found.basis);
   std::uint64_t used = 0;
   for (const Vec& offset : wanted) used |= reach.at(offset);
@@ -144,7 +154,8 @@ Found search(const Neighborhood& near, Collective collective) {
   for (std::size_t k = 0; k < found.basis.size(); ++k) {
     if (!(used >> k & 1)) continue;
     for (const Vec& offset : wanted)
-      if (reach.at(offset) >> k & 1) found.sums[offset].push_back(static_cast<std::int32_t>(kept.size()));
+      if (reach.at(offset) >> k & 1)
+        found.sums[offset].push_back(static_cast<std::int32_t>(kept.size()));
     kept.push_back(found.basis[k]);
   }
   found.basis = std::move(kept);
@@ -167,12 +178,15 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
   std::size_t hops = 0;
   for (const Vec& offset : routable_offsets(*near))
     if (!offset.is_zero()) hops += found->sums.at(offset).size();
-  return {Schedule("joint-basis", "", near, collective, found->basis.size(), hops, [found](const Neighborhood& n) { return route(n, *found); })};
+  return {Schedule("joint-basis", "", near, collective, found->basis.size(), hops,
+                   [found](const Neighborhood& n) { return route(n, *found); })};
 }
 
 }  // namespace
 
-const Algorithm joint_basis_algorithm{"joint-basis", "few vectors that add up to all offsets, found by a bounded search (Traff et al., section 5)",
-                                      applicable, schedules};
+const Algorithm joint_basis_algorithm{
+    "joint-basis",
+    "few vectors that add up to all offsets, found by a bounded search (Traff et al., section 5)",
+    applicable, schedules};
 
 }  // namespace tonari

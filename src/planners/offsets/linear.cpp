@@ -1,4 +1,5 @@
-// linear (paper 000, Listing 4): every block straight to its target; all blocks for one rank in one message.
+// linear (paper 000, Listing 4): every block straight to its target; all blocks for one rank in one
+// message.
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
@@ -10,8 +11,8 @@ namespace {
 
 std::string applicable(const Neighborhood&, Collective) { return ""; }
 
-// combine: one step per distinct offset; else one per block, as a plain loop of Isend and Irecv would do. The blocks of an allgather
-// are all the same, so there only distinct offsets matter.
+// combine: one step per distinct offset; else one per block, as a plain loop of Isend and Irecv
+// would do. The blocks of an allgather are all the same, so there only distinct offsets matter.
 Routing route(const Neighborhood& near, bool combine) {
   Routing routing(near);
   std::unordered_map<Vec, std::int32_t, VecHash> step_of;
@@ -33,7 +34,8 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
   std::sort(offsets.begin(), offsets.end());
   const std::size_t distinct = std::unique(offsets.begin(), offsets.end()) - offsets.begin();
   std::vector<Schedule> all;
-  all.emplace_back("linear", "", near, collective, distinct, moving, [](const Neighborhood& n) { return route(n, true); });
+  all.emplace_back("linear", "", near, collective, distinct, moving,
+                   [](const Neighborhood& n) { return route(n, true); });
   if (moving > distinct && collective == Collective::alltoall)
     all.emplace_back("linear", "a message per block", near, collective, moving, moving,
                      [](const Neighborhood& n) { return route(n, false); });
@@ -42,6 +44,8 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm linear_algorithm{"linear", "every block straight to its target (Traff et al., Listing 4)", applicable, schedules};
+const Algorithm linear_algorithm{"linear",
+                                 "every block straight to its target (Traff et al., Listing 4)",
+                                 applicable, schedules};
 
 }  // namespace tonari

@@ -22,7 +22,8 @@ void check_path(const Routing& routing, std::size_t i) {
     sum = sum + b;
     for (int j = 0; j < grid.dimensions(); ++j)
       if (!grid.periodic(j) && b[j] != 0 && (b[j] > 0) != (offset[j] > 0))
-        fail(Errc::internal, "routing: block ", i, " turns back along the non-periodic dimension ", j);
+        fail(Errc::internal, "routing: block ", i, " turns back along the non-periodic dimension ",
+             j);
   }
   if (grid.reachable(offset) && !grid.shortest(sum - offset).is_zero())
     fail(Errc::internal, "routing: the path of block ", i, " does not end at its target");
@@ -30,7 +31,8 @@ void check_path(const Routing& routing, std::size_t i) {
 }  // namespace
 
 void Routing::check() const {
-  if (blocks() != near_->offsets.size()) fail(Errc::internal, "routing: ", blocks(), " paths for ", near_->offsets.size(), " blocks");
+  if (blocks() != near_->offsets.size())
+    fail(Errc::internal, "routing: ", blocks(), " paths for ", near_->offsets.size(), " blocks");
   for (std::size_t i = 0; i < blocks(); ++i) check_path(*this, i);
   for (const Vec& step : steps_)
     if (near_->grid.shortest(step).is_zero()) fail(Errc::internal, "routing: a step goes nowhere");

@@ -1,5 +1,6 @@
-// What every message-combining algorithm of paper 000 decides: which offsets to step along, in which order, and which
-// of these steps each block takes. Everything else (messages, slots, dependencies) follows and is shared (emit.hpp).
+// What every message-combining algorithm of paper 000 decides: which offsets to step along, in
+// which order, and which of these steps each block takes. Everything else (messages, slots,
+// dependencies) follows and is shared (emit.hpp).
 //
 //   offsets   C^0 .. C^{s-1}          steps   B_0 .. B_{D-1}           block i moves from R to R + C^i along
 //                                                                     path(i) = ascending step numbers with sum C^i
@@ -25,8 +26,8 @@ class Routing {
  public:
   explicit Routing(const Neighborhood& near) : near_(&near) { path_begin_.push_back(0); }
 
-  // Building: steps first, then the path of block 0, 1, ... (ascending step numbers; empty for offsets that stay at home or
-  // that no rank has).
+  // Building: steps first, then the path of block 0, 1, ... (ascending step numbers; empty for
+  // offsets that stay at home or that no rank has).
   std::int32_t add_step(const Vec& step);
   void hop(std::int32_t step) { path_steps_.push_back(step); }
   void end_path() { path_begin_.push_back(static_cast<std::uint32_t>(path_steps_.size())); }
@@ -50,8 +51,8 @@ class Routing {
   std::vector<std::int32_t> path_steps_;
 };
 
-// The offsets as the planners see them: shortest along periodic dimensions, and zero (nothing to route) where no rank of the grid has
-// that neighbor.
+// The offsets as the planners see them: shortest along periodic dimensions, and zero (nothing to
+// route) where no rank of the grid has that neighbor.
 std::vector<Vec> routable_offsets(const Neighborhood& near);
 
 }  // namespace tonari

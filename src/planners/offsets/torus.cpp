@@ -1,5 +1,6 @@
-// torus (paper 000, Algorithm 1, §3.1): only hops of length one along the dimensions; D = sum of the largest positive and negative
-// coordinates, V = sum of the norms; round- and volume-optimal if only direct neighbors on a torus can talk.
+// torus (paper 000, Algorithm 1, §3.1): only hops of length one along the dimensions; D = sum of
+// the largest positive and negative coordinates, V = sum of the norms; round- and volume-optimal if
+// only direct neighbors on a torus can talk.
 #include <algorithm>
 
 #include "planners/offsets/dimensions.hpp"
@@ -9,15 +10,19 @@ namespace {
 
 constexpr std::size_t most_hops = 50'000'000;
 
-// Hop h away from home goes out in both directions side by side: +1, -1, +1, -1, ... until one direction is done.
+// Hop h away from home goes out in both directions side by side: +1, -1, +1, -1, ... until one
+// direction is done.
 Axis axis(const Coordinates& coordinates) {
   Axis axis;
   if (coordinates.empty()) return axis;
-  const std::int32_t ahead = std::max(0, coordinates.rbegin()->first), back = std::max(0, -coordinates.begin()->first);
+  const std::int32_t ahead = std::max(0, coordinates.rbegin()->first),
+                     back = std::max(0, -coordinates.begin()->first);
   std::vector<std::int32_t> plus, minus;
   for (std::int32_t h = 0; h < std::max(ahead, back); ++h) {
-    if (h < ahead) plus.push_back(static_cast<std::int32_t>(axis.lengths.size())), axis.lengths.push_back(1);
-    if (h < back) minus.push_back(static_cast<std::int32_t>(axis.lengths.size())), axis.lengths.push_back(-1);
+    if (h < ahead)
+      plus.push_back(static_cast<std::int32_t>(axis.lengths.size())), axis.lengths.push_back(1);
+    if (h < back)
+      minus.push_back(static_cast<std::int32_t>(axis.lengths.size())), axis.lengths.push_back(-1);
   }
   for (const auto& [c, blocks] : coordinates) {
     const std::vector<std::int32_t>& way = c > 0 ? plus : minus;
@@ -38,6 +43,8 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm torus_algorithm{"torus", "hops of length one along the dimensions (Traff et al., Algorithm 1)", applicable, schedules};
+const Algorithm torus_algorithm{
+    "torus", "hops of length one along the dimensions (Traff et al., Algorithm 1)", applicable,
+    schedules};
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
-// torus-direct (paper 000, §5): along each dimension straight to the coordinate; a round for every distinct coordinate, and a block is sent
-// once for each of its non-zero coordinates.
+// torus-direct (paper 000, §5): along each dimension straight to the coordinate; a round for every
+// distinct coordinate, and a block is sent once for each of its non-zero coordinates.
 #include "planners/offsets/dimensions.hpp"
 
 namespace tonari {
@@ -13,7 +13,8 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm torus_direct_algorithm{"torus-direct", "straight along each dimension in turn (Traff et al., section 5)", applicable,
-                                       schedules};
+const Algorithm torus_direct_algorithm{
+    "torus-direct", "straight along each dimension in turn (Traff et al., section 5)", applicable,
+    schedules};
 
 }  // namespace tonari

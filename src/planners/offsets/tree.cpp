@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::uint32_t none = Tree::none;
 
-// Places to node numbers: a table over the bounding box of the places where that is small, else a hash map.
+// Places to node numbers: a table over the bounding box of the places where that is small, else a
+// hash map.
 class PlaceMap {
  public:
   explicit PlaceMap(const std::vector<Vec>& places) {
@@ -18,13 +19,15 @@ class PlaceMap {
         high_[j] = std::max(high_[j], v[j]);
       }
     std::uint64_t cells = 1;
-    for (int j = 0; j < max_dimensions && cells <= limit; ++j) cells *= static_cast<std::uint64_t>(high_[j]) - low_[j] + 1;
+    for (int j = 0; j < max_dimensions && cells <= limit; ++j)
+      cells *= static_cast<std::uint64_t>(high_[j]) - low_[j] + 1;
     if (cells <= limit) table_.assign(cells, none);
   }
   std::uint32_t& operator[](const Vec& v) {
     if (table_.empty()) return map_.try_emplace(v, none).first->second;
     std::size_t cell = 0;
-    for (int j = 0; j < max_dimensions; ++j) cell = cell * (high_[j] - low_[j] + 1) + (v[j] - low_[j]);
+    for (int j = 0; j < max_dimensions; ++j)
+      cell = cell * (high_[j] - low_[j] + 1) + (v[j] - low_[j]);
     return table_[cell];
   }
 
@@ -35,8 +38,9 @@ class PlaceMap {
   std::unordered_map<Vec, std::uint32_t, VecHash> map_;
 };
 
-// Every place on some path, with the earliest step that reaches it and from where. The chain of parents is consistent: the place before the
-// earliest arrival on a path was itself reached at an earlier step.
+// Every place on some path, with the earliest step that reaches it and from where. The chain of
+// parents is consistent: the place before the earliest arrival on a path was itself reached at an
+// earlier step.
 struct Arrivals {
   std::vector<Vec> places;  // of every hop of every block, in path order
   std::vector<Tree::Node> nodes{{Vec{}, none, -1, none}};
@@ -48,7 +52,8 @@ std::vector<Vec> places_on_paths(const Routing& routing) {
   places.reserve(routing.hops());
   for (std::size_t i = 0; i < routing.blocks(); ++i) {
     Vec at;
-    for (std::int32_t step : routing.path(i)) places.push_back(at = routing.near().grid.shortest(at + routing.steps()[step]));
+    for (std::int32_t step : routing.path(i))
+      places.push_back(at = routing.near().grid.shortest(at + routing.steps()[step]));
   }
   return places;
 }
@@ -86,7 +91,8 @@ Tree prune(const Arrivals& all, const Routing& routing) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t node = 0; node < all.nodes.size(); ++node)
     if (needed[node]) order.push_back(node);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all.nodes[a].step < all.nodes[b].step; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return all.nodes[a].step < all.nodes[b].step; });
   std::vector<std::uint32_t> renamed(all.nodes.size(), none);
   Tree tree;
   for (std::uint32_t node : order) {
@@ -106,7 +112,8 @@ Tree prune(const Arrivals& all, const Routing& routing) {
 void add_leaves(Tree& tree) {
   tree.leaves.resize(tree.nodes.size());
   for (std::uint32_t i = 0; i < tree.node_of.size(); ++i)
-    for (std::uint32_t node = tree.node_of[i]; node != none; node = tree.nodes[node].parent) tree.leaves[node].push_back(i);
+    for (std::uint32_t node = tree.node_of[i]; node != none; node = tree.nodes[node].parent)
+      tree.leaves[node].push_back(i);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// balanced: few messages for everybody at little volume. Ours; the papers' schemes are its ends: direct sending, and store and forward on a topology, which here
-// is not given but found in the pattern.
+// balanced: few messages for everybody at little volume. Ours; the papers' schemes are its ends:
+// direct sending, and store and forward on a topology, which here is not given but found in the
+// pattern.
 //
 //   All stages start with the edges of the pattern itself: whoever writes to a rank anyway may do so in every stage. Then edges are deleted as long
 //   as every block still has a path, one edge per stage at most, in their order:
@@ -16,15 +17,20 @@
 //   3. Shortening. Blocks go directly where the edge is open by now, and those that would save more words than `price` also where it is not, if this makes nobody
 //      the busiest.
 //
-// Where all talk to all a pattern has no shape to find. So the same is done from the messages of store and forward on, if these are fewer than the pattern's, and
-// the better of the two schedules is taken: by messages of the busiest rank times price plus words of the average rank. Two stages: where a rank writes to more
-// than a quarter of all on average, the pattern's own edges are not tried unless store and forward has too many words; and they are
-// given up when thinning them has to leave some rank with twice the messages of the schedule from store and forward, as levelling seldom takes off half of them.
+// Where all talk to all a pattern has no shape to find. So the same is done from the messages of
+// store and forward on, if these are fewer than the pattern's, and the better of the two schedules
+// is taken: by messages of the busiest rank times price plus words of the average rank. Two stages:
+// where a rank writes to more than a quarter of all on average, the pattern's own edges are not
+// tried unless store and forward has too many words; and they are given up when thinning them has
+// to leave some rank with twice the messages of the schedule from store and forward, as levelling
+// seldom takes off half of them.
 //
-// For few words more: a low price and a limit of words, which levelling then spends where it helps; for few messages: no limits and more stages.
+// For few words more: a low price and a limit of words, which levelling then spends where it helps;
+// for few messages: no limits and more stages.
 //
-// Ways round lead over the ranks that have the fewest words to send so far. Two stages, the default: time about blocks * degree, memory as the blocks above 2,048
-// ranks. More stages take several times as long and tables of ranks * ranks bits.
+// Ways round lead over the ranks that have the fewest words to send so far. Two stages, the
+// default: time about blocks * degree, memory as the blocks above 2,048 ranks. More stages take
+// several times as long and tables of ranks * ranks bits.
 #pragma once
 
 #include <limits>
@@ -34,9 +40,11 @@
 namespace tonari {
 
 struct BalanceOptions {
-  int stages = 2;                                            // 1 to 8; 1: direct
-  double price = std::numeric_limits<double>::infinity();   // more words that one message less may cost in thinning: moves along the front. 0: no detours
-  double words = std::numeric_limits<double>::infinity();   // most words of all, relative to sending them directly; at least 1
+  int stages = 2;  // 1 to 8; 1: direct
+  // more words that one message less may cost in thinning: moves along the front. 0: no detours
+  double price = std::numeric_limits<double>::infinity();
+  // most words of all, relative to sending them directly; at least 1
+  double words = std::numeric_limits<double>::infinity();
 };
 
 constexpr int most_balanced_ranks = 1 << 15;  // above, its tables would take gigabytes

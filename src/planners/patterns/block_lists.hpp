@@ -1,4 +1,5 @@
-// Which blocks take which edges, one in each stage at most: every edge has a list of its blocks, and every block a place per stage in which it hangs in such a list.
+// Which blocks take which edges, one in each stage at most: every edge has a list of its blocks,
+// and every block a place per stage in which it hangs in such a list.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,10 @@ constexpr EdgeNumber no_edge = ~EdgeNumber{0};
 class BlockLists {
  public:
   BlockLists(const CommunicationMatrix& matrix, int stages)
-      : matrix_(matrix), stages_(static_cast<std::size_t>(stages)), places_(matrix.blocks() * stages_), words_sent_(static_cast<std::size_t>(matrix.ranks()), 0) {}
+      : matrix_(matrix),
+        stages_(static_cast<std::size_t>(stages)),
+        places_(matrix.blocks() * stages_),
+        words_sent_(static_cast<std::size_t>(matrix.ranks()), 0) {}
 
   // An edge on which words leave the rank `from`, without blocks.
   EdgeNumber add(std::int32_t from) {
@@ -57,7 +61,8 @@ class BlockLists {
   }
   void blocks(EdgeNumber e, std::vector<BlockNumber>& all) const {
     all.clear();
-    for (std::uint32_t p = lists_[e].head; p != nothing; p = places_[p].next) all.push_back(static_cast<BlockNumber>(p / stages_));
+    for (std::uint32_t p = lists_[e].head; p != nothing; p = places_[p].next)
+      all.push_back(static_cast<BlockNumber>(p / stages_));
   }
   bool empty(EdgeNumber e) const { return lists_[e].head == nothing; }
   std::uint64_t words(EdgeNumber e) const { return lists_[e].words; }
@@ -75,7 +80,9 @@ class BlockLists {
     std::uint32_t head;
     std::uint64_t words;
   };
-  std::uint32_t place(BlockNumber b, int stage) const { return static_cast<std::uint32_t>(b * stages_ + static_cast<std::size_t>(stage)); }
+  std::uint32_t place(BlockNumber b, int stage) const {
+    return static_cast<std::uint32_t>(b * stages_ + static_cast<std::size_t>(stage));
+  }
 
   const CommunicationMatrix& matrix_;
   std::size_t stages_;

@@ -3,7 +3,8 @@
 //   columns     long: bits of its senders  ─ 8 at a time ─▶  a byte per rank  ─▶  counts
 //   of targets  short: list of senders  ────── one by one ──────────────────▶
 //
-// In a power law nearly everybody writes to a few targets. Going through such a column by bits costs an eighth of a step per rank, whether it sends or not.
+// In a power law nearly everybody writes to a few targets. Going through such a column by bits
+// costs an eighth of a step per rank, whether it sends or not.
 #pragma once
 
 #include <algorithm>
@@ -24,19 +25,27 @@ struct CommonCount {
 class CommonTargets {
  public:
   explicit CommonTargets(const CommunicationMatrix& matrix)
-      : matrix_(matrix), eights_((static_cast<std::size_t>(matrix.ranks()) + 7) / 8), long_(static_cast<std::size_t>(matrix.ranks()), none),
-        common_(8 * eights_, 0), bytes_(eights_, 0), known_(static_cast<std::size_t>(matrix.ranks())) {
+      : matrix_(matrix),
+        eights_((static_cast<std::size_t>(matrix.ranks()) + 7) / 8),
+        long_(static_cast<std::size_t>(matrix.ranks()), none),
+        common_(8 * eights_, 0),
+        bytes_(eights_, 0),
+        known_(static_cast<std::size_t>(matrix.ranks())) {
     for (int target = 0; target < matrix.ranks(); ++target) {
       const auto column = matrix.column(target);
       if (column.size() < 2 || 32 * column.size() < common_.size()) continue;
       long_[target] = bits_.size();
       bits_.resize(bits_.size() + eights_, 0);
-      for (BlockNumber b : column) bits_[long_[target] + static_cast<std::size_t>(matrix.origin(b)) / 8] |= static_cast<std::uint8_t>(1 << matrix.origin(b) % 8);
+      for (BlockNumber b : column)
+        bits_[long_[target] + static_cast<std::size_t>(matrix.origin(b)) / 8] |=
+            static_cast<std::uint8_t>(1 << matrix.origin(b) % 8);
     }
   }
 
-  // The `wanted` others with the largest |SendSet(rank) n SendSet(other)|, of those for which it is at least 2, and all that equal the last of them; or more.
-  // Those with the most first, of equal ones the lowest rank. If these are fewer than wanted, there are no others. Valid until the next call.
+  // The `wanted` others with the largest |SendSet(rank) n SendSet(other)|, of those for which it is
+  // at least 2, and all that equal the last of them; or more. Those with the most first, of equal
+  // ones the lowest rank. If these are fewer than wanted, there are no others. Valid until the next
+  // call.
   std::span<const CommonCount> of(int rank, std::size_t wanted = ~std::size_t{0}) {
     Known& known = known_[rank];
     if (known.wanted >= wanted) return known.counts;
@@ -80,10 +89,14 @@ class CommonTargets {
     }
     if (unread > 0) read_bytes();
     common_[rank] = 0;
-    if (all) choose(std::views::iota(0, matrix_.ranks()), wanted);
-    else choose(touched_, wanted);
-    if (all) std::fill(common_.begin(), common_.end(), 0);
-    else for (std::int32_t other : touched_) common_[other] = 0;
+    if (all)
+      choose(std::views::iota(0, matrix_.ranks()), wanted);
+    else
+      choose(touched_, wanted);
+    if (all)
+      std::fill(common_.begin(), common_.end(), 0);
+    else
+      for (std::int32_t other : touched_) common_[other] = 0;
   }
 
   void read_bytes() {
@@ -105,7 +118,9 @@ class CommonTargets {
     most_.clear();
     for (std::int32_t other : others)
       if (common_[other] >= least && least >= 2) most_.push_back({other, common_[other]});
-    std::sort(most_.begin(), most_.end(), [](const CommonCount& a, const CommonCount& b) { return a.targets != b.targets ? a.targets > b.targets : a.rank < b.rank; });
+    std::sort(most_.begin(), most_.end(), [](const CommonCount& a, const CommonCount& b) {
+      return a.targets != b.targets ? a.targets > b.targets : a.rank < b.rank;
+    });
   }
 
   const CommunicationMatrix& matrix_;
@@ -115,7 +130,7 @@ class CommonTargets {
   std::vector<std::uint32_t> common_;  // by rank, zeros between calls
   std::vector<std::uint64_t> bytes_;   // by rank, a byte each, zeros between calls
   std::vector<std::int32_t> touched_;
-  std::vector<std::uint32_t> tally_;   // how many have so many in common
+  std::vector<std::uint32_t> tally_;  // how many have so many in common
   std::vector<CommonCount> most_;
   std::vector<Known> known_;
   std::size_t kept_ = 0;

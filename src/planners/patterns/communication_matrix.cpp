@@ -10,7 +10,8 @@ namespace {
 void check(int ranks, const Flow& flow) {
   for (std::int32_t rank : {flow.from, flow.to})
     if (rank < 0 || rank >= ranks)
-      fail(Errc::argument, "a communication matrix of ", ranks, " ranks has an entry from ", flow.from, " to ", flow.to, ": give ranks from 0 to ", ranks - 1);
+      fail(Errc::argument, "a communication matrix of ", ranks, " ranks has an entry from ",
+           flow.from, " to ", flow.to, ": give ranks from 0 to ", ranks - 1);
 }
 
 // Row by row, targets ascending: two stable passes of counting instead of sorting.
@@ -29,7 +30,8 @@ std::vector<Flow> sorted(int ranks, std::span<const Flow> flows) {
 }  // namespace
 
 CommunicationMatrix::CommunicationMatrix(int ranks, std::span<const Flow> flows) {
-  if (ranks < 0) fail(Errc::argument, "a communication matrix of ", ranks, " ranks: give 0 or more");
+  if (ranks < 0)
+    fail(Errc::argument, "a communication matrix of ", ranks, " ranks: give 0 or more");
   for (const Flow& flow : flows) check(ranks, flow);
   row_begin_.assign(static_cast<std::size_t>(ranks) + 1, 0);
   column_begin_ = row_begin_;
@@ -41,7 +43,8 @@ CommunicationMatrix::CommunicationMatrix(int ranks, std::span<const Flow> flows)
       words_.back() += flow.words;
       continue;
     }
-    if (target_.size() == none) fail(Errc::overflow, "a communication matrix has more than ", none, " entries");
+    if (target_.size() == none)
+      fail(Errc::overflow, "a communication matrix has more than ", none, " entries");
     origin_.push_back(flow.from);
     target_.push_back(flow.to);
     words_.push_back(flow.words);
@@ -60,7 +63,9 @@ CommunicationMatrix::CommunicationMatrix(int ranks, std::span<const Flow> flows)
 BlockNumber CommunicationMatrix::find(int from, int to) const {
   const auto row = targets(from);
   const auto place = std::lower_bound(row.begin(), row.end(), to);
-  return place != row.end() && *place == to ? row_begin_[from] + static_cast<BlockNumber>(place - row.begin()) : none;
+  return place != row.end() && *place == to
+             ? row_begin_[from] + static_cast<BlockNumber>(place - row.begin())
+             : none;
 }
 
 MatrixStatistics CommunicationMatrix::statistics() const {

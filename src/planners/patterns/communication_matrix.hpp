@@ -1,7 +1,9 @@
-// Who sends how much to whom, seen from above: what planners for irregular patterns start from (paper 003, §2.2).
+// Who sends how much to whom, seen from above: what planners for irregular patterns start from
+// (paper 003, §2.2).
 //
-// Rows are ranks that send. An entry is one block, from its origin to its target; entries are numbered row by row, targets ascending. A block may have no
-// words; it travels all the same. Nobody sends to itself here.
+// Rows are ranks that send. An entry is one block, from its origin to its target; entries are
+// numbered row by row, targets ascending. A block may have no words; it travels all the same.
+// Nobody sends to itself here.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +28,9 @@ struct MatrixStatistics {
 
 class CommunicationMatrix {
  public:
-  // Flows in any order. Those of one pair are added up, those from a rank to itself dropped. Throws Errc::argument if a rank is out of range, Errc::overflow
-  // if there are 2^32 entries or the sum of all words does not fit.
+  // Flows in any order. Those of one pair are added up, those from a rank to itself dropped. Throws
+  // Errc::argument if a rank is out of range, Errc::overflow if there are 2^32 entries or the sum
+  // of all words does not fit.
   CommunicationMatrix(int ranks, std::span<const Flow> flows);
 
   int ranks() const { return static_cast<int>(row_begin_.size()) - 1; }
@@ -38,14 +41,17 @@ class CommunicationMatrix {
   std::uint64_t words(BlockNumber b) const { return words_[b]; }
 
   // SendSet(rank), ascending, and the numbers of its blocks.
-  std::span<const std::int32_t> targets(int rank) const { return std::span(target_).subspan(row_begin_[rank], sent_by(rank)); }
+  std::span<const std::int32_t> targets(int rank) const {
+    return std::span(target_).subspan(row_begin_[rank], sent_by(rank));
+  }
   auto row(int rank) const { return std::views::iota(row_begin_[rank], row_begin_[rank + 1]); }
   BlockNumber first_of(int rank) const { return row_begin_[rank]; }
   int sent_by(int rank) const { return static_cast<int>(row_begin_[rank + 1] - row_begin_[rank]); }
 
   // The blocks for a rank, origins ascending: the transposed view.
   std::span<const BlockNumber> column(int rank) const {
-    return std::span(column_).subspan(column_begin_[rank], column_begin_[rank + 1] - column_begin_[rank]);
+    return std::span(column_).subspan(column_begin_[rank],
+                                      column_begin_[rank + 1] - column_begin_[rank]);
   }
 
   static constexpr BlockNumber none = ~BlockNumber{0};

@@ -15,7 +15,8 @@ namespace {
 // Edges by what they are, and which blocks take them.
 class Paths {
  public:
-  Paths(const CommunicationMatrix& matrix, int stages) : matrix_(matrix), stages_(stages), lists_(matrix, stages) {}
+  Paths(const CommunicationMatrix& matrix, int stages)
+      : matrix_(matrix), stages_(stages), lists_(matrix, stages) {}
 
   EdgeNumber number(const StagedEdge& e) {
     std::size_t place = place_of(e);
@@ -45,16 +46,21 @@ class Paths {
     std::vector<BlockHop> all;
     for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
       for (int k = 0; k < stages_; ++k)
-        if (const EdgeNumber e = lists_.edge(b, k); e != no_edge) all.push_back({k, edges_[e].from, edges_[e].to, b});
+        if (const EdgeNumber e = lists_.edge(b, k); e != no_edge)
+          all.push_back({k, edges_[e].from, edges_[e].to, b});
     return all;
   }
 
  private:
   // Where the number of an edge is in the table, or would be.
   std::size_t place_of(const StagedEdge& e) const {
-    const std::uint64_t key = (static_cast<std::uint64_t>(e.stage) << 40 | static_cast<std::uint64_t>(e.from) << 20) | static_cast<std::uint64_t>(e.to);
-    std::size_t place = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ull) >> 20) & (table_.size() - 1);
-    while (table_[place] != no_edge && edges_[table_[place]] != e) place = (place + 1) & (table_.size() - 1);
+    const std::uint64_t key =
+        (static_cast<std::uint64_t>(e.stage) << 40 | static_cast<std::uint64_t>(e.from) << 20) |
+        static_cast<std::uint64_t>(e.to);
+    std::size_t place =
+        static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ull) >> 20) & (table_.size() - 1);
+    while (table_[place] != no_edge && edges_[table_[place]] != e)
+      place = (place + 1) & (table_.size() - 1);
     return place;
   }
 
@@ -62,15 +68,23 @@ class Paths {
   int stages_;
   BlockLists lists_;
   std::vector<StagedEdge> edges_;
-  std::vector<EdgeNumber> table_ = std::vector<EdgeNumber>(2, no_edge);  // by place, at most half full
+  // by place, at most half full
+  std::vector<EdgeNumber> table_ = std::vector<EdgeNumber>(2, no_edge);
 };
 
 class Balancer {
  public:
   // edges: where to start; every block must have a path.
-  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options, std::span<const StagedEdge> edges)
-      : matrix_(matrix), price_(options.price), ranks_(matrix.ranks()), graph_(ranks_, options.stages), paths_(matrix, options.stages),
-        needs_(static_cast<std::size_t>(ranks_), ranks_), needed_by_(needs_), candidates_(2 * static_cast<std::size_t>(ranks_)) {
+  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options,
+           std::span<const StagedEdge> edges)
+      : matrix_(matrix),
+        price_(options.price),
+        ranks_(matrix.ranks()),
+        graph_(ranks_, options.stages),
+        paths_(matrix, options.stages),
+        needs_(static_cast<std::size_t>(ranks_), ranks_),
+        needed_by_(needs_),
+        candidates_(2 * static_cast<std::size_t>(ranks_)) {
     paths_.expect(edges.size());
     for (const StagedEdge& edge : edges) {
       graph_.add(edge);
@@ -83,11 +97,13 @@ class Balancer {
       const std::int32_t from = matrix.origin(b), to = matrix.target(b);
       needs_.set(from, to);
       needed_by_.set(to, from);
-      if (!graph_.find_path(from, to, paths_.lists().words_sent(), path)) fail(Errc::internal, "balanced starts without a path from ", from, " to ", to);
+      if (!graph_.find_path(from, to, paths_.lists().words_sent(), path))
+        fail(Errc::internal, "balanced starts without a path from ", from, " to ", to);
       paths_.lead(b, path);
     }
     for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.sent_by(rank)));
-    for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.column(rank).size()));
+    for (int rank = 0; rank < ranks_; ++rank)
+      weights_.push_back(std::sqrt(matrix.column(rank).size()));
     const double words = static_cast<double>(matrix.statistics().words);
     most_words_ = options.words * words;
     word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
@@ -105,7 +121,9 @@ class Balancer {
 
  private:
   // Ends are 0 .. ranks - 1 for what ranks send, and so many more for what they receive.
-  int busy(int end) const { return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_); }
+  int busy(int end) const {
+    return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_);
+  }
   double urgency(int end) const { return busy(end) * weights_[end]; }
 
   void thin() {
@@ -127,7 +145,8 @@ class Balancer {
     ranking_.clear();
     for (EdgeNumber e : edges) ranking_.emplace_back(use(e), e);
     const std::size_t part = (ranking_.size() + 3) / 4;
-    std::partial_sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part), ranking_.end());
+    std::partial_sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part),
+                      ranking_.end());
     for (std::size_t k = 0; k < part; ++k)
       if (!close(ranking_[k].second, price_)) keep(ranking_[k].second);
     return true;
@@ -143,8 +162,10 @@ class Balancer {
   double use(EdgeNumber number) const {
     const StagedEdge& e = paths_.edge(number);
     int pairs = 0;
-    for (int s = e.stage + 1; s < graph_.stages(); ++s) pairs += graph_.forward(s).count_common(e.to, needs_, e.from);
-    for (int s = 0; s < e.stage; ++s) pairs += graph_.backward(s).count_common(e.from, needed_by_, e.to);
+    for (int s = e.stage + 1; s < graph_.stages(); ++s)
+      pairs += graph_.forward(s).count_common(e.to, needs_, e.from);
+    for (int s = 0; s < e.stage; ++s)
+      pairs += graph_.backward(s).count_common(e.from, needed_by_, e.to);
     return pairs + word_weight_ * static_cast<double>(paths_.lists().words(number));
   }
 
@@ -155,7 +176,8 @@ class Balancer {
     detours_.resize(std::max(detours_.size(), blocks.size()));
     double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
-      const bool found = graph_.find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]), paths_.lists().words_sent(), detours_[k]);
+      const bool found = graph_.find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]),
+                                          paths_.lists().words_sent(), detours_[k]);
       if (found) more += more_words(blocks[k], detours_[k]);
       if (found && more <= price && paths_.lists().all_words() + more <= most_words_) continue;
       graph_.add(paths_.edge(number));
@@ -166,7 +188,8 @@ class Balancer {
   }
 
   double more_words(BlockNumber b, std::span<const StagedEdge> detour) const {
-    return (static_cast<double>(detour.size()) - paths_.lists().hops(b)) * static_cast<double>(matrix_.words(b));
+    return (static_cast<double>(detour.size()) - paths_.lists().hops(b)) *
+           static_cast<double>(matrix_.words(b));
   }
 
   // One edge less for a busiest end; false if none can be had.
@@ -180,16 +203,19 @@ class Balancer {
       const int rank = sends ? busiest : busiest - ranks_;
       const BitRows& rows = sends ? graph_.forward(s) : graph_.backward(s);
       rows.for_each_common(rank, rows, rank, [&](int other) {
-        const EdgeNumber e = paths_.number(sends ? StagedEdge{s, rank, other} : StagedEdge{s, other, rank});
+        const EdgeNumber e =
+            paths_.number(sends ? StagedEdge{s, rank, other} : StagedEdge{s, other, rank});
         edges.emplace_back(paths_.lists().words(e), e);
       });
     }
     std::sort(edges.begin(), edges.end());
     const int most = busy(busiest);
-    return std::any_of(edges.begin(), edges.end(), [&](const auto& edge) { return replace(edge.second, most); });
+    return std::any_of(edges.begin(), edges.end(),
+                       [&](const auto& edge) { return replace(edge.second, most); });
   }
 
-  // Closes it and opens others where blocks have no way, between ranks that have then less than `most` edges.
+  // Closes it and opens others where blocks have no way, between ranks that have then less than
+  // `most` edges.
   bool replace(EdgeNumber number, int most) {
     const StagedEdge old = paths_.edge(number);
     graph_.remove(old);
@@ -198,8 +224,10 @@ class Balancer {
     std::vector<StagedEdge> opened;
     double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
-      if (lead_or_open(blocks[k], most, old, opened, detours_[k])) more += more_words(blocks[k], detours_[k]);
-      else more = std::numeric_limits<double>::infinity();
+      if (lead_or_open(blocks[k], most, old, opened, detours_[k]))
+        more += more_words(blocks[k], detours_[k]);
+      else
+        more = std::numeric_limits<double>::infinity();
       if (paths_.lists().all_words() + more <= most_words_ && !std::isinf(more)) continue;
       for (const StagedEdge& e : opened) graph_.remove(e);
       graph_.add(old);
@@ -209,25 +237,33 @@ class Balancer {
     return true;
   }
 
-  bool lead_or_open(BlockNumber b, int most, const StagedEdge& old, std::vector<StagedEdge>& opened, std::vector<StagedEdge>& path) {
+  bool lead_or_open(BlockNumber b, int most, const StagedEdge& old, std::vector<StagedEdge>& opened,
+                    std::vector<StagedEdge>& path) {
     const int from = matrix_.origin(b), to = matrix_.target(b);
     if (graph_.find_path(from, to, paths_.lists().words_sent(), path)) return true;
     StagedEdge edge;
-    if (opened.size() == most_opened || !graph_.find_missing(from, to, most - 1, edge) || edge == old) return false;
+    if (opened.size() == most_opened || !graph_.find_missing(from, to, most - 1, edge) ||
+        edge == old)
+      return false;
     graph_.add(edge);
     opened.push_back(edge);
     return graph_.find_path(from, to, paths_.lists().words_sent(), path);
   }
 
-  // Blocks take shorter paths over edges that were opened after they were led, and edges that have lost their last blocks go. Returns whether there were such: the
-  // busiest may have room now. Ranks only lose edges by it, so levelling still ends.
+  // Blocks take shorter paths over edges that were opened after they were led, and edges that have
+  // lost their last blocks go. Returns whether there were such: the busiest may have room now.
+  // Ranks only lose edges by it, so levelling still ends.
   bool straighten() {
     std::vector<EdgeNumber> left;
     std::vector<StagedEdge> path;
     bool changed = false;
     for (BlockNumber b = 0; b < matrix_.blocks(); ++b) {
       const int hops = paths_.lists().hops(b);
-      if (hops < 2 || !graph_.find_short_path(matrix_.origin(b), matrix_.target(b), paths_.lists().words_sent(), path) || static_cast<int>(path.size()) >= hops) continue;
+      if (hops < 2 ||
+          !graph_.find_short_path(matrix_.origin(b), matrix_.target(b), paths_.lists().words_sent(),
+                                  path) ||
+          static_cast<int>(path.size()) >= hops)
+        continue;
       for (int s = 0; s < graph_.stages(); ++s)
         if (const EdgeNumber e = paths_.lists().edge(b, s); e != no_edge) left.push_back(e);
       paths_.lead(b, path);
@@ -240,16 +276,20 @@ class Balancer {
     return changed;
   }
 
-  // Blocks that would save more words than a message costs go directly, where this makes nobody the busiest.
+  // Blocks that would save more words than a message costs go directly, where this makes nobody the
+  // busiest.
   void shorten() {
     int most = 0;
     for (int end = 0; end < 2 * ranks_; ++end) most = std::max(most, busy(end));
     std::vector<std::pair<double, BlockNumber>> savings;
     for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
-      if (const double saved = (paths_.lists().hops(b) - 1) * static_cast<double>(matrix_.words(b)); saved > price_) savings.emplace_back(-saved, b);
+      if (const double saved = (paths_.lists().hops(b) - 1) * static_cast<double>(matrix_.words(b));
+          saved > price_)
+        savings.emplace_back(-saved, b);
     std::sort(savings.begin(), savings.end());
     for (const auto& [saved, b] : savings) {
-      const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_.stages(), matrix_.origin(b), matrix_.target(b)};
+      const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_.stages(),
+                              matrix_.origin(b), matrix_.target(b)};
       if (graph_.sent(direct.from) >= most || graph_.received(direct.to) >= most) continue;
       graph_.add(direct);
       paths_.lead(b, std::span(&direct, 1));
@@ -266,14 +306,16 @@ class Balancer {
   std::vector<std::vector<EdgeNumber>> candidates_;  // by end
   std::vector<bool> kept_;                           // by edge: cannot go
   std::vector<double> weights_;                      // by end
-  double word_weight_;                               // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
+  // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
+  double word_weight_;
   std::vector<std::pair<double, EdgeNumber>> ranking_;
   std::vector<std::vector<StagedEdge>> detours_;
 };
 
 }  // namespace
 
-MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options, std::span<const StagedEdge> edges) {
+MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options,
+                                 std::span<const StagedEdge> edges) {
   return Balancer(matrix, options, edges).run();
 }
 

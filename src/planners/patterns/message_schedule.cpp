@@ -8,7 +8,8 @@ namespace {
 
 // Stable, in time linear in the number of hops and of values, 0 <= value < values.
 template <class Key>
-void sort_by(std::vector<BlockHop>& hops, std::vector<BlockHop>& spare, std::size_t values, Key key) {
+void sort_by(std::vector<BlockHop>& hops, std::vector<BlockHop>& spare, std::size_t values,
+             Key key) {
   std::vector<std::size_t> place(values + 1, 0);
   for (const BlockHop& hop : hops) ++place[key(hop) + 1];
   std::partial_sum(place.begin(), place.end(), place.begin());
@@ -24,14 +25,18 @@ void sort_hops(std::vector<BlockHop>& hops, std::size_t ranks) {
     stages = std::max(stages, hops[k].stage + 1);
     ascending = ascending && (k == 0 || hops[k - 1].block <= hops[k].block);
   }
-  if (!ascending) std::sort(hops.begin(), hops.end(), [](const BlockHop& a, const BlockHop& b) { return a.block < b.block; });
+  if (!ascending)
+    std::sort(hops.begin(), hops.end(),
+              [](const BlockHop& a, const BlockHop& b) { return a.block < b.block; });
   std::vector<BlockHop> spare;
   sort_by(hops, spare, ranks, [](const BlockHop& hop) { return hop.to; });
   sort_by(hops, spare, ranks, [](const BlockHop& hop) { return hop.from; });
-  sort_by(hops, spare, static_cast<std::size_t>(stages), [](const BlockHop& hop) { return hop.stage; });
+  sort_by(hops, spare, static_cast<std::size_t>(stages),
+          [](const BlockHop& hop) { return hop.stage; });
 }
 
-// Follows the blocks through the stages: how many end at their targets. What a message takes along without having it gets nowhere.
+// Follows the blocks through the stages: how many end at their targets. What a message takes along
+// without having it gets nowhere.
 double delivered(const MessageSchedule& schedule, const CommunicationMatrix& matrix) {
   struct Place {
     std::int32_t rank, stage;  // in which the block came there
@@ -43,19 +48,25 @@ double delivered(const MessageSchedule& schedule, const CommunicationMatrix& mat
       if (place[b].rank == m.from && place[b].stage < m.stage) place[b] = {m.to, m.stage};
   std::size_t arrived = 0;
   for (BlockNumber b = 0; b < matrix.blocks(); ++b) arrived += place[b].rank == matrix.target(b);
-  return matrix.blocks() == 0 ? 1 : static_cast<double>(arrived) / static_cast<double>(matrix.blocks());
+  return matrix.blocks() == 0 ? 1
+                              : static_cast<double>(arrived) / static_cast<double>(matrix.blocks());
 }
 
-double ratio(std::uint64_t value, std::uint64_t of) { return of == 0 ? 1 : static_cast<double>(value) / static_cast<double>(of); }
+double ratio(std::uint64_t value, std::uint64_t of) {
+  return of == 0 ? 1 : static_cast<double>(value) / static_cast<double>(of);
+}
 
 }  // namespace
 
-MessageSchedule::MessageSchedule(const CommunicationMatrix& matrix, std::vector<BlockHop> hops) : ranks_(matrix.ranks()) {
+MessageSchedule::MessageSchedule(const CommunicationMatrix& matrix, std::vector<BlockHop> hops)
+    : ranks_(matrix.ranks()) {
   sort_hops(hops, static_cast<std::size_t>(ranks_));
   blocks_.reserve(hops.size());
   for (const BlockHop& hop : hops) {
-    if (messages_.empty() || messages_.back().stage != hop.stage || messages_.back().from != hop.from || messages_.back().to != hop.to)
-      messages_.push_back({hop.stage, hop.from, hop.to, static_cast<std::uint32_t>(blocks_.size()), 0});
+    if (messages_.empty() || messages_.back().stage != hop.stage ||
+        messages_.back().from != hop.from || messages_.back().to != hop.to)
+      messages_.push_back(
+          {hop.stage, hop.from, hop.to, static_cast<std::uint32_t>(blocks_.size()), 0});
     blocks_.push_back(hop.block);
     ++messages_.back().count;
   }
@@ -95,7 +106,8 @@ ScheduleMetrics MessageSchedule::metrics(const CommunicationMatrix& matrix) cons
 
 MessageSchedule direct_schedule(const CommunicationMatrix& matrix) {
   std::vector<BlockHop> hops(matrix.blocks());
-  for (BlockNumber b = 0; b < matrix.blocks(); ++b) hops[b] = {0, matrix.origin(b), matrix.target(b), b};
+  for (BlockNumber b = 0; b < matrix.blocks(); ++b)
+    hops[b] = {0, matrix.origin(b), matrix.target(b), b};
   return MessageSchedule(matrix, std::move(hops));
 }
 

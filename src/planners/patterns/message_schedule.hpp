@@ -1,4 +1,5 @@
-// What every planner for irregular patterns returns: combined messages in stages, and which blocks each of them carries.
+// What every planner for irregular patterns returns: combined messages in stages, and which blocks
+// each of them carries.
 //
 //   M(a,b) = { m(a,b), m(a,t) }     stage 0        a message of the paper's capital M (003, §2.3). It leaves when all its blocks are there, so it waits
 //   M(b,t) = { m(b,t), m(a,t) }     stage 1        only for messages of earlier stages: nobody ever waits in a circle.
@@ -28,14 +29,16 @@ struct CombinedMessage {
 
 // What a schedule costs, and whether it is right.
 struct ScheduleMetrics {
-  std::vector<int> sent, received;          // messages, per rank, over all stages
+  std::vector<int> sent, received;  // messages, per rank, over all stages
   std::vector<std::uint64_t> words_sent, words_received;
   int stages = 0;
   double average_sent = 0;
   int most_sent = 0, most_received = 0;
-  double words = 1;                         // all words sent, relative to sending them directly; likewise the busiest sender's and receiver's
+  // all words sent, relative to sending them directly; likewise the busiest sender's and receiver's
+  double words = 1;
   double most_words_sent = 1, most_words_received = 1;
-  double delivered = 1;                     // share of blocks that are at their targets in the end, each rank passing on only what it has
+  // share of blocks that are at their targets in the end, each rank passing on only what it has
+  double delivered = 1;
 };
 
 class MessageSchedule {
@@ -48,9 +51,12 @@ class MessageSchedule {
   // Ascending by stage, from, to.
   std::span<const CombinedMessage> messages() const { return messages_; }
   // Ascending.
-  std::span<const BlockNumber> blocks(const CombinedMessage& m) const { return std::span(blocks_).subspan(m.first, m.count); }
+  std::span<const BlockNumber> blocks(const CombinedMessage& m) const {
+    return std::span(blocks_).subspan(m.first, m.count);
+  }
 
-  ScheduleMetrics metrics(const CommunicationMatrix& matrix) const;  // of the matrix it was made for
+  // of the matrix it was made for
+  ScheduleMetrics metrics(const CommunicationMatrix& matrix) const;
 
  private:
   int ranks_;

@@ -23,7 +23,8 @@ class Senders {
   bool direct(BlockNumber b) const { return sender_[b] == matrix_.origin(b); }
   int sent(int rank) const { return counts_.sent(rank); }
   bool writes(int from, int to) const { return counts_.count(from, to) > 0; }
-  bool alone(BlockNumber b) const { return counts_.count(sender_[b], matrix_.target(b)) == 1; }  // its last message has no other block
+  // its last message has no other block
+  bool alone(BlockNumber b) const { return counts_.count(sender_[b], matrix_.target(b)) == 1; }
 
   void give(BlockNumber b, std::int32_t sender) {
     journal_.emplace_back(b, sender_[b]);
@@ -31,7 +32,8 @@ class Senders {
   }
   void keep() { journal_.clear(); }
   void undo() {
-    for (; !journal_.empty(); journal_.pop_back()) set(journal_.back().first, journal_.back().second);
+    for (; !journal_.empty(); journal_.pop_back())
+      set(journal_.back().first, journal_.back().second);
   }
   std::vector<std::int32_t> take() { return std::move(sender_); }
 
@@ -56,10 +58,13 @@ class Senders {
 // One pairing.
 class Pairing {
  public:
-  Pairing(const CommunicationMatrix& matrix, Senders& senders, int most, int other) : matrix_(matrix), senders_(senders), most_(most), friend_(other) {
+  Pairing(const CommunicationMatrix& matrix, Senders& senders, int most, int other)
+      : matrix_(matrix), senders_(senders), most_(most), friend_(other) {
     const auto a = matrix.targets(most), b = matrix.targets(other);
     for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-      if (a[i] == b[j]) common_.push_back({matrix.first_of(most) + static_cast<BlockNumber>(i), matrix.first_of(other) + static_cast<BlockNumber>(j)});
+      if (a[i] == b[j])
+        common_.push_back({matrix.first_of(most) + static_cast<BlockNumber>(i),
+                           matrix.first_of(other) + static_cast<BlockNumber>(j)});
       const bool first = a[i] <= b[j], second = b[j] <= a[i];
       i += first;
       j += second;
@@ -78,20 +83,25 @@ class Pairing {
   };
   using Side = BlockNumber Common::*;
 
-  // Cases 2 to 4: what `giver` still sends itself, while the block of `member` for the same target goes by way of someone else, goes that way too.
+  // Cases 2 to 4: what `giver` still sends itself, while the block of `member` for the same target
+  // goes by way of someone else, goes that way too.
   void use_group_of(int member, int giver, Side own, Side theirs) {
     gifts_.clear();
     for (const Common& c : common_) {
       const std::int32_t group = senders_.of(c.*theirs);
-      if (senders_.direct(c.*own) && senders_.alone(c.*own) && group != member && group != giver && group != matrix_.target(c.*own))
+      if (senders_.direct(c.*own) && senders_.alone(c.*own) && group != member && group != giver &&
+          group != matrix_.target(c.*own))
         gifts_.emplace_back(group, c.*own);
     }
-    std::stable_sort(gifts_.begin(), gifts_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(gifts_.begin(), gifts_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto begin = gifts_.begin(); begin != gifts_.end();) {
-      const auto end = std::find_if(begin, gifts_.end(), [&](const auto& gift) { return gift.first != begin->first; });
+      const auto end = std::find_if(begin, gifts_.end(),
+                                    [&](const auto& gift) { return gift.first != begin->first; });
       if (end - begin > 1 || senders_.writes(giver, begin->first))
         for (auto gift = begin; gift != end; ++gift)
-          if (senders_.alone(gift->second)) senders_.give(gift->second, gift->first);  // an earlier gift may travel to this target
+          // an earlier gift may travel to this target
+          if (senders_.alone(gift->second)) senders_.give(gift->second, gift->first);
       begin = end;
     }
   }
@@ -100,9 +110,12 @@ class Pairing {
   void share_equally() {
     std::vector<const Common*> both;
     for (const Common& c : common_)
-      if (senders_.direct(c.most) && senders_.direct(c.other) && (senders_.alone(c.most) || senders_.alone(c.other))) both.push_back(&c);
+      if (senders_.direct(c.most) && senders_.direct(c.other) &&
+          (senders_.alone(c.most) || senders_.alone(c.other)))
+        both.push_back(&c);
     const int size = static_cast<int>(both.size());
-    const int extra = !senders_.writes(most_, friend_), difference = senders_.sent(most_) + extra - senders_.sent(friend_);
+    const int extra = !senders_.writes(most_, friend_),
+              difference = senders_.sent(most_) + extra - senders_.sent(friend_);
     const int alpha = std::clamp((size + difference) / 2, 0, size);
     int given = 0;
     for (const Common* c : both)
@@ -129,7 +142,11 @@ class Pairing {
 // Algorithm 1.
 class PhaseOne {
  public:
-  explicit PhaseOne(const CommunicationMatrix& matrix) : matrix_(matrix), common_(matrix), senders_(matrix, origins(matrix)), aside_(matrix.ranks(), false) {
+  explicit PhaseOne(const CommunicationMatrix& matrix)
+      : matrix_(matrix),
+        common_(matrix),
+        senders_(matrix, origins(matrix)),
+        aside_(matrix.ranks(), false) {
     for (int r = 0; r < matrix.ranks(); ++r) busiest_.push({senders_.sent(r), -r});
   }
 
@@ -161,7 +178,11 @@ class PhaseOne {
     return all;
   }
 
-  std::uint64_t key(int a, int b) const { return static_cast<std::uint64_t>(std::min(a, b)) * static_cast<std::uint64_t>(matrix_.ranks()) + std::max(a, b); }
+  std::uint64_t key(int a, int b) const {
+    return static_cast<std::uint64_t>(std::min(a, b)) *
+               static_cast<std::uint64_t>(matrix_.ranks()) +
+           std::max(a, b);
+  }
 
   // Those that share the most targets with it are remembered: a rank is paired with few of them.
   int best_friend(int most) {
@@ -170,7 +191,9 @@ class PhaseOne {
       CommonCount best{-1, 0};
       for (const CommonCount& c : others) {
         if (c.targets < best.targets) break;
-        if (best.rank >= 0 && std::pair(senders_.sent(c.rank), c.rank) >= std::pair(senders_.sent(best.rank), best.rank)) continue;
+        if (best.rank >= 0 && std::pair(senders_.sent(c.rank), c.rank) >=
+                                  std::pair(senders_.sent(best.rank), best.rank))
+          continue;
         if (!paired_.contains(key(most, c.rank))) best = c;
       }
       if (best.rank >= 0 || others.size() < wanted) return best.rank;
@@ -182,10 +205,14 @@ class PhaseOne {
     paired_.insert(key(most, other));
     const int before = senders_.sent(most), other_before = senders_.sent(other);
     Pairing(matrix_, senders_, most, other).share();
-    const bool helps = senders_.sent(most) < before && senders_.sent(other) < std::max(before, other_before + 1);
-    if (helps) senders_.keep();
-    else senders_.undo();
-    if (helps && senders_.sent(other) != other_before && !aside_[other]) busiest_.push({senders_.sent(other), -other});
+    const bool helps =
+        senders_.sent(most) < before && senders_.sent(other) < std::max(before, other_before + 1);
+    if (helps)
+      senders_.keep();
+    else
+      senders_.undo();
+    if (helps && senders_.sent(other) != other_before && !aside_[other])
+      busiest_.push({senders_.sent(other), -other});
     return helps;
   }
 
@@ -194,20 +221,25 @@ class PhaseOne {
   Senders senders_;
   std::vector<bool> aside_;
   std::unordered_set<std::uint64_t> paired_;
-  std::priority_queue<std::pair<int, int>> busiest_;  // messages sent and -rank; entries whose number is old are dropped
+  // messages sent and -rank; entries whose number is old are dropped
+  std::priority_queue<std::pair<int, int>> busiest_;
 };
 
 }  // namespace
 
-SharedSenders share_common_messages(const CommunicationMatrix& matrix, Stop stop) { return PhaseOne(matrix).run(stop); }
+SharedSenders share_common_messages(const CommunicationMatrix& matrix, Stop stop) {
+  return PhaseOne(matrix).run(stop);
+}
 
-void share_pair(const CommunicationMatrix& matrix, int a, int b, std::vector<std::int32_t>& senders) {
+void share_pair(const CommunicationMatrix& matrix, int a, int b,
+                std::vector<std::int32_t>& senders) {
   Senders state(matrix, std::move(senders));
   Pairing(matrix, state, a, b).share();
   senders = state.take();
 }
 
-CommunicationMatrix second_hop_matrix(const CommunicationMatrix& matrix, const SharedSenders& shared) {
+CommunicationMatrix second_hop_matrix(const CommunicationMatrix& matrix,
+                                      const SharedSenders& shared) {
   std::vector<Flow> flows;
   for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
     const std::int32_t via = shared.sender[b];
@@ -219,7 +251,8 @@ CommunicationMatrix second_hop_matrix(const CommunicationMatrix& matrix, const S
 
 Routes sharing_routes(const CommunicationMatrix& matrix, const SharedSenders& shared) {
   Routes routes;
-  for (BlockNumber b = 0; b < matrix.blocks(); ++b) routes.add(std::vector{matrix.origin(b), shared.sender[b], matrix.target(b)});
+  for (BlockNumber b = 0; b < matrix.blocks(); ++b)
+    routes.add(std::vector{matrix.origin(b), shared.sender[b], matrix.target(b)});
   return routes;
 }
 

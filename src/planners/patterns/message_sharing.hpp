@@ -1,5 +1,7 @@
-// Message sharing (paper 003: M. Duymuş 2021): the bottleneck, the rank that sends the most messages, hands blocks to another rank that writes to the same target
-// anyway, again and again. Phase I (Algorithms 1 to 3) gives every block at most one stop; Phase II (Algorithm 4) moves whole messages of what Phase I made.
+// Message sharing (paper 003: M. Duymuş 2021): the bottleneck, the rank that sends the most
+// messages, hands blocks to another rank that writes to the same target anyway, again and again.
+// Phase I (Algorithms 1 to 3) gives every block at most one stop; Phase II (Algorithm 4) moves
+// whole messages of what Phase I made.
 //
 //   P_max ──▶ t              P_max ══▶ P_friend ──▶ t         One message less for P_max, none more for P_friend, if P_max has one for P_friend
 //   P_friend ──▶ t  becomes                                   anyway; else one overhead message, which may carry many blocks.
@@ -34,7 +36,8 @@ namespace tonari {
 
 enum class Stop : std::uint8_t { bottleneck, each };
 
-// After Phase I: who sends each block to its target, the paper's `sender` array; the origin itself if it goes directly.
+// After Phase I: who sends each block to its target, the paper's `sender` array; the origin itself
+// if it goes directly.
 struct SharedSenders {
   std::vector<std::int32_t> sender;  // by block
   int pairings = 0;
@@ -43,10 +46,13 @@ struct SharedSenders {
 SharedSenders share_common_messages(const CommunicationMatrix& matrix, Stop stop = Stop::each);
 
 // One pairing, for P_max = a and P_friend = b, with all senders as they are: what Fig. 4.1 shows.
-void share_pair(const CommunicationMatrix& matrix, int a, int b, std::vector<std::int32_t>& senders);
+void share_pair(const CommunicationMatrix& matrix, int a, int b,
+                std::vector<std::int32_t>& senders);
 
-// The second hop's matrix (§5): who sends anything to whom once blocks go by their senders; words are those that such a message carries.
-CommunicationMatrix second_hop_matrix(const CommunicationMatrix& matrix, const SharedSenders& shared);
+// The second hop's matrix (§5): who sends anything to whom once blocks go by their senders; words
+// are those that such a message carries.
+CommunicationMatrix second_hop_matrix(const CommunicationMatrix& matrix,
+                                      const SharedSenders& shared);
 
 Routes sharing_routes(const CommunicationMatrix& matrix, const SharedSenders& shared);
 

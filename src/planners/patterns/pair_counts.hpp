@@ -1,4 +1,5 @@
-// How many blocks go from one rank to another, for very many pairs of ranks of which few have any; and so how many messages each rank sends.
+// How many blocks go from one rank to another, for very many pairs of ranks of which few have any;
+// and so how many messages each rank sends.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +11,14 @@ namespace tonari {
 
 class PairCounts {
  public:
-  explicit PairCounts(int ranks, std::size_t expected) : sent_(static_cast<std::size_t>(ranks), 0), slots_(std::bit_ceil(2 * expected + 16)) {}
+  explicit PairCounts(int ranks, std::size_t expected)
+      : sent_(static_cast<std::size_t>(ranks), 0), slots_(std::bit_ceil(2 * expected + 16)) {}
 
-  std::uint32_t count(std::int32_t from, std::int32_t to) const { return slots_[place(key(from, to))].count; }
-  int sent(int rank) const { return sent_[rank]; }  // the true out-degree: pairs (rank, .) with any blocks
+  std::uint32_t count(std::int32_t from, std::int32_t to) const {
+    return slots_[place(key(from, to))].count;
+  }
+  // the true out-degree: pairs (rank, .) with any blocks
+  int sent(int rank) const { return sent_[rank]; }
 
   void add(std::int32_t from, std::int32_t to) {
     const std::uint64_t wanted = key(from, to);
@@ -28,7 +33,9 @@ class PairCounts {
     sent_[from] += slot->count++ == 0;
   }
 
-  void remove(std::int32_t from, std::int32_t to) { sent_[from] -= --slots_[place(key(from, to))].count == 0; }
+  void remove(std::int32_t from, std::int32_t to) {
+    sent_[from] -= --slots_[place(key(from, to))].count == 0;
+  }
 
  private:
   static constexpr std::uint64_t unused = ~std::uint64_t{0};
@@ -37,7 +44,9 @@ class PairCounts {
     std::uint32_t count = 0;
   };
 
-  static std::uint64_t key(std::int32_t from, std::int32_t to) { return static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to); }
+  static std::uint64_t key(std::int32_t from, std::int32_t to) {
+    return static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
+  }
 
   // Where the key is, or where it would be.
   std::size_t place(std::uint64_t key) const {

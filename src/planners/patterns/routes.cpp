@@ -29,7 +29,12 @@ class Combiner {
  public:
   Combiner(const CommunicationMatrix& matrix, const Routes& routes) : matrix_(matrix) {
     for (BlockNumber b = 0; b < routes.size(); ++b)
-      for (std::size_t k = 1; k < routes[b].size(); ++k) steps_.push_back({.from = routes[b][k - 1], .to = routes[b][k], .block = b, .message = 0, .here = k == 1});
+      for (std::size_t k = 1; k < routes[b].size(); ++k)
+        steps_.push_back({.from = routes[b][k - 1],
+                          .to = routes[b][k],
+                          .block = b,
+                          .message = 0,
+                          .here = k == 1});
     gather();
     seen_.resize(steps_.size(), 0);
   }
@@ -62,13 +67,15 @@ class Combiner {
       std::vector<std::uint32_t> place(static_cast<std::size_t>(matrix_.ranks()) + 1, 0);
       for (const Step& step : steps_) ++place[step.*key + 1];
       for (std::size_t r = 1; r < place.size(); ++r) place[r] += place[r - 1];
-      for (std::uint32_t s = 0; s < steps_.size(); ++s) write[place[steps_[read(s)].*key]++] = read(s);
+      for (std::uint32_t s = 0; s < steps_.size(); ++s)
+        write[place[steps_[read(s)].*key]++] = read(s);
     };
     sort_by([](std::uint32_t s) { return s; }, by_to, &Step::to);
     sort_by([&](std::uint32_t s) { return by_to[s]; }, order_, &Step::from);
     for (std::uint32_t k = 0; k < order_.size(); ++k) {
       Step& step = steps_[order_[k]];
-      if (k == 0 || steps_[order_[k - 1]].from != step.from || steps_[order_[k - 1]].to != step.to) {
+      if (k == 0 || steps_[order_[k - 1]].from != step.from ||
+          steps_[order_[k - 1]].to != step.to) {
         parcels_.push_back({k, 0});
         ++sent_[step.from];
       }
@@ -78,7 +85,9 @@ class Combiner {
     }
   }
 
-  std::span<const std::uint32_t> steps(const Parcel& p) const { return std::span(order_).subspan(p.first, p.count); }
+  std::span<const std::uint32_t> steps(const Parcel& p) const {
+    return std::span(order_).subspan(p.first, p.count);
+  }
 
   // What is here, and has not left yet.
   void send(std::uint32_t m) {
@@ -87,7 +96,8 @@ class Combiner {
       Step& step = steps_[s];
       if (!step.here || step.gone()) continue;
       step.stage = parcel.stage;
-      if (s + 1 < steps_.size() && steps_[s + 1].block == step.block) arrive(steps_[s + 1], parcel.stage);
+      if (s + 1 < steps_.size() && steps_[s + 1].block == step.block)
+        arrive(steps_[s + 1], parcel.stage);
     }
   }
 
@@ -103,8 +113,10 @@ class Combiner {
     return order_[parcel.first + parcel.unseen];
   }
 
-  // m waits, as does everyone: go from each waiting step to the one before it, and, where that block is there already, to a step that its message waits for.
-  // This must end in a circle, and a circle has at least one message that could send some blocks now: the one of them whose rank sends the fewest.
+  // m waits, as does everyone: go from each waiting step to the one before it, and, where that
+  // block is there already, to a step that its message waits for. This must end in a circle, and a
+  // circle has at least one message that could send some blocks now: the one of them whose rank
+  // sends the fewest.
   void split(std::uint32_t m) {
     std::uint32_t s = first_waiting(parcels_[m]);
     for (++walk_; seen_[s] != walk_; s = cause(s)) seen_[s] = walk_;
@@ -112,7 +124,8 @@ class Combiner {
     int fewest = std::numeric_limits<int>::max();
     do {
       const Step& before = steps_[next - 1];
-      if (before.here && sent_[before.from] < fewest) fewest = sent_[before.from], part = before.message;
+      if (before.here && sent_[before.from] < fewest)
+        fewest = sent_[before.from], part = before.message;
       next = cause(next);
     } while (next != s);
     send(part);
@@ -129,9 +142,9 @@ class Combiner {
   std::vector<Step> steps_;
   std::vector<std::uint32_t> order_;  // steps by message
   std::vector<Parcel> parcels_;
-  std::vector<int> sent_;             // messages, by rank
+  std::vector<int> sent_;  // messages, by rank
   std::vector<std::uint32_t> ready_;
-  std::vector<std::uint32_t> seen_;   // by step: in which walk
+  std::vector<std::uint32_t> seen_;  // by step: in which walk
   std::uint32_t walk_ = 0;
 };
 
@@ -140,7 +153,8 @@ class Combiner {
 void Routes::add(std::span<const std::int32_t> via) {
   const std::size_t begin = ranks_.size();
   for (std::int32_t rank : via) {
-    const auto again = std::find(ranks_.begin() + static_cast<std::ptrdiff_t>(begin), ranks_.end(), rank);
+    const auto again =
+        std::find(ranks_.begin() + static_cast<std::ptrdiff_t>(begin), ranks_.end(), rank);
     ranks_.erase(again, ranks_.end());
     ranks_.push_back(rank);
   }
@@ -161,7 +175,8 @@ MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes)
 MessageSchedule in_stages(const CommunicationMatrix& matrix, const Routes& routes) {
   std::vector<BlockHop> hops;
   for (BlockNumber b = 0; b < routes.size(); ++b)
-    for (std::size_t k = 1; k < routes[b].size(); ++k) hops.push_back({static_cast<std::int32_t>(k - 1), routes[b][k - 1], routes[b][k], b});
+    for (std::size_t k = 1; k < routes[b].size(); ++k)
+      hops.push_back({static_cast<std::int32_t>(k - 1), routes[b][k - 1], routes[b][k], b});
   return MessageSchedule(matrix, std::move(hops));
 }
 

@@ -6,10 +6,13 @@
 
 namespace tonari {
 
-// Send block k of a rank is the k-th block of its row, receive block k the k-th of its column. What is passed on waits in scratch blocks of `foreign` size.
-// The tag of a message is its stage. Throws Errc::internal if a block leaves that is not there, comes twice, or does not come.
+// Send block k of a rank is the k-th block of its row, receive block k the k-th of its column. What
+// is passed on waits in scratch blocks of `foreign` size. The tag of a message is its stage. Throws
+// Errc::internal if a block leaves that is not there, comes twice, or does not come.
 Plan schedule_plan(const CommunicationMatrix& matrix, const MessageSchedule& schedule, int rank);
-std::vector<Plan> schedule_plans(const CommunicationMatrix& matrix, const MessageSchedule& schedule);  // of all ranks; linear in the hops
+// of all ranks; linear in the hops
+std::vector<Plan> schedule_plans(const CommunicationMatrix& matrix,
+                                 const MessageSchedule& schedule);
 
 // What these plans must do: for the reference executor. word_bytes: the size of a word.
 Delivery matrix_delivery(const CommunicationMatrix& matrix, std::uint64_t word_bytes = 1);

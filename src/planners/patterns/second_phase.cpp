@@ -12,7 +12,10 @@ namespace {
 class PhaseTwo {
  public:
   explicit PhaseTwo(const CommunicationMatrix& after)
-      : after_(after), helper_(after.blocks(), nobody), still_own_(after.blocks(), true), more_(static_cast<std::size_t>(after.ranks())),
+      : after_(after),
+        helper_(after.blocks(), nobody),
+        still_own_(after.blocks(), true),
+        more_(static_cast<std::size_t>(after.ranks())),
         cursor_(static_cast<std::size_t>(after.ranks())) {
     for (int r = 0; r < after.ranks(); ++r) {
       sent_.push_back(after.sent_by(r));
@@ -28,7 +31,8 @@ class PhaseTwo {
       const int average = static_cast<int>((total_ + after_.ranks() - 1) / after_.ranks());
       if (sent_[most] <= average) return;
       const int alpha = std::min((sent_[most] - sent_[least]) / 2, average - sent_[least]);
-      if (!move(most, least, alpha) && !move_to_receiver(most, average) && !move_to_anyone(most)) return;
+      if (!move(most, least, alpha) && !move_to_receiver(most, average) && !move_to_anyone(most))
+        return;
     }
   }
 
@@ -46,7 +50,8 @@ class PhaseTwo {
     std::vector<BlockNumber> edges;
     const BlockNumber end = after_.first_of(most) + static_cast<BlockNumber>(after_.sent_by(most));
     int lifted = 0;  // messages that P_min did not send yet
-    for (BlockNumber e = cursor_[most]; e < end && lifted < alpha && static_cast<int>(edges.size()) < alpha + overhead; ++e) {
+    for (BlockNumber e = cursor_[most];
+         e < end && lifted < alpha && static_cast<int>(edges.size()) < alpha + overhead; ++e) {
       if (!still_own_[e] || after_.target(e) == least) continue;
       edges.push_back(e);
       lifted += !writes(least, after_.target(e));
@@ -62,16 +67,23 @@ class PhaseTwo {
     std::vector<int> receivers(after_.targets(most).begin(), after_.targets(most).end());
     receivers.insert(receivers.end(), more_[most].begin(), more_[most].end());
     for (int receiver : receivers)
-      if (const int room = average - sent_[receiver]; room > 0 && writes(most, receiver) && move(most, receiver, std::min(room, sent_[most] - average)))
+      if (const int room = average - sent_[receiver];
+          room > 0 && writes(most, receiver) &&
+          move(most, receiver, std::min(room, sent_[most] - average)))
         return true;
     return false;
   }
 
-  // Above the average, as long as P_max stays above them. Who writes to P_max's targets anyway is lifted least.
+  // Above the average, as long as P_max stays above them. Who writes to P_max's targets anyway is
+  // lifted least.
   bool move_to_anyone(int most) {
     std::vector<int> helpers;
-    for (auto next = order_.begin(); next->first + 1 < sent_[most] && static_cast<int>(helpers.size()) < most_tried; ++next) helpers.push_back(next->second);
-    return std::any_of(helpers.begin(), helpers.end(), [&](int helper) { return move(most, helper, (sent_[most] - sent_[helper]) / 2); });
+    for (auto next = order_.begin();
+         next->first + 1 < sent_[most] && static_cast<int>(helpers.size()) < most_tried; ++next)
+      helpers.push_back(next->second);
+    return std::any_of(helpers.begin(), helpers.end(), [&](int helper) {
+      return move(most, helper, (sent_[most] - sent_[helper]) / 2);
+    });
   }
 
   void take_over(BlockNumber e, int least) {
@@ -83,8 +95,11 @@ class PhaseTwo {
 
   // A message that carries more from now on, and so stays where it is.
   void bundle(int from, int to) {
-    if (const BlockNumber e = after_.find(from, to); e != CommunicationMatrix::none && helper_[e] == nobody) still_own_[e] = false;
-    else if (more_[from].insert(to).second) change(from, 1);
+    if (const BlockNumber e = after_.find(from, to);
+        e != CommunicationMatrix::none && helper_[e] == nobody)
+      still_own_[e] = false;
+    else if (more_[from].insert(to).second)
+      change(from, 1);
   }
 
   bool writes(int from, int to) const {
@@ -99,19 +114,20 @@ class PhaseTwo {
   }
 
   const CommunicationMatrix& after_;
-  std::vector<std::int32_t> helper_;      // by edge
-  std::vector<bool> still_own_;           // may move
-  std::vector<std::set<int>> more_;       // targets of messages that were not there before
-  std::vector<BlockNumber> cursor_;       // no edge of the row before this one may move
+  std::vector<std::int32_t> helper_;  // by edge
+  std::vector<bool> still_own_;       // may move
+  std::vector<std::set<int>> more_;   // targets of messages that were not there before
+  std::vector<BlockNumber> cursor_;   // no edge of the row before this one may move
   std::vector<int> sent_;
-  std::set<std::pair<int, int>> order_;   // messages sent, rank
+  std::set<std::pair<int, int>> order_;  // messages sent, rank
   std::int64_t total_ = 0;
 };
 
 }  // namespace
 
 Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop) {
-  if (phases != 1 && phases != 2) fail(Errc::argument, "message sharing with ", phases, " phases: give 1 or 2");
+  if (phases != 1 && phases != 2)
+    fail(Errc::argument, "message sharing with ", phases, " phases: give 1 or 2");
   const SharedSenders shared = share_common_messages(matrix, stop);
   if (phases == 1 || matrix.ranks() == 0) return sharing_routes(matrix, shared);
   const CommunicationMatrix after = second_hop_matrix(matrix, shared);
@@ -123,7 +139,9 @@ Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop) 
     via.assign(1, matrix.origin(b));
     for (std::int32_t next : {shared.sender[b], matrix.target(b)}) {
       if (next == via.back()) continue;
-      if (const std::int32_t helper = second.helper(after.find(via.back(), next)); helper != PhaseTwo::nobody) via.push_back(helper);
+      if (const std::int32_t helper = second.helper(after.find(via.back(), next));
+          helper != PhaseTwo::nobody)
+        via.push_back(helper);
       via.push_back(next);
     }
     routes.add(via);

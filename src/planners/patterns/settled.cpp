@@ -12,7 +12,9 @@ using Index = std::uint32_t;
 constexpr Index nothing = ~Index{0};
 constexpr std::int32_t never = std::numeric_limits<std::int32_t>::max();
 
-std::size_t rounded_up(std::size_t messages, std::size_t ranks) { return (messages + ranks - 1) / ranks; }
+std::size_t rounded_up(std::size_t messages, std::size_t ranks) {
+  return (messages + ranks - 1) / ranks;
+}
 
 struct Leg {
   BlockHop hop;
@@ -33,7 +35,10 @@ struct Detour {
 class Settler {
  public:
   Settler(const CommunicationMatrix& matrix, const MessageSchedule& schedule)
-      : matrix_(matrix), messages_(static_cast<std::size_t>(matrix.ranks())), first_(matrix.blocks(), nothing), total_(schedule.messages().size()),
+      : matrix_(matrix),
+        messages_(static_cast<std::size_t>(matrix.ranks())),
+        first_(matrix.blocks(), nothing),
+        total_(schedule.messages().size()),
         asked_(messages_.size(), 0) {
     std::vector<Index> last(matrix.blocks(), nothing);
     for (const CombinedMessage& m : schedule.messages()) {
@@ -62,21 +67,30 @@ class Settler {
     std::vector<BlockHop> hops;
     hops.reserve(legs_.size());
     for (Index first : first_)
-      for (Index leg = first; leg != nothing; leg = legs_[leg].after) hops.push_back(legs_[leg].hop);
+      for (Index leg = first; leg != nothing; leg = legs_[leg].after)
+        hops.push_back(legs_[leg].hop);
     return MessageSchedule(matrix_, std::move(hops));
   }
 
  private:
-  static constexpr int most_depth = 3, most_tried = 64;  // ranks on the way to room, messages of one of them
+  // ranks on the way to room, messages of one of them
+  static constexpr int most_depth = 3, most_tried = 64;
 
-  static bool in_order(const Message& a, const Message& b) { return a.to != b.to ? a.to < b.to : a.stage < b.stage; }
+  static bool in_order(const Message& a, const Message& b) {
+    return a.to != b.to ? a.to < b.to : a.stage < b.stage;
+  }
 
   std::size_t sent(std::int32_t rank) const { return messages_[rank].size(); }
   std::uint64_t most_looks() const { return 4 * legs_.size() + (1 << 18); }
   std::size_t average() const { return rounded_up(total_, messages_.size()); }
 
-  std::int32_t arrives(Index leg) const { return legs_[leg].before == nothing ? -1 : legs_[legs_[leg].before].hop.stage; }  // -1: it starts here
-  std::int32_t passed_on(Index leg) const { return legs_[leg].after == nothing ? never : legs_[legs_[leg].after].hop.stage; }
+  // -1: it starts here
+  std::int32_t arrives(Index leg) const {
+    return legs_[leg].before == nothing ? -1 : legs_[legs_[leg].before].hop.stage;
+  }
+  std::int32_t passed_on(Index leg) const {
+    return legs_[leg].after == nothing ? never : legs_[legs_[leg].after].hop.stage;
+  }
 
   bool passes(Index leg, std::int32_t rank) const {
     for (Index k = leg; k != nothing; k = legs_[k].before)
@@ -87,9 +101,11 @@ class Settler {
   }
 
   // The first message between two ranks in a stage after one and before another, or `never`.
-  std::int32_t stage_between(std::int32_t from, std::int32_t to, std::int32_t after, std::int32_t before) const {
+  std::int32_t stage_between(std::int32_t from, std::int32_t to, std::int32_t after,
+                             std::int32_t before) const {
     const auto& of_rank = messages_[from];
-    const auto m = std::lower_bound(of_rank.begin(), of_rank.end(), Message{to, after + 1, {}}, in_order);
+    const auto m =
+        std::lower_bound(of_rank.begin(), of_rank.end(), Message{to, after + 1, {}}, in_order);
     return m != of_rank.end() && m->to == to && m->stage < before ? m->stage : never;
   }
 
@@ -115,12 +131,14 @@ class Settler {
       for (Index leg : mine[m].legs) words[m] += matrix_.words(legs_[leg].hop.block);
     std::vector<Index> order(mine.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return words[a] < words[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index a, Index b) { return words[a] < words[b]; });
     const auto end = order.begin() + std::min<std::ptrdiff_t>(most_tried, std::ssize(order));
     return std::any_of(order.begin(), end, [&](Index m) { return take_over(rank, m); });
   }
 
-  // Blocks go where messages are anyway, each over a helper of its own; those that cannot, together over one who sends little.
+  // Blocks go where messages are anyway, each over a helper of its own; those that cannot, together
+  // over one who sends little.
   bool take_over(std::int32_t rank, Index m) {
     std::vector<Detour> ways;
     std::vector<Index> rest;
@@ -137,8 +155,11 @@ class Settler {
     const BlockHop& hop = legs_[leg].hop;
     looks_ += messages_[hop.from].size();
     for (const Message& to_helper : messages_[hop.from]) {
-      if (to_helper.stage <= arrives(leg) || to_helper.stage + 1 >= passed_on(leg) || passes(leg, to_helper.to)) continue;
-      const std::int32_t onward = stage_between(to_helper.to, hop.to, to_helper.stage, passed_on(leg));
+      if (to_helper.stage <= arrives(leg) || to_helper.stage + 1 >= passed_on(leg) ||
+          passes(leg, to_helper.to))
+        continue;
+      const std::int32_t onward =
+          stage_between(to_helper.to, hop.to, to_helper.stage, passed_on(leg));
       if (onward == never) continue;
       ways.push_back({leg, to_helper.to, to_helper.stage, onward});
       return true;
@@ -146,7 +167,8 @@ class Settler {
     return false;
   }
 
-  // By way of the one who sends the fewest messages, of those that are not lifted above the average.
+  // By way of the one who sends the fewest messages, of those that are not lifted above the
+  // average.
   bool new_way(std::int32_t from, const std::vector<Index>& legs, std::vector<Detour>& ways) {
     std::vector<Detour> best, tried;
     looks_ += messages_[from].size();
@@ -157,7 +179,8 @@ class Settler {
       tried.clear();
       looks_ += legs.size();
       for (Index leg : legs) {
-        const std::int32_t stage = passes(leg, helper) ? never : stage_between(from, helper, arrives(leg), never);
+        const std::int32_t stage =
+            passes(leg, helper) ? never : stage_between(from, helper, arrives(leg), never);
         tried.push_back({leg, helper, stage, 0});
         last = std::max(last, stage);
         before = std::min(before, passed_on(leg));
@@ -172,7 +195,9 @@ class Settler {
 
   void reroute(const Detour& way) {
     const auto second = static_cast<Index>(legs_.size());
-    legs_.push_back({{way.from_helper, way.helper, legs_[way.leg].hop.to, legs_[way.leg].hop.block}, way.leg, legs_[way.leg].after});
+    legs_.push_back({{way.from_helper, way.helper, legs_[way.leg].hop.to, legs_[way.leg].hop.block},
+                     way.leg,
+                     legs_[way.leg].after});
     if (legs_[way.leg].after != nothing) legs_[legs_[way.leg].after].before = second;
     legs_[way.leg].after = second;
     legs_[way.leg].hop.to = way.helper;
@@ -183,7 +208,8 @@ class Settler {
   void load(Index leg) {
     const BlockHop& hop = legs_[leg].hop;
     auto& of_rank = messages_[hop.from];
-    auto message = std::lower_bound(of_rank.begin(), of_rank.end(), Message{hop.to, hop.stage, {}}, in_order);
+    auto message =
+        std::lower_bound(of_rank.begin(), of_rank.end(), Message{hop.to, hop.stage, {}}, in_order);
     if (message == of_rank.end() || message->to != hop.to || message->stage != hop.stage) {
       message = of_rank.insert(message, {hop.to, hop.stage, {}});
       ++total_;
@@ -198,7 +224,7 @@ class Settler {
   std::size_t total_;                           // messages
   std::vector<std::uint32_t> asked_;            // by rank: in which search
   std::uint32_t asking_ = 0;
-  std::uint64_t looks_ = 0;                     // at a way for a block: what takes the time
+  std::uint64_t looks_ = 0;  // at a way for a block: what takes the time
 };
 
 }  // namespace
@@ -207,7 +233,8 @@ MessageSchedule settled(const CommunicationMatrix& matrix, MessageSchedule sched
   std::vector<std::size_t> sent(static_cast<std::size_t>(matrix.ranks()), 0);
   for (const CombinedMessage& m : schedule.messages()) ++sent[m.from];
   if (sent.empty()) return schedule;
-  const std::size_t most = *std::max_element(sent.begin(), sent.end()), average = rounded_up(schedule.messages().size(), sent.size());
+  const std::size_t most = *std::max_element(sent.begin(), sent.end()),
+                    average = rounded_up(schedule.messages().size(), sent.size());
   if (most <= average || most > average + std::max<std::size_t>(2, average / 8)) return schedule;
   Settler settler(matrix, schedule);
   settler.run();

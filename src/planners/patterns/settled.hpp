@@ -1,10 +1,13 @@
-// The last step of a schedule that is level but for a few messages: a rank that sends more than the average, rounded up, hands one of them to another one.
+// The last step of a schedule that is level but for a few messages: a rank that sends more than the
+// average, rounded up, hands one of them to another one.
 //
 //   r ──(s)──▶ t                 r ══(s')══▶ h ──(x)──▶ t       s, s' and x are stages: the blocks are at r before s', s' < x, and t passes them on after x.
 //   r ──(s')─▶ h      becomes                                   No message more if h writes to t in such a stage x anyway, else one for h.
 //
-// Two things leave such ranks behind: of messages that wait for each other in a circle one goes in two parts (routes.hpp), and Phase II of message sharing (paper
-// 003, Algorithm 4) moves a message only once. Here stages are known, so every block may have a way of its own and nothing can wait in a circle again.
+// Two things leave such ranks behind: of messages that wait for each other in a circle one goes in
+// two parts (routes.hpp), and Phase II of message sharing (paper 003, Algorithm 4) moves a message
+// only once. Here stages are known, so every block may have a way of its own and nothing can wait
+// in a circle again.
 //
 //   Helpers  Ranks that r writes to anyway; none is lifted above the average, rounded up. Where all have as much as that, one of them finds a helper of its own
 //            first, at most three ranks on.

@@ -33,8 +33,8 @@ class StageSets {
   }
   bool is_open(bool second, int from, int to) const { return of(second, false).contains(from, to); }
 
-  // x, of several the one with the fewest words to send; -1 if there is none. Where both ends may choose the stage of a single edge they take turns, so that both
-  // stages are in use.
+  // x, of several the one with the fewest words to send; -1 if there is none. Where both ends may
+  // choose the stage of a single edge they take turns, so that both stages are in use.
   std::int32_t find(int a, int t, std::span<const std::uint64_t> words_sent) const {
     const bool first = is_open(false, a, t), second = is_open(true, a, t);
     if (first || second) return first && (!second || (a + t) % 2 == 0) ? t : a;

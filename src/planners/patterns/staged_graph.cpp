@@ -20,19 +20,25 @@ struct Least {
 void cut_loops(std::vector<StagedEdge>& path) {
   std::size_t kept = 0;
   for (const StagedEdge& edge : std::vector<StagedEdge>(path)) {
-    const auto again = std::find_if(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept), [&](const StagedEdge& e) { return e.from == edge.from; });
+    const auto again = std::find_if(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept),
+                                    [&](const StagedEdge& e) { return e.from == edge.from; });
     kept = static_cast<std::size_t>(again - path.begin());
     path[kept++] = edge;
   }
-  const auto arrived = std::find_if(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept), [&](const StagedEdge& e) { return e.to == path[kept - 1].to; });
+  const auto arrived = std::find_if(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept),
+                                    [&](const StagedEdge& e) { return e.to == path[kept - 1].to; });
   path.erase(arrived + 1, path.end());
 }
 
 }  // namespace
 
 StagedGraph::StagedGraph(int ranks, int stages)
-    : forward_(static_cast<std::size_t>(stages), BitRows(static_cast<std::size_t>(ranks), ranks)), backward_(forward_),
-      sent_(static_cast<std::size_t>(ranks), 0), received_(sent_), from_(static_cast<std::size_t>(stages) + 1, ranks), to_(from_) {}
+    : forward_(static_cast<std::size_t>(stages), BitRows(static_cast<std::size_t>(ranks), ranks)),
+      backward_(forward_),
+      sent_(static_cast<std::size_t>(ranks), 0),
+      received_(sent_),
+      from_(static_cast<std::size_t>(stages) + 1, ranks),
+      to_(from_) {}
 
 void StagedGraph::add(const StagedEdge& e) {
   forward_[e.stage].set(e.from, e.to);
@@ -48,11 +54,13 @@ void StagedGraph::remove(const StagedEdge& e) {
   --received_[e.to];
 }
 
-bool StagedGraph::find_path(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) {
+bool StagedGraph::find_path(int a, int b, std::span<const std::uint64_t> load,
+                            std::vector<StagedEdge>& path) {
   return find_short_path(a, b, load, path) || (stages() > 2 && through_many(a, b, load, path));
 }
 
-bool StagedGraph::find_short_path(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) const {
+bool StagedGraph::find_short_path(int a, int b, std::span<const std::uint64_t> load,
+                                  std::vector<StagedEdge>& path) const {
   path.clear();
   for (int k = 0; k < stages(); ++k)
     if (const int stage = (a + b + k) % stages(); forward_[stage].test(a, b)) {
@@ -62,7 +70,8 @@ bool StagedGraph::find_short_path(int a, int b, std::span<const std::uint64_t> l
   return through_one(a, b, load, path);
 }
 
-bool StagedGraph::through_one(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) const {
+bool StagedGraph::through_one(int a, int b, std::span<const std::uint64_t> load,
+                              std::vector<StagedEdge>& path) const {
   Least<std::uint64_t> best;
   int first = 0, second = 0;
   for (int s = 0; s < stages(); ++s)
@@ -80,7 +89,8 @@ bool StagedGraph::through_one(int a, int b, std::span<const std::uint64_t> load,
 }
 
 // Ends meet in the middle: every path is somewhere before the middle stage.
-bool StagedGraph::through_many(int a, int b, std::span<const std::uint64_t> load, std::vector<StagedEdge>& path) {
+bool StagedGraph::through_many(int a, int b, std::span<const std::uint64_t> load,
+                               std::vector<StagedEdge>& path) {
   const int middle = stages() / 2;
   spread(middle, a);
   spread_back(middle, b);

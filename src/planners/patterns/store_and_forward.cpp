@@ -11,7 +11,9 @@ Routes forward_routes(const CommunicationMatrix& matrix, std::span<const int> si
   for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
     via.assign(1, matrix.origin(b));
     for (std::size_t k = 0; k < topology.dimensions(); ++k)
-      if (const std::int32_t next = topology.next(via.back(), matrix.target(b), k); next != via.back()) via.push_back(next);
+      if (const std::int32_t next = topology.next(via.back(), matrix.target(b), k);
+          next != via.back())
+        via.push_back(next);
     routes.add(via);
   }
   return routes;

@@ -1,5 +1,5 @@
-// Store and forward on a virtual process topology (topology/virtual_topology.hpp), the thesis's baseline (paper 003, §3.3): in each stage all that goes to one
-// neighbor is one message.
+// Store and forward on a virtual process topology (topology/virtual_topology.hpp), the thesis's
+// baseline (paper 003, §3.3): in each stage all that goes to one neighbor is one message.
 #pragma once
 
 #include "planners/patterns/routes.hpp"
@@ -10,6 +10,7 @@ namespace tonari {
 // sizes: as VirtualTopology's.
 Routes forward_routes(const CommunicationMatrix& matrix, std::span<const int> sizes);
 
-MessageSchedule store_and_forward(const CommunicationMatrix& matrix, int n);  // n: dimensions, as virtual_topology's
+// n: dimensions, as virtual_topology's
+MessageSchedule store_and_forward(const CommunicationMatrix& matrix, int n);
 
 }  // namespace tonari

@@ -14,8 +14,17 @@ namespace {
 class Thinner {
  public:
   Thinner(const CommunicationMatrix& matrix, const TwoStages& edges, const ThinningLimits& limits)
-      : matrix_(matrix), limits_(limits), limited_(std::isfinite(limits.price) || std::isfinite(limits.words)), ranks_(matrix.ranks()), open_(ranks_),
-        untried_(4, RankSets(ranks_)), needs_(2, RankSets(ranks_)), number_(ranks_, edges), on_(number_.size()), degree_(2 * static_cast<std::size_t>(ranks_), 0), kept_(degree_),
+      : matrix_(matrix),
+        limits_(limits),
+        limited_(std::isfinite(limits.price) || std::isfinite(limits.words)),
+        ranks_(matrix.ranks()),
+        open_(ranks_),
+        untried_(4, RankSets(ranks_)),
+        needs_(2, RankSets(ranks_)),
+        number_(ranks_, edges),
+        on_(number_.size()),
+        degree_(2 * static_cast<std::size_t>(ranks_), 0),
+        kept_(degree_),
         words_sent_(static_cast<std::size_t>(ranks_), 0) {
     for (bool second : {false, true})
       for (const RankPair& e : edges[second]) {
@@ -26,7 +35,9 @@ class Thinner {
         ++degree_[ranks_ + e.to];
       }
     list_blocks();
-    for (int end = 0; end < 2 * ranks_; ++end) weights_.push_back(std::sqrt(static_cast<double>(via_[end < ranks_ ? 0 : 1].of(end % ranks_).size())));
+    for (int end = 0; end < 2 * ranks_; ++end)
+      weights_.push_back(
+          std::sqrt(static_cast<double>(via_[end < ranks_ ? 0 : 1].of(end % ranks_).size())));
     const double words = static_cast<double>(matrix.statistics().words);
     word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
   }
@@ -49,7 +60,9 @@ class Thinner {
   struct Vias {
     std::vector<std::size_t> begin;
     std::vector<std::int32_t> ranks, ends;
-    std::span<const std::int32_t> of(int row) const { return std::span(ranks).subspan(begin[row], begin[row + 1] - begin[row]); }
+    std::span<const std::int32_t> of(int row) const {
+      return std::span(ranks).subspan(begin[row], begin[row + 1] - begin[row]);
+    }
   };
   struct On {
     float words = 0;
@@ -72,7 +85,8 @@ class Thinner {
     place_.resize(matrix_.blocks());
     std::size_t place = 0;
     for (int rank = 0; rank < ranks_; ++rank) {
-      via_[0].begin[rank + 1] = via_[0].begin[rank] + static_cast<std::size_t>(matrix_.sent_by(rank));
+      via_[0].begin[rank + 1] =
+          via_[0].begin[rank] + static_cast<std::size_t>(matrix_.sent_by(rank));
       for (BlockNumber b : matrix_.column(rank)) {
         via_[1].ends[place] = matrix_.origin(b);
         place_[b] = place++;
@@ -111,37 +125,46 @@ class Thinner {
     words_ += static_cast<double>(static_cast<std::int64_t>(words));
   }
 
-  // The least useful quarter of the edges at this end, of many the half. Returns false if none is left to try.
+  // The least useful quarter of the edges at this end, of many the half. Returns false if none is
+  // left to try.
   bool turn(int end) {
     const bool in = end >= ranks_;
     const int rank = end % ranks_;
     ranking_.clear();
-    // Edges of the stage in which blocks begin (sending) or end (receiving) here, and of the other, in which others' blocks pass.
+    // Edges of the stage in which blocks begin (sending) or end (receiving) here, and of the other,
+    // in which others' blocks pass.
     marked_.choose(needs_[in], rank);
-    rank_edges(in, in, rank, [&, &beyond = open_.of(!in, in)](int other) { return marked_.count_common(beyond, other); });
+    rank_edges(in, in, rank, [&, &beyond = open_.of(!in, in)](int other) {
+      return marked_.count_common(beyond, other);
+    });
     marked_.choose(open_.of(in, !in), rank);
     rank_edges(!in, in, rank, [&](int other) { return marked_.count_common(needs_[!in], other); });
     if (ranking_.empty()) return false;
     const std::size_t size = ranking_.size(), part = size > few ? (size + 1) / 2 : (size + 3) / 4;
-    std::nth_element(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part) - 1, ranking_.end());
+    std::nth_element(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part) - 1,
+                     ranking_.end());
     std::sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part));
     for (std::size_t k = 0; k < part; ++k) {
       const bool second = ranking_[k] >> 31 & 1;
       const int other = static_cast<int>(ranking_[k] & 0x7fffffff);
-      if (in) close(second, other, rank);
-      else close(second, rank, other);
+      if (in)
+        close(second, other, rank);
+      else
+        close(second, rank, other);
     }
     return true;
   }
 
-  // By how many pairs could go over an edge and one of the other stage, and the words on it. Such numbers are in the order of their bits.
+  // By how many pairs could go over an edge and one of the other stage, and the words on it. Such
+  // numbers are in the order of their bits.
   template <class Pairs>
   void rank_edges(bool second, bool in, int rank, Pairs pairs) {
     const RankSets& candidates = untried(second, in);
     candidates.for_each_common(rank, candidates, rank, [&](int other) {
       const On& on = on_[in ? number_(second, other, rank) : number_(second, rank, other)];
       const float use = static_cast<float>(pairs(other) + word_weight_ * std::max(on.words, 0.0f));
-      ranking_.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(use)} << 32 | std::uint64_t{second} << 31 | static_cast<std::uint32_t>(other));
+      ranking_.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(use)} << 32 |
+                         std::uint64_t{second} << 31 | static_cast<std::uint32_t>(other));
       ++steps_;
     });
   }
@@ -172,7 +195,8 @@ class Thinner {
     detours_.clear();
     const std::size_t blocks = on_[number_(second, from, to)].blocks;
     double more = 0;
-    constexpr std::size_t width = 16;  // most have nothing for this edge: so the compiler may use vectors
+    // most have nothing for this edge: so the compiler may use vectors
+    constexpr std::size_t width = 16;
     for (std::size_t begin = 0; detours_.size() < blocks; begin += width) {
       const std::size_t end = std::min(begin + width, vias.size());
       steps_ += end - begin;
@@ -187,9 +211,11 @@ class Thinner {
         const int a = second ? other : rank, t = second ? rank : other;
         const std::int32_t detour = open_.find(a, t, words_sent_);
         if (detour < 0) return false;
-        const BlockNumber b = second ? matrix_.column(rank)[k] : matrix_.first_of(rank) + static_cast<BlockNumber>(k);
+        const BlockNumber b =
+            second ? matrix_.column(rank)[k] : matrix_.first_of(rank) + static_cast<BlockNumber>(k);
         if (limited_) {
-          more += ((via == a || via == t) - (detour == a || detour == t)) * static_cast<double>(matrix_.words(b));
+          more += ((via == a || via == t) - (detour == a || detour == t)) *
+                  static_cast<double>(matrix_.words(b));
           if (more > limits_.price || words_ + more > limits_.words) return false;
         }
         detours_.push_back({b, other, detour});
@@ -204,26 +230,31 @@ class Thinner {
   int ranks_;
   static constexpr std::size_t few = 24;  // edges of a rank
   StageSets open_;
-  std::vector<RankSets> untried_;         // by stage and direction
-  std::vector<RankSets> needs_;           // the pattern, by row and by column
+  std::vector<RankSets> untried_;  // by stage and direction
+  std::vector<RankSets> needs_;    // the pattern, by row and by column
   RankSets::Marked marked_{ranks_};
-  std::array<Vias, 2> via_;               // likewise
-  std::vector<std::size_t> place_;        // by block: in its column
+  std::array<Vias, 2> via_;         // likewise
+  std::vector<std::size_t> place_;  // by block: in its column
   EdgeIndex number_;
-  std::vector<On> on_;                    // by number of an edge
-  std::vector<int> degree_;               // by end: 0 .. ranks - 1 for what ranks send, and so many more for what they receive
-  std::vector<int> kept_;                 // likewise: those of them that cannot go
+  std::vector<On> on_;  // by number of an edge
+  // by end: 0 .. ranks - 1 for what ranks send, and so many more for what they receive
+  std::vector<int> degree_;
+  std::vector<int> kept_;  // likewise: those of them that cannot go
   int most_kept_ = 0;
-  std::vector<std::uint64_t> words_sent_; // by rank
-  std::vector<double> weights_;           // by end
-  double words_ = 0, word_weight_;        // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
-  std::vector<std::uint64_t> ranking_;    // edges at one end: use, stage, other end
+  std::vector<std::uint64_t> words_sent_;  // by rank
+  std::vector<double> weights_;            // by end
+  // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
+  double words_ = 0, word_weight_;
+  std::vector<std::uint64_t> ranking_;  // edges at one end: use, stage, other end
   std::vector<Detour> detours_;
   std::uint64_t steps_ = 0;
 };
 
 }  // namespace
 
-Thinned thin(const CommunicationMatrix& matrix, const TwoStages& edges, const ThinningLimits& limits) { return Thinner(matrix, edges, limits).run(); }
+Thinned thin(const CommunicationMatrix& matrix, const TwoStages& edges,
+             const ThinningLimits& limits) {
+  return Thinner(matrix, edges, limits).run();
+}
 
 }  // namespace tonari

@@ -3,9 +3,11 @@
 //        stage 0    a ───▶ x            a block from a to t goes by way of x while both edges are there: x = t is the edge of its own in stage 0,
 //        stage 1           x ───▶ t     x = a the one in stage 1
 //
-// The busiest rank's turn, by messages sent or received times the square root of what it has in the pattern, so that those with much to do get far while the
-// others still offer ways round. It deletes those of its edges that could serve the fewest pairs of the pattern, blocks with many words on them counting against
-// it: hubs remain. What cannot be deleted now never can, as ways only become fewer: every edge is tried once. Ways round lead over the ranks that have the fewest
+// The busiest rank's turn, by messages sent or received times the square root of what it has in the
+// pattern, so that those with much to do get far while the others still offer ways round. It
+// deletes those of its edges that could serve the fewest pairs of the pattern, blocks with many
+// words on them counting against it: hubs remain. What cannot be deleted now never can, as ways
+// only become fewer: every edge is tried once. Ways round lead over the ranks that have the fewest
 // words to send so far. Time: about (edges + blocks) * (degree or ranks / 64).
 #pragma once
 
@@ -21,7 +23,8 @@ namespace tonari {
 struct ThinningLimits {
   double price;  // most words that a deletion may add
   double words;  // most words of all blocks together, each counted on every hop
-  int most = std::numeric_limits<int>::max();  // gives up once some rank has to send or receive more messages
+  // gives up once some rank has to send or receive more messages
+  int most = std::numeric_limits<int>::max();
 };
 
 struct Thinned {
@@ -30,6 +33,7 @@ struct Thinned {
 };
 
 // Every block must have a way.
-Thinned thin(const CommunicationMatrix& matrix, const TwoStages& edges, const ThinningLimits& limits);
+Thinned thin(const CommunicationMatrix& matrix, const TwoStages& edges,
+             const ThinningLimits& limits);
 
 }  // namespace tonari

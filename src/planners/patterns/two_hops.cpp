@@ -9,7 +9,12 @@
 namespace tonari {
 
 TwoHops::TwoHops(const CommunicationMatrix& matrix, std::span<const std::int32_t> via)
-    : matrix_(matrix), ranks_(matrix.ranks()), open_(ranks_), lists_(matrix, 2), sent_(static_cast<std::size_t>(ranks_), 0), received_(sent_) {
+    : matrix_(matrix),
+      ranks_(matrix.ranks()),
+      open_(ranks_),
+      lists_(matrix, 2),
+      sent_(static_cast<std::size_t>(ranks_), 0),
+      received_(sent_) {
   for (int stage : {0, 1}) {
     out_[stage].resize(static_cast<std::size_t>(ranks_));
     in_[stage].resize(static_cast<std::size_t>(ranks_));
@@ -46,7 +51,8 @@ EdgeNumber TwoHops::list(const Edge& edge) {
 void TwoHops::unlist(EdgeNumber e) {
   const Edge& edge = edges_[e];
   for (std::vector<Neighbor>* side : {&out_[edge.second][edge.from], &in_[edge.second][edge.to]})
-    side->erase(std::find_if(side->begin(), side->end(), [&](const Neighbor& n) { return n.edge == e; }));
+    side->erase(
+        std::find_if(side->begin(), side->end(), [&](const Neighbor& n) { return n.edge == e; }));
 }
 
 void TwoHops::use(const Edge& edge) {
@@ -63,10 +69,13 @@ void TwoHops::avoid(const Edge& edge) {
 
 EdgeNumber TwoHops::number(const Edge& edge) const {
   const std::vector<Neighbor>& side = out_[edge.second][edge.from];
-  return std::find_if(side.begin(), side.end(), [&](const Neighbor& n) { return n.rank == edge.to; })->edge;
+  return std::find_if(side.begin(), side.end(),
+                      [&](const Neighbor& n) { return n.rank == edge.to; })
+      ->edge;
 }
 
-// An edge whose opening makes a way from a to t, with ends that have less than `most`; the least busy such ones.
+// An edge whose opening makes a way from a to t, with ends that have less than `most`; the least
+// busy such ones.
 bool TwoHops::find_missing(int a, int t, int most, const Edge& barred, Edge& missing) {
   int best = most;
   const auto offer = [&](const Edge& edge) {
@@ -117,7 +126,9 @@ int TwoHops::most() const {
   return most;
 }
 
-std::size_t TwoHops::messages() const { return static_cast<std::size_t>(std::accumulate(sent_.begin(), sent_.end(), std::int64_t{0})); }
+std::size_t TwoHops::messages() const {
+  return static_cast<std::size_t>(std::accumulate(sent_.begin(), sent_.end(), std::int64_t{0}));
+}
 
 void TwoHops::level(double most_words) {
   constexpr int most_tries = 3;
@@ -144,9 +155,11 @@ bool TwoHops::lower(int most, double most_words) {
 bool TwoHops::relieve(int end, double most_words) {
   ranking_.clear();
   for (int stage : {0, 1})
-    for (const Neighbor& n : end < ranks_ ? out_[stage][end] : in_[stage][end - ranks_]) ranking_.emplace_back(lists_.words(n.edge), n.edge);
+    for (const Neighbor& n : end < ranks_ ? out_[stage][end] : in_[stage][end - ranks_])
+      ranking_.emplace_back(lists_.words(n.edge), n.edge);
   const int most = busy(end);
-  std::make_heap(ranking_.begin(), ranking_.end(), std::greater<>());  // those with few words first; mostly one of the first will do
+  // those with few words first; mostly one of the first will do
+  std::make_heap(ranking_.begin(), ranking_.end(), std::greater<>());
   for (; !ranking_.empty(); ranking_.pop_back()) {
     std::pop_heap(ranking_.begin(), ranking_.end(), std::greater<>());
     if (replace(ranking_.back().second, most, most_words)) return true;
@@ -154,7 +167,8 @@ bool TwoHops::relieve(int end, double most_words) {
   return false;
 }
 
-// Closes it and opens others where blocks have no way, between ranks that have then less than `most` edges.
+// Closes it and opens others where blocks have no way, between ranks that have then less than
+// `most` edges.
 bool TwoHops::replace(EdgeNumber old, int most, double most_words) {
   constexpr std::size_t most_opened = 64;
   const Edge edge = edges_[old];
@@ -167,7 +181,8 @@ bool TwoHops::replace(EdgeNumber old, int most, double most_words) {
     const int a = matrix_.origin(b), t = matrix_.target(b);
     std::int32_t via = open_.find(a, t, lists_.words_sent());
     ++steps_;
-    if (Edge missing; via < 0 && opened_.size() < most_opened && find_missing(a, t, most - 1, edge, missing)) {
+    if (Edge missing;
+        via < 0 && opened_.size() < most_opened && find_missing(a, t, most - 1, edge, missing)) {
       opened_.push_back(missing);
       use(missing);
       via = open_.find(a, t, lists_.words_sent());
@@ -190,13 +205,16 @@ bool TwoHops::replace(EdgeNumber old, int most, double most_words) {
 
 void TwoHops::shorten(double price) {
   for (BlockNumber b = 0; b < matrix_.blocks(); ++b)  // edges opened later than it was led
-    if (const int a = matrix_.origin(b), t = matrix_.target(b); lists_.hops(b) > 1 && (open_.is_open(false, a, t) || open_.is_open(true, a, t)))
+    if (const int a = matrix_.origin(b), t = matrix_.target(b);
+        lists_.hops(b) > 1 && (open_.is_open(false, a, t) || open_.is_open(true, a, t)))
       lead(b, open_.find(a, t, lists_.words_sent()));
   drop_left();
   const int limit = most();
   std::vector<std::pair<double, BlockNumber>> savings;
   for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
-    if (const double saved = (lists_.hops(b) - 1) * static_cast<double>(matrix_.words(b)); saved > price) savings.emplace_back(-saved, b);
+    if (const double saved = (lists_.hops(b) - 1) * static_cast<double>(matrix_.words(b));
+        saved > price)
+      savings.emplace_back(-saved, b);
   std::sort(savings.begin(), savings.end());
   for (const auto& [saved, b] : savings) {
     const int a = matrix_.origin(b), t = matrix_.target(b);
@@ -214,7 +232,8 @@ std::vector<BlockHop> TwoHops::hops() const {
   all.reserve(2 * matrix_.blocks());
   for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
     for (int stage : {0, 1})
-      if (const EdgeNumber e = lists_.edge(b, stage); e != no_edge) all.push_back({stage, edges_[e].from, edges_[e].to, b});
+      if (const EdgeNumber e = lists_.edge(b, stage); e != no_edge)
+        all.push_back({stage, edges_[e].from, edges_[e].to, b});
   return all;
 }
 

@@ -31,7 +31,8 @@ Edges bipartite(int left, int right) {
   return edges;
 }
 
-// Every rank sends and receives `degree` times (less where permutations agree): no rank has a gap, the hardest case.
+// Every rank sends and receives `degree` times (less where permutations agree): no rank has a gap,
+// the hardest case.
 Edges permutations(int ranks, int degree, std::mt19937& random) {
   Edges edges;
   std::vector<int> to(ranks);
@@ -53,23 +54,28 @@ Edges distinct_edges(std::span<const Vertex> vertices) {
   return edges;
 }
 
-// The distinct edges are there, both ends know the same colors, and no side has one twice. All of them have a color below `colors`, or (partial) none.
-void expect_valid(std::span<const Vertex> vertices, const EdgeColors& edges, int colors, bool partial = false) {
+// The distinct edges are there, both ends know the same colors, and no side has one twice. All of
+// them have a color below `colors`, or (partial) none.
+void expect_valid(std::span<const Vertex> vertices, const EdgeColors& edges, int colors,
+                  bool partial = false) {
   Edges sent, received;
   for (std::size_t r = 0; r < vertices.size(); ++r) {
     const auto check = [&](const Side& side, const std::vector<Side>& others, bool sender) {
       ASSERT_EQ(side.colors.size(), side.peers.size());
       std::vector<bool> seen(colors);
       for (std::size_t e = 0; e < side.peers.size(); ++e) {
-        if (sender) sent.emplace_back(r, side.peers[e]);
-        else received.emplace_back(side.peers[e], r);
+        if (sender)
+          sent.emplace_back(r, side.peers[e]);
+        else
+          received.emplace_back(side.peers[e], r);
         const Color c = side.colors[e];
         const Side& other = others[side.peers[e]];
         EXPECT_EQ(other.colors[other.edge(static_cast<std::int32_t>(r))], c);
         if (partial && c == uncolored) continue;
         ASSERT_TRUE(c >= 0 && c < colors) << c;
         EXPECT_TRUE(side.used.contains(c));
-        EXPECT_FALSE(seen[c]) << "rank " << r << (sender ? " sends" : " receives") << " twice in round " << c;
+        EXPECT_FALSE(seen[c]) << "rank " << r << (sender ? " sends" : " receives")
+                              << " twice in round " << c;
         seen[c] = true;
       }
     };
@@ -102,8 +108,10 @@ TEST(ColorSet, IsASet) {
     ColorSet set, other;
     for (int step = 0; step < 300; ++step) {
       const Color c = static_cast<Color>(random() % most);
-      if (random() % 3) set.insert(c), expected.insert(c);
-      else if (set.contains(c)) set.erase(c), expected.erase(c);
+      if (random() % 3)
+        set.insert(c), expected.insert(c);
+      else if (set.contains(c))
+        set.erase(c), expected.erase(c);
       if (random() % 2) other.insert(static_cast<Color>(random() % most));
     }
     std::set<Color> members;
@@ -131,7 +139,8 @@ TEST(Coloring, PlansAreProven) {
   std::mt19937 random(3);
   for (unsigned seed = 0; seed < 300; ++seed) {
     const std::vector<Vertex> vertices = any_graph(random);
-    for (Collective collective : {Collective::alltoall, Collective::allgather}) expect_proven(graph_coloring, vertices, {collective, 8, {}}, seed);
+    for (Collective collective : {Collective::alltoall, Collective::allgather})
+      expect_proven(graph_coloring, vertices, {collective, 8, {}}, seed);
   }
 }
 
@@ -153,8 +162,10 @@ TEST(Coloring, OfSmallRegularGraphsIsOptimal) {
 TEST(Coloring, NeedsAtMostOneRoundMoreThanTheBound) {
   using Make = std::function<Edges(std::mt19937&)>;
   const std::tuple<const char*, int, Make, int> kinds[] = {
-      {"Erdos-Renyi, degree 8", 256, [](auto& random) { return erdos_renyi(256, 8 / 256., random); }, 95},
-      {"Erdos-Renyi, degree 32", 256, [](auto& random) { return erdos_renyi(256, 32 / 256., random); }, 95},
+      {"Erdos-Renyi, degree 8", 256,
+       [](auto& random) { return erdos_renyi(256, 8 / 256., random); }, 95},
+      {"Erdos-Renyi, degree 32", 256,
+       [](auto& random) { return erdos_renyi(256, 32 / 256., random); }, 95},
       {"Erdos-Renyi, dense", 40, [](auto& random) { return erdos_renyi(40, 0.7, random); }, 95},
       {"random targets", 256, [](auto& random) { return random_targets(256, 8, random); }, 95},
       {"scale-free", 256, [](auto& random) { return scale_free(256, 3, random); }, 95},
@@ -168,7 +179,8 @@ TEST(Coloring, NeedsAtMostOneRoundMoreThanTheBound) {
       ++count[excess(ranks, make_edges(random))];
     }
     std::ostringstream distribution;
-    for (const auto& [more, graphs] : count) distribution << "bound + " << more << ": " << graphs << " graphs; ";
+    for (const auto& [more, graphs] : count)
+      distribution << "bound + " << more << ": " << graphs << " graphs; ";
     RecordProperty(name, distribution.str());
     EXPECT_GE(count[0] + count[1], 95) << name << ": " << distribution.str();
     EXPECT_GE(count[0], optimal) << name << ": " << distribution.str();
@@ -181,7 +193,8 @@ std::map<std::pair<int, int>, Color> welsh_powell(std::span<const Vertex> vertic
   std::vector<int> out(vertices.size()), in(vertices.size());
   for (const auto& [from, to] : edges) ++out[from], ++in[to];
   std::vector<std::tuple<int, std::uint64_t, int, int>> order;
-  for (const auto& [from, to] : edges) order.emplace_back(-(out[from] + in[to]), Hash().word(from).word(to).value(), from, to);
+  for (const auto& [from, to] : edges)
+    order.emplace_back(-(out[from] + in[to]), Hash().word(from).word(to).value(), from, to);
   std::sort(order.begin(), order.end());
   std::vector<std::set<Color>> sent(vertices.size()), received(vertices.size());
   std::map<std::pair<int, int>, Color> colors;
@@ -204,7 +217,8 @@ TEST(Coloring, GreedyPartIsWelshPowell) {
     color_greedily(world, edges, palette);
     for (const auto& [edge, color] : welsh_powell(vertices, palette)) {
       const Side& sender = edges.senders[edge.first];
-      ASSERT_EQ(sender.colors[sender.edge(edge.second)], color) << "graph " << i << ", " << edge.first << " to " << edge.second;
+      ASSERT_EQ(sender.colors[sender.edge(edge.second)], color)
+          << "graph " << i << ", " << edge.first << " to " << edge.second;
     }
     expect_valid(vertices, edges, palette, true);
   }
@@ -215,7 +229,8 @@ TEST(Coloring, RecoloringGivesUpSafely) {
   std::mt19937 random(5);
   int complete_ones = 0, given_up = 0;
   for (int i = 0; i < 300; ++i) {
-    const std::vector<Vertex> vertices = i % 2 ? any_graph(random, 40) : make(24, permutations(24, 1 + i % 9, random));
+    const std::vector<Vertex> vertices =
+        i % 2 ? any_graph(random, 40) : make(24, permutations(24, 1 + i % 9, random));
     LocalWorld world(static_cast<int>(vertices.size()));
     const auto degree = static_cast<Color>(gather_facts(world, vertices).degree());
     EdgeColors edges = uncolored_edges(world, vertices);
@@ -229,7 +244,8 @@ TEST(Coloring, RecoloringGivesUpSafely) {
   EXPECT_GT(given_up, 30);
 }
 
-// One message each way per round; and in the other way, the same messages leave in the order of their rounds.
+// One message each way per round; and in the other way, the same messages leave in the order of
+// their rounds.
 TEST(Coloring, RoundsAndOrder) {
   std::mt19937 random(6);
   for (int i = 0; i < 100; ++i) {
@@ -244,23 +260,27 @@ TEST(Coloring, RoundsAndOrder) {
     EXPECT_EQ(ways[1].ports, 0);
     EXPECT_LE(gather_traffic(world, ways[0]).stages, facts.degree() + 1);
     EXPECT_EQ(gather_traffic(world, ways[1]).stages, facts.edges ? 1 : 0);
-    EXPECT_EQ(gather_traffic(world, ways[0]).messages, static_cast<std::int64_t>(distinct_edges(vertices).size()));
+    EXPECT_EQ(gather_traffic(world, ways[0]).messages,
+              static_cast<std::int64_t>(distinct_edges(vertices).size()));
     for (std::size_t r = 0; r < vertices.size(); ++r)
       for (auto hops : {&Relay::out, &Relay::in}) {
-        const std::vector<Hop>&in_rounds = ways[0].relays[r].*hops, &in_order = ways[1].relays[r].*hops;
+        const std::vector<Hop>&in_rounds = ways[0].relays[r].*hops,
+              &in_order = ways[1].relays[r].*hops;
         ASSERT_EQ(in_rounds.size(), in_order.size());
         for (std::size_t h = 0; h < in_rounds.size(); ++h) {
           EXPECT_EQ(in_rounds[h].peer, in_order[h].peer);
           EXPECT_EQ(in_rounds[h].block, in_order[h].block);
           if (h == 0) continue;
           EXPECT_LE(in_rounds[h - 1].stage, in_rounds[h].stage);
-          EXPECT_EQ(in_rounds[h - 1].stage == in_rounds[h].stage, in_rounds[h - 1].peer == in_rounds[h].peer);
+          EXPECT_EQ(in_rounds[h - 1].stage == in_rounds[h].stage,
+                    in_rounds[h - 1].peer == in_rounds[h].peer);
         }
       }
   }
 }
 
-// Exchanges of the greedy part and of both recolorings; letters and their size grow with the edges, not with the ranks.
+// Exchanges of the greedy part and of both recolorings; letters and their size grow with the edges,
+// not with the ranks.
 TEST(Coloring, TakesFewExchanges) {
   const auto count = [](const char* name, int ranks, const Edges& edges) {
     const std::vector<Vertex> vertices = make(ranks, edges);
@@ -268,7 +288,8 @@ TEST(Coloring, TakesFewExchanges) {
     const Coloring coloring = color_edges(world, vertices);
     EXPECT_LE(coloring.colors, coloring.bound + 1) << name;
     const int log = std::bit_width(static_cast<unsigned>(ranks));
-    EXPECT_LE(world.exchanges(), static_cast<std::size_t>(20 * coloring.bound + 40 * log + 40)) << name;
+    EXPECT_LE(world.exchanges(), static_cast<std::size_t>(20 * coloring.bound + 40 * log + 40))
+        << name;
     EXPECT_LE(world.letters_sent(), 40 * edges.size() + 40) << name;
     testing::Test::RecordProperty(name, static_cast<int>(world.exchanges()));
     return world.exchanges();
@@ -280,16 +301,19 @@ TEST(Coloring, TakesFewExchanges) {
   count("random targets 20000, degree 10", 20000, random_targets(20000, 10, random));
   count("torus 32 x 32", 1024, torus(32, 32));
   count("dense 128", 128, erdos_renyi(128, 0.8, random));
-  EXPECT_LE(count("permutations 20000, degree 8", 20000, permutations(20000, 8, random)), 250u) << "hopeless walks are given up early";
+  EXPECT_LE(count("permutations 20000, degree 8", 20000, permutations(20000, 8, random)), 250u)
+      << "hopeless walks are given up early";
   EXPECT_LE(count("scale-free 5000", 5000, scale_free(5000, 5, random)), 400u);
   EXPECT_EQ(count("complete 200", 200, complete(200)), 1u);
-  EXPECT_LE(count("star 5000 of 5002", 5002, star_out(5001)), 16u) << "a hub goes through its leaves in one step";
+  EXPECT_LE(count("star 5000 of 5002", 5002, star_out(5001)), 16u)
+      << "a hub goes through its leaves in one step";
 }
 
 TEST(Coloring, DoesNotDependOnHowRanksAreSpread) {
   std::mt19937 random(8);
   for (int i = 0; i < 40; ++i) {
-    const std::vector<Vertex> vertices = i % 2 ? any_graph(random, 40) : make(40, permutations(40, 1 + i % 9, random));
+    const std::vector<Vertex> vertices =
+        i % 2 ? any_graph(random, 40) : make(40, permutations(40, 1 + i % 9, random));
     LocalWorld local(static_cast<int>(vertices.size()));
     const Coloring together = color_edges(local, vertices);
     run_spread(vertices.size(), random, [&](World& world) {

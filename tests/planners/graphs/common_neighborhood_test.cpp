@@ -15,7 +15,8 @@ LogGP only_messages() {
   return machine;
 }
 
-std::vector<GraphWay> plan_ways(std::span<const Vertex> vertices, double bytes, const LogGP& machine) {
+std::vector<GraphWay> plan_ways(std::span<const Vertex> vertices, double bytes,
+                                const LogGP& machine) {
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   const GraphTask task{Collective::allgather, bytes, machine};
@@ -29,29 +30,36 @@ Traffic traffic_of(std::span<const Vertex> vertices, const GraphWay& way) {
 
 GraphWay linear_way(std::span<const Vertex> vertices) {
   LocalWorld world(static_cast<int>(vertices.size()));
-  return graph_linear.ways(world, vertices, gather_facts(world, vertices), {Collective::allgather, 8, {}}).front();
+  return graph_linear
+      .ways(world, vertices, gather_facts(world, vertices), {Collective::allgather, 8, {}})
+      .front();
 }
 
-void expect_proven_ways(std::span<const Vertex> vertices, const std::vector<GraphWay>& ways, unsigned seed) {
+void expect_proven_ways(std::span<const Vertex> vertices, const std::vector<GraphWay>& ways,
+                        unsigned seed) {
   const std::int64_t linear = traffic_of(vertices, linear_way(vertices)).most_out;
   for (const GraphWay& way : ways) {
-    const Proof proof = prove(plans(vertices, Collective::allgather, way), expected_delivery(vertices, Collective::allgather, odd_bytes), seed);
+    const Proof proof = prove(plans(vertices, Collective::allgather, way),
+                              expected_delivery(vertices, Collective::allgather, odd_bytes), seed);
     ASSERT_TRUE(proof) << way.variant << ", seed " << seed << ": " << proof.what;
     ASSERT_LE(traffic_of(vertices, way).most_out, linear) << way.variant << ", seed " << seed;
     for (const Relay& relay : way.relays) {
       std::set<BlockId> arrived;
-      for (const Hop& hop : relay.in) ASSERT_TRUE(arrived.insert(hop.block).second) << "a block came twice, seed " << seed;
+      for (const Hop& hop : relay.in)
+        ASSERT_TRUE(arrived.insert(hop.block).second) << "a block came twice, seed " << seed;
     }
   }
 }
 
-// Groups of `size` ranks; every rank sends to `common` ranks behind the groups, the same ones for all of a group, and to `own` others.
+// Groups of `size` ranks; every rank sends to `common` ranks behind the groups, the same ones for
+// all of a group, and to `own` others.
 Edges clustered(int ranks, int size, int common, int own, std::mt19937& random) {
   Edges edges;
   for (int first = 0; first + size <= ranks; first += size) {
     std::set<int> targets;
     while (static_cast<int>(targets.size()) < common)
-      if (const int t = static_cast<int>(random() % ranks); t < first || t >= first + size) targets.insert(t);
+      if (const int t = static_cast<int>(random() % ranks); t < first || t >= first + size)
+        targets.insert(t);
     for (int r = first; r < first + size; ++r) {
       for (int t : targets) edges.emplace_back(r, t);
       for (int k = 0; k < own; ++k) edges.emplace_back(r, static_cast<int>(random() % ranks));
@@ -65,7 +73,8 @@ TEST(CommonNeighborhood, EveryWayIsProvenOnAnyGraph) {
   int shared = 0, fours = 0, eights = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, 40);
-    const std::vector<GraphWay> ways = plan_ways(vertices, 8, random() % 4 ? only_messages() : LogGP{});
+    const std::vector<GraphWay> ways =
+        plan_ways(vertices, 8, random() % 4 ? only_messages() : LogGP{});
     expect_proven_ways(vertices, ways, seed);
     if (HasFatalFailure()) return;
     shared += !ways.empty() && ways.front().variant == "pairs";
@@ -81,9 +90,11 @@ TEST(CommonNeighborhood, EveryWayIsProvenOnClusteredGraphs) {
   std::mt19937 random(12);
   int fours = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
-    const int size = 2 + static_cast<int>(random() % 7), ranks = size * (2 + static_cast<int>(random() % 5)) + static_cast<int>(random() % 3);
+    const int size = 2 + static_cast<int>(random() % 7),
+              ranks = size * (2 + static_cast<int>(random() % 5)) + static_cast<int>(random() % 3);
     const int common = std::min(ranks - size, 1 + static_cast<int>(random() % 16));
-    std::vector<Vertex> vertices = make(ranks, clustered(ranks, size, common, static_cast<int>(random() % 3), random));
+    std::vector<Vertex> vertices =
+        make(ranks, clustered(ranks, size, common, static_cast<int>(random() % 3), random));
     disturb(vertices, random);
     const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
     expect_proven_ways(vertices, ways, seed);
@@ -95,8 +106,9 @@ TEST(CommonNeighborhood, EveryWayIsProvenOnClusteredGraphs) {
 
 // Where it would switch itself off as well.
 TEST(CommonNeighborhood, CopesWithNothing) {
-  const std::vector<std::vector<Vertex>> graphs{make(1, {}),       make(1, {{0, 0}}),      make(5, {}),
-                                                make(2, {{0, 1}}), make(2, complete(2)), make(6, star_in(6))};
+  const std::vector<std::vector<Vertex>> graphs{make(1, {}),          make(1, {{0, 0}}),
+                                                make(5, {}),          make(2, {{0, 1}}),
+                                                make(2, complete(2)), make(6, star_in(6))};
   for (const std::vector<Vertex>& vertices : graphs)
     for (const LogGP& machine : {LogGP{}, only_messages()}) {
       const std::vector<GraphWay> ways = plan_ways(vertices, 8, machine);
@@ -106,13 +118,15 @@ TEST(CommonNeighborhood, CopesWithNothing) {
     }
 }
 
-// A periodic grid of 12 x 12 where all within distance 2 are neighbors: 24 targets. Ranks side by side have 18 of them in common, and each other.
+// A periodic grid of 12 x 12 where all within distance 2 are neighbors: 24 targets. Ranks side by
+// side have 18 of them in common, and each other.
 TEST(CommonNeighborhood, NeighborsOfAGridShare) {
   Edges edges;
   for (int r = 0; r < 144; ++r)
     for (int dy = 10; dy <= 14; ++dy)
       for (int dx = 10; dx <= 14; ++dx)
-        if (dy != 12 || dx != 12) edges.emplace_back(r, (r / 12 + dy) % 12 * 12 + (r % 12 + dx) % 12);
+        if (dy != 12 || dx != 12)
+          edges.emplace_back(r, (r / 12 + dy) % 12 * 12 + (r % 12 + dx) % 12);
   const std::vector<Vertex> vertices = make(144, edges);
   const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
   expect_proven_ways(vertices, ways, 1);
@@ -122,7 +136,8 @@ TEST(CommonNeighborhood, NeighborsOfAGridShare) {
   EXPECT_EQ(traffic.blocks, 144 * 24);
 }
 
-// All send to all: pairs send to half of the others and to each other; every level halves that and adds a message.
+// All send to all: pairs send to half of the others and to each other; every level halves that and
+// adds a message.
 TEST(CommonNeighborhood, HalvesTheMessagesOfCompleteGraphs) {
   for (const int ranks : {16, 32, 64}) {
     const std::vector<Vertex> vertices = make(ranks, complete(ranks));
@@ -132,10 +147,12 @@ TEST(CommonNeighborhood, HalvesTheMessagesOfCompleteGraphs) {
     std::int64_t expected = ranks - 1;
     for (std::size_t level = 0; level < 2; ++level) {
       const Traffic traffic = traffic_of(vertices, ways[level]);
-      // Without the partner the targets are split in two; later partners stand with the same halves, up to the one target that is missing in each.
+      // Without the partner the targets are split in two; later partners stand with the same
+      // halves, up to the one target that is missing in each.
       expected = level == 0 ? (ranks - 2 + 1) / 2 + 1 : 1 + 1 + (expected - 1) / 2 + 1;
       EXPECT_LE(traffic.most_out, expected) << ranks << ' ' << ways[level].variant;
-      EXPECT_EQ(traffic.blocks, static_cast<std::int64_t>(ranks) * (ranks - 1)) << "nobody gets a block that is not for it, and none twice";
+      EXPECT_EQ(traffic.blocks, static_cast<std::int64_t>(ranks) * (ranks - 1))
+          << "nobody gets a block that is not for it, and none twice";
       EXPECT_EQ(traffic.stages, static_cast<std::int64_t>(level) + 2);
     }
   }
@@ -151,7 +168,8 @@ TEST(CommonNeighborhood, TheOneLeftOverIsHelpedNext) {
   EXPECT_LE(traffic_of(vertices, ways[1]).most_out, 17);
 }
 
-// Groups of 4 with 24 common targets: 24 messages, 12 + 1 in pairs, 6 + 2 in fours; 24 ranks receive from each group.
+// Groups of 4 with 24 common targets: 24 messages, 12 + 1 in pairs, 6 + 2 in fours; 24 ranks
+// receive from each group.
 TEST(CommonNeighborhood, QuartersTheMessagesOfClusters) {
   std::mt19937 random(5);
   const std::vector<Vertex> vertices = make(80, clustered(80, 4, 24, 0, random));
@@ -164,7 +182,8 @@ TEST(CommonNeighborhood, QuartersTheMessagesOfClusters) {
   EXPECT_EQ(traffic_of(vertices, ways[0]).blocks, 80 * 24 + 80);  // and one between partners
 }
 
-// One rank sends to all, another to half of them: that one takes over until both have as many to send to.
+// One rank sends to all, another to half of them: that one takes over until both have as many to
+// send to.
 TEST(CommonNeighborhood, TheBusyOneGivesMore) {
   Edges edges = star_out(34, 0);
   for (int t = 2; t < 18; ++t) edges.emplace_back(1, t);
@@ -172,13 +191,15 @@ TEST(CommonNeighborhood, TheBusyOneGivesMore) {
   const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
   ASSERT_FALSE(ways.empty());
   expect_proven_ways(vertices, ways, 1);
-  EXPECT_EQ(traffic_of(vertices, ways.front()).most_out, 17);  // 16 of its own and one to the helper, who has 16
+  // 16 of its own and one to the helper, who has 16
+  EXPECT_EQ(traffic_of(vertices, ways.front()).most_out, 17);
 }
 
 TEST(CommonNeighborhood, SharesOnlyWhereItPays) {
   const std::vector<Vertex> vertices = make(16, complete(16));
   EXPECT_EQ(plan_ways(vertices, 8, LogGP{}).front().variant, "pairs");
-  EXPECT_LT(plan_ways(vertices, 8, LogGP{}).size(), plan_ways(vertices, 8, only_messages()).size());  // the latency of every level counts
+  // the latency of every level counts
+  EXPECT_LT(plan_ways(vertices, 8, LogGP{}).size(), plan_ways(vertices, 8, only_messages()).size());
   EXPECT_EQ(plan_ways(vertices, 1 << 20, LogGP{}).front().variant, "nobody shares");
   const std::vector<Vertex> loose = make(16, {{0, 1}, {0, 2}, {0, 3}, {4, 3}, {4, 6}, {4, 7}});
   ASSERT_EQ(plan_ways(loose, 8, only_messages()).size(), 1u);
@@ -212,8 +233,10 @@ TEST(CommonNeighborhood, TenThousandRanks) {
   const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
   ASSERT_FALSE(ways.empty());
   EXPECT_EQ(ways.front().variant, "pairs");
-  EXPECT_LE(traffic_of(vertices, ways.front()).most_in, 5500);  // half of those eight's messages, and who found no partner
-  EXPECT_LE(traffic_of(vertices, ways.front()).messages, traffic_of(vertices, linear_way(vertices)).messages * 29 / 32);
+  // half of those eight's messages, and who found no partner
+  EXPECT_LE(traffic_of(vertices, ways.front()).most_in, 5500);
+  EXPECT_LE(traffic_of(vertices, ways.front()).messages,
+            traffic_of(vertices, linear_way(vertices)).messages * 29 / 32);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Comparing the algorithms on one whole graph: who the edges make neighbors, what is counted, what is proven, what is refused.
+// Comparing the algorithms on one whole graph: who the edges make neighbors, what is counted, what
+// is proven, what is refused.
 #include "planners/graphs/compare.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,9 @@
 namespace tonari {
 namespace {
 
-GraphQuestion ask(int ranks, const graphs::Edges& edges, Collective collective = Collective::alltoall, std::uint64_t bytes = 64, int node_ranks = 1) {
+GraphQuestion ask(int ranks, const graphs::Edges& edges,
+                  Collective collective = Collective::alltoall, std::uint64_t bytes = 64,
+                  int node_ranks = 1) {
   std::vector<std::int32_t> from, to;
   for (const auto& [a, b] : edges) from.push_back(a), to.push_back(b);
   return make_question(make_vertices(ranks, from, to, node_ranks), collective, bytes, LogGP());
@@ -36,7 +39,8 @@ TEST(MakeVertices, BothEndsAgreeOnRandomGraphs) {
   for (int round = 0; round < 50; ++round) {
     const int ranks = 1 + static_cast<int>(random() % 20);
     std::vector<std::int32_t> from, to;
-    for (const auto& [a, b] : graphs::random_targets(ranks, 4, random)) from.push_back(a), to.push_back(b);
+    for (const auto& [a, b] : graphs::random_targets(ranks, 4, random))
+      from.push_back(a), to.push_back(b);
     const std::vector<Vertex> all = make_vertices(ranks, from, to);
     std::set<std::pair<std::int32_t, std::uint32_t>> met;
     for (const Vertex& v : all)
@@ -54,11 +58,13 @@ TEST(MakeVertices, RefusesWhatIsNoGraph) {
   EXPECT_EQ(test::error_of([&] { make_vertices(4, three, two); }).code(), Errc::argument);
   EXPECT_EQ(test::error_of([&] { make_vertices(4, three, three, 0); }).code(), Errc::argument);
   EXPECT_EQ(test::error_of([&] { make_vertices(0, {}, {}); }).code(), Errc::argument);
-  EXPECT_EQ(test::error_of([&] { make_vertices(1 << 20, {}, {}, 1 << 20); }).code(), Errc::argument);
+  EXPECT_EQ(test::error_of([&] { make_vertices(1 << 20, {}, {}, 1 << 20); }).code(),
+            Errc::argument);
 }
 
 TEST(Compare, LinearIsCounted) {
-  const GraphQuestion question = ask(5, {{0, 1}, {0, 2}, {0, 1}, {3, 1}, {3, 3}}, Collective::alltoall, 100);
+  const GraphQuestion question =
+      ask(5, {{0, 1}, {0, 2}, {0, 1}, {3, 1}, {3, 3}}, Collective::alltoall, 100);
   const std::vector<GraphAnswer> rows = analyze(question, graph_linear);
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(rows[0].variant, "");
@@ -77,7 +83,8 @@ TEST(Compare, EveryAlgorithmIsProvenOrSaysWhyNot) {
   std::mt19937 random(7);
   for (const GraphAlgorithm& algorithm : graph_algorithms())
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
-      const GraphQuestion question = ask(24, graphs::random_targets(24, 6, random), collective, 32, 4);
+      const GraphQuestion question =
+          ask(24, graphs::random_targets(24, 6, random), collective, 32, 4);
       for (const GraphAnswer& row : analyze(question, algorithm)) {
         EXPECT_EQ(row.algorithm, algorithm.name);
         EXPECT_NE(row.proven, !row.reason.empty()) << row.algorithm;
@@ -99,8 +106,10 @@ TEST(Compare, LargeGraphsAreProvenOnRequestOnly) {
 
 TEST(Compare, UnknownVariantsAndRanksAreRefused) {
   const GraphQuestion question = ask(2, {{0, 1}});
-  EXPECT_EQ(test::error_of([&] { make_plan(question, graph_linear, "fast", 0); }).code(), Errc::algorithm);
-  EXPECT_EQ(test::error_of([&] { make_plan(question, graph_linear, "", 2); }).code(), Errc::argument);
+  EXPECT_EQ(test::error_of([&] { make_plan(question, graph_linear, "fast", 0); }).code(),
+            Errc::algorithm);
+  EXPECT_EQ(test::error_of([&] { make_plan(question, graph_linear, "", 2); }).code(),
+            Errc::argument);
 }
 
 TEST(Compare, AGraphWithoutEdgesTakesNoTime) {

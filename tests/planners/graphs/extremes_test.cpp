@@ -69,7 +69,8 @@ TEST(Extremes, LargeValuesKeepTheirRank) {
   EXPECT_EQ(found[0].value, large);
 }
 
-// Several classes: descending, the first is the highest of all, no rank twice, and all are found once lower ones fade.
+// Several classes: descending, the first is the highest of all, no rank twice, and all are found
+// once lower ones fade.
 TEST(Extremes, ClassesFindManyAtOnce) {
   constexpr int ranks = 200;
   LocalWorld world(ranks);
@@ -85,7 +86,10 @@ TEST(Extremes, ClassesFindManyAtOnce) {
     ASSERT_EQ(found[0].rank, best - values.begin());
     for (std::size_t i = 0; i < found.size(); ++i) {
       ASSERT_EQ(found[i].value, values[found[i].rank]);
-      if (i) { ASSERT_TRUE(found[i - 1].value > found[i].value || (found[i - 1].value == found[i].value && found[i - 1].rank < found[i].rank)); }
+      if (i) {
+        ASSERT_TRUE(found[i - 1].value > found[i].value ||
+                    (found[i - 1].value == found[i].value && found[i - 1].rank < found[i].rank));
+      }
     }
     for (const auto& entry : found) extremes.set(entry.rank, values[entry.rank] = Extremes::none);
     left -= static_cast<int>(found.size());

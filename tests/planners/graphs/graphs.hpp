@@ -19,7 +19,8 @@ namespace tonari::graphs {
 
 using Edges = std::vector<std::pair<int, int>>;  // from, to; in the order of the lists
 
-// Every rank's place in the graph; edges appear in the lists in the order given. nodes: sizes of the nodes, ranks consecutive; empty: one rank each.
+// Every rank's place in the graph; edges appear in the lists in the order given. nodes: sizes of
+// the nodes, ranks consecutive; empty: one rank each.
 inline std::vector<Vertex> make(int ranks, const Edges& edges, std::vector<int> nodes = {}) {
   std::vector<Vertex> all(ranks);
   for (int r = 0; r < ranks; ++r) all[r].rank = r;
@@ -41,16 +42,20 @@ inline std::vector<Vertex> make(int ranks, const Edges& edges, std::vector<int> 
   return all;
 }
 
-// Lists of sources in another order than the edges were made in, k-th edges still k-th, and holes (MPI_PROC_NULL) on both sides.
+// Lists of sources in another order than the edges were made in, k-th edges still k-th, and holes
+// (MPI_PROC_NULL) on both sides.
 inline void disturb(std::vector<Vertex>& all, std::mt19937& random) {
   for (Vertex& v : all) {
     std::vector<std::size_t> order(v.sources.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&, salt = random()](std::size_t a, std::size_t b) {
-      return Hash().word(salt).word(v.sources[a]).value() < Hash().word(salt).word(v.sources[b]).value();
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&, salt = random()](std::size_t a, std::size_t b) {
+                       return Hash().word(salt).word(v.sources[a]).value() <
+                              Hash().word(salt).word(v.sources[b]).value();
+                     });
     Vertex shuffled = v;
-    for (std::size_t j = 0; j < order.size(); ++j) shuffled.sources[j] = v.sources[order[j]], shuffled.origins[j] = v.origins[order[j]];
+    for (std::size_t j = 0; j < order.size(); ++j)
+      shuffled.sources[j] = v.sources[order[j]], shuffled.origins[j] = v.origins[order[j]];
     v = shuffled;
     if (random() % 4 == 0) {
       const std::size_t hole = random() % (v.sources.size() + 1);
@@ -100,7 +105,8 @@ inline Edges complete(int ranks) {
   return edges;
 }
 
-// Each rank r links to `links` earlier ones, preferring those with many links already (Barabasi and Albert 1999); both directions.
+// Each rank r links to `links` earlier ones, preferring those with many links already (Barabasi and
+// Albert 1999); both directions.
 inline Edges scale_free(int ranks, int links, std::mt19937& random) {
   Edges edges;
   std::vector<int> ends{0};
@@ -116,40 +122,60 @@ inline Edges scale_free(int ranks, int links, std::mt19937& random) {
   return edges;
 }
 
-// A random graph of a random kind, with repeated edges, self edges, isolated ranks and holes now and then.
+// A random graph of a random kind, with repeated edges, self edges, isolated ranks and holes now
+// and then.
 inline std::vector<Vertex> any_graph(std::mt19937& random, int most_ranks = 24) {
   const int ranks = 1 + static_cast<int>(random() % most_ranks);
   Edges edges;
   switch (random() % 6) {
-    case 0: edges = erdos_renyi(ranks, (random() % 100) / 100.0, random); break;
-    case 1: edges = random_targets(ranks, static_cast<int>(random() % 8), random); break;
-    case 2: edges = star_out(ranks, static_cast<int>(random() % ranks)); break;
-    case 3: edges = star_in(ranks, static_cast<int>(random() % ranks)); break;
-    case 4: edges = complete(ranks); break;
-    case 5: edges = scale_free(ranks, 1 + static_cast<int>(random() % 3), random); break;
+    case 0:
+      edges = erdos_renyi(ranks, (random() % 100) / 100.0, random);
+      break;
+    case 1:
+      edges = random_targets(ranks, static_cast<int>(random() % 8), random);
+      break;
+    case 2:
+      edges = star_out(ranks, static_cast<int>(random() % ranks));
+      break;
+    case 3:
+      edges = star_in(ranks, static_cast<int>(random() % ranks));
+      break;
+    case 4:
+      edges = complete(ranks);
+      break;
+    case 5:
+      edges = scale_free(ranks, 1 + static_cast<int>(random() % 3), random);
+      break;
   }
   const std::size_t repeats = random() % 4 == 0 ? random() % 5 : 0;
-  for (std::size_t k = 0; k < repeats && !edges.empty(); ++k) edges.push_back(edges[random() % edges.size()]);
+  for (std::size_t k = 0; k < repeats && !edges.empty(); ++k)
+    edges.push_back(edges[random() % edges.size()]);
   if (random() % 3 == 0) edges.emplace_back(random() % ranks, random() % ranks);
   std::vector<int> nodes;
   if (random() % 2)
-    for (int left = ranks; left > 0; left -= nodes.back()) nodes.push_back(1 + static_cast<int>(random() % std::min(left, 7)));
+    for (int left = ranks; left > 0; left -= nodes.back())
+      nodes.push_back(1 + static_cast<int>(random() % std::min(left, 7)));
   std::vector<Vertex> all = make(ranks, edges, nodes);
   disturb(all, random);
   return all;
 }
 
-inline std::vector<Plan> plans(std::span<const Vertex> vertices, Collective collective, const GraphWay& way) {
+inline std::vector<Plan> plans(std::span<const Vertex> vertices, Collective collective,
+                               const GraphWay& way) {
   std::vector<Plan> all;
-  for (std::size_t r = 0; r < vertices.size(); ++r) all.push_back(emit(vertices[r], collective, way.relays[r], way.ports));
+  for (std::size_t r = 0; r < vertices.size(); ++r)
+    all.push_back(emit(vertices[r], collective, way.relays[r], way.ports));
   return all;
 }
 
 // Block sizes that all differ, empty ones among them.
-inline std::uint64_t odd_bytes(BlockId block) { return Hash().word(block.origin).word(block.block).value() % 24; }
+inline std::uint64_t odd_bytes(BlockId block) {
+  return Hash().word(block.origin).word(block.block).value() % 24;
+}
 
 // Proves all ways of an algorithm; does nothing where it does not apply.
-inline void expect_proven(const GraphAlgorithm& algorithm, std::span<const Vertex> vertices, GraphTask task, unsigned seed) {
+inline void expect_proven(const GraphAlgorithm& algorithm, std::span<const Vertex> vertices,
+                          GraphTask task, unsigned seed) {
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   if (!algorithm.applicable(facts, task).empty()) return;
@@ -157,8 +183,10 @@ inline void expect_proven(const GraphAlgorithm& algorithm, std::span<const Verte
   ASSERT_FALSE(ways.empty()) << algorithm.name;
   for (const GraphWay& way : ways) {
     ASSERT_EQ(way.relays.size(), vertices.size()) << algorithm.name;
-    const Proof proof = prove(plans(vertices, task.collective, way), expected_delivery(vertices, task.collective, odd_bytes), seed);
-    ASSERT_TRUE(proof) << algorithm.name << " " << way.variant << " " << name(task.collective) << ", seed " << seed << ": " << proof.what;
+    const Proof proof = prove(plans(vertices, task.collective, way),
+                              expected_delivery(vertices, task.collective, odd_bytes), seed);
+    ASSERT_TRUE(proof) << algorithm.name << " " << way.variant << " " << name(task.collective)
+                       << ", seed " << seed << ": " << proof.what;
   }
 }
 

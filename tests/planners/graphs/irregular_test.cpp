@@ -15,9 +15,11 @@ namespace {
 
 using namespace graphs;
 
-const GraphAlgorithm* const planners[] = {&graph_store_and_forward, &graph_message_sharing, &graph_balanced};
+const GraphAlgorithm* const planners[] = {&graph_store_and_forward, &graph_message_sharing,
+                                          &graph_balanced};
 
-// Random ranks send to random ranks, both with a power law: rank i of a random order with weight (1 + i)^-exponent.
+// Random ranks send to random ranks, both with a power law: rank i of a random order with weight (1
+// + i)^-exponent.
 Edges power_law(int ranks, double average, double out, double in, std::mt19937& random) {
   const auto weights = [&](double exponent) {
     std::vector<double> all(static_cast<std::size_t>(ranks));
@@ -28,35 +30,53 @@ Edges power_law(int ranks, double average, double out, double in, std::mt19937& 
   std::discrete_distribution<int> from = weights(out), to = weights(in);
   std::set<std::pair<int, int>> edges;
   while (edges.size() < static_cast<std::size_t>(average * ranks))
-    if (const std::pair edge{from(random), to(random)}; edge.first != edge.second) edges.insert(edge);
+    if (const std::pair edge{from(random), to(random)}; edge.first != edge.second)
+      edges.insert(edge);
   return {edges.begin(), edges.end()};
 }
 
-// All kinds on so many ranks, with repeated edges, self edges, silent ranks, hubs, holes and other orders of the lists.
+// All kinds on so many ranks, with repeated edges, self edges, silent ranks, hubs, holes and other
+// orders of the lists.
 std::vector<Vertex> irregular_graph(int ranks, unsigned kind, std::mt19937& random) {
   Edges edges;
   switch (kind) {
-    case 0: edges = erdos_renyi(ranks, 0.3, random); break;
-    case 1: edges = random_targets(ranks, 6, random); break;
-    case 2: edges = star_out(ranks, ranks / 2); break;
-    case 3: edges = star_in(ranks, ranks / 3); break;
-    case 4: edges = complete(ranks); break;
-    case 5: edges = scale_free(ranks, 3, random); break;
+    case 0:
+      edges = erdos_renyi(ranks, 0.3, random);
+      break;
+    case 1:
+      edges = random_targets(ranks, 6, random);
+      break;
+    case 2:
+      edges = star_out(ranks, ranks / 2);
+      break;
+    case 3:
+      edges = star_in(ranks, ranks / 3);
+      break;
+    case 4:
+      edges = complete(ranks);
+      break;
+    case 5:
+      edges = scale_free(ranks, 3, random);
+      break;
     case 6:
       for (int hub : {0, ranks / 2, ranks - 1})
         for (int r = 0; r < ranks; ++r) edges.insert(edges.end(), {{hub, r}, {r, hub}});
       break;
   }
   const int silent = static_cast<int>(random() % static_cast<unsigned>(2 * ranks));
-  std::erase_if(edges, [&](const auto& edge) { return edge.first == silent || edge.second == silent; });
-  for (std::size_t k = 0; k < 5 && !edges.empty(); ++k) edges.push_back(edges[random() % edges.size()]);
-  edges.emplace_back(random() % static_cast<unsigned>(ranks), random() % static_cast<unsigned>(ranks));
+  std::erase_if(edges,
+                [&](const auto& edge) { return edge.first == silent || edge.second == silent; });
+  for (std::size_t k = 0; k < 5 && !edges.empty(); ++k)
+    edges.push_back(edges[random() % edges.size()]);
+  edges.emplace_back(random() % static_cast<unsigned>(ranks),
+                     random() % static_cast<unsigned>(ranks));
   std::vector<Vertex> all = make(ranks, edges);
   disturb(all, random);
   return all;
 }
 
-std::vector<GraphWay> plan_ways(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices, const GraphTask& task) {
+std::vector<GraphWay> plan_ways(const GraphAlgorithm& algorithm,
+                                const std::vector<Vertex>& vertices, const GraphTask& task) {
   LocalWorld world(static_cast<int>(vertices.size()));
   return algorithm.ways(world, vertices, gather_facts(world, vertices), task);
 }
@@ -71,8 +91,10 @@ TEST(Irregular, EveryWayIsProvenOnAnyGraph) {
       for (Collective collective : {Collective::alltoall, Collective::allgather})
         for (const GraphAlgorithm* algorithm : planners)
           for (const GraphWay& way : plan_ways(*algorithm, vertices, {collective, 8, {}})) {
-            const Proof proof = prove(plans(vertices, collective, way), expected_delivery(vertices, collective, odd_bytes), seed);
-            ASSERT_TRUE(proof) << algorithm->name << ' ' << way.variant << ' ' << name(collective) << ", " << ranks << " ranks, seed " << seed << ": " << proof.what;
+            const Proof proof = prove(plans(vertices, collective, way),
+                                      expected_delivery(vertices, collective, odd_bytes), seed);
+            ASSERT_TRUE(proof) << algorithm->name << ' ' << way.variant << ' ' << name(collective)
+                               << ", " << ranks << " ranks, seed " << seed << ": " << proof.what;
             ++ways;
           }
     }
@@ -82,21 +104,26 @@ TEST(Irregular, EveryWayIsProvenOnAnyGraph) {
 TEST(Irregular, DoesNotDependOnProcesses) {
   std::mt19937 random(8);
   for (unsigned seed = 0; seed < 28; ++seed) {
-    const std::vector<Vertex> vertices = irregular_graph(4 + static_cast<int>(random() % 30), seed % 7, random);
+    const std::vector<Vertex> vertices =
+        irregular_graph(4 + static_cast<int>(random() % 30), seed % 7, random);
     for (const GraphAlgorithm* algorithm : planners)
-      expect_same_however_spread(*algorithm, vertices, {seed % 2 ? Collective::alltoall : Collective::allgather, 8, {}}, random);
+      expect_same_however_spread(*algorithm, vertices,
+                                 {seed % 2 ? Collective::alltoall : Collective::allgather, 8, {}},
+                                 random);
   }
 }
 
 TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
   std::mt19937 random(9);
   for (int ranks : {4, 7, 16, 27, 64, 101}) {
-    const std::vector<Vertex> vertices = make(ranks, power_law(ranks, ranks / 3., 0.5, 0.5, random));
+    const std::vector<Vertex> vertices =
+        make(ranks, power_law(ranks, ranks / 3., 0.5, 0.5, random));
     std::vector<int> dimensions{2, 3, most_dimensions(ranks)};
     std::erase_if(dimensions, [&](int n) { return n > most_dimensions(ranks); });
     dimensions.erase(std::unique(dimensions.begin(), dimensions.end()), dimensions.end());
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
-      const std::vector<GraphWay> ways = plan_ways(graph_store_and_forward, vertices, {collective, 8, {}});
+      const std::vector<GraphWay> ways =
+          plan_ways(graph_store_and_forward, vertices, {collective, 8, {}});
       ASSERT_EQ(ways.size(), dimensions.size());
       for (std::size_t w = 0; w < ways.size(); ++w) {
         LocalWorld world(ranks);
@@ -113,10 +140,12 @@ TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
   }
 }
 
-// In an allgather a block travels once per hop for all targets behind it: two for the first hop here, and so one message of one block.
+// In an allgather a block travels once per hop for all targets behind it: two for the first hop
+// here, and so one message of one block.
 TEST(Irregular, StoreAndForwardSendsABlockOncePerHop) {
   const std::vector<Vertex> vertices = make(9, {{0, 2}, {0, 5}, {0, 8}});  // 3 x 3: all by way of 2
-  const std::vector<Relay> relays = plan_ways(graph_store_and_forward, vertices, {Collective::allgather, 8, {}}).front().relays;
+  const std::vector<Relay> relays =
+      plan_ways(graph_store_and_forward, vertices, {Collective::allgather, 8, {}}).front().relays;
   EXPECT_EQ(relays[0].out, (std::vector<Hop>{{0, 2, {0, 0}}}));
   EXPECT_EQ(relays[2].out, (std::vector<Hop>{{1, 5, {0, 0}}, {1, 8, {0, 0}}}));
 }
@@ -128,7 +157,8 @@ const GraphWay& find_way(const std::vector<GraphWay>& ways, const std::string& v
 }
 
 struct Counts {
-  std::int64_t most_out, most_both;  // messages of the busiest sender; of the rank that sends and receives most
+  // messages of the busiest sender; of the rank that sends and receives most
+  std::int64_t most_out, most_both;
   double average;
 };
 
@@ -139,19 +169,25 @@ Counts count_messages(const GraphWay& way) {
     for (const Hop& hop : relay.out) out.insert({hop.stage, hop.peer});
     for (const Hop& hop : relay.in) in.insert({hop.stage, hop.peer});
     counts.most_out = std::max(counts.most_out, static_cast<std::int64_t>(out.size()));
-    counts.most_both = std::max(counts.most_both, static_cast<std::int64_t>(out.size() + in.size()));
+    counts.most_both =
+        std::max(counts.most_both, static_cast<std::int64_t>(out.size() + in.size()));
     counts.average += static_cast<double>(out.size()) / static_cast<double>(way.relays.size());
   }
   return counts;
 }
 
-// The same messages for the busiest rank as the central algorithm, or nearly, though nobody knows the pattern.
+// The same messages for the busiest rank as the central algorithm, or nearly, though nobody knows
+// the pattern.
 TEST(Irregular, MessageSharingIsNearlyAsGoodAsFromAbove) {
   const struct {
     int ranks;
     double average, out, in;
     unsigned seeds;
-  } patterns[] = {{64, 12, 0.8, 0.5, 4}, {64, 6, 0.4, 0.2, 4}, {512, 30, 0.7, 0.5, 2}, {512, 8, 0.3, 0.2, 2}, {4096, 10, 0.4, 0.2, 1}};
+  } patterns[] = {{64, 12, 0.8, 0.5, 4},
+                  {64, 6, 0.4, 0.2, 4},
+                  {512, 30, 0.7, 0.5, 2},
+                  {512, 8, 0.3, 0.2, 2},
+                  {4096, 10, 0.4, 0.2, 1}};
   for (const auto& p : patterns)
     for (unsigned seed = 1; seed <= p.seeds; ++seed) {
       std::mt19937 random(seed);
@@ -159,31 +195,49 @@ TEST(Irregular, MessageSharingIsNearlyAsGoodAsFromAbove) {
       std::vector<Flow> flows;
       for (const auto& [from, to] : edges) flows.push_back({from, to, 1});
       const CommunicationMatrix matrix(p.ranks, flows);
-      const MatrixStatistics before = matrix.statistics(), central = second_hop_matrix(matrix, share_common_messages(matrix)).statistics();
-      const std::vector<GraphWay> ways = plan_ways(graph_message_sharing, make(p.ranks, edges), {Collective::alltoall, 8, {}});
+      const MatrixStatistics before = matrix.statistics(),
+                             central = second_hop_matrix(matrix, share_common_messages(matrix))
+                                           .statistics();
+      const std::vector<GraphWay> ways =
+          plan_ways(graph_message_sharing, make(p.ranks, edges), {Collective::alltoall, 8, {}});
       ASSERT_EQ(ways.front().variant, "paper");
       const Counts paper = count_messages(ways.front());
-      SCOPED_TRACE(testing::Message() << p.ranks << " ranks, " << p.average << " messages on average, " << before.most_sent << " at most, seed " << seed << ": "
-                                      << paper.most_out << " and " << paper.average << ", central " << central.most_sent << " and " << central.average_sent);
+      SCOPED_TRACE(testing::Message()
+                   << p.ranks << " ranks, " << p.average << " messages on average, "
+                   << before.most_sent << " at most, seed " << seed << ": " << paper.most_out
+                   << " and " << paper.average << ", central " << central.most_sent << " and "
+                   << central.average_sent);
       EXPECT_LT(paper.most_out, before.most_sent);
       EXPECT_LE(static_cast<double>(paper.most_out), 1.15 * central.most_sent);
       EXPECT_LE(paper.average, 1.25 * central.average_sent);
-      const Counts moved = count_messages(find_way(ways, "paper phase II")), twice = count_messages(find_way(ways, "paper phase II in two steps"));
+      const Counts moved = count_messages(find_way(ways, "paper phase II")),
+                   twice = count_messages(find_way(ways, "paper phase II in two steps"));
       const Counts whole = count_messages(find_way(ways, "whole pattern"));
-      SCOPED_TRACE(testing::Message() << "Phase II: " << moved.most_out << ", in two steps " << twice.most_out << " and " << twice.average << ", whole pattern " << whole.most_out);
+      SCOPED_TRACE(testing::Message()
+                   << "Phase II: " << moved.most_out << ", in two steps " << twice.most_out
+                   << " and " << twice.average << ", whole pattern " << whole.most_out);
       EXPECT_LT(moved.most_out, paper.most_out);
-      EXPECT_LE(static_cast<double>(twice.most_out), std::max(2.2 * static_cast<double>(whole.most_out), 1.5 * paper.average + 1));
-      EXPECT_LE(twice.average, 1.15 * paper.average) << "a message more for a helper, one less for each that it takes";
+      EXPECT_LE(static_cast<double>(twice.most_out),
+                std::max(2.2 * static_cast<double>(whole.most_out), 1.5 * paper.average + 1));
+      EXPECT_LE(twice.average, 1.15 * paper.average)
+          << "a message more for a helper, one less for each that it takes";
     }
 }
 
-// One rank sends to all: nothing in common, so Phase I finds nothing, and Phase II leaves about sqrt(P) messages to everybody, or P^(1/3) in two steps.
+// One rank sends to all: nothing in common, so Phase I finds nothing, and Phase II leaves about
+// sqrt(P) messages to everybody, or P^(1/3) in two steps.
 TEST(Irregular, SecondPhaseSpreadsAHub) {
   for (int ranks : {16, 64, 256}) {
-    const std::vector<GraphWay> ways = plan_ways(graph_message_sharing, make(ranks, star_out(ranks)), {Collective::alltoall, 8, {}});
+    const std::vector<GraphWay> ways = plan_ways(
+        graph_message_sharing, make(ranks, star_out(ranks)), {Collective::alltoall, 8, {}});
     EXPECT_EQ(count_messages(find_way(ways, "paper")).most_out, ranks - 1);
-    EXPECT_LE(static_cast<double>(count_messages(find_way(ways, "paper phase II")).most_out), 2 * std::sqrt(ranks) + 1) << ranks;
-    EXPECT_LE(static_cast<double>(count_messages(find_way(ways, "paper phase II in two steps")).most_out), 2 * std::cbrt(ranks) + 2) << ranks;
+    EXPECT_LE(static_cast<double>(count_messages(find_way(ways, "paper phase II")).most_out),
+              2 * std::sqrt(ranks) + 1)
+        << ranks;
+    EXPECT_LE(
+        static_cast<double>(count_messages(find_way(ways, "paper phase II in two steps")).most_out),
+        2 * std::cbrt(ranks) + 2)
+        << ranks;
   }
 }
 
@@ -198,29 +252,39 @@ TEST(Irregular, OnlyPatternsThatFitAreGathered) {
   EXPECT_FALSE(fits_a_desk(facts));
   const Edges once = complete(64);
   Edges often;
-  for (int k = 0; k < 33; ++k) often.insert(often.end(), once.begin(), once.end());  // 133,056 blocks
+  // 133,056 blocks
+  for (int k = 0; k < 33; ++k) often.insert(often.end(), once.begin(), once.end());
   const std::vector<Vertex> dense = make(64, often);
   for (const GraphAlgorithm* algorithm : {&graph_message_sharing, &graph_balanced})
-    for (const GraphWay& way : plan_ways(*algorithm, dense, {Collective::alltoall, 8, {}})) EXPECT_FALSE(way.variant.starts_with("whole")) << way.variant;
+    for (const GraphWay& way : plan_ways(*algorithm, dense, {Collective::alltoall, 8, {}}))
+      EXPECT_FALSE(way.variant.starts_with("whole")) << way.variant;
 }
 
-// From above an allgather's block is one for each target; it comes to every rank once all the same, and not at all to those that pass it on to nobody.
+// From above an allgather's block is one for each target; it comes to every rank once all the same,
+// and not at all to those that pass it on to nobody.
 TEST(Irregular, DesksSendABlockOnce) {
   std::mt19937 random(12);
   for (unsigned seed = 0; seed < 20; ++seed) {
     const int ranks = 16 + static_cast<int>(random() % 80);
-    const std::vector<Vertex> vertices = make(ranks, power_law(ranks, ranks / 4., 0.6, 0.4, random));
+    const std::vector<Vertex> vertices =
+        make(ranks, power_law(ranks, ranks / 4., 0.6, 0.4, random));
     for (const GraphAlgorithm* algorithm : {&graph_message_sharing, &graph_balanced}) {
-      const GraphWay all = find_way(plan_ways(*algorithm, vertices, {Collective::alltoall, 8, {}}), "whole pattern");
-      const GraphWay gather = find_way(plan_ways(*algorithm, vertices, {Collective::allgather, 8, {}}), "whole pattern");
+      const GraphWay all =
+          find_way(plan_ways(*algorithm, vertices, {Collective::alltoall, 8, {}}), "whole pattern");
+      const GraphWay gather = find_way(
+          plan_ways(*algorithm, vertices, {Collective::allgather, 8, {}}), "whole pattern");
       for (int r = 0; r < ranks; ++r) {
         std::set<BlockId> came;
-        for (const Hop& hop : gather.relays[static_cast<std::size_t>(r)].in) EXPECT_TRUE(came.insert(hop.block).second);
-        EXPECT_LE(gather.relays[static_cast<std::size_t>(r)].in.size(), all.relays[static_cast<std::size_t>(r)].in.size());
+        for (const Hop& hop : gather.relays[static_cast<std::size_t>(r)].in)
+          EXPECT_TRUE(came.insert(hop.block).second);
+        EXPECT_LE(gather.relays[static_cast<std::size_t>(r)].in.size(),
+                  all.relays[static_cast<std::size_t>(r)].in.size());
         for (const Hop& hop : gather.relays[static_cast<std::size_t>(r)].in) {
           const auto& out = gather.relays[static_cast<std::size_t>(r)].out;
           const auto& sources = vertices[static_cast<std::size_t>(r)].sources;
-          EXPECT_TRUE(std::ranges::any_of(out, [&](const Hop& h) { return h.block == hop.block; }) || std::ranges::find(sources, hop.block.origin) != sources.end());
+          EXPECT_TRUE(
+              std::ranges::any_of(out, [&](const Hop& h) { return h.block == hop.block; }) ||
+              std::ranges::find(sources, hop.block.origin) != sources.end());
         }
       }
     }
@@ -233,10 +297,13 @@ TEST(Irregular, LevelledAndBalancedMakeNobodyTheBusiest) {
   int better = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
     const int ranks = 8 + static_cast<int>(random() % 120);
-    const std::vector<Vertex> vertices = seed % 2 ? irregular_graph(ranks, seed % 7, random) : make(ranks, power_law(ranks, ranks / 6. + 1, 0.5, 0.4, random));
+    const std::vector<Vertex> vertices =
+        seed % 2 ? irregular_graph(ranks, seed % 7, random)
+                 : make(ranks, power_law(ranks, ranks / 6. + 1, 0.5, 0.4, random));
     const GraphTask task{seed % 3 ? Collective::alltoall : Collective::allgather, 8, {}};
     const Counts direct = count_messages(plan_ways(graph_linear, vertices, task).front());
-    const GraphWay levelled = find_way(plan_ways(graph_message_sharing, vertices, task), "levelled");
+    const GraphWay levelled =
+        find_way(plan_ways(graph_message_sharing, vertices, task), "levelled");
     EXPECT_LE(count_messages(levelled).most_both, direct.most_both) << "seed " << seed;
     for (const GraphWay& way : plan_ways(graph_balanced, vertices, task)) {
       const Counts counts = count_messages(way);
@@ -247,10 +314,13 @@ TEST(Irregular, LevelledAndBalancedMakeNobodyTheBusiest) {
   EXPECT_GT(better, 60);
 }
 
-// Fig. 4.1 of the paper in small: two ranks with four common targets send two each, and one to each other.
+// Fig. 4.1 of the paper in small: two ranks with four common targets send two each, and one to each
+// other.
 TEST(Irregular, TwoRanksShareTheirCommonTargets) {
-  const std::vector<Vertex> vertices = make(6, {{0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 2}, {1, 3}, {1, 4}, {1, 5}});
-  const std::vector<Relay> relays = plan_ways(graph_message_sharing, vertices, {Collective::alltoall, 8, {}}).front().relays;
+  const std::vector<Vertex> vertices =
+      make(6, {{0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 2}, {1, 3}, {1, 4}, {1, 5}});
+  const std::vector<Relay> relays =
+      plan_ways(graph_message_sharing, vertices, {Collective::alltoall, 8, {}}).front().relays;
   for (int r : {0, 1}) {
     std::set<int> first, last;
     for (const Hop& hop : relays[r].out) (hop.stage == 0 ? first : last).insert(hop.peer);
@@ -260,7 +330,8 @@ TEST(Irregular, TwoRanksShareTheirCommonTargets) {
 }
 
 TEST(Irregular, SwitchThemselvesOff) {
-  const auto reason = [](const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices, const GraphTask& task) {
+  const auto reason = [](const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices,
+                         const GraphTask& task) {
     LocalWorld world(static_cast<int>(vertices.size()));
     return algorithm.applicable(gather_facts(world, vertices), task);
   };
@@ -268,15 +339,23 @@ TEST(Irregular, SwitchThemselvesOff) {
   const std::vector<Vertex> steep = make(64, power_law(64, 12, 0.8, 0.5, random));
   for (const GraphAlgorithm* algorithm : planners) {
     EXPECT_EQ(reason(*algorithm, steep, {Collective::alltoall, 8, {}}), "");
-    EXPECT_EQ(reason(*algorithm, steep, {Collective::allgather, 1 << 12, {}}), "") << "a block travels once per hop";
+    EXPECT_EQ(reason(*algorithm, steep, {Collective::allgather, 1 << 12, {}}), "")
+        << "a block travels once per hop";
     EXPECT_NE(reason(*algorithm, steep, {Collective::alltoall, 1 << 20, {}}), "");
-    EXPECT_NE(reason(*algorithm, make(64, complete(64)), {Collective::alltoall, 8, {}}), "") << "regular";
+    EXPECT_NE(reason(*algorithm, make(64, complete(64)), {Collective::alltoall, 8, {}}), "")
+        << "regular";
     EXPECT_NE(reason(*algorithm, make(64, {}), {Collective::alltoall, 8, {}}), "");
     EXPECT_NE(reason(*algorithm, make(1, {{0, 0}}), {Collective::allgather, 8, {}}), "");
-    EXPECT_NE(reason(*algorithm, make(12, {{0, 1}, {0, 2}, {3, 1}, {4, 5}}), {Collective::alltoall, 8, {}}), "") << "a few messages";
+    EXPECT_NE(reason(*algorithm, make(12, {{0, 1}, {0, 2}, {3, 1}, {4, 5}}),
+                     {Collective::alltoall, 8, {}}),
+              "")
+        << "a few messages";
   }
-  EXPECT_NE(reason(graph_message_sharing, make(64, star_out(64)), {Collective::alltoall, 8, {}}), "") << "nothing in common";
-  EXPECT_EQ(reason(graph_store_and_forward, make(64, star_out(64)), {Collective::alltoall, 8, {}}), "");
+  EXPECT_NE(reason(graph_message_sharing, make(64, star_out(64)), {Collective::alltoall, 8, {}}),
+            "")
+      << "nothing in common";
+  EXPECT_EQ(reason(graph_store_and_forward, make(64, star_out(64)), {Collective::alltoall, 8, {}}),
+            "");
 }
 
 }  // namespace

@@ -6,17 +6,20 @@
 namespace tonari {
 namespace {
 
-// The graph of an isomorphic neighborhood as a program would list it: neighbors outside of the mesh left out or given as -1, sources in any order.
+// The graph of an isomorphic neighborhood as a program would list it: neighbors outside of the mesh
+// left out or given as -1, sources in any order.
 std::vector<Vertex> graph_of(const Neighborhood& near, bool holes, std::mt19937& random) {
   const int ranks = near.grid.ranks();
   const auto s = static_cast<std::uint32_t>(near.offsets.size());
   std::vector<Vertex> all(ranks);
-  std::vector<std::vector<std::uint32_t>> number(ranks, std::vector<std::uint32_t>(s));  // of block i in the rank's list
+  // of block i in the rank's list
+  std::vector<std::vector<std::uint32_t>> number(ranks, std::vector<std::uint32_t>(s));
   for (int r = 0; r < ranks; ++r) {
     all[r].rank = r;
     for (std::uint32_t i = 0; i < s; ++i) {
       number[r][i] = static_cast<std::uint32_t>(all[r].targets.size());
-      if (const int target = near.target(r, i); target >= 0 || holes) all[r].targets.push_back(target);
+      if (const int target = near.target(r, i); target >= 0 || holes)
+        all[r].targets.push_back(target);
     }
   }
   for (Vertex& v : all) {
@@ -37,8 +40,10 @@ std::vector<Isomorphism> find(const Grid& grid, const std::vector<Vertex>& all) 
   return find_isomorphism(world, grid, all);
 }
 
-// What an isomorphism is: along each offset every rank sends a block of its own, and the neighbor there has it where it looks for that offset.
-void expect_isomorphism(const Grid& grid, const std::vector<Vertex>& all, const std::vector<Isomorphism>& found) {
+// What an isomorphism is: along each offset every rank sends a block of its own, and the neighbor
+// there has it where it looks for that offset.
+void expect_isomorphism(const Grid& grid, const std::vector<Vertex>& all,
+                        const std::vector<Isomorphism>& found) {
   ASSERT_EQ(found.size(), all.size());
   const std::vector<Vec>& offsets = found[0].offsets;
   for (const Vertex& v : all) {
@@ -46,7 +51,8 @@ void expect_isomorphism(const Grid& grid, const std::vector<Vertex>& all, const 
     ASSERT_EQ(here.offsets, offsets);
     std::vector<int> sent(v.targets.size(), 0), received(v.sources.size(), 0);
     for (std::size_t i = 0; i < offsets.size(); ++i) {
-      const int target = grid.rank_at(grid.coordinates(v.rank) + offsets[i]), source = grid.rank_at(grid.coordinates(v.rank) - offsets[i]);
+      const int target = grid.rank_at(grid.coordinates(v.rank) + offsets[i]),
+                source = grid.rank_at(grid.coordinates(v.rank) - offsets[i]);
       ASSERT_EQ(here.send_blocks[i] >= 0, target >= 0);
       ASSERT_EQ(here.recv_blocks[i] >= 0, source >= 0);
       if (target >= 0) {
@@ -55,7 +61,8 @@ void expect_isomorphism(const Grid& grid, const std::vector<Vertex>& all, const 
       }
       if (source >= 0) {
         EXPECT_EQ(v.sources[here.recv_blocks[i]], source);
-        EXPECT_EQ(static_cast<std::int32_t>(v.origins[here.recv_blocks[i]]), found[source].send_blocks[i]);
+        EXPECT_EQ(static_cast<std::int32_t>(v.origins[here.recv_blocks[i]]),
+                  found[source].send_blocks[i]);
         ++received[here.recv_blocks[i]];
       }
     }
@@ -95,7 +102,8 @@ TEST(Isomorphic, EveryIsomorphicGraphIsRecognized) {
 // No rank has all neighbors; their order follows from several ranks together.
 TEST(Isomorphic, NarrowMeshes) {
   std::mt19937 random(1);
-  const Neighborhood near{Grid::mesh({2, 2}), {Vec{-1, 0}, Vec{0, -1}, Vec{1, 0}, Vec{1, 1}, Vec{0, 1}, Vec{-1, 1}}};
+  const Neighborhood near{Grid::mesh({2, 2}),
+                          {Vec{-1, 0}, Vec{0, -1}, Vec{1, 0}, Vec{1, 1}, Vec{0, 1}, Vec{-1, 1}}};
   const std::vector<Vertex> all = graph_of(near, false, random);
   ASSERT_NO_FATAL_FAILURE(expect_isomorphism(near.grid, all, find(near.grid, all)));
 }
@@ -103,7 +111,8 @@ TEST(Isomorphic, NarrowMeshes) {
 // On a ring of two both neighbors are the same rank: which block is which is what the origins say.
 TEST(Isomorphic, OriginsDecideOnSmallRings) {
   for (std::vector<std::uint32_t> origins : {std::vector<std::uint32_t>{0, 1}, {1, 0}}) {
-    const std::vector<Vertex> all{{0, {1, 1}, {1, 1}, origins, 0, {0}}, {1, {0, 0}, {0, 0}, origins, 1, {1}}};
+    const std::vector<Vertex> all{{0, {1, 1}, {1, 1}, origins, 0, {0}},
+                                  {1, {0, 0}, {0, 0}, origins, 1, {1}}};
     const Grid ring = Grid::torus({2});
     const std::vector<Isomorphism> found = find(ring, all);
     ASSERT_NO_FATAL_FAILURE(expect_isomorphism(ring, all, found));
@@ -148,15 +157,17 @@ TEST(Isomorphic, OneRankSpoilsIt) {
   EXPECT_TRUE(find(ring, graphs::make(5, twice)).empty());
 }
 
-// On a mesh of 2 x 2 each pair of neighboring directions meets at one rank only. Right before down, down before left, left before up, and up before
-// right: no rank contradicts another, but there is no order of all four.
+// On a mesh of 2 x 2 each pair of neighboring directions meets at one rank only. Right before down,
+// down before left, left before up, and up before right: no rank contradicts another, but there is
+// no order of all four.
 TEST(Isomorphic, OrdersThatGoInACircle) {
   const Grid mesh = Grid::mesh({2, 2});
   const graphs::Edges edges{{0, 1}, {0, 2}, {1, 3}, {1, 0}, {3, 2}, {3, 1}, {2, 0}, {2, 3}};
   EXPECT_TRUE(find(mesh, graphs::make(4, edges)).empty());
   graphs::Edges other = edges;
   std::swap(other[6], other[7]);  // rank 2: right before up
-  ASSERT_NO_FATAL_FAILURE(expect_isomorphism(mesh, graphs::make(4, other), find(mesh, graphs::make(4, other))));
+  ASSERT_NO_FATAL_FAILURE(
+      expect_isomorphism(mesh, graphs::make(4, other), find(mesh, graphs::make(4, other))));
 }
 
 // Whatever is found is one.
@@ -166,7 +177,9 @@ TEST(Isomorphic, RandomGraphsOverGrids) {
     std::mt19937 random(seed);
     const std::vector<Vertex> all = graphs::any_graph(random, 6);
     const int ranks = static_cast<int>(all.size());
-    const Grid grid = ranks % 2 ? Grid::torus({ranks}) : Grid(std::array{2, ranks / 2}, std::array{random() % 2 == 0, random() % 2 == 0});
+    const Grid grid = ranks % 2 ? Grid::torus({ranks})
+                                : Grid(std::array{2, ranks / 2},
+                                       std::array{random() % 2 == 0, random() % 2 == 0});
     const std::vector<Isomorphism> found = find(grid, all);
     SCOPED_TRACE(seed);
     if (!found.empty()) {
@@ -181,7 +194,8 @@ TEST(Isomorphic, RandomGraphsOverGrids) {
 // However many ranks there are: one exchange. Their number must not decide how long it takes.
 TEST(Isomorphic, TakesOneExchange) {
   std::mt19937 random(1);
-  const Neighborhood near{Grid(std::array{30, 20}, std::array{true, false}), {Vec{0, 1}, Vec{-1, 0}, Vec{2, -1}}};
+  const Neighborhood near{Grid(std::array{30, 20}, std::array{true, false}),
+                          {Vec{0, 1}, Vec{-1, 0}, Vec{2, -1}}};
   const std::vector<Vertex> all = graph_of(near, false, random);
   LocalWorld world(600);
   EXPECT_FALSE(find_isomorphism(world, near.grid, all).empty());

@@ -14,7 +14,8 @@ LogGP machine(double L, double o, double G) {
   return m;
 }
 
-// L + 2o = 2o, messages take no other time: every rank that has a block sends on in every step of length o, two steps after its first.
+// L + 2o = 2o, messages take no other time: every rank that has a block sends on in every step of
+// length o, two steps after its first.
 TEST(LogGPTree, GrowsLikeFibonacciWithoutLatency) {
   LogGPTree tree(Collective::allgather, machine(0, 1, 0), 1);
   // Within t steps N(t) = 1 + N(t-1) + N(t-2) others are reached: 1, 2, 4, 7, 12, 20 from t = 2 on.
@@ -37,10 +38,12 @@ TEST(LogGPTree, IsFlatWhereLatencyRules) {
   EXPECT_DOUBLE_EQ(tree.time(50), 49 + 102);
   EXPECT_EQ(tree.branch(50, 50, true, 0).x, 0);
   EXPECT_EQ(tree.least(50), 0);
-  EXPECT_EQ(tree.least(1000), 104) << "from then on the last message would arrive later than one that the first receiver passes on";
+  EXPECT_EQ(tree.least(1000), 104) << "from then on the last message would arrive later than one "
+                                      "that the first receiver passes on";
 }
 
-// The formula against the table of all T(n), from which it follows. All ranks ask for it, so it must not cost what the table does.
+// The formula against the table of all T(n), from which it follows. All ranks ask for it, so it
+// must not cost what the table does.
 TEST(LogGPTree, LeastIsWhereATableFirstFallsBelowDirect) {
   int found = 0, none = 0;
   for (Collective collective : {Collective::alltoall, Collective::allgather})
@@ -55,7 +58,8 @@ TEST(LogGPTree, LeastIsWhereATableFirstFallsBelowDirect) {
             for (std::int64_t n = 2; n <= 400 && first == 0; ++n)
               if (table.time(n) < table.direct(n) * (1 - 1e-9)) first = n;
             const LogGPTree tree(collective, m, bytes);
-            EXPECT_EQ(tree.least(400), first) << name(collective) << " bytes " << bytes << " L " << L << " g " << g << " G " << G;
+            EXPECT_EQ(tree.least(400), first)
+                << name(collective) << " bytes " << bytes << " L " << L << " g " << g << " G " << G;
             if (first > 0) {
               EXPECT_EQ(tree.least(first), first);
               EXPECT_EQ(tree.least(first - 1), 0);
@@ -75,7 +79,8 @@ TEST(LogGPTree, RemembersNoMoreThanItWasAskedFor) {
   EXPECT_EQ(tree.remembered(), 40u);
 }
 
-// Against all splits instead of the crossing, which in an all-to-all is one to within the bytes of a block.
+// Against all splits instead of the crossing, which in an all-to-all is one to within the bytes of
+// a block.
 TEST(LogGPTree, FindsTheBestSplit) {
   for (Collective collective : {Collective::alltoall, Collective::allgather})
     for (double L : {0.0, 0.5, 1.3, 4.0, 17.0})
@@ -88,10 +93,12 @@ TEST(LogGPTree, FindsTheBestSplit) {
           double least = std::numeric_limits<double>::infinity();
           for (int x = 0; x < n; ++x) {
             const double wire = ((collective == Collective::alltoall ? x + 1 : 1) * bytes - 1) * G;
-            least = std::min(least, std::max(2 * m.o + wire + L + best[x], std::max(m.o, wire) + best[n - 1 - x]));
+            least = std::min(least, std::max(2 * m.o + wire + L + best[x],
+                                             std::max(m.o, wire) + best[n - 1 - x]));
           }
           best.push_back(least);
-          ASSERT_NEAR(tree.time(n), least, 0.02 * least) << name(collective) << " n " << n << " L " << L << " G " << G;
+          ASSERT_NEAR(tree.time(n), least, 0.02 * least)
+              << name(collective) << " n " << n << " L " << L << " G " << G;
           ASSERT_LE(tree.time(n), tree.direct(n) * (1 + 1e-12));
         }
       }

@@ -25,11 +25,13 @@ TEST(Mirror, FindsTheOrigins) {
     std::vector<Vertex> all = without_origins(truth);
     LocalWorld world(static_cast<int>(all.size()));
     ASSERT_FALSE(mirror(world, all)) << seed;
-    for (std::size_t r = 0; r < all.size(); ++r) ASSERT_EQ(all[r].origins, truth[r].origins) << "rank " << r << ", seed " << seed;
+    for (std::size_t r = 0; r < all.size(); ++r)
+      ASSERT_EQ(all[r].origins, truth[r].origins) << "rank " << r << ", seed " << seed;
     for (std::size_t r = 0; r < all.size(); ++r) {
       std::vector<std::int32_t> sources = truth[r].sources;
       std::sort(sources.begin(), sources.end());
-      several += std::adjacent_find(sources.begin(), sources.end()) != sources.end() && sources.front() >= 0;
+      several += std::adjacent_find(sources.begin(), sources.end()) != sources.end() &&
+                 sources.front() >= 0;
     }
   }
   EXPECT_GT(several, 100u) << "ranks with repeated edges";
@@ -37,7 +39,8 @@ TEST(Mirror, FindsTheOrigins) {
 
 TEST(Mirror, KeepsOriginsThatAreThere) {
   // Two ranks on a ring: what goes down (block 0) arrives from above (block 1).
-  std::vector<Vertex> ring{{0, {1, 1}, {1, 1}, {1, 0}, 0, {0}}, {1, {0, 0}, {0, 0}, {1, 0}, 1, {1}}};
+  std::vector<Vertex> ring{{0, {1, 1}, {1, 1}, {1, 0}, 0, {0}},
+                           {1, {0, 0}, {0, 0}, {1, 0}, 1, {1}}};
   LocalWorld world(2);
   EXPECT_FALSE(mirror(world, ring));
   EXPECT_EQ(ring[0].origins, (std::vector<std::uint32_t>{1, 0}));
@@ -50,14 +53,18 @@ TEST(Mirror, NamesBothRanksAndTheirCounts) {
   const std::string advice = "; the lists of sources and destinations must mirror each other";
   std::vector<Vertex> all = without_origins(graphs::make(3, edges));
   all[1].sources.pop_back();
-  EXPECT_EQ(mirror_says(all), "rank 0 sends 2 blocks to rank 1, but rank 1 expects 1 from rank 0" + advice);
+  EXPECT_EQ(mirror_says(all),
+            "rank 0 sends 2 blocks to rank 1, but rank 1 expects 1 from rank 0" + advice);
   all[1].sources.clear();
-  EXPECT_EQ(mirror_says(all), "rank 0 sends 2 blocks to rank 1, but rank 1 expects none from rank 0" + advice);
+  EXPECT_EQ(mirror_says(all),
+            "rank 0 sends 2 blocks to rank 1, but rank 1 expects none from rank 0" + advice);
   all[1].sources = {0, 0, 2};
-  EXPECT_EQ(mirror_says(all), "rank 2 sends no block to rank 1, but rank 1 expects 1 from rank 2" + advice);
+  EXPECT_EQ(mirror_says(all),
+            "rank 2 sends no block to rank 1, but rank 1 expects 1 from rank 2" + advice);
   all[1].sources = {0, 0};
   all[2].targets.clear();  // its self edge
-  EXPECT_EQ(mirror_says(all), "rank 2 sends no block to rank 2, but rank 2 expects 1 from rank 2" + advice);
+  EXPECT_EQ(mirror_says(all),
+            "rank 2 sends no block to rank 2, but rank 2 expects 1 from rank 2" + advice);
 }
 
 TEST(Mirror, TheLowestRankSpeaks) {
@@ -72,7 +79,8 @@ TEST(Mirror, RanksOutOfRangeComeFirst) {
   all[1].sources.clear();
   EXPECT_EQ(mirror_says(all, Errc::argument), "source 1 of rank 2 is 3; ranks go from 0 to 2");
   all[1].targets = {-2};
-  EXPECT_EQ(mirror_says(all, Errc::argument), "destination 0 of rank 1 is -2; ranks go from 0 to 2");
+  EXPECT_EQ(mirror_says(all, Errc::argument),
+            "destination 0 of rank 1 is -2; ranks go from 0 to 2");
 }
 
 // Any one change of a list is found.
@@ -85,9 +93,12 @@ TEST(Mirror, NoDamageGoesUnnoticed) {
     Vertex& v = all[random() % all.size()];
     std::vector<std::int32_t>& list = random() % 2 ? v.targets : v.sources;
     const auto other = static_cast<std::int32_t>(random() % ranks);
-    if (random() % 2) list.push_back(other);
-    else if (!list.empty() && list.front() != other) list.front() = other;
-    else continue;
+    if (random() % 2)
+      list.push_back(other);
+    else if (!list.empty() && list.front() != other)
+      list.front() = other;
+    else
+      continue;
     ++damaged;
     LocalWorld world(ranks);
     ASSERT_TRUE(mirror(world, all)) << seed;
@@ -101,9 +112,11 @@ std::vector<BlockSizes> sizes_of(const std::vector<Vertex>& all, Collective coll
   std::vector<BlockSizes> sizes(all.size());
   const bool alltoall = collective == Collective::alltoall;
   for (const Vertex& v : all) {
-    for (std::uint32_t i = 0; i < (alltoall ? v.targets.size() : 1); ++i) sizes[v.rank].send.push_back(graphs::odd_bytes({v.rank, i}));
+    for (std::uint32_t i = 0; i < (alltoall ? v.targets.size() : 1); ++i)
+      sizes[v.rank].send.push_back(graphs::odd_bytes({v.rank, i}));
     for (std::size_t j = 0; j < v.sources.size(); ++j)
-      sizes[v.rank].recv.push_back(v.sources[j] < 0 ? 7 : graphs::odd_bytes({v.sources[j], alltoall ? v.origins[j] : 0}));
+      sizes[v.rank].recv.push_back(
+          v.sources[j] < 0 ? 7 : graphs::odd_bytes({v.sources[j], alltoall ? v.origins[j] : 0}));
   }
   return sizes;
 }
@@ -136,16 +149,20 @@ TEST(CompareSizes, AnyDifferenceIsNamed) {
     const auto error = compare_sizes(world, all, collective, sizes);
     ASSERT_TRUE(error) << seed;
     EXPECT_EQ(error->code(), Errc::mismatch);
-    const std::string block = collective == Collective::alltoall ? text("send block ", v.origins[j]) : "its block";
-    EXPECT_EQ(error->what(), text("rank ", v.sources[j], " sends ", right, " bytes (", block, ") to rank ", v.rank, ", but rank ", v.rank, " expects ",
-                                  right + 1, " bytes (receive block ", j, "); give both ends the same size"));
+    const std::string block =
+        collective == Collective::alltoall ? text("send block ", v.origins[j]) : "its block";
+    EXPECT_EQ(error->what(),
+              text("rank ", v.sources[j], " sends ", right, " bytes (", block, ") to rank ", v.rank,
+                   ", but rank ", v.rank, " expects ", right + 1, " bytes (receive block ", j,
+                   "); give both ends the same size"));
   }
   EXPECT_GT(changed, 100);
 }
 
 // Blocks of one rank for another are told apart by their origins, not by counting.
 TEST(CompareSizes, GoesByOrigins) {
-  const std::vector<Vertex> ring{{0, {1, 1}, {1, 1}, {1, 0}, 0, {0}}, {1, {0, 0}, {0, 0}, {1, 0}, 1, {1}}};
+  const std::vector<Vertex> ring{{0, {1, 1}, {1, 1}, {1, 0}, 0, {0}},
+                                 {1, {0, 0}, {0, 0}, {1, 0}, 1, {1}}};
   const std::vector<BlockSizes> crossed{{{10, 20}, {40, 30}}, {{30, 40}, {20, 10}}};
   LocalWorld world(2);
   EXPECT_FALSE(compare_sizes(world, ring, Collective::alltoall, crossed));

@@ -23,7 +23,8 @@ std::vector<int> scattered_nodes(std::size_t ranks, std::mt19937& random) {
   const unsigned nodes = 1 + random() % 6;
   const bool one_is_large = random() % 2;
   std::vector<int> node_of(ranks);
-  for (int& node : node_of) node = one_is_large && random() % 2 ? 0 : static_cast<int>(random() % nodes);
+  for (int& node : node_of)
+    node = one_is_large && random() % 2 ? 0 : static_cast<int>(random() % nodes);
   return node_of;
 }
 
@@ -45,14 +46,15 @@ Result plan_ways(std::vector<Vertex> vertices, Collective collective) {
   const GraphTask task{collective, 8, {}};
   Result result{std::move(vertices), {}, {}};
   result.linear = graph_linear.ways(world, result.vertices, facts, task).front();
-  result.ways = graph_node_aware.ways(world, result.vertices, facts, task);  // also where it would switch itself off
+  // also where it would switch itself off
+  result.ways = graph_node_aware.ways(world, result.vertices, facts, task);
   return result;
 }
 
 struct Network {
-  std::int64_t messages = 0, blocks = 0, most_messages = 0;  // most: of one sender
-  std::map<std::pair<int, int>, int> messages_of_pair;       // of nodes
-  std::map<std::pair<BlockId, int>, int> crossings_of_block; // to a node
+  std::int64_t messages = 0, blocks = 0, most_messages = 0;   // most: of one sender
+  std::map<std::pair<int, int>, int> messages_of_pair;        // of nodes
+  std::map<std::pair<BlockId, int>, int> crossings_of_block;  // to a node
 };
 
 Network count_crossings(std::span<const Vertex> vertices, const GraphWay& way) {
@@ -64,7 +66,8 @@ Network count_crossings(std::span<const Vertex> vertices, const GraphWay& way) {
       if (to == vertices[r].node) continue;
       ++all.blocks;
       ++all.crossings_of_block[{hop.block, to}];
-      if (messages.insert({hop.stage, hop.peer}).second) ++all.messages_of_pair[{vertices[r].node, to}];
+      if (messages.insert({hop.stage, hop.peer}).second)
+        ++all.messages_of_pair[{vertices[r].node, to}];
     }
     all.messages += static_cast<std::int64_t>(messages.size());
     all.most_messages = std::max(all.most_messages, static_cast<std::int64_t>(messages.size()));
@@ -72,20 +75,26 @@ Network count_crossings(std::span<const Vertex> vertices, const GraphWay& way) {
   return all;
 }
 
-// On every graph and for every way: proven; linear's pairs of nodes and no more messages than linear; blocks cross once.
+// On every graph and for every way: proven; linear's pairs of nodes and no more messages than
+// linear; blocks cross once.
 void expect_economical(const Result& result, Collective collective, unsigned seed) {
   const Network direct = count_crossings(result.vertices, result.linear);
   for (const GraphWay& way : result.ways) {
-    const Proof proof = prove(plans(result.vertices, collective, way), expected_delivery(result.vertices, collective, odd_bytes), seed);
-    ASSERT_TRUE(proof) << way.variant << ' ' << name(collective) << ", seed " << seed << ": " << proof.what;
+    const Proof proof = prove(plans(result.vertices, collective, way),
+                              expected_delivery(result.vertices, collective, odd_bytes), seed);
+    ASSERT_TRUE(proof) << way.variant << ' ' << name(collective) << ", seed " << seed << ": "
+                       << proof.what;
     const Network crossing = count_crossings(result.vertices, way);
     ASSERT_LE(crossing.messages, direct.messages) << way.variant << ", seed " << seed;
     ASSERT_EQ(crossing.messages_of_pair.size(), direct.messages_of_pair.size());
     const bool gathered = way.variant == "three steps";
     for (const auto& [pair, messages] : crossing.messages_of_pair)
-      ASSERT_LE(messages, gathered ? 1 : static_cast<int>(result.vertices[pair.first].node_ranks.size())) << way.variant << ", seed " << seed;
+      ASSERT_LE(messages,
+                gathered ? 1 : static_cast<int>(result.vertices[pair.first].node_ranks.size()))
+          << way.variant << ", seed " << seed;
     ASSERT_EQ(crossing.crossings_of_block.size(), direct.crossings_of_block.size());
-    for (const auto& [block, times] : crossing.crossings_of_block) ASSERT_EQ(times, 1) << way.variant << ", seed " << seed;
+    for (const auto& [block, times] : crossing.crossings_of_block)
+      ASSERT_EQ(times, 1) << way.variant << ", seed " << seed;
   }
 }
 
@@ -99,7 +108,8 @@ TEST(NodeAware, EveryWayIsProvenOnAnyGraphAndAnyNodes) {
       const Result result = plan_ways(vertices, collective);
       expect_economical(result, collective, seed);
       if (HasFatalFailure()) return;
-      three += count_crossings(result.vertices, result.ways.front()).messages < count_crossings(result.vertices, result.linear).messages;
+      three += count_crossings(result.vertices, result.ways.front()).messages <
+               count_crossings(result.vertices, result.linear).messages;
       two += result.ways.size() == 2;
     }
   }
@@ -114,7 +124,9 @@ Edges grid_edges(int rows, int columns) {
     for (int c = 0; c < columns; ++c)
       for (int dr = -1; dr <= 1; ++dr)
         for (int dc = -1; dc <= 1; ++dc)
-          if (dr || dc) edges.emplace_back(r * columns + c, (r + dr + rows) % rows * columns + (c + dc + columns) % columns);
+          if (dr || dc)
+            edges.emplace_back(r * columns + c,
+                               (r + dr + rows) % rows * columns + (c + dc + columns) % columns);
   return edges;
 }
 
@@ -128,7 +140,8 @@ TEST(NodeAware, OneMessageBetweenRowsOfAGrid) {
     EXPECT_EQ(count_crossings(vertices, result.linear).messages, 6 * 2 * 24);
     EXPECT_EQ(count_crossings(vertices, result.ways[0]).messages, 6 * 2);
     EXPECT_EQ(count_crossings(vertices, result.ways[1]).messages, 6 * 2 * 8);
-    EXPECT_EQ(count_crossings(vertices, result.ways[0]).blocks, collective == Collective::alltoall ? 6 * 2 * 24 : 6 * 2 * 8);
+    EXPECT_EQ(count_crossings(vertices, result.ways[0]).blocks,
+              collective == Collective::alltoall ? 6 * 2 * 24 : 6 * 2 * 8);
   }
 }
 
@@ -139,7 +152,8 @@ TEST(NodeAware, PairsOfNodesAreSpreadOverTheRanks) {
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       const Result result = plan_ways(vertices, collective);
       ASSERT_EQ(result.ways.size(), 2u);
-      EXPECT_EQ(count_crossings(vertices, result.ways[0]).most_messages, 8 / size);  // each node sends to 8 others
+      // each node sends to 8 others
+      EXPECT_EQ(count_crossings(vertices, result.ways[0]).most_messages, 8 / size);
       EXPECT_EQ(count_crossings(vertices, result.ways[1]).most_messages, 8);
       std::vector<int> arrivals(vertices.size(), 0);
       for (std::size_t r = 0; r < vertices.size(); ++r)
@@ -153,9 +167,11 @@ TEST(NodeAware, PairsOfNodesAreSpreadOverTheRanks) {
   }
 }
 
-// One rank alone and seven together, and the like: the sender is who has most to send, and nobody else moves.
+// One rank alone and seven together, and the like: the sender is who has most to send, and nobody
+// else moves.
 TEST(NodeAware, UnevenNodes) {
-  std::vector<Vertex> vertices = make(8, {{0, 1}, {0, 2}, {0, 3}, {0, 3}, {4, 0}, {5, 0}, {5, 0}, {6, 0}});
+  std::vector<Vertex> vertices =
+      make(8, {{0, 1}, {0, 2}, {0, 3}, {0, 3}, {4, 0}, {5, 0}, {5, 0}, {6, 0}});
   put_on_nodes(vertices, {0, 1, 1, 1, 1, 1, 1, 1});
   const Result result = plan_ways(vertices, Collective::alltoall);
   ASSERT_EQ(result.ways.front().variant, "three steps");
@@ -166,7 +182,8 @@ TEST(NodeAware, UnevenNodes) {
   EXPECT_EQ(relays[4].out, (std::vector<Hop>{{0, 5, {4, 0}}}));
 }
 
-// The first rank of each of 5 nodes has more to send than the other three, and gets more: still each stands for one other node.
+// The first rank of each of 5 nodes has more to send than the other three, and gets more: still
+// each stands for one other node.
 TEST(NodeAware, NobodyGetsMoreThanAFairShare) {
   Edges edges;
   for (int a = 0; a < 20; ++a)
@@ -191,11 +208,13 @@ TEST(NodeAware, WaysThatAreTheSameAreNotRepeated) {
   EXPECT_EQ(count_crossings(vertices, out.ways[0]).messages, 2);
   vertices = make(12, star_in(12));
   put_on_nodes(vertices, blocked_nodes(12, 4));
-  EXPECT_EQ(plan_ways(vertices, Collective::alltoall).ways.size(), 1u);  // two steps would be linear
+  // two steps would be linear
+  EXPECT_EQ(plan_ways(vertices, Collective::alltoall).ways.size(), 1u);
 }
 
 TEST(NodeAware, CopesWithNothing) {
-  for (const std::vector<Vertex>& vertices : {make(1, {}), make(1, {{0, 0}}), make(5, {}, {2, 3}), make(2, {{0, 1}}), make(3, complete(3), {3})})
+  for (const std::vector<Vertex>& vertices : {make(1, {}), make(1, {{0, 0}}), make(5, {}, {2, 3}),
+                                              make(2, {{0, 1}}), make(3, complete(3), {3})})
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       const Result result = plan_ways(vertices, collective);
       ASSERT_EQ(result.ways.size(), 1u);
@@ -236,7 +255,8 @@ TEST(NodeAware, TenThousandRanks) {
   ASSERT_FALSE(result.ways.empty());
   const Network crossing = count_crossings(vertices, result.ways[0]);
   EXPECT_EQ(crossing.messages, static_cast<std::int64_t>(crossing.messages_of_pair.size()));
-  EXPECT_LE(crossing.most_messages, 4 + 1);  // a fair share of the 199 other nodes are 4; some have few to choose from
+  // a fair share of the 199 other nodes are 4; some have few to choose from
+  EXPECT_LE(crossing.most_messages, 4 + 1);
 }
 
 }  // namespace

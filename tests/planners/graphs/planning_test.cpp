@@ -1,4 +1,5 @@
-// What planning costs: letters, steps, and what a rank gets to read, counted and not timed, on graphs of the sizes that the planners are meant for.
+// What planning costs: letters, steps, and what a rank gets to read, counted and not timed, on
+// graphs of the sizes that the planners are meant for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,9 @@ class CountingWorld final : public World {
   using World::put;
   using World::sum;
 
-  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override { inner_.put(k, to, words); }
+  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override {
+    inner_.put(k, to, words);
+  }
   void exchange() override {
     inner_.exchange();
     for (std::size_t k : receivers()) {
@@ -38,8 +41,9 @@ class CountingWorld final : public World {
 
   std::size_t letters() const { return inner_.letters_sent(); }
   std::size_t steps() const { return inner_.exchanges() + reductions_; }
-  std::size_t words() const { return words_; }                    // that all ranks got
-  std::size_t at_once(int rank) const { return at_once_[rank]; }  // the most that an exchange brought to this one: until the next one it must hold them
+  std::size_t words() const { return words_; }  // that all ranks got
+  // the most that an exchange brought to this one: until the next one it must hold them
+  std::size_t at_once(int rank) const { return at_once_[rank]; }
 
  private:
   LocalWorld inner_;
@@ -66,7 +70,8 @@ struct Cost {
   std::size_t letters, steps;
 };
 
-Cost cost(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices, const GraphTask& task) {
+Cost cost(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices,
+          const GraphTask& task) {
   CountingWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
@@ -74,7 +79,8 @@ Cost cost(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices, 
   return {world.letters(), world.steps()};
 }
 
-// Issue 3 gives every rank 100 ms: some thousand steps of a network, where a reduction over as many ranks takes some 20 us.
+// Issue 3 gives every rank 100 ms: some thousand steps of a network, where a reduction over as many
+// ranks takes some 20 us.
 TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
   std::mt19937 random(3);
   const Edges edges = erdos_renyi(1024, 32 / 1024., random);
@@ -82,15 +88,21 @@ TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
   const struct {
     const GraphAlgorithm* algorithm;
     std::size_t letters_per_edge, steps;
-  } bounds[] = {{&graph_linear, 1, 3}, {&graph_coloring, 8, 400}, {&graph_tree, 40, 4000}, {&graph_node_aware, 10, 20},
-                {&graph_common_neighborhood, 30, 300}, {&graph_store_and_forward, 40, 40}, {&graph_message_sharing, 100, 2000},
+  } bounds[] = {{&graph_linear, 1, 3},
+                {&graph_coloring, 8, 400},
+                {&graph_tree, 40, 4000},
+                {&graph_node_aware, 10, 20},
+                {&graph_common_neighborhood, 30, 300},
+                {&graph_store_and_forward, 40, 40},
+                {&graph_message_sharing, 100, 2000},
                 {&graph_balanced, 200, 4000}};
   ASSERT_EQ(std::size(bounds), graph_algorithms().size()) << "a new algorithm?";
   for (const auto& [algorithm, letters_per_edge, steps] : bounds)
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       if (algorithm == &graph_common_neighborhood && collective == Collective::alltoall) continue;
       const Cost now = cost(*algorithm, vertices, {collective, 8, dear_messages()});
-      EXPECT_LE(now.letters, letters_per_edge * edges.size()) << algorithm->name << " " << name(collective);
+      EXPECT_LE(now.letters, letters_per_edge * edges.size())
+          << algorithm->name << " " << name(collective);
       EXPECT_LE(now.steps, steps) << algorithm->name << " " << name(collective);
     }
 }
@@ -101,7 +113,8 @@ Edges common_targets(int ranks, std::mt19937& random) {
   const int groups = ranks / 16;
   for (int group = 0; group < groups; ++group)
     for (int t = 0; t < 8; ++t)
-      for (int member = 0, to = static_cast<int>(random() % ranks); member < 16; ++member) edges.emplace_back(member * groups + group, to);
+      for (int member = 0, to = static_cast<int>(random() % ranks); member < 16; ++member)
+        edges.emplace_back(member * groups + group, to);
   return edges;
 }
 
@@ -117,13 +130,16 @@ void expect_few_letters_per_edge(int ranks) {
 }
 
 TEST(Planning, TenThousandRanksTakeAsManyLettersPerEdge) { expect_few_letters_per_edge(10'000); }
-TEST(Planning, AHundredThousandRanksTakeAsManyLettersPerEdge) { expect_few_letters_per_edge(100'000); }
+TEST(Planning, AHundredThousandRanksTakeAsManyLettersPerEdge) {
+  expect_few_letters_per_edge(100'000);
+}
 
 // What the leaves of a star get to read while one plans.
 struct Reading {
   std::vector<std::size_t> at_once;  // of each leaf, the least first
-  std::size_t beyond = 0;            // the most of a leaf beyond four words for each block that it passes on, which it must know
-  std::size_t per_rank = 0;          // words in all exchanges together
+  // the most of a leaf beyond four words for each block that it passes on, which it must know
+  std::size_t beyond = 0;
+  std::size_t per_rank = 0;  // words in all exchanges together
 };
 
 Reading reading(const GraphAlgorithm& algorithm, int ranks, Collective collective) {
@@ -138,7 +154,8 @@ Reading reading(const GraphAlgorithm& algorithm, int ranks, Collective collectiv
     std::size_t passed_on = 0;
     for (const GraphWay& way : ways) passed_on = std::max(passed_on, way.relays[r].out.size());
     leaves.at_once.push_back(world.at_once(r));
-    leaves.beyond = std::max(leaves.beyond, world.at_once(r) - std::min(world.at_once(r), 4 * passed_on));
+    leaves.beyond =
+        std::max(leaves.beyond, world.at_once(r) - std::min(world.at_once(r), 4 * passed_on));
   }
   std::sort(leaves.at_once.begin(), leaves.at_once.end());
   leaves.per_rank = world.words() / static_cast<std::size_t>(ranks);
@@ -154,7 +171,8 @@ TEST(Planning, LeavesOfAHubReadNextToNothing) {
       const Reading tree = reading(graph_tree, ranks, collective);
       EXPECT_LE(tree.at_once[tree.at_once.size() * 3 / 4], 16u);
       EXPECT_LE(tree.per_rank, 200u);
-      if (collective == Collective::allgather) continue;  // there one sends the block once for all that a helper's helpers pass it on to
+      // there one sends the block once for all that a helper's helpers pass it on to
+      if (collective == Collective::allgather) continue;
       EXPECT_LE(tree.beyond, 16u);
     }
 }

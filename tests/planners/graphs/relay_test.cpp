@@ -12,7 +12,8 @@ TEST(Relay, LinearIsProvenOnAnyGraph) {
   std::mt19937 random(1);
   for (unsigned seed = 0; seed < 400; ++seed) {
     const std::vector<Vertex> vertices = any_graph(random);
-    for (Collective collective : {Collective::alltoall, Collective::allgather}) expect_proven(graph_linear, vertices, {collective, 8, {}}, seed);
+    for (Collective collective : {Collective::alltoall, Collective::allgather})
+      expect_proven(graph_linear, vertices, {collective, 8, {}}, seed);
   }
 }
 
@@ -20,7 +21,8 @@ TEST(Relay, LinearIsProvenOnAnyGraph) {
 TEST(Relay, ForwardersOfAnAllgatherSendFromTheReceiveBlock) {
   const std::vector<Vertex> vertices = make(3, {{0, 1}, {0, 2}});
   GraphWay way;
-  way.relays = {{{{0, 1, {0, 0}}}, {}}, {{{1, 2, {0, 0}}}, {{0, 0, {0, 0}}}}, {{}, {{1, 1, {0, 0}}}}};
+  way.relays = {
+      {{{0, 1, {0, 0}}}, {}}, {{{1, 2, {0, 0}}}, {{0, 0, {0, 0}}}}, {{}, {{1, 1, {0, 0}}}}};
   const std::vector<Plan> all = plans(vertices, Collective::allgather, way);
   EXPECT_TRUE(all[1].scratch_like().empty());
   const Proof proof = prove(all, expected_delivery(vertices, Collective::allgather, odd_bytes));
@@ -42,9 +44,13 @@ TEST(Relay, ForwardersOfAnAlltoallLearnSizes) {
 
 TEST(Relay, WhatCannotBeIsRefused) {
   const std::vector<Vertex> vertices = make(3, {{0, 2}});
-  EXPECT_THROW(emit(vertices[1], Collective::alltoall, {{{0, 2, {0, 0}}}, {}}), Error);                    // passes on what it does not have
-  EXPECT_THROW(emit(vertices[2], Collective::alltoall, {}), Error);                                        // never arrives
-  EXPECT_THROW(emit(vertices[2], Collective::alltoall, {{}, {{0, 0, {0, 0}}, {1, 1, {0, 0}}}}), Error);    // arrives twice
+  // passes on what it does not have
+  EXPECT_THROW(emit(vertices[1], Collective::alltoall, {{{0, 2, {0, 0}}}, {}}), Error);
+  // never arrives
+  EXPECT_THROW(emit(vertices[2], Collective::alltoall, {}), Error);
+  // arrives twice
+  EXPECT_THROW(emit(vertices[2], Collective::alltoall, {{}, {{0, 0, {0, 0}}, {1, 1, {0, 0}}}}),
+               Error);
 }
 
 TEST(LocalWorld, LettersArriveInOrder) {
@@ -70,7 +76,8 @@ TEST(LocalWorld, LettersArriveInOrder) {
 
 TEST(GraphFacts, CountDistinctOthers) {
   LocalWorld world(4);
-  const GraphFacts facts = gather_facts(world, make(4, {{0, 1}, {0, 1}, {0, 0}, {0, 2}, {3, 2}}, {3, 1}));
+  const GraphFacts facts =
+      gather_facts(world, make(4, {{0, 1}, {0, 1}, {0, 0}, {0, 2}, {3, 2}}, {3, 1}));
   EXPECT_EQ(facts.edges, 4);
   EXPECT_EQ(facts.pairs, 3);
   EXPECT_EQ(facts.most_out, 2);
@@ -83,7 +90,8 @@ TEST(Traffic, CountsMessagesAndBlocks) {
   const std::vector<Vertex> vertices = make(3, {{0, 1}, {0, 1}, {0, 2}, {1, 2}});
   LocalWorld world(3);
   const GraphTask task;
-  const Traffic traffic = gather_traffic(world, graph_linear.ways(world, vertices, gather_facts(world, vertices), task).front());
+  const Traffic traffic = gather_traffic(
+      world, graph_linear.ways(world, vertices, gather_facts(world, vertices), task).front());
   EXPECT_EQ(traffic.most_out, 2);
   EXPECT_EQ(traffic.most_in, 2);
   EXPECT_EQ(traffic.messages, 3);

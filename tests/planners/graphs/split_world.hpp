@@ -1,5 +1,6 @@
-// Ranks spread over several threads that share nothing but letters and sums, as MPI processes do: a planner that looks at what is not its ranks' own, or whose
-// result depends on which ranks are together, gives another result here than in the LocalWorld.
+// Ranks spread over several threads that share nothing but letters and sums, as MPI processes do: a
+// planner that looks at what is not its ranks' own, or whose result depends on which ranks are
+// together, gives another result here than in the LocalWorld.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +26,15 @@ class PostOffice {
   };
 
   // Everybody's parcels in, those for ranks that `mine` accepts out.
-  std::vector<Parcel> swap(std::vector<Parcel> parcels, const std::function<bool(std::int32_t)>& mine) {
+  std::vector<Parcel> swap(std::vector<Parcel> parcels,
+                           const std::function<bool(std::int32_t)>& mine) {
     with_lock([&] { parcels_.insert(parcels_.end(), parcels.begin(), parcels.end()); });
     barrier_.arrive_and_wait();
     std::vector<Parcel> own;
-    with_lock([&] { std::copy_if(parcels_.begin(), parcels_.end(), std::back_inserter(own), [&](const Parcel& p) { return mine(p.to); }); });
+    with_lock([&] {
+      std::copy_if(parcels_.begin(), parcels_.end(), std::back_inserter(own),
+                   [&](const Parcel& p) { return mine(p.to); });
+    });
     barrier_.arrive_and_wait();
     with_lock([&] { parcels_.clear(); });
     barrier_.arrive_and_wait();
@@ -38,8 +43,10 @@ class PostOffice {
 
   void combine(std::span<Word> words, const std::function<Word(Word, Word)>& f) {
     with_lock([&] {
-      if (total_.empty()) total_.assign(words.begin(), words.end());
-      else std::transform(words.begin(), words.end(), total_.begin(), total_.begin(), f);
+      if (total_.empty())
+        total_.assign(words.begin(), words.end());
+      else
+        std::transform(words.begin(), words.end(), total_.begin(), total_.begin(), f);
     });
     barrier_.arrive_and_wait();
     with_lock([&] { std::copy(total_.begin(), total_.end(), words.begin()); });
@@ -61,7 +68,8 @@ class PostOffice {
 
 class SplitWorld final : public World {
  public:
-  SplitWorld(PostOffice& office, int ranks, std::vector<std::int32_t> here) : office_(office), mail_(here.size()) {
+  SplitWorld(PostOffice& office, int ranks, std::vector<std::int32_t> here)
+      : office_(office), mail_(here.size()) {
     ranks_ = ranks;
     here_ = std::move(here);
   }
@@ -69,10 +77,15 @@ class SplitWorld final : public World {
   using World::put;
   using World::sum;
 
-  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override { out_.push_back({here_[k], to, {words.begin(), words.end()}}); }
+  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override {
+    out_.push_back({here_[k], to, {words.begin(), words.end()}});
+  }
   void exchange() override {
-    in_ = office_.swap(std::exchange(out_, {}), [&](std::int32_t rank) { return std::binary_search(here_.begin(), here_.end(), rank); });
-    std::stable_sort(in_.begin(), in_.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
+    in_ = office_.swap(std::exchange(out_, {}), [&](std::int32_t rank) {
+      return std::binary_search(here_.begin(), here_.end(), rank);
+    });
+    std::stable_sort(in_.begin(), in_.end(),
+                     [](const auto& a, const auto& b) { return a.from < b.from; });
     mail_.assign(here_.size(), {});
     receivers_.clear();
     for (std::size_t k = 0; k < here_.size(); ++k) {
@@ -84,7 +97,9 @@ class SplitWorld final : public World {
   std::span<const Letter> mail(std::size_t k) const override { return mail_[k]; }
   std::span<const std::size_t> receivers() const override { return receivers_; }
   void sum(std::span<Word> words) override { office_.combine(words, std::plus<Word>()); }
-  void max(std::span<Word> words) override { office_.combine(words, [](Word a, Word b) { return std::max(a, b); }); }
+  void max(std::span<Word> words) override {
+    office_.combine(words, [](Word a, Word b) { return std::max(a, b); });
+  }
 
  private:
   PostOffice& office_;
@@ -93,8 +108,10 @@ class SplitWorld final : public World {
   std::vector<std::size_t> receivers_;
 };
 
-// Calls f(world) once for each of `processes` at the same time; process_of[rank] says where a rank is.
-inline void run_split(int processes, const std::vector<int>& process_of, const std::function<void(World&)>& f) {
+// Calls f(world) once for each of `processes` at the same time; process_of[rank] says where a rank
+// is.
+inline void run_split(int processes, const std::vector<int>& process_of,
+                      const std::function<void(World&)>& f) {
   PostOffice office(processes);
   std::vector<std::jthread> threads;
   for (int p = 0; p < processes; ++p)

@@ -21,10 +21,14 @@ inline std::vector<Vertex> own_vertices(const World& world, const std::vector<Ve
   return own;
 }
 
-// Plans once with all ranks together and once with the ranks dealt to a few processes at random: the same hops in the same order.
-inline void expect_same_however_spread(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices, const GraphTask& task, std::mt19937& random) {
+// Plans once with all ranks together and once with the ranks dealt to a few processes at random:
+// the same hops in the same order.
+inline void expect_same_however_spread(const GraphAlgorithm& algorithm,
+                                       const std::vector<Vertex>& vertices, const GraphTask& task,
+                                       std::mt19937& random) {
   LocalWorld all(static_cast<int>(vertices.size()));
-  const std::vector<GraphWay> together = algorithm.ways(all, vertices, gather_facts(all, vertices), task);
+  const std::vector<GraphWay> together =
+      algorithm.ways(all, vertices, gather_facts(all, vertices), task);
   run_spread(vertices.size(), random, [&](World& world) {
     const std::vector<Vertex> own = own_vertices(world, vertices);
     const std::vector<GraphWay> ways = algorithm.ways(world, own, gather_facts(world, own), task);

@@ -1,4 +1,5 @@
-// The tree transformation: correct on any graph, never busier than linear, no volume where neighbors forward, and near the optimum for hot spots.
+// The tree transformation: correct on any graph, never busier than linear, no volume where
+// neighbors forward, and near the optimum for hot spots.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@ using namespace graphs;
 
 constexpr Collective both[] = {Collective::alltoall, Collective::allgather};
 
-// Of InfiniBand's size: latencies from under one to a few microseconds, overheads from a tenth to two, some GB/s. Tests that depend on them sweep.
+// Of InfiniBand's size: latencies from under one to a few microseconds, overheads from a tenth to
+// two, some GB/s. Tests that depend on them sweep.
 LogGP infiniband(double L = 1.3e-6, double o = 0.35e-6) {
   LogGP m;
   m.L = L, m.o = o, m.g = std::min(0.1e-6, o), m.G = 0.3e-9, m.eager = 12288, m.rendezvous = 2e-6;
@@ -46,16 +48,20 @@ GraphWay linear_way(const std::vector<Vertex>& vertices, const GraphTask& task) 
   return graph_linear.ways(world, vertices, gather_facts(world, vertices), task).front();
 }
 
-Traffic linear_traffic(const std::vector<Vertex>& vertices, const GraphTask& task) { return traffic(vertices, linear_way(vertices, task)); }
+Traffic linear_traffic(const std::vector<Vertex>& vertices, const GraphTask& task) {
+  return traffic(vertices, linear_way(vertices, task));
+}
 
 double seconds(const std::vector<Vertex>& vertices, const GraphTask& task, const GraphWay& way) {
   const auto bytes = static_cast<std::uint64_t>(task.block_bytes);
-  return simulate(plans(vertices, task.collective, way), [bytes](Slice) { return bytes; }, task.machine);
+  return simulate(
+      plans(vertices, task.collective, way), [bytes](Slice) { return bytes; }, task.machine);
 }
 
-// The least time in which one rank reaches n others, over all trees and all orders of sending in which every rank gets one message with what it and the
-// ranks below it need (all-to-all: a block each; allgather: the block), under LogGP as the simulator has it (processor o, interface (b-1) G + g, eager),
-// but without the copies that bundles cost there.
+// The least time in which one rank reaches n others, over all trees and all orders of sending in
+// which every rank gets one message with what it and the ranks below it need (all-to-all: a block
+// each; allgather: the block), under LogGP as the simulator has it (processor o, interface (b-1) G
+// + g, eager), but without the copies that bundles cost there.
 class Optimum {
  public:
   explicit Optimum(const GraphTask& task) : task_(task) {}
@@ -68,9 +74,11 @@ class Optimum {
     const LogGP& m = task_.machine;
     double best = std::numeric_limits<double>::infinity();
     for (int below = 0; below < n; ++below) {  // the first message's receiver has so many below it
-      const double bytes = (task_.collective == Collective::alltoall ? below + 1 : 1) * task_.block_bytes;
+      const double bytes =
+          (task_.collective == Collective::alltoall ? below + 1 : 1) * task_.block_bytes;
       const double left = std::max(m.o, busy) + (bytes - 1) * m.G;
-      best = std::min(best, std::max(left + m.L + m.o + time(below), m.o + time(n - 1 - below, std::max(0.0, left + m.g - m.o))));
+      best = std::min(best, std::max(left + m.L + m.o + time(below),
+                                     m.o + time(n - 1 - below, std::max(0.0, left + m.g - m.o))));
     }
     return known_[{n, busy}] = best;
   }
@@ -85,7 +93,8 @@ TEST(Tree, IsProvenOnAnyGraph) {
   for (unsigned seed = 0; seed < 600; ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, seed % 5 == 0 ? 64 : 24);
     for (Collective collective : both)
-      for (const LogGP& machine : {close_by(), infiniband()}) expect_proven(graph_tree, vertices, {collective, 8, machine}, seed);
+      for (const LogGP& machine : {close_by(), infiniband()})
+        expect_proven(graph_tree, vertices, {collective, 8, machine}, seed);
   }
 }
 
@@ -100,7 +109,8 @@ TEST(Tree, IsProvenOnHotSpots) {
     }
 }
 
-// Several hot spots that send to all, to some, and to each other; repeated and self edges; idle and isolated ranks.
+// Several hot spots that send to all, to some, and to each other; repeated and self edges; idle and
+// isolated ranks.
 std::vector<Vertex> several_hot_spots(int ranks, int spots, std::mt19937& random) {
   Edges edges;
   for (int spot = 0; spot < spots; ++spot)
@@ -115,9 +125,11 @@ std::vector<Vertex> several_hot_spots(int ranks, int spots, std::mt19937& random
 TEST(Tree, IsProvenOnSeveralHotSpots) {
   std::mt19937 random(7);
   for (unsigned seed = 0; seed < 60; ++seed) {
-    const std::vector<Vertex> vertices = several_hot_spots(20 + static_cast<int>(seed), 2 + static_cast<int>(seed % 7), random);
+    const std::vector<Vertex> vertices =
+        several_hot_spots(20 + static_cast<int>(seed), 2 + static_cast<int>(seed % 7), random);
     for (Collective collective : both)
-      for (const LogGP& machine : {close_by(), infiniband()}) expect_proven(graph_tree, vertices, {collective, 8, machine}, seed);
+      for (const LogGP& machine : {close_by(), infiniband()})
+        expect_proven(graph_tree, vertices, {collective, 8, machine}, seed);
   }
 }
 
@@ -125,15 +137,18 @@ TEST(Tree, IsProvenWhereManyPairsMeetAtOnce) {
   std::mt19937 random(8);
   for (unsigned seed = 0; seed < 6; ++seed)
     for (Collective collective : both) {
-      expect_proven(graph_tree, make(700, scale_free(700, 3, random)), {collective, 8, close_by()}, seed);
-      expect_proven(graph_tree, several_hot_spots(300, 12, random), {collective, 8, close_by()}, seed);
+      expect_proven(graph_tree, make(700, scale_free(700, 3, random)), {collective, 8, close_by()},
+                    seed);
+      expect_proven(graph_tree, several_hot_spots(300, 12, random), {collective, 8, close_by()},
+                    seed);
     }
 }
 
 TEST(Tree, HopsAreTheSameHoweverRanksAreSpread) {
   std::mt19937 random(12);
   for (int round = 0; round < 24; ++round) {
-    const std::vector<Vertex> vertices = round % 2 ? several_hot_spots(30 + 5 * round, 4, random) : make(150, scale_free(150, 3, random));
+    const std::vector<Vertex> vertices = round % 2 ? several_hot_spots(30 + 5 * round, 4, random)
+                                                   : make(150, scale_free(150, 3, random));
     const GraphTask task{both[round / 2 % 2], 8, round % 3 ? close_by() : infiniband()};
     expect_same_however_spread(graph_tree, vertices, task, random);
   }
@@ -143,7 +158,8 @@ TEST(Tree, BusiestSenderIsNeverBusierThanInLinear) {
   std::mt19937 random(9);
   int eased = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
-    const std::vector<Vertex> vertices = seed % 3 == 0 ? several_hot_spots(40, 3, random) : any_graph(random, 48);
+    const std::vector<Vertex> vertices =
+        seed % 3 == 0 ? several_hot_spots(40, 3, random) : any_graph(random, 48);
     for (Collective collective : both) {
       const GraphTask task{collective, 8, close_by()};
       LocalWorld world(static_cast<int>(vertices.size()));
@@ -168,7 +184,8 @@ TEST(Tree, HotSpotsGrowSeveralLevels) {
       const Traffic now = traffic(vertices, way);
       EXPECT_GE(now.stages, 3) << way.variant << " " << name(collective);
       EXPECT_LE(now.most_out, 64) << way.variant << " " << name(collective);
-      EXPECT_LT(seconds(vertices, task, way), seconds(vertices, task, linear) / 2) << way.variant << " " << name(collective);
+      EXPECT_LT(seconds(vertices, task, way), seconds(vertices, task, linear) / 2)
+          << way.variant << " " << name(collective);
     }
   }
 }
@@ -204,8 +221,10 @@ TEST(Tree, AllgatherOverNeighborsKeepsTheVolume) {
     for (double bytes : {1.0, 64.0, 100000.0}) {
       const GraphTask task{Collective::allgather, bytes, close_by()};
       for (const GraphWay& way : tree(vertices, task)) {
-        EXPECT_EQ(traffic(vertices, way).blocks, linear_traffic(vertices, task).blocks) << way.variant;
-        EXPECT_LT(traffic(vertices, way).most_out, linear_traffic(vertices, task).most_out) << way.variant;
+        EXPECT_EQ(traffic(vertices, way).blocks, linear_traffic(vertices, task).blocks)
+            << way.variant;
+        EXPECT_LT(traffic(vertices, way).most_out, linear_traffic(vertices, task).most_out)
+            << way.variant;
       }
     }
 }
@@ -222,33 +241,41 @@ TEST(Tree, StrangersHelpWhereNeighborsAreBusy) {
   }
 }
 
-// The paper's example of Step 2: with ceil(L/o) = 1 the hot spot's first move takes (m+s)/2 - s - 1 messages.
+// The paper's example of Step 2: with ceil(L/o) = 1 the hot spot's first move takes (m+s)/2 - s - 1
+// messages.
 TEST(Tree, PaperMovesWhatItsFormulaSays) {
   const std::vector<Vertex> vertices = make(12, star_out(12));
   LogGP machine = infiniband(3e-6, 1e-6);
   for (Collective collective : both) {
     machine.G = collective == Collective::alltoall ? 0 : 1e-9;
-    const double bytes = collective == Collective::alltoall ? 8 : 1001;  // allgather: L / (o + (k-1) G) = 3 / 2
+    // allgather: L / (o + (k-1) G) = 3 / 2
+    const double bytes = collective == Collective::alltoall ? 8 : 1001;
     const GraphWay way = tree(vertices, {collective, bytes, machine}).front();
     ASSERT_EQ(way.variant, "paper");
-    // m = 11, s = 0: 5 - 3 = 2 to rank 1; then 9: 4 - 3 = 1 to rank 2; 8: 1 to rank 3; 7: none. Allgather: 5 - 2 = 3; 8: 2; 6: 1; 5: none.
+    // m = 11, s = 0: 5 - 3 = 2 to rank 1; then 9: 4 - 3 = 1 to rank 2; 8: 1 to rank 3; 7: none.
+    // Allgather: 5 - 2 = 3; 8: 2; 6: 1; 5: none.
     const bool alltoall = collective == Collective::alltoall;
-    const std::vector<std::size_t> expected = alltoall ? std::vector<std::size_t>{2, 1, 1, 0} : std::vector<std::size_t>{3, 2, 1, 0};
-    for (int r = 1; r <= 4; ++r) EXPECT_EQ(way.relays[r].out.size(), expected[r - 1]) << name(collective) << " rank " << r;
+    const std::vector<std::size_t> expected =
+        alltoall ? std::vector<std::size_t>{2, 1, 1, 0} : std::vector<std::size_t>{3, 2, 1, 0};
+    for (int r = 1; r <= 4; ++r)
+      EXPECT_EQ(way.relays[r].out.size(), expected[r - 1]) << name(collective) << " rank " << r;
     EXPECT_EQ(way.relays[0].out.front().peer, 1) << "the largest part of the tree leaves first";
   }
 }
 
 TEST(Tree, StaysAwayWhereNothingCanBeGained) {
   LocalWorld world(16);
-  const auto reason = [&](const Edges& edges, const GraphTask& task) { return graph_tree.applicable(gather_facts(world, make(16, edges)), task); };
+  const auto reason = [&](const Edges& edges, const GraphTask& task) {
+    return graph_tree.applicable(gather_facts(world, make(16, edges)), task);
+  };
   const GraphTask small{Collective::alltoall, 8, infiniband()};
   EXPECT_NE(reason(complete(16), small), "");
   EXPECT_NE(reason({}, small), "");
   EXPECT_NE(reason({{0, 1}, {0, 2}}, small), "");
   EXPECT_NE(reason(star_in(16), small), "");
   EXPECT_NE(reason(star_out(16), {Collective::alltoall, 65536, infiniband()}), "");
-  EXPECT_NE(reason(star_out(16), {Collective::alltoall, 8, infiniband(1, 1e-6)}), "") << "a second of latency";
+  EXPECT_NE(reason(star_out(16), {Collective::alltoall, 8, infiniband(1, 1e-6)}), "")
+      << "a second of latency";
   EXPECT_EQ(reason(star_out(16), small), "");
   EXPECT_EQ(reason(star_out(16), {Collective::allgather, 65536, infiniband()}), "");
   Edges repeated;  // as many edges as if all ranks sent to all others
@@ -257,7 +284,8 @@ TEST(Tree, StaysAwayWhereNothingCanBeGained) {
   EXPECT_EQ(reason(repeated, small), "") << "a hot spot with many blocks for everyone";
 }
 
-// Whatever the size of blocks: dear detours are not taken. 1 %: rounded terms and copies that the terms do not know.
+// Whatever the size of blocks: dear detours are not taken. 1 %: rounded terms and copies that the
+// terms do not know.
 TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
   for (int ranks : {8, 16, 64, 200})
     for (Collective collective : both)
@@ -269,7 +297,8 @@ TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
         const double direct = seconds(vertices, task, linear_way(vertices, task));
         if (!graph_tree.applicable(facts, task).empty()) continue;
         for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task))
-          EXPECT_LE(seconds(vertices, task, way), direct * 1.01) << way.variant << " " << name(collective) << " " << ranks << " " << bytes;
+          EXPECT_LE(seconds(vertices, task, way), direct * 1.01)
+              << way.variant << " " << name(collective) << " " << ranks << " " << bytes;
       }
 }
 
@@ -282,7 +311,8 @@ std::map<std::string, double> hot_spot_ratios(int ranks, const GraphTask& task) 
   const double linear = seconds(vertices, task, linear_way(vertices, task)) / best;
   std::map<std::string, double> ratios{{"linear", linear}, {"paper", linear}, {"balanced", linear}};
   if (graph_tree.applicable(facts, task).empty())
-    for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task)) ratios[way.variant] = seconds(vertices, task, way) / best;
+    for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task))
+      ratios[way.variant] = seconds(vertices, task, way) / best;
   return ratios;
 }
 
@@ -294,13 +324,16 @@ TEST(Tree, HotSpotsAreWithinTenPercentOfTheOptimum) {
         for (double o : {0.1e-6, 0.2e-6, 0.35e-6, 0.5e-6, 1.0e-6, 1.5e-6, 2.3e-6})
           for (double bytes : {1.0, 8.0, 64.0}) {
             auto ratios = hot_spot_ratios(ranks, {collective, bytes, infiniband(L, o)});
-            EXPECT_LE(ratios["balanced"], 1.10) << ranks << " ranks, " << name(collective) << " L " << L << " o " << o << " bytes " << bytes;
+            EXPECT_LE(ratios["balanced"], 1.10) << ranks << " ranks, " << name(collective) << " L "
+                                                << L << " o " << o << " bytes " << bytes;
             EXPECT_GE(ratios["balanced"], 1 - 1e-9) << "nothing beats the optimum";
-            EXPECT_LE(ratios["paper"], std::min(1.35, 1.02 * ratios["linear"])) << ranks << " ranks, " << name(collective) << " L " << L << " o " << o;
+            EXPECT_LE(ratios["paper"], std::min(1.35, 1.02 * ratios["linear"]))
+                << ranks << " ranks, " << name(collective) << " L " << L << " o " << o;
           }
 }
 
-// The busiest sends less than the given part of what it sent. The hub of a smaller graph is smaller, and so is what can be saved.
+// The busiest sends less than the given part of what it sent. The hub of a smaller graph is
+// smaller, and so is what can be saved.
 void expect_few_iterations(int ranks, int part) {
   std::mt19937 random(11);
   const std::vector<Vertex> vertices = make(ranks, scale_free(ranks, 4, random));

@@ -1,4 +1,5 @@
-// The orders of pairwise swaps against the paper: its numbers of steps, its figures, and that everyone meets everyone.
+// The orders of pairwise swaps against the paper: its numbers of steps, its figures, and that
+// everyone meets everyone.
 #include "planners/in_place/order.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ namespace {
 using Ranks = std::vector<std::int32_t>;
 using Steps = std::vector<std::vector<int>>;
 
-constexpr SwapOrder all_orders[] = {SwapOrder::mpich, SwapOrder::linear_shift, SwapOrder::hierarchical_sets};
+constexpr SwapOrder all_orders[] = {SwapOrder::mpich, SwapOrder::linear_shift,
+                                    SwapOrder::hierarchical_sets};
 constexpr std::int32_t most_ranks = 64;
 
 int last_step(const Steps& steps) {
@@ -28,7 +30,8 @@ int last_step(const Steps& steps) {
   return last;
 }
 
-// Every rank meets every other exactly once (and itself once, if so), both in one step and each in another step than its other swaps.
+// Every rank meets every other exactly once (and itself once, if so), both in one step and each in
+// another step than its other swaps.
 void expect_all_meet(SwapOrder order, std::int32_t p, const Ranks& node_of = {}) {
   const bool itself = order == SwapOrder::mpich;
   const Steps steps = swap_steps(order, p, node_of);
@@ -61,26 +64,32 @@ TEST(SwapOrders, EveryoneMeetsEveryoneOnce) {
 }
 
 TEST(SwapOrders, MpichTakesTwoPMinusOneSteps) {
-  for (std::int32_t p = 1; p <= most_ranks; ++p) EXPECT_EQ(last_step(swap_steps(SwapOrder::mpich, p)), 2 * p - 1) << p;
+  for (std::int32_t p = 1; p <= most_ranks; ++p)
+    EXPECT_EQ(last_step(swap_steps(SwapOrder::mpich, p)), 2 * p - 1) << p;
 }
 
-// Section 3.2: "at most one process being idle in each step". That is so where p is odd; else 2 r = i (mod p) has two solutions in every second step.
+// Section 3.2: "at most one process being idle in each step". That is so where p is odd; else 2 r =
+// i (mod p) has two solutions in every second step.
 TEST(SwapOrders, LinearShiftTakesAtMostPStepsWithAtMostOneIdleRank) {
   for (std::int32_t p = 1; p <= most_ranks; ++p) {
     const Steps steps = swap_steps(SwapOrder::linear_shift, p);
     const int last = last_step(steps);
     EXPECT_LE(last, p);
     for (int step = 1; step <= last; ++step) {
-      const auto idle = std::count_if(steps.begin(), steps.end(), [&](const auto& row) { return std::count(row.begin(), row.end(), step) == 0; });
+      const auto idle = std::count_if(steps.begin(), steps.end(), [&](const auto& row) {
+        return std::count(row.begin(), row.end(), step) == 0;
+      });
       EXPECT_LE(idle, p % 2 == 1 ? 1 : 2) << "step " << step << " of " << p;
     }
-    EXPECT_LE(p * (last - p + 1), last) << "idle ranks of all steps: no more than one per step on average, of " << p;
+    EXPECT_LE(p * (last - p + 1), last)
+        << "idle ranks of all steps: no more than one per step on average, of " << p;
   }
 }
 
 TEST(SwapOrders, HierarchicalSetsTakeThePapersNumberOfSteps) {
   for (std::int32_t p = 1; p <= most_ranks; ++p) {
-    const int last = last_step(swap_steps(SwapOrder::hierarchical_sets, p)), log = std::bit_width(static_cast<unsigned>(p - 1));
+    const int last = last_step(swap_steps(SwapOrder::hierarchical_sets, p)),
+              log = std::bit_width(static_cast<unsigned>(p - 1));
     EXPECT_LE(last, std::has_single_bit(static_cast<unsigned>(p)) ? p - 1 : p + log - 2) << p;
     EXPECT_GE(last, p - 1);
   }
@@ -109,10 +118,12 @@ TEST(SwapOrders, HierarchicalSetsAreThoseOfFigure4) {
   for (std::int32_t p = 1; p <= 2 * most_ranks; ++p) {
     const Ranks one_node(static_cast<std::size_t>(p), 5);
     Ranks many_nodes(static_cast<std::size_t>(p));
-    std::iota(many_nodes.rbegin(), many_nodes.rend(), 0);  // names of nodes mean nothing: rank 0's is the first
+    // names of nodes mean nothing: rank 0's is the first
+    std::iota(many_nodes.rbegin(), many_nodes.rend(), 0);
     for (std::int32_t r = 0; r < p; ++r)
       for (const Ranks& node_of : {Ranks{}, one_node, many_nodes})
-        ASSERT_EQ(partners(SwapOrder::hierarchical_sets, r, p, node_of), figure_4(r, p)) << r << " of " << p;
+        ASSERT_EQ(partners(SwapOrder::hierarchical_sets, r, p, node_of), figure_4(r, p))
+            << r << " of " << p;
   }
 }
 
@@ -124,8 +135,10 @@ std::string figure_2() {
     for (const auto& row : swap_steps(order, 7)) {
       for (std::size_t j = 0; j < row.size(); ++j) {
         out << (j ? " " : "  ");
-        if (row[j] == 0) out << " .";
-        else out << (row[j] < 10 ? " " : "") << row[j];
+        if (row[j] == 0)
+          out << " .";
+        else
+          out << (row[j] < 10 ? " " : "") << row[j];
       }
       out << '\n';
     }
@@ -135,7 +148,8 @@ std::string figure_2() {
 
 // TONARI_UPDATE_GOLDENS=1 writes the file.
 TEST(SwapOrders, StepsOfSevenRanksAreThoseOfFigure2) {
-  const std::string path = std::string(TONARI_GOLDENS) + "/swap-steps.7-ranks.txt", text = figure_2();
+  const std::string path = std::string(TONARI_GOLDENS) + "/swap-steps.7-ranks.txt",
+                    text = figure_2();
   if (std::getenv("TONARI_UPDATE_GOLDENS")) {
     std::ofstream(path) << text;
     GTEST_SKIP() << "wrote " << path;
@@ -148,15 +162,22 @@ TEST(SwapOrders, StepsOfSevenRanksAreThoseOfFigure2) {
 }
 
 TEST(SwapOrders, Figure2HasTheEntriesThatTheTextGives) {
-  const Steps left = swap_steps(SwapOrder::mpich, 7), middle = swap_steps(SwapOrder::linear_shift, 7), right = swap_steps(SwapOrder::hierarchical_sets, 7);
+  const Steps left = swap_steps(SwapOrder::mpich, 7),
+              middle = swap_steps(SwapOrder::linear_shift, 7),
+              right = swap_steps(SwapOrder::hierarchical_sets, 7);
   for (int i = 0; i < 7; ++i)
     for (int j = 0; j < 7; ++j) {
       EXPECT_EQ(left[i][j], i + j + 1);
       EXPECT_EQ(middle[i][j], i == j ? 0 : (i + j) % 7 + 1);
       const int a = std::min(i, j), b = std::max(i, j);
-      const bool halves = a <= 2 && b >= 3, quarters = !halves && ((a == 0 && b <= 2) || (a >= 3 && a <= 4 && b >= 5));
-      const auto [first, last] = a == b ? std::pair(0, 0) : halves ? std::pair(1, 4) : quarters ? std::pair(5, 6) : std::pair(7, 7);
-      EXPECT_TRUE(first <= right[i][j] && right[i][j] <= last) << i << ", " << j << " in step " << right[i][j];
+      const bool halves = a <= 2 && b >= 3,
+                 quarters = !halves && ((a == 0 && b <= 2) || (a >= 3 && a <= 4 && b >= 5));
+      const auto [first, last] = a == b     ? std::pair(0, 0)
+                                 : halves   ? std::pair(1, 4)
+                                 : quarters ? std::pair(5, 6)
+                                            : std::pair(7, 7);
+      EXPECT_TRUE(first <= right[i][j] && right[i][j] <= last)
+          << i << ", " << j << " in step " << right[i][j];
     }
 }
 
@@ -172,14 +193,17 @@ TEST(SwapOrders, RanksThatWaitForEachOtherAreFound) {
 Ranks random_nodes(std::mt19937& random, std::int32_t p) {
   const auto nodes = 1 + random() % static_cast<unsigned>(p);
   Ranks node_of;
-  for (std::int32_t r = 0; r < p; ++r) node_of.push_back(static_cast<std::int32_t>(100 - std::min(random() % nodes, random() % nodes)));
+  for (std::int32_t r = 0; r < p; ++r)
+    node_of.push_back(
+        static_cast<std::int32_t>(100 - std::min(random() % nodes, random() % nodes)));
   return node_of;
 }
 
 TEST(SwapOrders, NobodyBlocksWhateverTheNodes) {
   std::mt19937 random(5);
   for (std::int32_t p = 1; p <= most_ranks; ++p)
-    for (int repeat = 0; repeat < 8; ++repeat) expect_all_meet(SwapOrder::hierarchical_sets, p, random_nodes(random, p));
+    for (int repeat = 0; repeat < 8; ++repeat)
+      expect_all_meet(SwapOrder::hierarchical_sets, p, random_nodes(random, p));
 }
 
 TEST(SwapOrders, SwapsWithinANodeComeLastAndStayThere) {
@@ -189,7 +213,9 @@ TEST(SwapOrders, SwapsWithinANodeComeLastAndStayThere) {
     for (std::int32_t r = 0; r < p; ++r) {
       const Ranks order = partners(SwapOrder::hierarchical_sets, r, p, node_of);
       const auto at_home = [&](std::int32_t j) { return node_of[j] == node_of[r]; };
-      EXPECT_TRUE(std::is_partitioned(order.begin(), order.end(), [&](std::int32_t j) { return !at_home(j); })) << r << " of " << p;
+      EXPECT_TRUE(std::is_partitioned(order.begin(), order.end(),
+                                      [&](std::int32_t j) { return !at_home(j); }))
+          << r << " of " << p;
     }
   }
 }
@@ -200,7 +226,8 @@ int steps_on_nodes(const Steps& steps, const Ranks& node_of) {
   for (int step = 1; step <= last_step(steps); ++step) {
     bool leaves = false;
     for (std::size_t i = 0; i < steps.size(); ++i)
-      for (std::size_t j = 0; j < steps.size(); ++j) leaves = leaves || (steps[i][j] == step && node_of[i] != node_of[j]);
+      for (std::size_t j = 0; j < steps.size(); ++j)
+        leaves = leaves || (steps[i][j] == step && node_of[i] != node_of[j]);
     count += !leaves;
   }
   return count;
@@ -212,13 +239,15 @@ TEST(SwapOrders, StepsThatStayOnNodes) {
     bool dealt;              // ranks go round the nodes instead of filling one after the other
     int on_nodes, steps;     // expected
   };
-  // Between halves the larger one counts: 8 + 4 between nodes and 2 + 1 within; 12 and 6 + 3 + 2 + 1; 8 + 5 and 3 + 2 + 1; 15 + 14 and 7 + 4 + 2 + 1. So
-  // nodes of very different sizes cost steps.
-  for (const Machine& m : {Machine{{4, 4, 4, 4}, false, 3, 15}, Machine{{4, 4, 4, 4}, true, 3, 15}, Machine{{12, 4}, false, 12, 24},
-                           Machine{{3, 5, 3, 5}, true, 6, 19}, Machine{{1, 14, 1}, false, 14, 43}}) {
+  // Between halves the larger one counts: 8 + 4 between nodes and 2 + 1 within; 12 and 6 + 3 + 2 +
+  // 1; 8 + 5 and 3 + 2 + 1; 15 + 14 and 7 + 4 + 2 + 1. So nodes of very different sizes cost steps.
+  for (const Machine& m : {Machine{{4, 4, 4, 4}, false, 3, 15}, Machine{{4, 4, 4, 4}, true, 3, 15},
+                           Machine{{12, 4}, false, 12, 24}, Machine{{3, 5, 3, 5}, true, 6, 19},
+                           Machine{{1, 14, 1}, false, 14, 43}}) {
     Ranks node_of;
     std::vector<int> left = m.nodes;
-    for (std::size_t node = 0; std::accumulate(left.begin(), left.end(), 0) > 0; node = m.dealt || left[node] == 0 ? (node + 1) % left.size() : node)
+    for (std::size_t node = 0; std::accumulate(left.begin(), left.end(), 0) > 0;
+         node = m.dealt || left[node] == 0 ? (node + 1) % left.size() : node)
       if (left[node] > 0) node_of.push_back(static_cast<std::int32_t>(node)), --left[node];
     const auto p = static_cast<std::int32_t>(node_of.size());
     const Steps known = swap_steps(SwapOrder::hierarchical_sets, p, node_of);

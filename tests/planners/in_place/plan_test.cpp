@@ -1,4 +1,5 @@
-// Plans of in-place exchanges: proven for all orders, whatever memory each rank has, and within that memory whatever happens first.
+// Plans of in-place exchanges: proven for all orders, whatever memory each rank has, and within
+// that memory whatever happens first.
 #include "planners/in_place/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +9,9 @@
 #include <numeric>
 #include <random>
 
-#include "planners/in_place/order.hpp"
 #include "plan/executor.hpp"
 #include "plan/printer.hpp"
+#include "planners/in_place/order.hpp"
 
 namespace tonari {
 namespace {
@@ -18,9 +19,11 @@ namespace {
 using Ranks = std::vector<std::int32_t>;
 using Needs = std::vector<SwapNeed>;
 
-constexpr SwapOrder all_orders[] = {SwapOrder::mpich, SwapOrder::linear_shift, SwapOrder::hierarchical_sets};
+constexpr SwapOrder all_orders[] = {SwapOrder::mpich, SwapOrder::linear_shift,
+                                    SwapOrder::hierarchical_sets};
 
-// An exchange of random blocks, a third of them empty, by ranks that each have temporary memory of their own and think differently of what they need.
+// An exchange of random blocks, a third of them empty, by ranks that each have temporary memory of
+// their own and think differently of what they need.
 struct Case {
   std::vector<Needs> needs;  // [rank][peer]
   std::vector<std::uint64_t> memory;
@@ -28,7 +31,8 @@ struct Case {
 };
 
 std::uint64_t total_wanted(const Needs& needs) {
-  return std::accumulate(needs.begin(), needs.end(), std::uint64_t{0}, [](std::uint64_t sum, const SwapNeed& need) { return sum + need.memory; });
+  return std::accumulate(needs.begin(), needs.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const SwapNeed& need) { return sum + need.memory; });
 }
 
 Case random_case(std::mt19937& random, std::int32_t p) {
@@ -38,21 +42,25 @@ Case random_case(std::mt19937& random, std::int32_t p) {
     for (std::int32_t j = 0; j <= i; ++j) {
       const std::uint64_t bytes = random() % 3 == 0 ? 0 : random() % 24;
       for (const auto& [a, b] : {std::pair(i, j), std::pair(j, i)})
-        c.needs[a][b] = {bytes, bytes == 0 ? 0 : std::array<std::uint64_t, 3>{bytes, random() % 4, 7}[random() % 3]};
+        c.needs[a][b] = {
+            bytes,
+            bytes == 0 ? 0 : std::array<std::uint64_t, 3>{bytes, random() % 4, 7}[random() % 3]};
     }
   for (const Needs& needs : c.needs) {
     const std::uint64_t all = total_wanted(needs);
     c.memory.push_back(std::array<std::uint64_t, 5>{0, 1, 5, all / 3, all}[random() % 5]);
   }
   if (random() % 2 == 0)
-    for (std::int32_t r = 0; r < p; ++r) c.node_of.push_back(static_cast<std::int32_t>(random() % (1 + static_cast<unsigned>(p) / 4)));
+    for (std::int32_t r = 0; r < p; ++r)
+      c.node_of.push_back(static_cast<std::int32_t>(random() % (1 + static_cast<unsigned>(p) / 4)));
   return c;
 }
 
 std::vector<Plan> plans_of(const Case& c, SwapOrder order) {
   const auto p = static_cast<std::int32_t>(c.needs.size());
   std::vector<Plan> plans;
-  for (std::int32_t r = 0; r < p; ++r) plans.push_back(plan_inplace(r, partners(order, r, p, c.node_of), c.needs[r], c.memory[r]));
+  for (std::int32_t r = 0; r < p; ++r)
+    plans.push_back(plan_inplace(r, partners(order, r, p, c.node_of), c.needs[r], c.memory[r]));
   return plans;
 }
 
@@ -64,7 +72,8 @@ Delivery transposed(const Case& c) {
   for (std::int32_t r = 0; r < p; ++r) {
     auto& expected = delivery.expected.emplace_back();
     auto& bytes = delivery.recv_bytes.emplace_back();
-    for (std::int32_t j = 0; j < p; ++j) expected.push_back({j, static_cast<std::uint32_t>(r)}), bytes.push_back(c.needs[r][j].bytes);
+    for (std::int32_t j = 0; j < p; ++j)
+      expected.push_back({j, static_cast<std::uint32_t>(r)}), bytes.push_back(c.needs[r][j].bytes);
   }
   return delivery;
 }
@@ -82,8 +91,10 @@ TEST(InplacePlan, IsProvenForAllOrdersAndAnyMemory) {
     }
 }
 
-// The most that is granted at a time if the plan of one rank runs with partners that come in random order.
-std::uint64_t most_in_use(const Plan& plan, const Needs& needs, std::uint64_t memory, std::mt19937& random) {
+// The most that is granted at a time if the plan of one rank runs with partners that come in random
+// order.
+std::uint64_t most_in_use(const Plan& plan, const Needs& needs, std::uint64_t memory,
+                          std::mt19937& random) {
   std::vector<std::uint32_t> waiting(plan.size());
   std::vector<OpId> running;
   std::uint64_t use = 0, most = 0;
@@ -112,7 +123,9 @@ TEST(InplacePlan, NeverUsesMoreThanItsMemory) {
     const Case c = random_case(random, p);
     const auto plans = plans_of(c, SwapOrder::linear_shift);
     for (std::int32_t r = 0; r < p; ++r)
-      for (int run = 0; run < 4; ++run) ASSERT_LE(most_in_use(plans[r], c.needs[r], c.memory[r], random), std::max<std::uint64_t>(c.memory[r], 1));
+      for (int run = 0; run < 4; ++run)
+        ASSERT_LE(most_in_use(plans[r], c.needs[r], c.memory[r], random),
+                  std::max<std::uint64_t>(c.memory[r], 1));
   }
 }
 
@@ -127,7 +140,8 @@ std::vector<std::vector<bool>> reach(const Plan& plan) {
   return before;
 }
 
-// The same for all orders of events at once: sets of swaps of which none waits for another, all of them, on small plans.
+// The same for all orders of events at once: sets of swaps of which none waits for another, all of
+// them, on small plans.
 TEST(InplacePlan, NoSetOfSwapsThatCanRunTogetherUsesMore) {
   std::mt19937 random(3);
   for (int repeat = 0; repeat < 300; ++repeat) {
@@ -148,7 +162,8 @@ TEST(InplacePlan, NoSetOfSwapsThatCanRunTogetherUsesMore) {
   }
 }
 
-// "exactly as far as memory demands": with the swaps before it that it waits for in no way still running, one byte more than is free would not do.
+// "exactly as far as memory demands": with the swaps before it that it waits for in no way still
+// running, one byte more than is free would not do.
 TEST(InplacePlan, WaitsForNothingThatFits) {
   std::mt19937 random(4);
   for (int repeat = 0; repeat < 300; ++repeat) {
@@ -164,7 +179,8 @@ TEST(InplacePlan, WaitsForNothingThatFits) {
       if (newest_waited_for[b] == ~OpId{0}) continue;
       std::uint64_t together = 0;
       for (OpId a = newest_waited_for[b]; a <= b; ++a) together += memory_of(a);
-      EXPECT_GT(together, memory) << "operation " << b << " could run with operation " << newest_waited_for[b];
+      EXPECT_GT(together, memory) << "operation " << b << " could run with operation "
+                                  << newest_waited_for[b];
     }
   }
 }
@@ -190,14 +206,20 @@ TEST(InplacePlan, MemoryDecidesHowManySwapsOverlap) {
   EXPECT_EQ(predecessors(plan_inplace(0, peers, needs, 20)), (Waits{{}, {}, {}, {}, {}}));
   EXPECT_EQ(predecessors(plan_inplace(0, peers, needs, 19)), (Waits{{}, {}, {}, {}, {0}}));
   EXPECT_EQ(predecessors(plan_inplace(0, peers, needs, 8)), (Waits{{}, {}, {0}, {1}, {2}}));
-  EXPECT_EQ(predecessors(plan_inplace(0, peers, needs, 7)), (Waits{{}, {0}, {0, 1}, {1, 2}, {2, 3}}));
-  for (std::uint64_t memory : {0, 1, 3, 4}) EXPECT_EQ(predecessors(plan_inplace(0, peers, needs, memory)), (Waits{{}, {0}, {1}, {2}, {3}})) << memory;
+  EXPECT_EQ(predecessors(plan_inplace(0, peers, needs, 7)),
+            (Waits{{}, {0}, {0, 1}, {1, 2}, {2, 3}}));
+  for (std::uint64_t memory : {0, 1, 3, 4})
+    EXPECT_EQ(predecessors(plan_inplace(0, peers, needs, memory)), (Waits{{}, {0}, {1}, {2}, {3}}))
+        << memory;
 }
 
-// The third waits for the first alone, since the second still runs; so must the fourth, though the third is not complete: otherwise it would start before it.
+// The third waits for the first alone, since the second still runs; so must the fourth, though the
+// third is not complete: otherwise it would start before it.
 TEST(InplacePlan, ASwapDoesNotTakeTheMemoryForWhichAnEarlierOneWaits) {
-  EXPECT_EQ(predecessors(plan_inplace(0, Ranks{1, 2, 3}, wanting({0, 10, 5, 5}), 10)), (Waits{{}, {0}, {0}}));
-  EXPECT_EQ(predecessors(plan_inplace(0, Ranks{1, 2, 3, 4}, wanting({0, 6, 4, 3, 3}), 10)), (Waits{{}, {}, {0}, {0}}));
+  EXPECT_EQ(predecessors(plan_inplace(0, Ranks{1, 2, 3}, wanting({0, 10, 5, 5}), 10)),
+            (Waits{{}, {0}, {0}}));
+  EXPECT_EQ(predecessors(plan_inplace(0, Ranks{1, 2, 3, 4}, wanting({0, 6, 4, 3, 3}), 10)),
+            (Waits{{}, {}, {0}, {0}}));
 }
 
 TEST(InplacePlan, WhoWantsMoreGetsAllAndWhoWantsNothingNeverWaits) {
@@ -211,7 +233,8 @@ TEST(InplacePlan, WhoWantsMoreGetsAllAndWhoWantsNothingNeverWaits) {
 
 TEST(InplacePlan, HugeNeedsDoNotOverflow) {
   const std::uint64_t huge = ~std::uint64_t{0};
-  EXPECT_EQ(predecessors(plan_inplace(0, Ranks{1, 2, 3}, wanting({0, huge, huge, 1}), huge)), (Waits{{}, {0}, {1}}));
+  EXPECT_EQ(predecessors(plan_inplace(0, Ranks{1, 2, 3}, wanting({0, huge, huge, 1}), huge)),
+            (Waits{{}, {0}, {1}}));
 }
 
 TEST(InplacePlan, HasFewDependencies) {

@@ -18,11 +18,13 @@ struct Element {
 
 std::vector<Element> elements() {
   std::vector<Element> all(7);
-  all[0].extent = 6, all[0].layout.add(2, 6);                             // one behind the other
-  all[1].extent = 9, all[1].layout.add(2, 6);                             // with gaps
-  all[2].extent = 24, all[2].layout.add({0, 3, 8, 3});                    // a stride that goes on through all elements
-  all[3].extent = 30, all[3].layout.add({0, 3, 8, 3});                    // and one that does not
-  all[4].extent = 40, all[4].layout.add(20, 5), all[4].layout.add({0, 2, 5, 4}), all[4].layout.add(30, 1);
+  all[0].extent = 6, all[0].layout.add(2, 6);  // one behind the other
+  all[1].extent = 9, all[1].layout.add(2, 6);  // with gaps
+  // a stride that goes on through all elements
+  all[2].extent = 24, all[2].layout.add({0, 3, 8, 3});
+  all[3].extent = 30, all[3].layout.add({0, 3, 8, 3});  // and one that does not
+  all[4].extent = 40, all[4].layout.add(20, 5), all[4].layout.add({0, 2, 5, 4}),
+  all[4].layout.add(30, 1);
   all[5].extent = 4, all[5].layout.add(0, 4), all[5].layout.add(400, 4);  // two columns
   all[6].extent = -12, all[6].layout.add({700, 4, -4, 3});                // backwards
   return all;
@@ -31,12 +33,16 @@ std::vector<Element> elements() {
 constexpr std::uint64_t count = 50;
 
 struct Memory {
-  explicit Memory(const Element& e) : bytes(2500), room(100), slots(bytes.data(), e.extent, e.layout) {
+  explicit Memory(const Element& e)
+      : bytes(2500), room(100), slots(bytes.data(), e.extent, e.layout) {
     for (std::uint64_t k = 0; k < count; ++k)
       for (const Run& run : e.layout.runs())
         for (std::size_t i = 0; i < run.count; ++i)
           for (std::size_t b = 0; b < run.length; ++b)
-            places.push_back(&bytes[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(k) * e.extent + run.offset + static_cast<std::ptrdiff_t>(i) * run.stride) + b]);
+            places.push_back(&bytes[static_cast<std::size_t>(
+                                        static_cast<std::ptrdiff_t>(k) * e.extent + run.offset +
+                                        static_cast<std::ptrdiff_t>(i) * run.stride) +
+                                    b]);
     room_begin = places.size() + 1;
     slots.set_room(room_begin, room.data());
     places.push_back(nullptr);
@@ -74,7 +80,8 @@ TEST(SlotMemory, ReadsWritesAndCopiesByteForByte) {
       ASSERT_EQ(memory.slots.address(slots.begin), memory.places[slots.begin]);
       const std::uint64_t together = memory.slots.contiguous(slots);
       ASSERT_TRUE(together >= 1 && together <= slots.size());
-      ASSERT_EQ(memory.places[slots.begin + together - 1], memory.places[slots.begin] + together - 1);
+      ASSERT_EQ(memory.places[slots.begin + together - 1],
+                memory.places[slots.begin] + together - 1);
 
       std::vector<std::byte> packed(slots.size());
       memory.slots.read(slots, packed.data());
@@ -84,13 +91,18 @@ TEST(SlotMemory, ReadsWritesAndCopiesByteForByte) {
       std::vector<std::byte> expected_bytes = memory.bytes, expected_room = memory.room;
       for (Slot s = slots.begin; s < slots.end; ++s) {
         std::byte* const place = memory.places[s];
-        if (s >= memory.room_begin) expected_room[static_cast<std::size_t>(place - memory.room.data())] = packed[s - slots.begin];
-        else expected_bytes[static_cast<std::size_t>(place - memory.bytes.data())] = packed[s - slots.begin];
+        if (s >= memory.room_begin)
+          expected_room[static_cast<std::size_t>(place - memory.room.data())] =
+              packed[s - slots.begin];
+        else
+          expected_bytes[static_cast<std::size_t>(place - memory.bytes.data())] =
+              packed[s - slots.begin];
       }
       memory.slots.write(packed.data(), slots);
       ASSERT_TRUE(memory.bytes == expected_bytes && memory.room == expected_room);
 
-      const Slots source = memory.random_slots(random, random() % 3 == 0, 60), target = memory.random_slots(random, random() % 3 == 0, 60);
+      const Slots source = memory.random_slots(random, random() % 3 == 0, 60),
+                  target = memory.random_slots(random, random() % 3 == 0, 60);
       const std::uint64_t size = std::min(source.size(), target.size());
       const Slots from{source.begin, source.begin + size}, to{target.begin, target.begin + size};
       if (from.begin < to.end && to.begin < from.end) continue;
@@ -107,7 +119,9 @@ TEST(SlotMemory, KnowsWhatNeedsNoPacking) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     const Memory memory(all[k]);
     EXPECT_EQ(memory.slots.all_contiguous(), k == 0);
-    EXPECT_TRUE(k == 0 ? memory.slots.contiguous({5, 250}) == 245 : memory.slots.longest_piece() == longest[k]) << k;
+    EXPECT_TRUE(k == 0 ? memory.slots.contiguous({5, 250}) == 245
+                       : memory.slots.longest_piece() == longest[k])
+        << k;
   }
 }
 

@@ -44,12 +44,15 @@ TEST(SlotSet, IsTheSameAsABitPerSlot) {
       range.end = range.begin + random() % (slots + 1 - range.begin);
       const bool add = random() % 2;
       if (add) set.remove(range);
-      if (add) set.add(range);
-      else set.remove(range);
+      if (add)
+        set.add(range);
+      else
+        set.remove(range);
       for (Slot s = range.begin; s < range.end; ++s) bits.in[s] = add;
 
       ASSERT_EQ(set.runs(), bits.runs());
-      ASSERT_EQ(set.size(), static_cast<std::uint64_t>(std::count(bits.in.begin(), bits.in.end(), true)));
+      ASSERT_EQ(set.size(),
+                static_cast<std::uint64_t>(std::count(bits.in.begin(), bits.in.end(), true)));
       ASSERT_EQ(set.empty(), set.size() == 0);
       Slots last;
       for (Slot s = 0; s < slots; ++s) {

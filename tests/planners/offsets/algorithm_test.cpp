@@ -17,14 +17,16 @@ TEST(Algorithms, AreListedOnceWithNameAndSummary) {
     EXPECT_EQ(&find_algorithm(algorithm.name), &algorithm);
     EXPECT_FALSE(std::string(algorithm.summary).empty());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"linear", "torus", "torus-direct", "additive-basis", "joint-basis"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"linear", "torus", "torus-direct", "additive-basis",
+                                             "joint-basis"}));
 }
 
 TEST(Algorithms, AnUnknownNameListsTheKnownOnes) {
   const Error e = test::error_of([] { find_algorithm("torus-indirect"); });
   EXPECT_EQ(e.code(), Errc::algorithm);
   EXPECT_STREQ(e.what(),
-               "there is no algorithm 'torus-indirect'; choose one of linear, torus, torus-direct, additive-basis, joint-basis");
+               "there is no algorithm 'torus-indirect'; choose one of linear, torus, torus-direct, "
+               "additive-basis, joint-basis");
   EXPECT_EQ(test::error_of([] { find_algorithm(""); }).code(), Errc::algorithm);
 }
 
@@ -32,7 +34,8 @@ TEST(Algorithms, VariantsAreNamedApartFewestRoundsFirst) {
   test::Random random(61);
   for (int k = 0; k < 100; ++k) {
     const Grid grid = test::random_grid(random, random.between(1, 3), 60);
-    const auto near = std::make_shared<const Neighborhood>(Neighborhood{grid, test::random_offsets(random, grid, 14)});
+    const auto near = std::make_shared<const Neighborhood>(
+        Neighborhood{grid, test::random_offsets(random, grid, 14)});
     for (const Algorithm& algorithm : algorithms()) {
       if (!algorithm.applicable(*near, Collective::alltoall).empty()) continue;
       const std::vector<Schedule> schedules = algorithm.schedules(near, Collective::alltoall);
@@ -65,8 +68,10 @@ TEST(Algorithms, ASchedulesFalsePromiseIsNoticed) {
 
 TEST(Algorithms, TorusRefusesEndlessWays) {
   const Neighborhood near{Grid::torus({2000000000}), std::vector<Vec>(100, Vec{600000})};
-  EXPECT_EQ(torus_algorithm.applicable(near, Collective::alltoall), "its blocks would travel more than 50,000,000 hops per rank");
-  EXPECT_EQ(torus_algorithm.applicable({Grid::torus({200}), near.offsets}, Collective::alltoall), "");
+  EXPECT_EQ(torus_algorithm.applicable(near, Collective::alltoall),
+            "its blocks would travel more than 50,000,000 hops per rank");
+  EXPECT_EQ(torus_algorithm.applicable({Grid::torus({200}), near.offsets}, Collective::alltoall),
+            "");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Additive bases: every wanted number is a sum of distinct basis numbers, with as few of them as there can be.
+// Additive bases: every wanted number is a sum of distinct basis numbers, with as few of them as
+// there can be.
 #include "planners/offsets/basis.hpp"
 
 #include <gtest/gtest.h>
@@ -45,8 +46,11 @@ void expect_sums(const Axis& axis, const Coordinates& wanted, SumRule rule) {
     const Numbers& indices = axis.sums.at(c);
     ASSERT_TRUE(std::is_sorted(indices.begin(), indices.end(), std::less_equal<>()));
     const std::int64_t difference = total(axis, indices) - c;
-    EXPECT_EQ(rule.modulus ? difference % rule.modulus : difference, 0) << c << " of " << show(wanted);
-    for (std::int32_t index : indices) EXPECT_TRUE(!rule.one_sign || (axis.lengths[index] > 0) == (c > 0)) << c << " of " << show(wanted);
+    EXPECT_EQ(rule.modulus ? difference % rule.modulus : difference, 0)
+        << c << " of " << show(wanted);
+    for (std::int32_t index : indices)
+      EXPECT_TRUE(!rule.one_sign || (axis.lengths[index] > 0) == (c > 0))
+          << c << " of " << show(wanted);
   }
 }
 
@@ -106,10 +110,11 @@ TEST(Basis, SumsOverAGivenBasisAreTheShortest) {
   const Axis axis = sums_over({1, 2, 4, 3}, range(1, 7), integers);
   EXPECT_EQ(axis.sums.at(3), (Numbers{3}));
   EXPECT_EQ(axis.sums.at(7), (Numbers{2, 3}));
-  EXPECT_TRUE(sums_over({2, 4}, range(1, 3), integers).sums.empty());   // 1 is out of reach
+  EXPECT_TRUE(sums_over({2, 4}, range(1, 3), integers).sums.empty());       // 1 is out of reach
   EXPECT_EQ(sums_over({5}, {{-2, 1}}, ring(7)).sums.at(-2), (Numbers{0}));  // around the ring
   EXPECT_TRUE(sums_over({5}, {{-2, 1}}, integers).sums.empty());
-  EXPECT_TRUE(sums_over({3, -1}, {{2, 1}}, mesh).sums.empty());         // 3 - 1 might leave the mesh
+  // 3 - 1 might leave the mesh
+  EXPECT_TRUE(sums_over({3, -1}, {{2, 1}}, mesh).sums.empty());
 }
 
 // No number of a basis is idle: it would be a round without a message.
@@ -127,7 +132,8 @@ TEST(Basis, EveryNumberIsUsed) {
   }
 }
 
-// All sets of `size` numbers from -most to most: does one of them add up to everything wanted? By sums of all subsets, nothing clever.
+// All sets of `size` numbers from -most to most: does one of them add up to everything wanted? By
+// sums of all subsets, nothing clever.
 bool reaches(const Numbers& basis, const Coordinates& wanted, SumRule rule) {
   for (const auto& [c, blocks] : wanted) {
     bool found = false;
@@ -136,14 +142,16 @@ bool reaches(const Numbers& basis, const Coordinates& wanted, SumRule rule) {
       bool same_sign = true;
       for (std::size_t k = 0; k < basis.size(); ++k)
         if (subset >> k & 1) sum += basis[k], same_sign = same_sign && (basis[k] > 0) == (c > 0);
-      found = (rule.modulus ? (sum - c) % rule.modulus == 0 : sum == c) && (same_sign || !rule.one_sign);
+      found = (rule.modulus ? (sum - c) % rule.modulus == 0 : sum == c) &&
+              (same_sign || !rule.one_sign);
     }
     if (!found) return false;
   }
   return true;
 }
 
-bool some_basis(std::size_t size, int most, const Coordinates& wanted, SumRule rule, Numbers& basis) {
+bool some_basis(std::size_t size, int most, const Coordinates& wanted, SumRule rule,
+                Numbers& basis) {
   if (basis.size() == size) return reaches(basis, wanted, rule);
   for (int b = basis.empty() ? -most : basis.back() + 1; b <= most; ++b) {
     if (b == 0) continue;
@@ -173,7 +181,8 @@ TEST(Basis, IsNoLargerThanTheSmallestByBruteForce) {
       const std::vector<Axis> axes = front(wanted, rule);
       expect_front(axes, wanted, rule);
       EXPECT_FALSE(smaller_exists(axes.front().lengths.size(), wanted, rule))
-          << axes.front().lengths.size() << " for " << show(wanted) << "modulus " << rule.modulus << " one sign " << rule.one_sign;
+          << axes.front().lengths.size() << " for " << show(wanted) << "modulus " << rule.modulus
+          << " one sign " << rule.one_sign;
     }
   }
 }
@@ -185,7 +194,8 @@ TEST(Basis, LargeSetsGetValidFrontsToo) {
     Coordinates wanted;
     for (int n = random.between(1, 60); n > 0; --n)
       if (const int c = random.between(low, reach); c != 0) wanted[c] = random.between(1, 9);
-    for (SumRule rule : {integers, mesh, ring(2 * reach + 1), ring(2 * reach + 50)}) expect_front(front(wanted, rule), wanted, rule);
+    for (SumRule rule : {integers, mesh, ring(2 * reach + 1), ring(2 * reach + 50)})
+      expect_front(front(wanted, rule), wanted, rule);
   }
 }
 
@@ -196,7 +206,9 @@ TEST(Basis, TheLargestCoordinatesDoNotOverflow) {
 }
 
 std::size_t rounds(const char* pattern, const Grid& grid) {
-  return test::first_schedule("additive-basis", {grid, parse_pattern(pattern).offsets}, Collective::alltoall).rounds();
+  return test::first_schedule("additive-basis", {grid, parse_pattern(pattern).offsets},
+                              Collective::alltoall)
+      .rounds();
 }
 
 TEST(AdditiveBasis, RadiusThreeInThreeDimensions) {
@@ -206,8 +218,10 @@ TEST(AdditiveBasis, RadiusThreeInThreeDimensions) {
 }
 
 TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
-  const auto near = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({8, 8, 8}), parse_pattern("moore:3:3").offsets});
-  const std::vector<Schedule> variants = additive_basis_algorithm.schedules(near, Collective::alltoall);
+  const auto near = std::make_shared<const Neighborhood>(
+      Neighborhood{Grid::torus({8, 8, 8}), parse_pattern("moore:3:3").offsets});
+  const std::vector<Schedule> variants =
+      additive_basis_algorithm.schedules(near, Collective::alltoall);
   const Schedule direct = test::first_schedule("torus-direct", *near, Collective::alltoall);
   ASSERT_GT(variants.size(), 2u);
   for (std::size_t k = 1; k < variants.size(); ++k) {
@@ -221,8 +235,9 @@ TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
 
 TEST(AdditiveBasis, SaysWhenItSavesNothing) {
   const Neighborhood near{Grid::torus({5, 5}), parse_pattern("moore:2:1").offsets};
-  EXPECT_EQ(additive_basis_algorithm.applicable(near, Collective::alltoall),
-            "no dimension has more than two distinct coordinates, so nothing is saved over torus-direct");
+  EXPECT_EQ(
+      additive_basis_algorithm.applicable(near, Collective::alltoall),
+      "no dimension has more than two distinct coordinates, so nothing is saved over torus-direct");
 }
 
 }  // namespace

@@ -14,16 +14,20 @@ namespace tonari::test {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  int between(int low, int high) { return low + static_cast<int>(engine_() % static_cast<std::uint64_t>(high - low + 1)); }
+  int between(int low, int high) {
+    return low + static_cast<int>(engine_() % static_cast<std::uint64_t>(high - low + 1));
+  }
   bool once_in(int n) { return between(1, n) == 1; }
 
  private:
-  std::mt19937_64 engine_;  // its numbers are fixed by the standard, those of the distributions are not
+  // its numbers are fixed by the standard, those of the distributions are not
+  std::mt19937_64 engine_;
 };
 
 inline std::string describe(const Neighborhood& near) {
   std::ostringstream out;
-  for (int j = 0; j < near.grid.dimensions(); ++j) out << (j ? "x" : "") << near.grid.size(j) << (near.grid.periodic(j) ? "" : "m");
+  for (int j = 0; j < near.grid.dimensions(); ++j)
+    out << (j ? "x" : "") << near.grid.size(j) << (near.grid.periodic(j) ? "" : "m");
   for (const Vec& offset : near.offsets) {
     out << " (";
     for (int j = 0; j < near.grid.dimensions(); ++j) out << (j ? "," : "") << offset[j];
@@ -44,7 +48,8 @@ inline Grid random_grid(Random& random, int dimensions, int most_ranks) {
     ranks *= sizes[j];
     periodic[j] = kind == 0 || (kind >= 2 && random.once_in(2));
   }
-  return Grid(std::span<const int>(sizes).first(dimensions), std::span<const bool>(periodic).first(dimensions));
+  return Grid(std::span<const int>(sizes).first(dimensions),
+              std::span<const bool>(periodic).first(dimensions));
 }
 
 // With duplicates, zero vectors and offsets longer than the grid.
@@ -53,36 +58,44 @@ inline std::vector<Vec> random_offsets(Random& random, const Grid& grid, int mos
   const int count = random.between(0, most), reach = random.between(1, random.once_in(5) ? 9 : 3);
   while (static_cast<int>(offsets.size()) < count) {
     Vec offset;
-    for (int j = 0; j < grid.dimensions(); ++j) offset[j] = random.once_in(3) ? 0 : random.between(-reach, reach);
+    for (int j = 0; j < grid.dimensions(); ++j)
+      offset[j] = random.once_in(3) ? 0 : random.between(-reach, reach);
     if (random.once_in(10)) offset = Vec{};
     offsets.push_back(offset);
-    if (random.once_in(6)) offsets.push_back(offsets[random.between(0, static_cast<int>(offsets.size()) - 1)]);
+    if (random.once_in(6))
+      offsets.push_back(offsets[random.between(0, static_cast<int>(offsets.size()) - 1)]);
   }
   return offsets;
 }
 
 inline std::vector<std::uint64_t> random_bytes(Random& random, std::size_t blocks) {
   std::vector<std::uint64_t> bytes;
-  for (std::size_t i = 0; i < blocks; ++i) bytes.push_back(random.once_in(4) ? 0 : random.between(1, 9));
+  for (std::size_t i = 0; i < blocks; ++i)
+    bytes.push_back(random.once_in(4) ? 0 : random.between(1, 9));
   return bytes;
 }
 
 inline std::vector<Plan> plans_of_all_ranks(const Schedule& schedule, EmitOptions options = {}) {
   std::vector<Plan> plans;
-  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank) plans.push_back(schedule.plan(rank, options));
+  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank)
+    plans.push_back(schedule.plan(rank, options));
   return plans;
 }
 
 // Calls f(schedule) for every variant of every algorithm that can be used.
 template <class F>
-void for_each_schedule(const std::shared_ptr<const Neighborhood>& near, Collective collective, F f) {
+void for_each_schedule(const std::shared_ptr<const Neighborhood>& near, Collective collective,
+                       F f) {
   for (const Algorithm& algorithm : algorithms())
     if (algorithm.applicable(*near, collective).empty())
       for (const Schedule& schedule : algorithm.schedules(near, collective)) f(schedule);
 }
 
-inline Schedule first_schedule(const std::string& algorithm, const Neighborhood& near, Collective collective) {
-  return find_algorithm(algorithm).schedules(std::make_shared<const Neighborhood>(near), collective).front();
+inline Schedule first_schedule(const std::string& algorithm, const Neighborhood& near,
+                               Collective collective) {
+  return find_algorithm(algorithm)
+      .schedules(std::make_shared<const Neighborhood>(near), collective)
+      .front();
 }
 
 }  // namespace tonari::test

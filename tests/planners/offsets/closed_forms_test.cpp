@@ -1,4 +1,5 @@
-// D, V and W of paper 000, §3, from formulas written independently of the planners, against what plans really send.
+// D, V and W of paper 000, §3, from formulas written independently of the planners, against what
+// plans really send.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ struct Sent {
   std::size_t messages = 0, blocks = 0, received = 0;
   friend bool operator==(const Sent&, const Sent&) = default;
   friend std::ostream& operator<<(std::ostream& out, const Sent& s) {
-    return out << s.messages << " messages, " << s.blocks << " blocks sent, " << s.received << " received";
+    return out << s.messages << " messages, " << s.blocks << " blocks sent, " << s.received
+               << " received";
   }
 };
 
@@ -66,15 +68,19 @@ std::size_t rounds_of_torus_direct(const Offsets& offsets) {
 
 std::size_t volume_of_torus_direct(const Offsets& offsets) {
   std::size_t hops = 0;
-  for (const Vec& c : offsets) hops += std::count_if(c.begin(), c.end(), [](int coordinate) { return coordinate != 0; });
+  for (const Vec& c : offsets)
+    hops += std::count_if(c.begin(), c.end(), [](int coordinate) { return coordinate != 0; });
   return hops;
 }
 
-// The trie of §3.2: dimensions with few distinct coordinates first; the children of a prefix are the next coordinates of the neighbors that share it.
+// The trie of §3.2: dimensions with few distinct coordinates first; the children of a prefix are
+// the next coordinates of the neighbors that share it.
 std::map<std::vector<int>, std::set<int>> trie(const Offsets& offsets, int dimensions) {
   std::vector<int> order(dimensions);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return distinct(offsets, a).size() < distinct(offsets, b).size(); });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return distinct(offsets, a).size() < distinct(offsets, b).size();
+  });
   std::map<std::vector<int>, std::set<int>> children;
   for (const Vec& c : offsets) {
     std::vector<int> prefix;
@@ -86,8 +92,8 @@ std::map<std::vector<int>, std::set<int>> trie(const Offsets& offsets, int dimen
   return children;
 }
 
-// Along a line a block passes the nearer places on its way to the farthest, so an edge's weight is shared: each prefix pays for its farthest
-// child ahead and its farthest child behind.
+// Along a line a block passes the nearer places on its way to the farthest, so an edge's weight is
+// shared: each prefix pays for its farthest child ahead and its farthest child behind.
 std::size_t gather_volume_of_torus(const Offsets& offsets, int dimensions) {  // W
   std::size_t hops = 0;
   for (const auto& [prefix, children] : trie(offsets, dimensions))
@@ -97,11 +103,13 @@ std::size_t gather_volume_of_torus(const Offsets& offsets, int dimensions) {  //
 
 std::size_t gather_volume_of_torus_direct(const Offsets& offsets, int dimensions) {
   std::size_t hops = 0;
-  for (const auto& [prefix, children] : trie(offsets, dimensions)) hops += children.size() - children.count(0);
+  for (const auto& [prefix, children] : trie(offsets, dimensions))
+    hops += children.size() - children.count(0);
   return hops;
 }
 
-// Offsets within `reach` in `dimensions` dimensions, and grids on which no two of their sums coincide.
+// Offsets within `reach` in `dimensions` dimensions, and grids on which no two of their sums
+// coincide.
 struct Case {
   int dimensions;
   Offsets offsets;
@@ -120,42 +128,55 @@ Case make_case(int dimensions, Offsets offsets, int reach) {
   const Grid mesh = wide(dimensions, 4 * reach + 1, false);
   Vec middle;
   std::fill_n(middle.begin(), dimensions, 2 * reach);
-  return {dimensions, std::move(offsets), wide(dimensions, 2 * reach + 2, true), mesh, mesh.rank(middle)};
+  return {dimensions, std::move(offsets), wide(dimensions, 2 * reach + 2, true), mesh,
+          mesh.rank(middle)};
 }
 
 Case random_case(Random& random) {
-  const int dimensions = random.between(1, 5), reach = random.between(1, dimensions < 4 ? 6 : 3), count = random.between(0, 25);
+  const int dimensions = random.between(1, 5), reach = random.between(1, dimensions < 4 ? 6 : 3),
+            count = random.between(0, 25);
   Offsets offsets;
   for (int i = 0; i < count; ++i) {
     Vec offset;
-    for (int j = 0; j < dimensions; ++j) offset[j] = random.once_in(3) ? 0 : random.between(-reach, reach);
+    for (int j = 0; j < dimensions; ++j)
+      offset[j] = random.once_in(3) ? 0 : random.between(-reach, reach);
     offsets.push_back(offset);
   }
   return make_case(dimensions, std::move(offsets), reach);
 }
 
-// On the torus any rank, on the mesh an interior one, sends and receives exactly this, and the schedule announced it.
-void expect_plan(const Case& c, const std::string& algorithm, Collective collective, std::size_t rounds, std::size_t blocks) {
+// On the torus any rank, on the mesh an interior one, sends and receives exactly this, and the
+// schedule announced it.
+void expect_plan(const Case& c, const std::string& algorithm, Collective collective,
+                 std::size_t rounds, std::size_t blocks) {
   for (const Grid* grid : {&c.torus, &c.mesh}) {
     const Neighborhood near{*grid, c.offsets};
     const Schedule schedule = test::first_schedule(algorithm, near, collective);
-    const std::string where = schedule.label() + ' ' + name(collective) + " on " + test::describe(near);
+    const std::string where =
+        schedule.label() + ' ' + name(collective) + " on " + test::describe(near);
     EXPECT_EQ(schedule.rounds(), rounds) << where;
     EXPECT_EQ(schedule.volume(), blocks) << where;
-    EXPECT_EQ(count(schedule.plan(grid == &c.mesh ? c.interior : grid->ranks() / 3)), (Sent{rounds, blocks, blocks})) << where;
+    EXPECT_EQ(count(schedule.plan(grid == &c.mesh ? c.interior : grid->ranks() / 3)),
+              (Sent{rounds, blocks, blocks}))
+        << where;
   }
 }
 
 void expect_closed_forms(const Case& c) {
   std::set<Vec> distinct_moving(c.offsets.begin(), c.offsets.end());
   distinct_moving.erase(Vec{});
-  const std::size_t moving = c.offsets.size() - std::count(c.offsets.begin(), c.offsets.end(), Vec{});
+  const std::size_t moving =
+      c.offsets.size() - std::count(c.offsets.begin(), c.offsets.end(), Vec{});
   expect_plan(c, "linear", Collective::alltoall, distinct_moving.size(), moving);
   expect_plan(c, "linear", Collective::allgather, distinct_moving.size(), distinct_moving.size());
-  expect_plan(c, "torus", Collective::alltoall, rounds_of_torus(c.offsets), volume_of_torus(c.offsets));
-  expect_plan(c, "torus", Collective::allgather, rounds_of_torus(c.offsets), gather_volume_of_torus(c.offsets, c.dimensions));
-  expect_plan(c, "torus-direct", Collective::alltoall, rounds_of_torus_direct(c.offsets), volume_of_torus_direct(c.offsets));
-  expect_plan(c, "torus-direct", Collective::allgather, rounds_of_torus_direct(c.offsets), gather_volume_of_torus_direct(c.offsets, c.dimensions));
+  expect_plan(c, "torus", Collective::alltoall, rounds_of_torus(c.offsets),
+              volume_of_torus(c.offsets));
+  expect_plan(c, "torus", Collective::allgather, rounds_of_torus(c.offsets),
+              gather_volume_of_torus(c.offsets, c.dimensions));
+  expect_plan(c, "torus-direct", Collective::alltoall, rounds_of_torus_direct(c.offsets),
+              volume_of_torus_direct(c.offsets));
+  expect_plan(c, "torus-direct", Collective::allgather, rounds_of_torus_direct(c.offsets),
+              gather_volume_of_torus_direct(c.offsets, c.dimensions));
 }
 
 TEST(ClosedForms, HoldForRandomNeighborhoods) {
@@ -164,8 +185,15 @@ TEST(ClosedForms, HoldForRandomNeighborhoods) {
 }
 
 TEST(ClosedForms, HoldForNamedNeighborhoods) {
-  for (const auto& [pattern, reach] : std::map<std::string, int>{{"moore:1:3", 3}, {"moore:2:1", 1}, {"moore:2:3", 3}, {"moore:3:1", 1}, {"moore:3:3", 3},
-                                                                  {"moore:4:1", 1}, {"star:3:2", 2}, {"octant:3", 1}, {"shells:2:3,7", 7}}) {
+  for (const auto& [pattern, reach] : std::map<std::string, int>{{"moore:1:3", 3},
+                                                                 {"moore:2:1", 1},
+                                                                 {"moore:2:3", 3},
+                                                                 {"moore:3:1", 1},
+                                                                 {"moore:3:3", 3},
+                                                                 {"moore:4:1", 1},
+                                                                 {"star:3:2", 2},
+                                                                 {"octant:3", 1},
+                                                                 {"shells:2:3,7", 7}}) {
     const Pattern p = parse_pattern(pattern);
     expect_closed_forms(make_case(p.dimensions, p.offsets, reach));
   }
@@ -173,8 +201,10 @@ TEST(ClosedForms, HoldForNamedNeighborhoods) {
 
 TEST(ClosedForms, ForMooreNeighborhoodsInNumbers) {
   const Case c = make_case(3, parse_pattern("moore:3:3").offsets, 3);
-  expect_plan(c, "torus", Collective::alltoall, 18, 3 * 49 * 12);      // 2 r d rounds; per dimension 49 lines with 2 (1 + 2 + 3) hops
-  expect_plan(c, "torus", Collective::allgather, 18, 342);             // W = s: every neighbor receives the block once
+  // 2 r d rounds; per dimension 49 lines with 2 (1 + 2 + 3) hops
+  expect_plan(c, "torus", Collective::alltoall, 18, 3 * 49 * 12);
+  // W = s: every neighbor receives the block once
+  expect_plan(c, "torus", Collective::allgather, 18, 342);
   expect_plan(c, "torus-direct", Collective::alltoall, 18, 3 * 49 * 6);
   expect_plan(c, "torus-direct", Collective::allgather, 18, 342);
   const Case small = make_case(4, parse_pattern("moore:4:1").offsets, 1);
@@ -182,22 +212,28 @@ TEST(ClosedForms, ForMooreNeighborhoodsInNumbers) {
   expect_plan(small, "torus", Collective::allgather, 8, 80);
 }
 
-// The paper counts 12 rounds for its "shales"; coordinates from -7 to 7 in three dimensions make 42.
+// The paper counts 12 rounds for its "shales"; coordinates from -7 to 7 in three dimensions make
+// 42.
 TEST(ClosedForms, ShellsNeedARoundForEveryCoordinate) {
   const Neighborhood near{Grid::torus({16, 16, 16}), parse_pattern("shells:3:3,7").offsets};
   EXPECT_EQ(test::first_schedule("torus-direct", near, Collective::alltoall).rounds(), 42u);
   EXPECT_EQ(test::first_schedule("torus", near, Collective::alltoall).rounds(), 42u);
-  EXPECT_EQ(count(test::first_schedule("torus-direct", near, Collective::alltoall).plan(0)).messages, 42u);
-  EXPECT_LE(test::first_schedule("additive-basis", near, Collective::alltoall).rounds(), 12u);  // 15 values and 0 in 4 lengths each
+  EXPECT_EQ(
+      count(test::first_schedule("torus-direct", near, Collective::alltoall).plan(0)).messages,
+      42u);
+  // 15 values and 0 in 4 lengths each
+  EXPECT_LE(test::first_schedule("additive-basis", near, Collective::alltoall).rounds(), 12u);
 }
 
-// Other algorithms have no closed form, but what a schedule announces is what an interior rank does.
+// Other algorithms have no closed form, but what a schedule announces is what an interior rank
+// does.
 void expect_promise_kept(const Case& c, Collective collective) {
   for (const Grid* grid : {&c.torus, &c.mesh}) {
     const auto near = std::make_shared<const Neighborhood>(Neighborhood{*grid, c.offsets});
     test::for_each_schedule(near, collective, [&](const Schedule& schedule) {
       const Sent sent = count(schedule.plan(grid == &c.mesh ? c.interior : 0));
-      const std::string where = schedule.label() + ' ' + name(collective) + " on " + test::describe(*near);
+      const std::string where =
+          schedule.label() + ' ' + name(collective) + " on " + test::describe(*near);
       if (collective == Collective::alltoall) {
         EXPECT_EQ(sent.messages, schedule.rounds()) << where;
       }
@@ -210,16 +246,20 @@ void expect_promise_kept(const Case& c, Collective collective) {
 
 TEST(ClosedForms, EveryScheduleKeepsItsPromise) {
   Random random(22);
-  for (int k = 0; k < 12 && !HasFailure(); ++k) expect_promise_kept(random_case(random), k % 2 ? Collective::alltoall : Collective::allgather);
+  for (int k = 0; k < 12 && !HasFailure(); ++k)
+    expect_promise_kept(random_case(random), k % 2 ? Collective::alltoall : Collective::allgather);
 }
 
-// Coordinates too large for the exhaustive search of additive bases; of one sign, of both, with gaps.
+// Coordinates too large for the exhaustive search of additive bases; of one sign, of both, with
+// gaps.
 TEST(ClosedForms, EveryScheduleKeepsItsPromiseAlsoFarAway) {
   Random random(24);
   for (int k = 0; k < 8 && !HasFailure(); ++k) {
     const int reach = random.between(8, 24), low = random.once_in(2) ? 1 : -reach;
     Offsets offsets;
-    for (int i = random.between(1, 40); i > 0; --i) offsets.push_back(Vec{random.between(low, reach), random.once_in(2) ? 0 : random.between(low, reach)});
+    for (int i = random.between(1, 40); i > 0; --i)
+      offsets.push_back(
+          Vec{random.between(low, reach), random.once_in(2) ? 0 : random.between(low, reach)});
     expect_promise_kept(make_case(2, offsets, reach), Collective::alltoall);
   }
 }
@@ -230,7 +270,9 @@ TEST(ClosedForms, AllgatherIsNeverMoreThanAlltoall) {
   for (int k = 0; k < 15; ++k) {
     const Case c = random_case(random);
     const auto near = std::make_shared<const Neighborhood>(Neighborhood{c.torus, c.offsets});
-    test::for_each_schedule(near, Collective::allgather, [&](const Schedule& schedule) { EXPECT_LE(schedule.volume(), schedule.hops()) << schedule.label(); });
+    test::for_each_schedule(near, Collective::allgather, [&](const Schedule& schedule) {
+      EXPECT_LE(schedule.volume(), schedule.hops()) << schedule.label();
+    });
   }
 }
 

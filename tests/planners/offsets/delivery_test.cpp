@@ -1,4 +1,5 @@
-// Every algorithm, every variant, both storages, several ports: the reference executor proves the plans of random neighborhoods.
+// Every algorithm, every variant, both storages, several ports: the reference executor proves the
+// plans of random neighborhoods.
 #include <gtest/gtest.h>
 
 #include "planners/offsets/cases.hpp"
@@ -12,19 +13,23 @@ struct Count {
   int schedules = 0, plans = 0;
 };
 
-bool proven(const Schedule& schedule, EmitOptions options, const Delivery& delivery, std::uint64_t seed) {
+bool proven(const Schedule& schedule, EmitOptions options, const Delivery& delivery,
+            std::uint64_t seed) {
   const std::vector<Plan> plans = test::plans_of_all_ranks(schedule, options);
   const Proof proof = prove(plans, delivery, seed);
-  EXPECT_TRUE(proof) << schedule.label() << ' ' << name(schedule.collective()) << ", storage " << static_cast<int>(options.storage) << ", ports "
-                     << options.ports << " on " << test::describe(schedule.near()) << '\n' << proof.what;
+  EXPECT_TRUE(proof) << schedule.label() << ' ' << name(schedule.collective()) << ", storage "
+                     << static_cast<int>(options.storage) << ", ports " << options.ports << " on "
+                     << test::describe(schedule.near()) << '\n'
+                     << proof.what;
   return proof.ok;
 }
 
 // All options for one neighborhood and collective; false at the first fault.
 bool all_proven(const Neighborhood& near, Collective collective, Random& random, Count& count) {
   const auto shared = std::make_shared<const Neighborhood>(near);
-  const Delivery delivery =
-      expected_delivery(near, collective, test::random_bytes(random, collective == Collective::alltoall ? near.offsets.size() : 1));
+  const Delivery delivery = expected_delivery(
+      near, collective,
+      test::random_bytes(random, collective == Collective::alltoall ? near.offsets.size() : 1));
   bool good = true;
   test::for_each_schedule(shared, collective, [&](const Schedule& schedule) {
     ++count.schedules;
@@ -35,11 +40,13 @@ bool all_proven(const Neighborhood& near, Collective collective, Random& random,
   return good;
 }
 
-Count prove_random_cases(std::uint64_t seed, int cases, int low_dimension, int high_dimension, int most_ranks, int most_offsets) {
+Count prove_random_cases(std::uint64_t seed, int cases, int low_dimension, int high_dimension,
+                         int most_ranks, int most_offsets) {
   Random random(seed);
   Count count;
   for (int k = 0; k < cases; ++k) {
-    const Grid grid = test::random_grid(random, random.between(low_dimension, high_dimension), most_ranks);
+    const Grid grid =
+        test::random_grid(random, random.between(low_dimension, high_dimension), most_ranks);
     const Neighborhood near{grid, test::random_offsets(random, grid, most_offsets)};
     for (Collective collective : {Collective::alltoall, Collective::allgather})
       if (!all_proven(near, collective, random, count)) return count;
@@ -68,7 +75,8 @@ TEST(EveryAlgorithmDelivers, ToManyNeighbors) {
 TEST(EveryAlgorithmDelivers, NothingToNobody) {
   Random random(5);
   Count count;
-  for (const Grid& grid : {Grid::torus({1}), Grid::mesh({1, 1}), Grid::torus({3, 2}), Grid::mesh({4})})
+  for (const Grid& grid :
+       {Grid::torus({1}), Grid::mesh({1, 1}), Grid::torus({3, 2}), Grid::mesh({4})})
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       EXPECT_TRUE(all_proven({grid, {}}, collective, random, count));
       EXPECT_TRUE(all_proven({grid, {Vec{}, Vec{}}}, collective, random, count));
@@ -82,8 +90,10 @@ TEST(EveryAlgorithmDelivers, OnMeshesWithEveryOffsetThatFits) {
   std::vector<Vec> offsets;
   for (int a = -3; a <= 3; ++a)
     for (int b = -3; b <= 3; ++b) offsets.push_back(Vec{a, b});
-  for (const Grid& grid : {Grid::mesh({4, 3}), Grid::mesh({3, 5}), Grid::mesh({1, 4}), Grid::mesh({2, 2}), Grid::torus({4, 4}), Grid::torus({2, 5})})
-    for (Collective collective : {Collective::alltoall, Collective::allgather}) EXPECT_TRUE(all_proven({grid, offsets}, collective, random, count));
+  for (const Grid& grid : {Grid::mesh({4, 3}), Grid::mesh({3, 5}), Grid::mesh({1, 4}),
+                           Grid::mesh({2, 2}), Grid::torus({4, 4}), Grid::torus({2, 5})})
+    for (Collective collective : {Collective::alltoall, Collective::allgather})
+      EXPECT_TRUE(all_proven({grid, offsets}, collective, random, count));
 }
 
 // What prove() is told to expect, written down by hand once.

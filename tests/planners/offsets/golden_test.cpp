@@ -1,4 +1,5 @@
-// Plans as text, compared with files in tests/goldens whose names carry the rank count. To see what a change does to them:
+// Plans as text, compared with files in tests/goldens whose names carry the rank count. To see what
+// a change does to them:
 //   TONARI_UPDATE_GOLDENS=1 build/tests/core_tests --gtest_filter='*Golden*'; git diff tests/goldens
 #include <gtest/gtest.h>
 
@@ -19,7 +20,9 @@ struct Golden {
   Grid grid;
   std::vector<int> ranks;
   std::vector<int> ports;
-  friend std::ostream& operator<<(std::ostream& out, const Golden& golden) { return out << golden.file; }
+  friend std::ostream& operator<<(std::ostream& out, const Golden& golden) {
+    return out << golden.file;
+  }
 };
 
 std::string place(const Grid& grid, int rank) {
@@ -43,7 +46,8 @@ void section(std::ostream& out, const Schedule& schedule, int rank, int ports) {
 std::string text_of(const Golden& golden) {
   const Neighborhood near{golden.grid, parse_pattern(golden.pattern).offsets};
   std::ostringstream out;
-  out << golden.pattern << ", " << golden.algorithm << ", grid " << test::describe({golden.grid, {}}) << " (m: not periodic)\n";
+  out << golden.pattern << ", " << golden.algorithm << ", grid "
+      << test::describe({golden.grid, {}}) << " (m: not periodic)\n";
   for (std::size_t i = 0; i < near.offsets.size(); ++i) {
     out << (i ? " " : "offsets ") << i << ":(";
     for (int j = 0; j < golden.grid.dimensions(); ++j) out << (j ? "," : "") << near.offsets[i][j];
@@ -52,7 +56,9 @@ std::string text_of(const Golden& golden) {
   out << '\n';
   for (Collective collective : {Collective::alltoall, Collective::allgather}) {
     const Schedule schedule = test::first_schedule(golden.algorithm, near, collective);
-    out << '\n' << name(collective) << ": " << schedule.rounds() << " rounds, volume " << schedule.volume() << '\n';
+    out << '\n'
+        << name(collective) << ": " << schedule.rounds() << " rounds, volume " << schedule.volume()
+        << '\n';
     for (int ports : golden.ports)
       for (int rank : golden.ranks) section(out, schedule, rank, ports);
   }
@@ -64,10 +70,30 @@ std::vector<Golden> goldens() {
       {"moore-2-1.torus.torus-3x3.9-ranks", "moore:2:1", "torus", Grid::torus({3, 3}), {0, 4}, {0}},
       {"moore-2-1.torus.mesh-3x3.9-ranks", "moore:2:1", "torus", Grid::mesh({3, 3}), {0, 4}, {0}},
       {"moore-2-1.linear.mesh-3x3.9-ranks", "moore:2:1", "linear", Grid::mesh({3, 3}), {0, 4}, {0}},
-      {"octant-3.torus-direct.torus-3x3x3.27-ranks", "octant:3", "torus-direct", Grid::torus({3, 3, 3}), {0}, {0}},
-      {"star-3-1.joint-basis.torus-4x4x4.64-ranks", "star:3:1", "joint-basis", Grid::torus({4, 4, 4}), {0}, {0}},
-      {"moore-1-3.additive-basis.torus-16.16-ranks", "moore:1:3", "additive-basis", Grid::torus({16}), {0}, {0, 1}},
-      {"moore-1-3.additive-basis.mesh-16.16-ranks", "moore:1:3", "additive-basis", Grid::mesh({16}), {0, 8}, {0, 1}},
+      {"octant-3.torus-direct.torus-3x3x3.27-ranks",
+       "octant:3",
+       "torus-direct",
+       Grid::torus({3, 3, 3}),
+       {0},
+       {0}},
+      {"star-3-1.joint-basis.torus-4x4x4.64-ranks",
+       "star:3:1",
+       "joint-basis",
+       Grid::torus({4, 4, 4}),
+       {0},
+       {0}},
+      {"moore-1-3.additive-basis.torus-16.16-ranks",
+       "moore:1:3",
+       "additive-basis",
+       Grid::torus({16}),
+       {0},
+       {0, 1}},
+      {"moore-1-3.additive-basis.mesh-16.16-ranks",
+       "moore:1:3",
+       "additive-basis",
+       Grid::mesh({16}),
+       {0, 8},
+       {0, 1}},
   };
 }
 
@@ -75,7 +101,8 @@ class GoldenPlans : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(GoldenPlans, PrintAsTheyDid) {
   const Golden golden = goldens()[GetParam()];
-  const std::string path = std::string(TONARI_GOLDENS) + "/" + golden.file + ".txt", text = text_of(golden);
+  const std::string path = std::string(TONARI_GOLDENS) + "/" + golden.file + ".txt",
+                    text = text_of(golden);
   if (std::getenv("TONARI_UPDATE_GOLDENS")) {
     std::ofstream(path) << text;
     GTEST_SKIP() << "wrote " << path;

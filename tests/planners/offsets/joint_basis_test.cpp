@@ -14,11 +14,14 @@ namespace {
 
 using test::Random;
 
-Schedule joint(const Neighborhood& near) { return test::first_schedule("joint-basis", near, Collective::alltoall); }
+Schedule joint(const Neighborhood& near) {
+  return test::first_schedule("joint-basis", near, Collective::alltoall);
+}
 
 TEST(JointBasis, StarInFourRounds) {  // linear, torus and torus-direct need 6
   const std::vector<Vec> star = parse_pattern("star:3:1").offsets;
-  for (const Grid& grid : {Grid::torus({4, 4, 4}), Grid::torus({5, 5, 5}), Grid::torus({16, 16, 16})}) {
+  for (const Grid& grid :
+       {Grid::torus({4, 4, 4}), Grid::torus({5, 5, 5}), Grid::torus({16, 16, 16})}) {
     const Schedule schedule = joint({grid, star});
     EXPECT_EQ(schedule.rounds(), 4u);
     EXPECT_NO_THROW(schedule.routing().check());
@@ -26,7 +29,9 @@ TEST(JointBasis, StarInFourRounds) {  // linear, torus and torus-direct need 6
 }
 
 // On a mesh no hop may turn back, so each unit vector has only itself.
-TEST(JointBasis, StarOnAMeshNeedsEveryNeighbor) { EXPECT_EQ(joint({Grid::mesh({4, 4, 4}), parse_pattern("star:3:1").offsets}).rounds(), 6u); }
+TEST(JointBasis, StarOnAMeshNeedsEveryNeighbor) {
+  EXPECT_EQ(joint({Grid::mesh({4, 4, 4}), parse_pattern("star:3:1").offsets}).rounds(), 6u);
+}
 
 TEST(JointBasis, OctantNeedsOneRoundPerDimension) {  // 2^3 - 1 sums of three vectors
   EXPECT_EQ(joint({Grid::torus({4, 4, 4}), parse_pattern("octant:3").offsets}).rounds(), 3u);
@@ -36,7 +41,10 @@ TEST(JointBasis, RefusesLargeNeighborhoodsWithAReason) {
   const Neighborhood near{Grid::torus({8, 8, 8}), parse_pattern("moore:3:2").offsets};
   EXPECT_EQ(joint_basis_algorithm.applicable(near, Collective::alltoall),
             "the search for a joint basis is for at most 64 distinct neighbors, here are 124");
-  EXPECT_EQ(joint_basis_algorithm.applicable({Grid::torus({2, 2, 2}), near.offsets}, Collective::alltoall), "");  // only 7 of them differ
+  // only 7 of them differ
+  EXPECT_EQ(joint_basis_algorithm.applicable({Grid::torus({2, 2, 2}), near.offsets},
+                                             Collective::alltoall),
+            "");
 }
 
 // Never more rounds than the algorithms by dimension, never fewer than the number of sums allows.
@@ -49,13 +57,17 @@ TEST(JointBasis, StaysWithinItsBounds) {
     std::vector<Vec> wanted = routable_offsets(near);
     std::set<Vec> distinct(wanted.begin(), wanted.end());
     distinct.erase(Vec{});
-    EXPECT_GE(schedule.rounds(), static_cast<std::size_t>(std::bit_width(distinct.size()))) << test::describe(near);
-    EXPECT_LE(schedule.rounds(), test::first_schedule("torus-direct", near, Collective::alltoall).rounds()) << test::describe(near);
+    EXPECT_GE(schedule.rounds(), static_cast<std::size_t>(std::bit_width(distinct.size())))
+        << test::describe(near);
+    EXPECT_LE(schedule.rounds(),
+              test::first_schedule("torus-direct", near, Collective::alltoall).rounds())
+        << test::describe(near);
     EXPECT_NO_THROW(schedule.routing().check()) << test::describe(near);
   }
 }
 
-// Smallest by brute force over pairs and triples of arbitrary vectors, for neighborhoods whose bound leaves no doubt.
+// Smallest by brute force over pairs and triples of arbitrary vectors, for neighborhoods whose
+// bound leaves no doubt.
 TEST(JointBasis, FindsHiddenVectors) {
   Random random(42);
   for (int k = 0; k < 60; ++k) {
@@ -73,7 +85,8 @@ TEST(JointBasis, IsTheSameEveryTime) {
   const Neighborhood near{Grid::torus({6, 5, 4}), parse_pattern("moore:3:1").offsets};
   const Schedule a = joint(near), b = joint(near);
   ASSERT_EQ(a.rounds(), b.rounds());
-  EXPECT_TRUE(std::equal(a.routing().steps().begin(), a.routing().steps().end(), b.routing().steps().begin()));
+  EXPECT_TRUE(std::equal(a.routing().steps().begin(), a.routing().steps().end(),
+                         b.routing().steps().begin()));
 }
 
 }  // namespace

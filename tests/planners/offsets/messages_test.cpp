@@ -16,7 +16,8 @@ using test::Random;
 std::map<int, int> steps_to(const Schedule& schedule, int rank) {
   const Grid& grid = schedule.near().grid;
   std::map<int, int> steps;
-  for (const Vec& step : schedule.routing().steps()) ++steps[grid.rank_at(grid.coordinates(rank) + step)];
+  for (const Vec& step : schedule.routing().steps())
+    ++steps[grid.rank_at(grid.coordinates(rank) + step)];
   return steps;
 }
 
@@ -25,22 +26,26 @@ void check_one_message_per_step(const Schedule& schedule, const Plan& plan) {
   std::set<std::pair<int, Kind>> seen;  // step and direction
   for (const Operation& o : plan.operations()) {
     if (o.kind == Kind::copy) continue;
-    EXPECT_TRUE(seen.emplace(o.tag, o.kind).second) << schedule.label() << ": two messages in step " << o.tag;
+    EXPECT_TRUE(seen.emplace(o.tag, o.kind).second)
+        << schedule.label() << ": two messages in step " << o.tag;
     if (o.kind == Kind::send) ++messages[o.peer];
   }
   const std::map<int, int> steps = steps_to(schedule, plan.rank());
   for (const auto& [peer, count] : messages)
-    EXPECT_LE(count, steps.at(peer)) << schedule.label() << " on " << test::describe(schedule.near());
+    EXPECT_LE(count, steps.at(peer))
+        << schedule.label() << " on " << test::describe(schedule.near());
 }
 
 TEST(Messages, AllBlocksOfOneStepTravelTogether) {
   Random random(11);
   for (int k = 0; k < 150; ++k) {
     const Grid grid = test::random_grid(random, random.between(1, 4), 30);
-    const auto near = std::make_shared<const Neighborhood>(Neighborhood{grid, test::random_offsets(random, grid, 14)});
+    const auto near = std::make_shared<const Neighborhood>(
+        Neighborhood{grid, test::random_offsets(random, grid, 14)});
     for (Collective collective : {Collective::alltoall, Collective::allgather})
       test::for_each_schedule(near, collective, [&](const Schedule& schedule) {
-        for (const Plan& plan : test::plans_of_all_ranks(schedule)) check_one_message_per_step(schedule, plan);
+        for (const Plan& plan : test::plans_of_all_ranks(schedule))
+          check_one_message_per_step(schedule, plan);
       });
   }
 }
@@ -50,7 +55,8 @@ std::set<std::pair<int, int>> talking(const Neighborhood& near) {
   std::set<std::pair<int, int>> pairs;
   for (int rank = 0; rank < near.grid.ranks(); ++rank)
     for (std::size_t i = 0; i < near.offsets.size(); ++i)
-      if (const int target = near.target(rank, i); target >= 0 && target != rank) pairs.emplace(rank, target);
+      if (const int target = near.target(rank, i); target >= 0 && target != rank)
+        pairs.emplace(rank, target);
   return pairs;
 }
 
@@ -61,17 +67,20 @@ TEST(Messages, LinearSendsExactlyOneToEveryNeighbor) {
     const Neighborhood near{grid, test::random_offsets(random, grid, 20)};
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       std::multiset<std::pair<int, int>> sent;
-      for (const Plan& plan : test::plans_of_all_ranks(test::first_schedule("linear", near, collective)))
+      for (const Plan& plan :
+           test::plans_of_all_ranks(test::first_schedule("linear", near, collective)))
         for (const Operation& o : plan.operations())
           if (o.kind == Kind::send) sent.emplace(plan.rank(), o.peer);
       const auto expected = talking(near);
-      EXPECT_EQ(sent, (std::multiset<std::pair<int, int>>(expected.begin(), expected.end()))) << test::describe(near);
+      EXPECT_EQ(sent, (std::multiset<std::pair<int, int>>(expected.begin(), expected.end())))
+          << test::describe(near);
     }
   }
 }
 
 TEST(Messages, LinearAlsoOffersAMessagePerBlock) {
-  const auto near = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({4}), {Vec{1}, Vec{1}, Vec{5}, Vec{0}, Vec{2}}});
+  const auto near = std::make_shared<const Neighborhood>(
+      Neighborhood{Grid::torus({4}), {Vec{1}, Vec{1}, Vec{5}, Vec{0}, Vec{2}}});
   const std::vector<Schedule> schedules = linear_algorithm.schedules(near, Collective::alltoall);
   ASSERT_EQ(schedules.size(), 2u);
   EXPECT_EQ(schedules[0].rounds(), 2u);
@@ -94,21 +103,27 @@ TEST(Messages, IndependentRoundsAreSideBySide) {
   EXPECT_EQ(test::first_schedule("linear", near, Collective::alltoall).plan(0).depth(), 1);
 }
 
-// Longest simultaneous set of open rounds: with p ports, message k may start only after both messages of k - p.
+// Longest simultaneous set of open rounds: with p ports, message k may start only after both
+// messages of k - p.
 TEST(Messages, PortsBoundWhatIsUnderWay) {
   const Neighborhood near{Grid::torus({9}), {Vec{1}, Vec{2}, Vec{3}, Vec{-1}, Vec{-2}, Vec{-3}}};
   for (int ports = 1; ports <= 7; ++ports)
-    EXPECT_EQ(test::first_schedule("linear", near, Collective::alltoall).plan(0, {Storage::separate, ports}).depth(), (6 + ports - 1) / ports);
+    EXPECT_EQ(test::first_schedule("linear", near, Collective::alltoall)
+                  .plan(0, {Storage::separate, ports})
+                  .depth(),
+              (6 + ports - 1) / ports);
 }
 
 TEST(Messages, AlternatingStorageNeedsOneScratchBlockPerBlockAtMost) {
   const Neighborhood near{Grid::torus({9, 9}), {Vec{3, 4}, Vec{1, 0}, Vec{0, -2}, Vec{-4, 4}}};
   const Schedule schedule = test::first_schedule("torus", near, Collective::alltoall);
-  EXPECT_EQ(schedule.plan(0, {Storage::alternate, 0}).scratch_like().size(), 3u);   // (1, 0) needs none
+  // (1, 0) needs none
+  EXPECT_EQ(schedule.plan(0, {Storage::alternate, 0}).scratch_like().size(), 3u);
   EXPECT_EQ(schedule.plan(0, {Storage::separate, 0}).scratch_like().size(), 6u + 0 + 1 + 7);
 }
 
-// Every edge of a plan without port limits is needed: without it the executor finds a race, unless other edges imply it.
+// Every edge of a plan without port limits is needed: without it the executor finds a race, unless
+// other edges imply it.
 bool implied(const Plan& plan, OpId before, OpId after) {
   std::set<OpId> reached;
   std::vector<OpId> open;
@@ -118,7 +133,8 @@ bool implied(const Plan& plan, OpId before, OpId after) {
     const OpId op = open.back();
     open.pop_back();
     if (op == after) return true;
-    if (reached.insert(op).second) open.insert(open.end(), plan.successors(op).begin(), plan.successors(op).end());
+    if (reached.insert(op).second)
+      open.insert(open.end(), plan.successors(op).begin(), plan.successors(op).end());
   }
   return false;
 }
@@ -132,7 +148,8 @@ int break_every_edge(const Schedule& schedule, Storage storage, const Delivery& 
       plans[0] = test::without_edge(right, before, after);
       const bool still_fine = implied(right, before, after);
       const Proof proof = prove(plans, delivery);
-      EXPECT_EQ(proof.ok, still_fine) << schedule.label() << ' ' << before << " -> " << after << " on " << test::describe(schedule.near());
+      EXPECT_EQ(proof.ok, still_fine) << schedule.label() << ' ' << before << " -> " << after
+                                      << " on " << test::describe(schedule.near());
       EXPECT_TRUE(proof.ok || proof.what.ends_with("in no certain order")) << proof.what;
       broken += !proof.ok;
     }
@@ -146,11 +163,14 @@ TEST(Messages, EveryDependencyIsNeeded) {
     const Grid grid = test::random_grid(random, random.between(1, 3), 12);
     const Neighborhood near{grid, test::random_offsets(random, grid, 8)};
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
-      const std::vector<std::uint64_t> bytes(collective == Collective::alltoall ? near.offsets.size() : 1, 3);
+      const std::vector<std::uint64_t> bytes(
+          collective == Collective::alltoall ? near.offsets.size() : 1, 3);
       const Delivery delivery = expected_delivery(near, collective, bytes);
-      test::for_each_schedule(std::make_shared<const Neighborhood>(near), collective, [&](const Schedule& schedule) {
-        for (Storage storage : {Storage::separate, Storage::alternate}) broken += break_every_edge(schedule, storage, delivery);
-      });
+      test::for_each_schedule(std::make_shared<const Neighborhood>(near), collective,
+                              [&](const Schedule& schedule) {
+                                for (Storage storage : {Storage::separate, Storage::alternate})
+                                  broken += break_every_edge(schedule, storage, delivery);
+                              });
     }
   }
   EXPECT_GT(broken, 500);

@@ -38,10 +38,12 @@ TEST(BitRows, AreSets) {
   }
   std::vector<int> common, expected;
   rows.for_each_common(0, rows, 1, [&](int column) { common.push_back(column); });
-  std::set_intersection(sets[0].begin(), sets[0].end(), sets[1].begin(), sets[1].end(), std::back_inserter(expected));
+  std::set_intersection(sets[0].begin(), sets[0].end(), sets[1].begin(), sets[1].end(),
+                        std::back_inserter(expected));
   EXPECT_EQ(common, expected);
   EXPECT_EQ(rows.count_common(2, rows, 2), static_cast<int>(sets[2].size()));
-  for (int column = 0; column < 9000; ++column) ASSERT_EQ(rows.test(2, column), sets[2].contains(column));
+  for (int column = 0; column < 9000; ++column)
+    ASSERT_EQ(rows.test(2, column), sets[2].contains(column));
   rows.clear_row(2);
   EXPECT_EQ(rows.count_common(2, rows, 2), 0);
 }
@@ -59,7 +61,8 @@ TEST(StagedGraph, FindsPathsWhereThereAreAny) {
   std::mt19937 random(8);
   int found = 0, missing = 0;
   for (int k = 0; k < 200; ++k) {
-    const int ranks = 2 + static_cast<int>(random() % 9), stages = 1 + static_cast<int>(random() % 5);
+    const int ranks = 2 + static_cast<int>(random() % 9),
+              stages = 1 + static_cast<int>(random() % 5);
     StagedGraph graph(ranks, stages);
     for (int s = 0; s < stages; ++s)
       for (int a = 0; a < ranks; ++a)
@@ -111,7 +114,8 @@ TEST(Balanced, IsProvenAndNoBusierOnAnyPattern) {
         expect_proven(m, schedule, "balanced", seed);
         if (HasFatalFailure()) return;
         const ScheduleMetrics cost = schedule.metrics(m);
-        ASSERT_LE(std::max(cost.most_sent, cost.most_received), std::max(direct.most_sent, direct.most_received));
+        ASSERT_LE(std::max(cost.most_sent, cost.most_received),
+                  std::max(direct.most_sent, direct.most_received));
         ASSERT_LE(cost.stages, stages);
         fewer += cost.most_sent < direct.most_sent;
       }
@@ -163,7 +167,9 @@ TEST(Balanced, TakesNoDetourWhereThereIsAMessage) {
       }
       for (BlockNumber b = 0; b < m.blocks(); ++b) {
         detours += hops[b] > 1;
-        ASSERT_FALSE(hops[b] > 1 && written.contains({m.origin(b), m.target(b)})) << "pattern " << k << ", " << stages << " stages, from " << m.origin(b) << " to " << m.target(b);
+        ASSERT_FALSE(hops[b] > 1 && written.contains({m.origin(b), m.target(b)}))
+            << "pattern " << k << ", " << stages << " stages, from " << m.origin(b) << " to "
+            << m.target(b);
       }
     }
   }
@@ -183,9 +189,13 @@ TEST(Balanced, FindsATopologyInACompletePattern) {
 
 TEST(Balanced, RefusesNonsense) {
   const CommunicationMatrix m = sharing::matrix_of(3, {{0, 1}, {1, 2}});
-  for (const BalanceOptions& options : {BalanceOptions{0, 1}, {9, 1}, {2, -1}, {2, std::nan("")}, {2, 1, 0.9}})
+  for (const BalanceOptions& options :
+       {BalanceOptions{0, 1}, {9, 1}, {2, -1}, {2, std::nan("")}, {2, 1, 0.9}})
     EXPECT_EQ(test::error_of([&] { balanced(m, options); }).code(), Errc::argument);
-  EXPECT_EQ(test::error_of([&] { balanced(CommunicationMatrix(most_balanced_ranks + 1, {}), {}); }).code(), Errc::argument);
+  EXPECT_EQ(test::error_of([&] {
+              balanced(CommunicationMatrix(most_balanced_ranks + 1, {}), {});
+            }).code(),
+            Errc::argument);
   EXPECT_EQ(balanced(CommunicationMatrix(0, {})).messages().size(), 0u);
 }
 
@@ -197,7 +207,8 @@ struct Means {
   void add(const CommunicationMatrix& m, int stages) {
     ++found;
     const double word = static_cast<double>(m.statistics().words) / static_cast<double>(m.blocks());
-    const ScheduleMetrics ours = balanced(m, {stages, word}).metrics(m), theirs = store_and_forward(m, stages).metrics(m);
+    const ScheduleMetrics ours = balanced(m, {stages, word}).metrics(m),
+                          theirs = store_and_forward(m, stages).metrics(m);
     EXPECT_EQ(ours.delivered, 1);
     messages += std::log(ours.most_sent / static_cast<double>(theirs.most_sent));
     average += std::log(ours.average_sent / theirs.average_sent);
@@ -215,8 +226,8 @@ TEST(Balanced, BeatsStoreAndForwardOnTheDataSet) {
   for (int stages : {2, 3}) {
     SCOPED_TRACE(stages);
     Means means;
-    for (const char* name : {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat", "CA-AstroPh", "model-pkustk04", "model-nd3k",
-                             "model-GaAsH6"})
+    for (const char* name : {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat",
+                             "CA-AstroPh", "model-pkustk04", "model-nd3k", "model-GaAsH6"})
       if (const auto m = sharing::data_set(name)) means.add(*m, stages);
     if (!means.found) GTEST_SKIP() << "shared/data is not here";
     if (stages == 2) means.expect_at_most(0.75, 0.95, 0.95);

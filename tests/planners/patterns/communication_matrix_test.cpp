@@ -21,7 +21,8 @@ TEST(CommunicationMatrix, KeepsRowsAndColumnsOfFigure22) {
   EXPECT_EQ(values, (std::vector<std::uint64_t>{2, 5, 3, 1, 6, 2}));
   EXPECT_EQ(columns, (std::vector<std::int32_t>{1, 0, 3, 0, 3, 2}));
   EXPECT_EQ(b.first_of(2), 3u);
-  EXPECT_EQ(std::vector<BlockNumber>(b.column(0).begin(), b.column(0).end()), (std::vector<BlockNumber>{1, 3}));
+  EXPECT_EQ(std::vector<BlockNumber>(b.column(0).begin(), b.column(0).end()),
+            (std::vector<BlockNumber>{1, 3}));
   EXPECT_EQ(b.find(2, 3), 4u);
   EXPECT_EQ(b.find(3, 0), CommunicationMatrix::none);
   const MatrixStatistics s = b.statistics();
@@ -43,7 +44,8 @@ TEST(CommunicationMatrix, AddsUpEqualPairsAndDropsSelf) {
 }
 
 TEST(CommunicationMatrix, RefusesNonsense) {
-  const Flow outside[] = {{0, 4, 1}}, negative[] = {{-1, 0, 1}}, huge[] = {{0, 1, ~std::uint64_t{0}}, {1, 0, 1}};
+  const Flow outside[] = {{0, 4, 1}}, negative[] = {{-1, 0, 1}},
+             huge[] = {{0, 1, ~std::uint64_t{0}}, {1, 0, 1}};
   EXPECT_EQ(test::error_of([&] { CommunicationMatrix(4, outside); }).code(), Errc::argument);
   EXPECT_EQ(test::error_of([&] { CommunicationMatrix(4, negative); }).code(), Errc::argument);
   EXPECT_EQ(test::error_of([&] { CommunicationMatrix(2, huge); }).code(), Errc::overflow);

@@ -14,7 +14,8 @@ namespace tonari::sharing {
 // Reads what this project's own data look like and nothing else; unpacked by gzip.
 inline std::optional<CommunicationMatrix> read_matrix(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(popen(("gzip -dc '" + path.string() + "'").c_str(), "r"), pclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      popen(("gzip -dc '" + path.string() + "'").c_str(), "r"), pclose);
   char line[256];
   int ranks = -1;
   std::vector<Flow> flows;
@@ -22,22 +23,29 @@ inline std::optional<CommunicationMatrix> read_matrix(const std::filesystem::pat
     int from = 0, to = 0;
     unsigned long long words = 0;
     if (line[0] == '%' || std::sscanf(line, "%d %d %llu", &from, &to, &words) != 3) continue;
-    if (ranks < 0) ranks = from;
-    else flows.push_back({from - 1, to - 1, words});
+    if (ranks < 0)
+      ranks = from;
+    else
+      flows.push_back({from - 1, to - 1, words});
   }
   if (ranks < 0) return std::nullopt;
   return CommunicationMatrix(ranks, flows);
 }
 
-inline std::filesystem::path tests_folder() { return std::filesystem::path(TONARI_GOLDENS).parent_path(); }
+inline std::filesystem::path tests_folder() {
+  return std::filesystem::path(TONARI_GOLDENS).parent_path();
+}
 
 inline std::optional<CommunicationMatrix> data_set(const std::string& name) {
-  return read_matrix(tests_folder().parent_path().parent_path() / "shared/data/comm512" / (name + ".mtx.gz"));
+  return read_matrix(tests_folder().parent_path().parent_path() / "shared/data/comm512" /
+                     (name + ".mtx.gz"));
 }
 
 // Those of them that this repository has.
 constexpr const char* bundled_names[] = {"sparsine", "bcsstk29", "fe_pwt", "finan512"};
 
-inline std::optional<CommunicationMatrix> bundled(const std::string& name) { return read_matrix(tests_folder() / "data/comm512" / (name + ".mtx.gz")); }
+inline std::optional<CommunicationMatrix> bundled(const std::string& name) {
+  return read_matrix(tests_folder() / "data/comm512" / (name + ".mtx.gz"));
+}
 
 }  // namespace tonari::sharing

@@ -45,13 +45,20 @@ TEST(MessageSchedule, CombinesAsInFigure23) {
 TEST(MessageSchedule, SaysWhatDoesNotArrive) {
   const CommunicationMatrix m = matrix_of(3, {{0, 1}, {0, 2}});
   EXPECT_EQ(MessageSchedule(m, {{0, 0, 1, 0}, {0, 0, 1, 1}}).metrics(m).delivered, 0.5);
-  EXPECT_EQ(MessageSchedule(m, {{0, 0, 1, 0}, {0, 0, 1, 1}, {0, 1, 2, 1}}).metrics(m).delivered, 0.5);  // leaves in the stage it arrives in
+  // leaves in the stage it arrives in
+  EXPECT_EQ(MessageSchedule(m, {{0, 0, 1, 0}, {0, 0, 1, 1}, {0, 1, 2, 1}}).metrics(m).delivered,
+            0.5);
   EXPECT_EQ(MessageSchedule(m, {{0, 0, 1, 0}, {0, 0, 1, 1}, {1, 1, 2, 1}}).metrics(m).delivered, 1);
-  EXPECT_EQ(test::error_of([&] { schedule_plans(m, MessageSchedule(m, {{0, 0, 1, 0}})); }).code(), Errc::internal);
-  EXPECT_EQ(test::error_of([&] { schedule_plans(m, MessageSchedule(m, {{0, 0, 1, 0}, {0, 1, 2, 1}})); }).code(), Errc::internal);
+  EXPECT_EQ(test::error_of([&] { schedule_plans(m, MessageSchedule(m, {{0, 0, 1, 0}})); }).code(),
+            Errc::internal);
+  EXPECT_EQ(test::error_of([&] {
+              schedule_plans(m, MessageSchedule(m, {{0, 0, 1, 0}, {0, 1, 2, 1}}));
+            }).code(),
+            Errc::internal);
 }
 
-// 0 -> 1 waits for 2 -> 0, that for 1 -> 2, and that for 0 -> 1: only one of them goes in two parts.
+// 0 -> 1 waits for 2 -> 0, that for 1 -> 2, and that for 0 -> 1: only one of them goes in two
+// parts.
 TEST(Combine, BreaksCircles) {
   const CommunicationMatrix m = matrix_of(3, {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}});
   const Routes routes = routes_of({{0, 1}, {0, 1, 2}, {1, 2, 0}, {1, 2}, {2, 0}, {2, 0, 1}});
@@ -62,7 +69,9 @@ TEST(Combine, BreaksCircles) {
 
 TEST(Routes, CutLoops) {
   Routes routes = routes_of({{0, 3, 0, 1}, {0, 2, 4, 2, 1}, {5, 5, 6}});
-  const auto route = [&](int b) { return std::vector<std::int32_t>(routes[b].begin(), routes[b].end()); };
+  const auto route = [&](int b) {
+    return std::vector<std::int32_t>(routes[b].begin(), routes[b].end());
+  };
   EXPECT_EQ(route(0), (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(route(1), (std::vector<std::int32_t>{0, 2, 1}));
   EXPECT_EQ(route(2), (std::vector<std::int32_t>{5, 6}));
@@ -77,7 +86,8 @@ TEST(Combine, AnyRoutesAreProven) {
     Routes routes;
     for (BlockNumber b = 0; b < m.blocks(); ++b) {
       std::vector<std::int32_t> via{m.origin(b)};
-      for (unsigned hops = random() % 4; hops > 0; --hops) via.push_back(static_cast<std::int32_t>(random() % static_cast<unsigned>(m.ranks())));
+      for (unsigned hops = random() % 4; hops > 0; --hops)
+        via.push_back(static_cast<std::int32_t>(random() % static_cast<unsigned>(m.ranks())));
       via.push_back(m.target(b));
       // A walk that passes its target stops there
       via.erase(std::find(via.begin(), via.end(), m.target(b)) + 1, via.end());
@@ -97,7 +107,8 @@ TEST(SchedulePlan, OneRankAloneIsTheSame) {
   const CommunicationMatrix m = any_pattern(random, 20);
   const MessageSchedule schedule = direct_schedule(m);
   const std::vector<Plan> all = schedule_plans(m, schedule);
-  for (int r = 0; r < m.ranks(); ++r) EXPECT_EQ(schedule_plan(m, schedule, r).size(), all[r].size());
+  for (int r = 0; r < m.ranks(); ++r)
+    EXPECT_EQ(schedule_plan(m, schedule, r).size(), all[r].size());
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ ScheduleMetrics cost_of(const CommunicationMatrix& m, const std::vector<std::int
   return combine(m, sharing_routes(m, {senders, 1})).metrics(m);
 }
 
-// Two ranks that have `common` targets, and others of their own; they write to each other. Ranks 0 and 1 are the two.
+// Two ranks that have `common` targets, and others of their own; they write to each other. Ranks 0
+// and 1 are the two.
 CommunicationMatrix pair_of(int common, int a, int b) {
   std::vector<Flow> flows{{0, 1, 1}, {1, 0, 1}};
   int next = 2;
@@ -40,7 +41,8 @@ CommunicationMatrix pair_of(int common, int a, int b) {
   return CommunicationMatrix(next, flows);
 }
 
-// Figs. 4.1 and 4.2: six targets each, all common; three stay with either, and one message goes each way between them.
+// Figs. 4.1 and 4.2: six targets each, all common; three stay with either, and one message goes
+// each way between them.
 TEST(MessageSharing, Figure42) {
   std::vector<Flow> flows;
   for (int a : {0, 1})
@@ -68,11 +70,15 @@ TEST(MessageSharing, TheExamplesOfSection422) {
   }
 }
 
-// Figs. 4.3 to 4.5: SendSet(0) = {1,2,3} and SendSet(3) = {0,1,2} have two targets in common; the sender array is that of the origins at first.
+// Figs. 4.3 to 4.5: SendSet(0) = {1,2,3} and SendSet(3) = {0,1,2} have two targets in common; the
+// sender array is that of the origins at first.
 TEST(MessageSharing, Figures43To45) {
-  const CommunicationMatrix m = matrix_of(4, {{0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 0}, {3, 1}, {3, 2}});
-  EXPECT_EQ(std::vector<std::int32_t>(m.targets(0).begin(), m.targets(0).end()), (std::vector<std::int32_t>{1, 2, 3}));
-  EXPECT_EQ(std::vector<std::int32_t>(m.targets(3).begin(), m.targets(3).end()), (std::vector<std::int32_t>{0, 1, 2}));
+  const CommunicationMatrix m = matrix_of(
+      4, {{0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 0}, {3, 1}, {3, 2}});
+  EXPECT_EQ(std::vector<std::int32_t>(m.targets(0).begin(), m.targets(0).end()),
+            (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(std::vector<std::int32_t>(m.targets(3).begin(), m.targets(3).end()),
+            (std::vector<std::int32_t>{0, 1, 2}));
   CommonTargets common(m);
   ASSERT_EQ(common.of(0).size(), 2u);
   EXPECT_EQ(common.of(0)[1].rank, 3);
@@ -80,7 +86,8 @@ TEST(MessageSharing, Figures43To45) {
   EXPECT_EQ(origins(m), (std::vector<std::int32_t>{0, 0, 0, 1, 1, 2, 2, 3, 3, 3}));
 }
 
-// Fig. 4.7: rank 1 has shared with 2 before, so 2 writes to the targets 4, 5 and 6 for both. Rank 0 gives its blocks for them to 2, not to 1.
+// Fig. 4.7: rank 1 has shared with 2 before, so 2 writes to the targets 4, 5 and 6 for both. Rank 0
+// gives its blocks for them to 2, not to 1.
 TEST(MessageSharing, Figure47UsesTheGroupOfTheFriend) {
   std::vector<Flow> flows;
   for (int a : {0, 1, 2})
@@ -96,7 +103,8 @@ TEST(MessageSharing, Figure47UsesTheGroupOfTheFriend) {
 
 // Algorithm 3: 0 sends to 4 by way of 3, so its message to 3 stays although 1 writes to 3 as well.
 TEST(MessageSharing, KeepsTheMessageToARankItSendsThrough) {
-  const CommunicationMatrix m = matrix_of(6, {{0, 1}, {0, 3}, {0, 4}, {0, 5}, {1, 3}, {1, 5}, {3, 4}});
+  const CommunicationMatrix m =
+      matrix_of(6, {{0, 1}, {0, 3}, {0, 4}, {0, 5}, {1, 3}, {1, 5}, {3, 4}});
   std::vector<std::int32_t> senders = origins(m);
   senders[m.find(0, 4)] = 3;
   share_pair(m, 0, 1, senders);
@@ -156,7 +164,8 @@ TEST(MessageSharing, IsProvenAndNoWorseOnAnyPattern) {
   EXPECT_GT(helped, 600);
 }
 
-// All sender arrays with at most one stop, for up to 4 ranks: no sharing is better, and how often it is the best there is.
+// All sender arrays with at most one stop, for up to 4 ranks: no sharing is better, and how often
+// it is the best there is.
 TEST(MessageSharing, AgainstTheOptimumOfTinyPatterns) {
   std::mt19937 random(4);
   int best = 0, all = 0;
@@ -218,7 +227,8 @@ TEST(CommonTargets, BitsAndColumnsAgree) {
   }
 }
 
-// Rows of more than 255 targets that all others have too, and columns of a few: the best of a rank, and all that are as good as the last of them.
+// Rows of more than 255 targets that all others have too, and columns of a few: the best of a rank,
+// and all that are as good as the last of them.
 TEST(CommonTargets, TheMostOfThemAreAPrefixOfAll) {
   std::mt19937 random(10);
   std::vector<Flow> flows;
@@ -233,7 +243,9 @@ TEST(CommonTargets, TheMostOfThemAreAPrefixOfAll) {
       const auto all = every.of(a), most = common.of(a, wanted);
       ASSERT_GT(all.front().targets, 230u);
       ASSERT_GE(most.size(), std::min(wanted, all.size()));
-      ASSERT_TRUE(std::equal(most.begin(), most.end(), all.begin(), [](CommonCount x, CommonCount y) { return x.rank == y.rank && x.targets == y.targets; }));
+      ASSERT_TRUE(std::equal(
+          most.begin(), most.end(), all.begin(),
+          [](CommonCount x, CommonCount y) { return x.rank == y.rank && x.targets == y.targets; }));
       ASSERT_TRUE(most.size() == all.size() || all[most.size()].targets < most.back().targets);
       const CommonCount& last = most.back();
       std::vector<int> both;
@@ -245,7 +257,8 @@ TEST(CommonTargets, TheMostOfThemAreAPrefixOfAll) {
 
 bool below_half(const CommunicationMatrix& m) { return 2 * m.statistics().most_sent < m.ranks(); }
 
-// Not above the average rounded up: circles and messages that may not move left one pattern in three above it.
+// Not above the average rounded up: circles and messages that may not move left one pattern in
+// three above it.
 TEST(MessageSharing, IsWithinTheAverageOnRandomPatterns) {
   std::mt19937 random(3);
   int above = 0, all = 0;
@@ -261,7 +274,8 @@ TEST(MessageSharing, IsWithinTheAverageOnRandomPatterns) {
   for (unsigned degree = 6; degree < 26; ++degree) {
     std::vector<Flow> flows;
     for (int a = 0; a < 128; ++a)
-      for (unsigned k = random() % (2 * degree); k > 0; --k) flows.push_back({a, static_cast<std::int32_t>(random() % 128), 1});
+      for (unsigned k = random() % (2 * degree); k > 0; --k)
+        flows.push_back({a, static_cast<std::int32_t>(random() % 128), 1});
     const CommunicationMatrix m(128, flows);
     const MessageSchedule schedule = combine(m, share_messages(m, 2));
     expect_proven(m, schedule, "uniform", degree);
@@ -270,7 +284,8 @@ TEST(MessageSharing, IsWithinTheAverageOnRandomPatterns) {
   }
 }
 
-// Sparsine as in the thesis (58 of 223). At most the average rounded up, which is less than one message more than the average, where nobody writes to half of all.
+// Sparsine as in the thesis (58 of 223). At most the average rounded up, which is less than one
+// message more than the average, where nobody writes to half of all.
 void expect_balances(const CommunicationMatrix& m, const char* name) {
   const MessageSchedule schedule = combine(m, share_messages(m, 2));
   const ScheduleMetrics cost = schedule.metrics(m);
@@ -286,8 +301,10 @@ void expect_balances(const CommunicationMatrix& m, const char* name) {
 
 TEST(MessageSharing, BalancesTheDataSet) {
   int found = 0;
-  for (const char* name : {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat", "CA-AstroPh", "model-nd3k", "model-GaAsH6", "model-pkustk04",
-                           "model-cbuckle", "model-msc10848", "model-TSOPF", "model-coAuthorsDBLP"}) {
+  for (const char* name :
+       {"sparsine", "Andrews", "bcsstk29", "fe_pwt", "finan512", "CA-CondMat", "CA-AstroPh",
+        "model-nd3k", "model-GaAsH6", "model-pkustk04", "model-cbuckle", "model-msc10848",
+        "model-TSOPF", "model-coAuthorsDBLP"}) {
     const auto m = sharing::data_set(name);
     if (!m) continue;
     ++found;

@@ -27,19 +27,23 @@ TEST(Settled, HandsTheSmallestMessageToOneWithRoom) {
 TEST(Settled, GoesWhereMessagesAreAnyway) {
   const CommunicationMatrix m = matrix_of(3, {{0, 1}, {0, 2}, {2, 1}});
   EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {1, 2, 1, 2}}), (std::vector<int>{1, 0, 1}));
-  EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {0, 2, 1, 2}}), (std::vector<int>{1, 1, 1})) << "2 writes to 1 too early";
+  EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {0, 2, 1, 2}}), (std::vector<int>{1, 1, 1}))
+      << "2 writes to 1 too early";
 }
 
-// 1 passes the block for 3 on in stage 1, too early for a detour over 2 that is there in stage 1; or in stage 2.
+// 1 passes the block for 3 on in stage 1, too early for a detour over 2 that is there in stage 1;
+// or in stage 2.
 TEST(Settled, KeepsToTheStages) {
   const CommunicationMatrix m = matrix_of(4, {{0, 2}, {0, 3}});
   EXPECT_EQ(sent(m, {{0, 0, 2, 0}, {0, 0, 1, 1}, {1, 1, 3, 1}}), (std::vector<int>{2, 1, 0, 0}));
   EXPECT_EQ(sent(m, {{0, 0, 2, 0}, {0, 0, 1, 1}, {2, 1, 3, 1}}), (std::vector<int>{1, 1, 1, 0}));
 }
 
-// 0 sends three messages to ranks that all send two, the average rounded up; so one of these hands a message on first.
+// 0 sends three messages to ranks that all send two, the average rounded up; so one of these hands
+// a message on first.
 TEST(Settled, MakesRoomFartherOn) {
-  const CommunicationMatrix m = matrix_of(6, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {1, 5}, {2, 4}, {2, 5}, {3, 4}, {3, 5}});
+  const CommunicationMatrix m =
+      matrix_of(6, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {1, 5}, {2, 4}, {2, 5}, {3, 4}, {3, 5}});
   std::vector<BlockHop> hops;
   for (BlockNumber b = 0; b < m.blocks(); ++b) hops.push_back({0, m.origin(b), m.target(b), b});
   const std::vector<int> after = sent(m, hops);
@@ -48,10 +52,12 @@ TEST(Settled, MakesRoomFartherOn) {
 
 TEST(Settled, LeavesHubsAlone) {
   const CommunicationMatrix m = matrix_of(6, {{0, 1}, {0, 2}, {0, 3}, {0, 4}});
-  EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {0, 0, 3, 2}, {0, 0, 4, 3}}), (std::vector<int>{4, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {0, 0, 3, 2}, {0, 0, 4, 3}}),
+            (std::vector<int>{4, 0, 0, 0, 0, 0}));
 }
 
-// Whatever the routes: proven, never more messages, nobody above both what it sent and the average, and the same again.
+// Whatever the routes: proven, never more messages, nobody above both what it sent and the average,
+// and the same again.
 TEST(Settled, AnyScheduleIsProvenAndNoWorse) {
   std::mt19937 random(8);
   int settled_some = 0;
@@ -60,20 +66,28 @@ TEST(Settled, AnyScheduleIsProvenAndNoWorse) {
     Routes routes;
     for (BlockNumber b = 0; b < m.blocks(); ++b) {
       const auto helper = static_cast<std::int32_t>(random() % static_cast<unsigned>(m.ranks()));
-      routes.add(random() % 4 ? std::vector{m.origin(b), m.target(b)} : std::vector{m.origin(b), helper == m.target(b) ? m.origin(b) : helper, m.target(b)});
+      routes.add(random() % 4
+                     ? std::vector{m.origin(b), m.target(b)}
+                     : std::vector{m.origin(b), helper == m.target(b) ? m.origin(b) : helper,
+                                   m.target(b)});
     }
-    for (const MessageSchedule& before : {combine(m, routes), combine(m, sharing_routes(m, share_common_messages(m)))}) {
+    for (const MessageSchedule& before :
+         {combine(m, routes), combine(m, sharing_routes(m, share_common_messages(m)))}) {
       const MessageSchedule after = settled(m, before);
       expect_proven(m, after, "settled", seed);
       if (HasFatalFailure()) return;
       const ScheduleMetrics was = before.metrics(m), is = after.metrics(m);
       ASSERT_LE(after.messages().size(), before.messages().size());
-      for (int r = 0; r < m.ranks(); ++r) ASSERT_LE(is.sent[r], std::max(was.sent[r], static_cast<int>(std::ceil(was.average_sent))));
+      for (int r = 0; r < m.ranks(); ++r)
+        ASSERT_LE(is.sent[r], std::max(was.sent[r], static_cast<int>(std::ceil(was.average_sent))));
       settled_some += is.most_sent < was.most_sent;
       const MessageSchedule again = settled(m, before);
-      ASSERT_TRUE(std::ranges::equal(after.messages(), again.messages(), [](const CombinedMessage& a, const CombinedMessage& b) {
-        return a.stage == b.stage && a.from == b.from && a.to == b.to && a.first == b.first && a.count == b.count;
-      }));
+      ASSERT_TRUE(std::ranges::equal(after.messages(), again.messages(),
+                                     [](const CombinedMessage& a, const CombinedMessage& b) {
+                                       return a.stage == b.stage && a.from == b.from &&
+                                              a.to == b.to && a.first == b.first &&
+                                              a.count == b.count;
+                                     }));
     }
   }
   EXPECT_GT(settled_some, 100);

@@ -26,7 +26,8 @@ TEST(RankSets, AreSets) {
     std::vector<std::set<int>> plain(3);
     for (int k = 0; k < 6000; ++k) {
       const std::size_t set = random() % 3;
-      const int rank = static_cast<int>(random() % static_cast<unsigned>(set == 2 ? ranks / 20 : ranks));
+      const int rank =
+          static_cast<int>(random() % static_cast<unsigned>(set == 2 ? ranks / 20 : ranks));
       if (random() % 3) {
         sets.insert(static_cast<int>(set), rank);
         plain[set].insert(rank);
@@ -40,14 +41,16 @@ TEST(RankSets, AreSets) {
       for (int b = 0; b < 3; ++b) {
         std::vector<int> common, expected;
         sets.for_each_common(a, sets, b, [&](int rank) { common.push_back(rank); });
-        std::set_intersection(plain[a].begin(), plain[a].end(), plain[b].begin(), plain[b].end(), std::back_inserter(expected));
+        std::set_intersection(plain[a].begin(), plain[a].end(), plain[b].begin(), plain[b].end(),
+                              std::back_inserter(expected));
         EXPECT_EQ(common, expected);
         EXPECT_EQ(sets.count_common(a, sets, b), static_cast<int>(expected.size()));
       }
   }
 }
 
-// No edge can be deleted any more once all were tried: that of each pair that is left has a block without any other way.
+// No edge can be deleted any more once all were tried: that of each pair that is left has a block
+// without any other way.
 TEST(Thinning, LeavesNoEdgeThatCouldGo) {
   std::mt19937 random(5);
   int detours = 0;
@@ -65,7 +68,9 @@ TEST(Thinning, LeavesNoEdgeThatCouldGo) {
       for (BlockNumber b : m.row(from)) {
         const int t = m.target(b);
         int ways = second.contains({from, t});
-        for (int x = 0; x < m.ranks(); ++x) ways += std::pair(from, x) != std::pair(from, to) && first.contains({from, x}) && (x == t || second.contains({x, t}));
+        for (int x = 0; x < m.ranks(); ++x)
+          ways += std::pair(from, x) != std::pair(from, to) && first.contains({from, x}) &&
+                  (x == t || second.contains({x, t}));
         needed += ways == 0;
       }
       ASSERT_GT(needed, 0) << "pattern " << k << ", from " << from << " to " << to;
@@ -74,7 +79,8 @@ TEST(Thinning, LeavesNoEdgeThatCouldGo) {
   EXPECT_GT(detours, 1000);
 }
 
-// Everybody writes to the next 16 and to a hub: twice the ranks are twice the work, or a little more, but not four times.
+// Everybody writes to the next 16 and to a hub: twice the ranks are twice the work, or a little
+// more, but not four times.
 TEST(Thinning, WorkGrowsWithTheBlocks) {
   std::uint64_t before = 0;
   for (int ranks : {1500, 3000, 6000}) {
