@@ -1,24 +1,35 @@
-/* tonari: grids with halos on MPI, without packing. The C interface; include <tonari/grid.hpp> from C++.
+/* tonari: grids with halos on MPI, without packing. The C interface; include <tonari/grid.hpp> from
+ * C++.
  *
  *     tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
- *     shape.dims = 3, shape.type = MPI_DOUBLE, shape.storage = TONARI_STORAGE_MAPPED, shape.copies = 2;
+ *     shape.dims = 3, shape.type = MPI_DOUBLE, shape.storage = TONARI_STORAGE_MAPPED;
+ *     shape.copies = 2;
  *     for (int k = 0; k < 3; ++k) shape.cells[k] = 256, shape.lower[k] = shape.upper[k] = 8;
  *     tonari_grid grid;
  *     tonari_grid_create(cart, &shape, NULL, MPI_INFO_NULL, &grid);
  *     tonari_request halo[2];
  *     for (int c = 0; c < 2; ++c) tonari_grid_exchange_init(grid, c, MPI_INFO_NULL, &halo[c]);
- *     for (int t = 0; t < steps; ++t) { compute(grid, t % 2, 1 - t % 2); tonari_start(halo[1 - t % 2]); tonari_wait(halo[1 - t % 2]); }
- *     tonari_request_free(&halo[0]); tonari_request_free(&halo[1]);
+ *     for (int t = 0; t < steps; ++t) {
+ *       compute(grid, t % 2, 1 - t % 2);
+ *       tonari_start(halo[1 - t % 2]);
+ *       tonari_wait(halo[1 - t % 2]);
+ *     }
+ *     tonari_request_free(&halo[0]);
+ *     tonari_request_free(&halo[1]);
  *     tonari_grid_free(&grid);
  *
- * The rectangular grid is cut into subdomains, each with ghost cells around it that hold copies of cells that neighbors own. An exchange fills the ghosts. How a
- * subdomain is stored decides what that costs (Zhao et al. 2021, "Improving Communication by Optimizing On-Node Data Movement with Data Layout"):
+ * The rectangular grid is cut into subdomains. Each has ghost cells around it, which hold copies of
+ * cells that neighbors own. An exchange fills the ghosts. How a subdomain is stored decides what
+ * that costs (Zhao et al. 2021, "Improving Communication by Optimizing On-Node Data Movement with
+ * Data Layout"):
  *   array   lexicographic, as programs have it; what is sent has to be gathered by someone;
- *   brick   in blocks of cells in an order in which what neighbors need is contiguous (section 3): nothing is packed, 42 messages instead of 26 in 3-d;
- *   mapped  the same, and what is not contiguous is mapped side by side (section 4): 26 messages; or, on one node, ghosts that are the neighbor's pages, so that an
- *           exchange moves no bytes at all.
+ *   brick   in blocks of cells, in an order in which what neighbors need is contiguous (section 3):
+ *           nothing is packed, 42 messages instead of 26 in 3-d;
+ *   mapped  the same, and what is not contiguous is mapped side by side (section 4): 26 messages.
+ *           On one node ghosts can be the neighbor's pages: then an exchange moves no bytes at all.
  *
- * Conventions are those of tonari.h. A grid may be used by one thread at a time; kernels may of course read and write its memory from many.
+ * Conventions are those of tonari.h. A grid may be used by one thread at a time; kernels may of
+ * course read and write its memory from many.
  */
 #ifndef TONARI_GRID_H
 #define TONARI_GRID_H
@@ -37,30 +48,38 @@ typedef struct tonari_grid_s* tonari_grid;
 
 enum { TONARI_STORAGE_ARRAY = 0, TONARI_STORAGE_BRICK = 1, TONARI_STORAGE_MAPPED = 2 };
 
-/* What a grid is. Start from TONARI_GRID_SHAPE_INIT; 0 means the default. All members must be the same on all ranks, but for `cells` if `local` is set. */
+/* What a grid is. Start from TONARI_GRID_SHAPE_INIT; 0 means the default. All members must be the
+ * same on all ranks, except for `cells` if `local` is set. */
 typedef struct {
   int dims; /* 1 to 5, as many as the communicator's; dimension 0 varies slowest */
-  int64_t cells
-      [TONARI_GRID_MAX_DIMS]; /* own cells of the whole grid or, if local is set, of each subdomain of this rank */
-  int local; /* ranks that differ in other dimensions only must give the same number of cells in a dimension (checked) */
+  /* own cells of the whole grid or, if local is set, of each subdomain of this rank */
+  int64_t cells[TONARI_GRID_MAX_DIMS];
+  /* `cells` is this rank's; ranks that differ in other dimensions only must give the same number of
+   * cells in a dimension (checked) */
+  int local;
   int64_t lower[TONARI_GRID_MAX_DIMS]; /* ghost cells below each subdomain, per dimension */
   int64_t upper[TONARI_GRID_MAX_DIMS]; /* and above */
-  int subdomains
-      [TONARI_GRID_MAX_DIMS]; /* per rank and dimension; default 1. Subdomain s of a rank: lexicographic */
-  int fields;                 /* default 1 */
-  int interleaved; /* brick, mapped: field after field within each brick, instead of one storage per field */
+  /* per rank and dimension; default 1. The subdomains of a rank are numbered lexicographically. */
+  int subdomains[TONARI_GRID_MAX_DIMS];
+  int fields; /* default 1 */
+  /* brick, mapped: field after field within each brick, instead of one storage per field */
+  int interleaved;
   int copies; /* of all of it, such as old and new; default 1 */
-  MPI_Datatype
-      type; /* of a cell: any type whose elements are contiguous; saved and loaded if it is a predefined number of C that NumPy has, too.
-                                               mapped: its size divides the page */
+  /* of a cell: any type whose elements are contiguous. It can be saved and loaded if it is a
+   * predefined number of C that NumPy has, too. mapped: its size divides the page. */
+  MPI_Datatype type;
   int storage; /* TONARI_STORAGE_... */
-  int64_t brick
-      [TONARI_GRID_MAX_DIMS]; /* brick, mapped: cells of a brick; default 8 in each of up to 3 dimensions, 4 in more. Own cells and widths are multiples */
-  size_t
-      page; /* mapped: bytes to whose multiples regions are padded, a power of two; default the system's page */
-  int huge_pages;    /* mapped: in huge pages of exactly that size */
-  int mapped_ghosts; /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those ranks' pages (below) */
-  int reserved[8];   /* 0 */
+  /* brick, mapped: cells of a brick; default 8 in each of up to 3 dimensions, 4 in more. Own cells
+   * and widths are multiples. */
+  int64_t brick[TONARI_GRID_MAX_DIMS];
+  /* mapped: bytes to whose multiples regions are padded, a power of two; default the system's
+   * page */
+  size_t page;
+  int huge_pages; /* mapped: in huge pages of exactly that size */
+  /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those
+   * ranks' pages (below) */
+  int mapped_ghosts;
+  int reserved[8]; /* 0 */
 } tonari_grid_shape;
 #ifdef __cplusplus
 #define TONARI_GRID_SHAPE_INIT \
@@ -70,49 +89,78 @@ typedef struct {
 #define TONARI_GRID_SHAPE_INIT {0}
 #endif
 
-/* [collective] cart: a Cartesian communicator; says which ranks are neighbors, and in which dimensions the grid is periodic. Duplicated, not kept. In a dimension of
- * the whole grid, subdomains differ by one cell, or one brick, at most; the first ones are larger. Bricks and mapped storage need own cells for both surfaces: at least
- * lower + upper; arrays at least the larger of the two.
- *  arrays   storage array: NULL (tonari allocates), or copies x subdomains x fields pointers to the program's arrays (copy 0 subdomain 0 field 0, field 1, ...), each
- *           lexicographic with its ghosts, lower + own + upper in every dimension. They are used as they are until the grid is freed. Else NULL.
+/* [collective]
+ *  cart     a Cartesian communicator. It says which ranks are neighbors, and in which dimensions
+ *           the grid is periodic. It is duplicated, not kept.
+ *  shape    In a dimension of the whole grid, subdomains differ by at most one cell, or one brick;
+ *           the first ones are larger. Bricks and mapped storage need own cells for both surfaces:
+ *           at least lower + upper; arrays need at least the larger of the two.
+ *  arrays   storage array: NULL (tonari allocates), or copies x subdomains x fields pointers to the
+ *           program's arrays (copy 0 subdomain 0 field 0, field 1, ...). Each is lexicographic with
+ *           its ghosts, lower + own + upper in every dimension. They are used as they are until the
+ *           grid is freed. Other storage: NULL.
  *  info     for later use; MPI_INFO_NULL.
  * Memory that tonari allocates is zero.
  *
- * mapped_ghosts: a ghost region of a neighbor on the same node is a read-only mapping of that neighbor's surface. An exchange then says that this rank's copy is
- * complete, and waits until the neighbors' are: no byte moves. What the neighbor writes is visible here at once, so copies must be written in turn: between two exchanges
- * of one copy another copy must be exchanged to the end (checked at start: ACTIVE), and a rank must have read the ghosts of the old copy before it starts the exchange of the
- * new one, and write the surface of the old copy only after that exchange is complete. Programs that compute one copy from the other(s) and exchange it do just that. Ghosts
- * that are mapped cannot be written: not by kernels (SIGSEGV), nor by tonari_grid_import (ARGUMENT). Ghosts of neighbors on other nodes are exchanged by messages.
- * Streaming stores (non-temporal: _mm_stream_..., movnt, stnp) may write copies up to the start: start orders those of the thread that calls it before it says that the copy
- * is complete. Other threads that stream order their own before they meet that thread, as they must for any reader: on x86 by _mm_sfence().
+ * mapped_ghosts: a ghost region of a neighbor on the same node is a read-only mapping of that
+ * neighbor's surface. An exchange then says that this rank's copy is complete, and waits until the
+ * neighbors' are: no byte moves. What the neighbor writes is visible here at once, so copies must
+ * be written in turn:
+ *  - Between two exchanges of one copy another copy must be exchanged to the end (checked at start:
+ *    ACTIVE).
+ *  - A rank must have read the ghosts of the old copy before it starts the exchange of the new one.
+ *  - It writes the surface of the old copy only after that exchange is complete.
+ * Programs that compute one copy from the other(s) and exchange it do just that. Ghosts that are
+ * mapped cannot be written: not by kernels (SIGSEGV), nor by tonari_grid_import (ARGUMENT). Ghosts
+ * of neighbors on other nodes are exchanged by messages.
+ * Streaming stores (non-temporal: _mm_stream_..., movnt, stnp) may write copies up to the start.
+ * The start orders those of the thread that calls it before it says that the copy is complete.
+ * Other threads that stream order their own before they meet that thread, as they must for any
+ * reader: on x86 by _mm_sfence().
  *
- * Errors: ARGUMENT (a width or a domain that is no multiple of the brick, a domain smaller than its halo, ...), TOPOLOGY, MISMATCH (names the ranks), OVERFLOW, MEMORY (no
- * room, too many mappings, no huge pages), MPI. */
+ * Errors: ARGUMENT (a width or a domain that is no multiple of the brick, a domain smaller than its
+ * halo, ...), TOPOLOGY, MISMATCH (names the ranks), OVERFLOW, MEMORY (no room, too many mappings,
+ * no huge pages), MPI. */
 TONARI_API int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
                                   void* const arrays[], MPI_Info info, tonari_grid* grid);
 
-/* [collective] Errors: ACTIVE while requests of the grid exist on some rank (free them first; the grid stays valid). Sets *grid to null. */
+/* [collective] Sets *grid to null. Errors: ACTIVE while requests of the grid exist on some rank
+ * (free them first; the grid stays valid). */
 TONARI_API int tonari_grid_free(tonari_grid* grid);
 
-/* [collective] An exchange of all ghosts of one copy: a request like all others (tonari_start, tonari_test, tonari_wait, tonari_request_free, tonari_request_describe).
- * Between start and completion own cells near the surface may be read but not written, ghosts neither. Ghosts beyond a border that is not periodic are left alone.
+/* [collective] An exchange of all ghosts of one copy: a request like all others (tonari_start,
+ * tonari_test, tonari_wait, tonari_request_free, tonari_request_describe). Between start and
+ * completion own cells near the surface may be read but not written, and ghosts neither. Ghosts
+ * beyond a border that is not periodic are left alone.
  *
- * Info keys, the same on all ranks, also as environment variables (TONARI_HALO for tonari_halo, ...), which win:
- *   tonari_halo        array   pack: gathered by vectorized copies, one message per neighbor
- *                              datatypes: MPI gathers, by subarray types, one message per neighbor
- *                              shift: two messages per dimension, one dimension after the other, ghosts traveling on; by subarray types
- *                              plan: tonari's exchanges between neighbors (tonari_alltoallw), which combine messages and use shared memory; obeys tonari_algorithm,
- *                              tonari_channel and the other keys of tonari_alltoall_init
- *                      brick   layout: one message per contiguous piece (section 3.2); basic: one per surface region (Eq. 3); plan: as above, of the pieces
- *                      mapped  memmap: one message per neighbor (section 4); shift: two per dimension; layout; plan: of the views
- *                              zero-byte, and nothing else, if the grid has mapped ghosts
- *                      auto    (default) what applies is timed, within a small budget, and the fastest is taken; with tonari_tune=off or model: plan on arrays, layout,
- *                              memmap
- *   tonari_halo_neighbors  all (default) or faces: ghosts along one dimension only, for star stencils; corners and edges are left alone (shift fills them all the same
- *                      where they are on its way). Not for several steps per exchange (ghost cell expansion), which need them
- *   tonari_tune, tonari_timeout, tonari_algorithm, tonari_channel: as in tonari_alltoall_init
+ * Info keys, the same on all ranks. As environment variables (TONARI_HALO for tonari_halo, ...)
+ * they win over info.
+ *   tonari_halo  auto (default): what applies is timed, within a small budget, and the fastest is
+ *                taken. With tonari_tune=off or model: plan on arrays, layout, memmap.
+ *       array    pack: gathered by vectorized copies, one message per neighbor
+ *                datatypes: MPI gathers, by subarray types, one message per neighbor
+ *                shift: two messages per dimension, one dimension after the other, so that ghosts
+ *                travel on; by subarray types
+ *                plan: tonari's exchanges between neighbors (tonari_alltoallw), which combine
+ *                messages and use shared memory. It obeys tonari_algorithm, tonari_channel and the
+ *                other keys of tonari_alltoall_init.
+ *       brick    layout: one message per contiguous piece (section 3.2)
+ *                basic: one per surface region (Eq. 3)
+ *                plan: as above, of the pieces
+ *       mapped   memmap: one message per neighbor (section 4)
+ *                shift: two per dimension
+ *                layout: as above
+ *                plan: as above, of the views
+ *                zero-byte, and nothing else, if the grid has mapped ghosts
+ *   tonari_halo_neighbors
+ *                all (default), or faces: ghosts along one dimension only, for star stencils. Then
+ *                corners and edges are left alone, although shift fills those on its way. Several
+ *                steps per exchange (ghost cell expansion) need all.
+ *   tonari_tune, tonari_timeout, tonari_algorithm, tonari_channel
+ *                as in tonari_alltoall_init
  * Init may exchange ghosts, to time it; own cells are not changed.
- * Errors: ARGUMENT (no such copy or key), ALGORITHM (does not apply to this storage), MISMATCH, MEMORY, MPI. */
+ * Errors: ARGUMENT (no such copy or key), ALGORITHM (does not apply to this storage), MISMATCH,
+ * MEMORY, MPI. */
 TONARI_API int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,
                                          tonari_request* request);
 
@@ -125,32 +173,39 @@ typedef struct {
   int64_t global[TONARI_GRID_MAX_DIMS]; /* cells of the whole grid */
   size_t element_bytes;
   size_t page; /* mapped: of regions; else 0 */
-  double
-      padding_percent; /* mapped: bytes that padding adds to what is sent to all neighbors, in percent (the paper's Table 2) */
-  int64_t
-      mappings; /* that this rank's storage and one exchange of each copy, however it is chosen, need at most */
-  size_t
-      bytes; /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
+  /* mapped: bytes that padding adds to what is sent to all neighbors, in percent (Zhao 2021,
+   * Table 2) */
+  double padding_percent;
+  /* that this rank's storage and one exchange of each copy, however it is chosen, need at most */
+  int64_t mappings;
+  /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
+  size_t bytes;
 } tonari_grid_info;
 TONARI_API int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info);
 
-/* Subdomain s: where its first own cell is in the whole grid, and how many own cells it has; each may be NULL. */
+/* Subdomain s: where its first own cell is in the whole grid, and how many own cells it has; each
+ * may be NULL. */
 TONARI_API int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t first[],
                                      int64_t cells[]);
 
-/* The base of a field: what tonari_bricks.place counts from, or the first cell of the array. Valid until the grid is freed. */
+/* The base of a field: what tonari_bricks.place counts from, or the first cell of the array. Valid
+ * until the grid is freed. */
 TONARI_API int tonari_grid_data(tonari_grid grid, int subdomain, int copy, int field, void** base);
 
-/* How subdomain s is stored; what it points to lives as long as the grid. Errors: ARGUMENT if it is stored otherwise. */
+/* How subdomain s is stored; what it points to lives as long as the grid. Errors: ARGUMENT if it is
+ * stored otherwise. */
 TONARI_API int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_bricks* bricks);
 TONARI_API int tonari_grid_get_array(tonari_grid grid, int subdomain, tonari_array* array);
 
-/* The address of cell index[] (see grid_layout.h: own cells from 0 on, ghosts below 0 and from own on). For single cells; loops should use the layouts above. */
+/* The address of cell index[] (see grid_layout.h: own cells from 0 on, ghosts below 0 and from own
+ * on). For single cells; loops should use the layouts above. */
 TONARI_API int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field,
                               const int64_t index[], void** cell);
 
-/* The parts of a subdomain as boxes of cells, disjoint, none empty: interior (no neighbor needs it), surface (some neighbor needs it), ghosts (some neighbor, if there
- * is one, fills it). boxes may be NULL; else it has room for as many as *count says on entry. *count becomes how many there are: at most 1, 3^dims - 1 and 3^dims - 1. */
+/* The parts of a subdomain as boxes of cells, disjoint, none empty: interior (no neighbor needs
+ * it), surface (some neighbor needs it), ghosts (some neighbor, if there is one, fills it). boxes
+ * may be NULL; else it has room for as many as *count says on entry. *count becomes how many there
+ * are: at most 1, 3^dims - 1 and 3^dims - 1. */
 enum {
   TONARI_PART_INTERIOR = 0,
   TONARI_PART_SURFACE = 1,
@@ -160,20 +215,24 @@ enum {
 TONARI_API int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count,
                                  tonari_box boxes[]);
 
-/* The numbers of the bricks of a part, ascending (OWN: 0 to own_count - 1); as tonari_grid_boxes. */
+/* The numbers of the bricks of a part, ascending (OWN: 0 to own_count - 1); as
+ * tonari_grid_boxes. */
 TONARI_API int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, int64_t* count,
                                      int32_t numbers[]);
 
-/* Copies between the cells of `box` (NULL: own cells) of a field and a lexicographic array of just these cells. Local.
- * Errors: ARGUMENT (null, box beyond the ghosts). */
+/* Copies between the cells of `box` (NULL: own cells) of a field and a lexicographic array of just
+ * these cells. Local. Errors: ARGUMENT (null, box beyond the ghosts). */
 TONARI_API int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field,
                                   const tonari_box* box, const void* array);
 TONARI_API int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field,
                                   const tonari_box* box, void* array);
 
-/* [collective] One field of the whole grid, without ghosts, as one NumPy .npy file (format 1.0 or later, C order), written and read by all ranks together through
- * MPI-IO. Load wants the same global shape and type; ghosts are not filled: exchange afterwards. The file is complete or it does not appear under its name.
- * Errors: FILE (name, what was expected and what was found), ARGUMENT (a type that cannot be saved), OVERFLOW (2^31 or more cells in a subdomain), MPI. */
+/* [collective] One field of the whole grid, without ghosts, as one NumPy .npy file (format 1.0 or
+ * later, C order), written and read by all ranks together through MPI-IO. Load wants the same
+ * global shape and type. Ghosts are not filled: exchange afterwards. The file is complete, or it
+ * does not appear under its name.
+ * Errors: FILE (name, what was expected and what was found), ARGUMENT (a type that cannot be
+ * saved), OVERFLOW (2^31 or more cells in a subdomain), MPI. */
 TONARI_API int tonari_grid_save(tonari_grid grid, int copy, int field, const char* filename);
 TONARI_API int tonari_grid_load(tonari_grid grid, int copy, int field, const char* filename);
 

@@ -1,13 +1,14 @@
 // tonari's grids for C++20: grid.h with owners, spans and exceptions, and the kernels of
 // stencil.hpp. Header only.
 //
-//   tonari::GridShape shape({256, 256, 256}, 8, MPI_DOUBLE);     // a grid of 256^3 cells, ghosts 8 wide
+//   tonari::GridShape shape({256, 256, 256}, 8, MPI_DOUBLE);  // 256^3 cells, ghosts 8 wide
 //   shape.storage = TONARI_STORAGE_BRICK, shape.copies = 2;
 //   tonari::Grid grid(cart, shape);
 //   tonari::Request halo[] = {grid.exchange(0), grid.exchange(1)};
 //   for (int t = 0; t < steps; ++t) {
 //     const int old = t % 2, now = 1 - old;
-//     tonari::apply(tonari::star<3, 1>(), coefficients, grid.bricks<8, 8, 8>(), grid.data<double>(0, old), grid.data<double>(0, now), grid.own_bricks());
+//     tonari::apply(tonari::star<3, 1>(), coefficients, grid.bricks<8, 8, 8>(),
+//                   grid.data<double>(0, old), grid.data<double>(0, now), grid.own_bricks());
 //     halo[now].start(), halo[now].wait();
 //   }
 //

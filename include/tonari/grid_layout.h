@@ -1,7 +1,9 @@
-/* How the cells of one subdomain of a grid lie in memory. Plain C without MPI: what tonari_grid_layout fills in and what kernels read.
+/* How the cells of one subdomain of a grid lie in memory. Plain C without MPI: what
+ * tonari_grid_layout fills in and what kernels read.
  *
- * Cells are numbered from the first own cell: own cells are 0 to own - 1 in every dimension, ghost cells are negative or at least own. Dimension 0 varies slowest, the
- * last one is contiguous, as in C and NumPy (Fortran programs name their dimensions in the opposite order).
+ * Cells are numbered from the first own cell. Own cells are 0 to own - 1 in every dimension; ghost
+ * cells are negative or at least own. Dimension 0 varies slowest, the last one is contiguous, as in
+ * C and NumPy (Fortran programs name their dimensions in the opposite order).
  */
 #ifndef TONARI_GRID_LAYOUT_H
 #define TONARI_GRID_LAYOUT_H
@@ -15,38 +17,42 @@ typedef struct {
   int64_t first[TONARI_GRID_MAX_DIMS], end[TONARI_GRID_MAX_DIMS];
 } tonari_box;
 
-/* A subdomain stored in bricks (Zhao et al. 2021, sections 2 and 6): blocks of cells that are contiguous in memory, in an order that suits communication, with a list
- * of the neighbors of each. A brick is numbered by its place in that order: interior, surface region after surface region, ghost region after ghost region.
+/* A subdomain stored in bricks (Zhao et al. 2021, sections 2 and 6): blocks of cells that are
+ * contiguous in memory, in an order that suits communication, with a list of the neighbors of each.
+ * A brick is numbered by its place in that order: interior, surface region after surface region,
+ * ghost region after ghost region.
  *
- * A direction is a number of `dims` digits in base 3, dimension 0 first; digit 0 means the lower side, 1 the same coordinate, 2 the upper side. Direction
- * (3^dims - 1) / 2 is the brick itself. */
+ * A direction is a number of `dims` digits in base 3, dimension 0 first. Digit 0 means the lower
+ * side, 1 the same coordinate, 2 the upper side. Direction (3^dims - 1) / 2 is the brick itself. */
 typedef struct {
   int dims;
   int64_t brick[TONARI_GRID_MAX_DIMS]; /* cells of a brick */
-  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS],
-      upper[TONARI_GRID_MAX_DIMS]; /* bricks: ghosts below, own, ghosts above */
-  int64_t
-      count; /* all of them: the product of lower + own + upper. Number `count` is one more brick that stands for all that lie beyond the ghosts: it
-                               can be read, and what is in it means nothing */
+  /* bricks: ghosts below, own, ghosts above */
+  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS], upper[TONARI_GRID_MAX_DIMS];
+  /* all of them: the product of lower + own + upper. Number `count` is one more brick that stands
+   * for all that lie beyond the ghosts: it can be read, and what is in it means nothing. */
+  int64_t count;
   int64_t own_count;      /* bricks 0 to own_count - 1 hold own cells */
   int64_t interior_count; /* bricks 0 to interior_count - 1 hold cells that no neighbor needs */
-  const int32_t*
-      number; /* count entries, lexicographic, ghosts included: the number of the brick there */
-  const int32_t*
-      position; /* count * dims: where brick b is; own bricks from 0 on, so ghosts are negative or at least own */
-  union { /* (count + 1) * 3^dims: of brick b in each direction; `count` beyond the ghosts. All those of brick `count` are `count` */
+  /* count entries, lexicographic, ghosts included: the number of the brick there */
+  const int32_t* number;
+  /* count * dims: where brick b is; own bricks from 0 on, so ghosts are negative or at least own */
+  const int32_t* position;
+  /* (count + 1) * 3^dims: the neighbor of brick b in each direction, `count` beyond the ghosts. All
+   * neighbors of brick `count` are `count`. */
+  union {
     const int32_t* neighbors;
     const int32_t* neighbours; /* its earlier name */
   };
-  const int64_t*
-      place; /* count + 1: where brick b begins, in elements from the base of a field (tonari_grid_data) */
+  /* count + 1: where brick b begins, in elements from the base of a field (tonari_grid_data) */
+  const int64_t* place;
 } tonari_bricks;
 
 /* A subdomain stored as one array with its ghosts. */
 typedef struct {
   int dims;
-  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS],
-      upper[TONARI_GRID_MAX_DIMS];      /* cells: ghosts below, own, ghosts above */
+  /* cells: ghosts below, own, ghosts above */
+  int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS], upper[TONARI_GRID_MAX_DIMS];
   int64_t stride[TONARI_GRID_MAX_DIMS]; /* in elements; that of the last dimension is 1 */
 } tonari_array; /* the base of a field (tonari_grid_data) is the first ghost cell: cell -lower */
 

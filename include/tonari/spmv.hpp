@@ -1,13 +1,17 @@
 // Products of sparse matrices with vectors for C++20, on the vectors of vector.hpp. Header only.
 //
-//   tonari::RowParallel A(comm, first, owned, row_begin, columns, values);   // this rank's rows in CSR, columns as global indices
-//   A.multiply(x, y);                                                        // this rank's parts of x and y = A x
+//   // this rank's rows in CSR, columns as global indices
+//   tonari::RowParallel A(comm, first, owned, row_begin, columns, values);
+//   A.multiply(x, y);  // this rank's parts of x and y = A x
 //
 // A square matrix of N rows, and vectors that are distributed like them: this rank owns first, ...,
 // first + owned - 1 of all.
-//   RowParallel     this rank has its rows. Values of x that others own are fetched, each once, while the rows are multiplied with own values.
-//   ColumnParallel  this rank has its columns (CSC: column_begin, rows, values). It computes contributions to rows of others, which travel to their owners and are added
-//                   there while this rank computes its contribution to its own rows; with tonari_route=topology:2 or node they are added on the way, too.
+//   RowParallel     This rank has its rows. Values of x that others own are fetched, each once,
+//                   while the rows are multiplied with own values.
+//   ColumnParallel  This rank has its columns (CSC: column_begin, rows, values). It computes
+//                   contributions to rows of others, which travel to their owners. There they are
+//                   added while this rank computes its contribution to its own rows. With
+//                   tonari_route=topology:2 or node they are added on the way, too.
 //
 // Constructors are collective, and so is multiply. They throw tonari::Failure: constructors the
 // same on all ranks. A multiply that is given spans of the wrong length on one rank takes part with

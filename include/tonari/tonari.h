@@ -1,30 +1,43 @@
 /* tonari: sparse collective communication on MPI. The C interface.
  *
- *   Describe once who talks to whom and with which buffers. Get the fastest correct exchange on the MPI you have. Start it as often as you like.
+ *   Describe once who talks to whom and with which buffers. Get the fastest correct exchange on the
+ *   MPI you have. Start it as often as you like.
  *
  *     tonari_neighborhood near;
  *     tonari_neighborhood_create_cart(cart, s, offsets, MPI_INFO_NULL, &near);
  *     tonari_request swap;
- *     tonari_alltoall_init(sendbuf, 8, MPI_DOUBLE, recvbuf, 8, MPI_DOUBLE, near, MPI_INFO_NULL, &swap);
- *     for (...) { tonari_start(swap); compute_interior(); tonari_wait(swap); compute_border(); }
+ *     tonari_alltoall_init(sendbuf, 8, MPI_DOUBLE, recvbuf, 8, MPI_DOUBLE, near, MPI_INFO_NULL,
+ *                          &swap);
+ *     for (...) {
+ *       tonari_start(swap);
+ *       compute_interior();
+ *       tonari_wait(swap);
+ *       compute_border();
+ *     }
  *     tonari_request_free(&swap);
  *     tonari_neighborhood_free(&near);
  *
  * Conventions, for all functions unless said otherwise:
- *  - They return TONARI_SUCCESS or one of the TONARI_ERR_ codes; tonari_last_error() then is a sentence that says what to change.
- *  - Functions marked [collective] must be called by all ranks of the neighborhood's communicator, in the same order. What ranks have to agree on is
- *    checked there: if one rank's arguments are wrong, all ranks get the same code and sentence, and nothing has happened. (Exception: where the
- *    handle itself is null on some ranks only, those return at once and cannot tell the others.)
- *  - Output parameters are written on success only. Handles are null (TONARI_*_NULL) after they were freed.
- *  - A neighborhood and its requests may be used by one thread at a time; different requests may be driven by different threads if MPI was
- *    initialized with MPI_THREAD_MULTIPLE. [collective] calls on objects made of one communicator must not run concurrently: all
- *    of them share one duplicate of it. Give each thread a communicator of its own. Requests of one-shot calls are completed
- *    and freed by the thread that makes the calls on their neighborhood, which keeps account of them.
- *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives: counts in elements of the type, displacements of v forms in
- *    elements (extents) of the type and of w forms in bytes. tonari does not keep pointers to the arrays passed to init calls, only to the
+ *  - They return TONARI_SUCCESS or one of the TONARI_ERR_ codes. After an error,
+ *    tonari_last_error() returns a sentence that says what to change.
+ *  - Functions marked [collective] must be called by all ranks of the neighborhood's communicator,
+ *    in the same order. What ranks have to agree on is checked there: if one rank passes a wrong
+ *    argument, all ranks get the same code and sentence, and nothing has happened. There is one
+ *    exception: if the handle itself is null on some ranks only, these return at once and cannot
+ *    tell the others.
+ *  - Output parameters are written on success only. Handles are null (TONARI_*_NULL) after they
+ *    were freed.
+ *  - A neighborhood and its requests may be used by one thread at a time. Different requests may be
+ *    driven by different threads if MPI was initialized with MPI_THREAD_MULTIPLE. [collective]
+ *    calls on objects made of one communicator must not run concurrently, since all of them share
+ *    one duplicate of it: give each thread a communicator of its own. Requests of one-shot calls
+ *    are completed and freed by the thread that makes the calls on their neighborhood.
+ *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives. Counts are
+ *    in elements of the type. Displacements of v forms are in elements (extents) of the type, and
+ *    of w forms in bytes. tonari keeps no pointers to the arrays passed to init calls, only to the
  *    buffers themselves. Datatypes may be freed after init.
- *  - A child that a rank makes by fork() may free its copies of handles, also of active requests, or
- *    end by exit(); no other rank notices. It can do nothing else with them. What shared memory
+ *  - A child that a rank makes by fork() may free its copies of handles, also of active requests,
+ *    or end by exit(); no other rank notices. It can do nothing else with them. What shared memory
  *    requests hold stays mapped in the child until it ends.
  */
 #ifndef TONARI_H
@@ -48,9 +61,10 @@ extern "C" {
 /* Error codes. Values are fixed; new ones are appended. */
 enum {
   TONARI_SUCCESS = 0,
-  TONARI_ERR_ARGUMENT = 1, /* null handle or pointer, negative count, wrong number of dimensions */
-  TONARI_ERR_TOPOLOGY =
-      2, /* the communicator has no topology to read, or a Cartesian one with more than 8 dimensions */
+  /* null handle or pointer, negative count, wrong number of dimensions */
+  TONARI_ERR_ARGUMENT = 1,
+  /* the communicator has no topology to read, or a Cartesian one with more than 8 dimensions */
+  TONARI_ERR_TOPOLOGY = 2,
   TONARI_ERR_MISMATCH = 3,  /* ranks disagree: offsets, sizes, operation, algorithm */
   TONARI_ERR_OVERFLOW = 4,  /* a size or displacement does not fit */
   TONARI_ERR_BUFFERS = 5,   /* send and receive blocks, or two receive blocks, overlap */
@@ -61,8 +75,8 @@ enum {
   TONARI_ERR_INTERNAL = 10,
   TONARI_ERR_FILE = 11,
   TONARI_ERR_PROMISE = 12, /* the program breaks a promise made by an info key */
-  TONARI_ERR_PEER =
-      13 /* another rank has ended, or has freed its part of what this one waits for */
+  /* another rank has ended, or has freed its part of what this one waits for */
+  TONARI_ERR_PEER = 13
 };
 
 typedef struct tonari_neighborhood_s* tonari_neighborhood;
@@ -70,115 +84,164 @@ typedef struct tonari_request_s* tonari_request;
 #define TONARI_NEIGHBORHOOD_NULL ((tonari_neighborhood)0)
 #define TONARI_REQUEST_NULL ((tonari_request)0)
 
-/* The sentence that belongs to the last error of the calling thread; never NULL; valid until the thread's next tonari call. */
+/* The sentence that belongs to the last error of the calling thread. It is never NULL, and valid
+ * until the thread's next tonari call. */
 TONARI_API const char* tonari_last_error(void);
 /* A few words for a code; never NULL; static. */
 TONARI_API const char* tonari_error_string(int code);
 
-/* ---- Neighborhoods ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Neighborhoods -------------------------------------------------------------------------- */
 
-/* [collective] An isomorphic neighborhood (Traff et al. 2016, section 2): every rank R sends block i to R + C^i and receives block i from R - C^i.
- *  cart     communicator with a Cartesian topology of d dimensions, d from 1 to 8, periodic or not in each. It is duplicated when
- *           the first object on it is made, and may be freed at any time.
+/* [collective] An isomorphic neighborhood (Träff et al. 2016, section 2: "Message-Combining
+ * Algorithms for Isomorphic, Sparse Collective Communication"). Every rank R sends block i to
+ * R + C^i and receives block i from R - C^i.
+ *  cart     communicator with a Cartesian topology of d dimensions, d from 1 to 8, periodic or not
+ *           in each. It is duplicated when the first object on it is made, and may be freed at any
+ *           time.
  *  s        number of neighbors, >= 0.
- *  offsets  s * d integers: C^0, C^1, ... one after the other. The same list on every rank (checked). Offsets may repeat, be zero, and be larger than
- *           the grid; along non-periodic dimensions a neighbor that does not exist is MPI_PROC_NULL: nothing is sent, the receive block is left alone.
- *  info     MPI_INFO_NULL, or keys that all requests on this neighborhood inherit (see tonari_alltoall_init), and promises (see below).
- *  near     owned by the caller; tonari_neighborhood_free.
- * Errors: ARGUMENT, TOPOLOGY, MISMATCH (names the first rank and offset that differ), OVERFLOW, MPI. */
+ *  offsets  s * d integers: C^0, C^1, ... one after the other. The list is the same on every rank
+ *           (checked). Offsets may repeat, be zero, and be larger than the grid. Along non-periodic
+ *           dimensions a neighbor that does not exist is MPI_PROC_NULL: nothing is sent, and the
+ *           receive block is left alone.
+ *  info     MPI_INFO_NULL, or keys that all requests on this neighborhood inherit (see
+ *           tonari_alltoall_init), and promises (see below).
+ *  near     owned by the caller, who frees it with tonari_neighborhood_free.
+ * Errors: ARGUMENT, TOPOLOGY, MISMATCH (names the first rank and offset that differ), OVERFLOW,
+ * MPI. */
 TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[],
                                                MPI_Info info, tonari_neighborhood* near);
 
-/* [collective] Any directed graph: this rank receives block j from sources[j] and sends block i to destinations[i]. Arguments are those of
- * MPI_Dist_graph_create_adjacent, and lists mean what they mean there (MPI 4.1, 8.5.4 and 8.6):
- *  comm          any intracommunicator; duplicated as above. If it has a Cartesian topology and the lists turn out to be the same offsets on all ranks,
- *                the planners for such neighborhoods are used.
+/* [collective] Any directed graph: this rank receives block j from sources[j] and sends block i to
+ * destinations[i]. Arguments are those of MPI_Dist_graph_create_adjacent, and lists mean what they
+ * mean there (MPI 4.1, 8.5.4 and 8.6):
+ *  comm     any intracommunicator; duplicated as above. It may have a Cartesian topology, and the
+ *           lists may turn out to be the same offsets on all ranks. Then the planners for offsets
+ *           are used.
  *  indegree, sources, outdegree, destinations
- *                this rank's lists. Repeated edges (the k-th block sent to a rank is the k-th that it receives from here), edges to itself, empty lists and
- *                MPI_PROC_NULL (its block is not sent, or left alone) are fine. What one rank lists as a destination the other must list as a source, as
- *                often (checked; the sentence names both ranks).
+ *           this rank's lists. Repeated edges are fine: the k-th block sent to a rank is the k-th
+ *           that it receives from here. So are edges to itself, empty lists, and MPI_PROC_NULL,
+ *           whose block is not sent, or left alone. What one rank lists as a destination the other
+ *           must list as a source, as often (checked; the sentence names both ranks).
  *  sourceweights, destweights
- *                MPI_UNWEIGHTED, or one weight per edge. Looked at with cdag_exact_byte_communications only: bytes, the same at both ends.
- *  info, near    as above.
+ *           MPI_UNWEIGHTED, or one weight per edge. Weights are read with
+ *           cdag_exact_byte_communications only: bytes, the same at both ends.
+ *  info, near
+ *           as above.
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
 TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
                                                    const int* sourceweights, int outdegree,
                                                    const int destinations[], const int* destweights,
                                                    MPI_Info info, tonari_neighborhood* near);
 
-/* [collective] The neighborhood of a communicator with a Cartesian, graph or distributed-graph topology, blocks in the order of MPI 4.1, 8.6: on Cartesian
- * communicators two per dimension, first the neighbor at -1, then at +1; what is sent towards -1 arrives as the block from +1, also in periodic dimensions
- * of one or two ranks. Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
+/* [collective] The neighborhood of a communicator with a Cartesian, graph or distributed-graph
+ * topology. Blocks are in the order of MPI 4.1, 8.6. Cartesian communicators have two per
+ * dimension, first the neighbor at -1, then the one at +1. What is sent towards -1 arrives as the
+ * block from +1, also in periodic dimensions of one or two ranks.
+ * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
 TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info,
                                                     tonari_neighborhood* near);
 
-/* Promises: keys in the info of a neighborhood (Hoefler and Schneider 2012, section II), "true" or "false" (default), the same on all ranks (checked). What a
- * program promises is done ahead of time, and need not be asked again. Whoever breaks a promise gets TONARI_ERR_PROMISE, never wrong data.
- *  (none)   The topology is known. Schedules, trees and colors are planned once and kept. A one-shot call asks all ranks once (one reduction of about
- *           250 bytes) whether an exchange that was prepared before can be used again; otherwise it prepares one: a second question, and where not all
- *           blocks have one size, nor the same by number on all ranks of a grid, an exchange of sizes.
+/* Promises are keys in the info of a neighborhood (Hoefler and Schneider 2012, "Optimization
+ * Principles for Collective Neighborhood Communications", section II). Their values are "true" or
+ * "false" (default), the same on all ranks (checked). What a program promises is done ahead of time
+ * and need not be asked again. A broken promise is the error TONARI_ERR_PROMISE, never wrong data.
+ *  (none)   The topology is known. Schedules, trees and colors are planned once and kept. A
+ *           one-shot call asks all ranks once whether an exchange that was prepared before can be
+ *           used again. That is one reduction of about 250 bytes. Otherwise it prepares one, which
+ *           takes a second question. It also takes an exchange of sizes, unless all blocks have one
+ *           size, or the same sizes by number on all ranks of a grid.
  *  cdag_strict_communication
- *           Communication goes along the edges of the topology only: no block is forwarded over a rank that is no neighbor, so that between others the MPI
- *           needs neither connections nor eager buffers. Algorithms whose messages leave the edges are not used, and refused if they are asked for by name.
- *           (Agreements among all ranks, where there are any, still take MPI's collectives; and while the neighborhood is made, planning may ask ranks
- *           that are no neighbors. No exchange does.)
+ *           Communication goes along the edges of the topology only: no block is forwarded over a
+ *           rank that is no neighbor. So the MPI needs neither connections nor eager buffers
+ *           between other ranks. Algorithms whose messages leave the edges are not used, and
+ *           refused if they are asked for by name. Agreements among all ranks, where there are any,
+ *           still take MPI's collectives. While the neighborhood is made, planning may ask ranks
+ *           that are no neighbors. No exchange does.
  *  cdag_exact_byte_communications
- *           The sizes are known: the weight of an edge is the number of bytes of every block that travels along it, in an all-to-all as in an allgather. Needs
- *           weights, not negative, the same at both ends (checked: MISMATCH names both ranks and both weights); offsets, and Cartesian and graph communicators,
- *           have none (ARGUMENT). Both collectives are planned and chosen when the neighborhood is made, and forwarding ranks learn the sizes there for what
- *           was chosen: one-shot calls exchange no sizes. Nor do requests, but that those that measure (tonari_tune auto and measure) let forwarding ranks
- *           learn the sizes for every other candidate, once on each neighborhood. An allgather whose edges are promised different sizes cannot keep the promise.
- *           A call with other sizes fails on all ranks; the sentence names rank, block, and both sizes.
+ *           The sizes are known. The weight of an edge is the number of bytes of every block that
+ *           travels along it, in an all-to-all as in an allgather. Weights are needed, not
+ *           negative, and the same at both ends (checked: MISMATCH names both ranks and both
+ *           weights). Offsets and Cartesian and graph communicators have none (ARGUMENT).
+ *           Both collectives are planned and chosen when the neighborhood is made. Forwarding ranks
+ *           learn the sizes there for what was chosen, so one-shot calls exchange no sizes. Nor do
+ *           requests, with one exception: those that measure (tonari_tune auto and measure) let
+ *           forwarding ranks learn the sizes for every other candidate, once on each neighborhood.
+ *           An allgather whose edges are promised different sizes cannot keep the promise. A call
+ *           with other sizes fails on all ranks; the sentence names rank, block, and both sizes.
  *  cdag_static_buffers
- *           The buffers are known: all calls of one operation (alltoall, alltoallv, ... each for itself) on this neighborhood have the same buffers, counts and
- *           types. The first one, one-shot or init, binds them; they must stay as long as the neighborhood. Later one-shot calls of the operation make no
- *           collective call and allocate nothing. A rank that comes with other arguments takes part with the bound ones, so that the others are not held up, and
- *           returns PROMISE when the exchange is complete; no request is returned. An init with other arguments fails on all ranks. An exchange of an
- *           operation must be complete before the next is called: who calls too early completes both and returns ACTIVE.
+ *           The buffers are known. All calls of one operation on this neighborhood have the same
+ *           buffers, counts and types (alltoall, alltoallv, ... each for itself). The first call,
+ *           one-shot or init, binds them, and they must stay as long as the neighborhood. Later
+ *           one-shot calls of the operation make no collective call and allocate nothing.
+ *           A rank that comes with other arguments takes part with the bound ones, so that the
+ *           others are not held up. It returns PROMISE when the exchange is complete, and no
+ *           request. An init with other arguments fails on all ranks. An exchange of an operation
+ *           must be complete before the next is called: a call that comes too early completes both
+ *           and returns ACTIVE.
  */
 
-/* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *near to null. */
+/* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *near
+ * to null. */
 TONARI_API int tonari_neighborhood_free(tonari_neighborhood* near);
 
-/* Number of blocks this rank receives and sends in an all-to-all; each place may be NULL. Local. */
+/* Number of blocks this rank receives and sends in an all-to-all; each pointer may be NULL.
+ * Local. */
 TONARI_API int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegree, int* outdegree);
 
-/* Number of blocks this rank sends in an all-to-all; on isomorphic neighborhoods s, which is also what it receives. Local. */
+/* Number of blocks this rank sends in an all-to-all. On isomorphic neighborhoods it is s, and also
+ * what the rank receives. Local. */
 TONARI_API int tonari_neighborhood_count(tonari_neighborhood near, int* s);
 
-/* The rank send block i goes to and the rank receive block i comes from, MPI_PROC_NULL if there is none; arrays of outdegree and indegree ranks, or
- * NULL. Local. */
+/* The rank to which send block i goes and the rank from which receive block i comes, MPI_PROC_NULL
+ * if there is none. The arrays have outdegree and indegree ranks, or are NULL. Local. */
 TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[], int sources[]);
 
-/* ---- Persistent operations ------------------------------------------------------------------------------------------------------------------
+/* ---- Persistent operations --------------------------------------------------------------------
  *
- * [collective] All six prepare an exchange that can then be started any number of times. Arguments are those of MPI_Neighbor_<operation>_init;
- * block i of the send buffer goes to neighbor i, and block i of the receive buffer comes from neighbor i. Blocks may differ in size from each other; block i must
- * have the same number of bytes on the sending and the receiving rank (checked). Send and receive types may differ.
+ * [collective] All six prepare an exchange that can then be started any number of times. Arguments
+ * are those of MPI_Neighbor_<operation>_init. Block i of the send buffer goes to neighbor i, and
+ * block i of the receive buffer comes from neighbor i. Blocks may differ in size from each other.
+ * Block i must have the same number of bytes on the sending and the receiving rank (checked). Send
+ * and receive types may differ.
  *  sendbuf  not written; must not be changed between start and completion.
- *  recvbuf  complete after wait or a successful test. Between start and completion blocks in it may hold data on its way to other ranks.
- *           Init touches neither buffer.
- *  Send and receive blocks, and two receive blocks, must not overlap (checked); blocks of one array that interleave are fine.
- *  info     keys, overriding those of the neighborhood and overridden by the environment variable in parentheses; values must be the same on all ranks
- *           (checked, but for the timeout). A key that begins with tonari_ or cdag_ and does not exist is an ARGUMENT error:
- *             tonari_algorithm (TONARI_ALGORITHM)  auto (default), linear, native, irecv; on isomorphic neighborhoods torus, torus-direct,
- *                                                  additive-basis, joint-basis; on graphs coloring, tree, node-aware, common-neighborhood,
- *                                                  store-and-forward, message-sharing, balanced; all but auto, native and irecv may go on with a variant (balanced/both ends)
- *             tonari_channel   (TONARI_CHANNEL)    auto (default), p2p-typed (zero copy, section 3.3), p2p-packed; shared: between ranks of one node through
- *                                                  shared memory, else p2p-packed; onesided: by windows (MPI_Put); shared+onesided.
- *                                                  Where memory cannot be shared or windows cannot be made: p2p-packed, and
- *                                                  tonari_request_describe says why
- *             tonari_tune      (TONARI_TUNE)       auto (default): measure a pattern met for the first time, within a small budget, then remember;
- *                                                  off: a fixed rule; model: cost model only; measure: measure again, and longer
- *             tonari_ports     (TONARI_PORTS)      at most so many messages in each direction at a time; 0 (default): no limit
- *             tonari_progress  (TONARI_PROGRESS)   calls (default): in test and wait; thread: by a thread that the neighborhood's requests with this key
- *                                                  share. It needs MPI_THREAD_MULTIPLE (ARGUMENT else), and ends with the last of them
- *             tonari_recv_view (no variable)       no (default); yes: blocks may stay where they arrive, see tonari_request_recv_view; one-shot
- *                                                  calls do not look at it
- *             tonari_timeout   (TONARI_TIMEOUT)    seconds (default 10) after which a rank that waits for shared memory sees whether the others still live; if
- *                                                  not, test and wait return PEER. Who waits for a rank that is merely slow goes on waiting
- *  request  owned by the caller; tonari_request_free.
- * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM, MEMORY, PROMISE, MPI. */
+ *  recvbuf  complete after wait or a successful test. Between start and completion blocks in it may
+ *           hold data on its way to other ranks. Init touches neither buffer.
+ *           Send and receive blocks, and two receive blocks, must not overlap (checked). Blocks of
+ *           one array that interleave are fine.
+ *  info     keys. They override those of the neighborhood, and are overridden by the environment
+ *           variable in parentheses. Values must be the same on all ranks (checked, except for the
+ *           timeout). A key that begins with tonari_ or cdag_ and does not exist is an ARGUMENT
+ *           error.
+ *             tonari_algorithm (TONARI_ALGORITHM)
+ *                 auto (default), linear, native, irecv; on isomorphic neighborhoods torus,
+ *                 torus-direct, additive-basis, joint-basis; on graphs coloring, tree, node-aware,
+ *                 common-neighborhood, store-and-forward, message-sharing, balanced. All except
+ *                 auto, native and irecv may go on with a variant (balanced/both ends).
+ *             tonari_channel (TONARI_CHANNEL)
+ *                 auto (default); p2p-typed (zero copy, Träff 2016, section 3.3); p2p-packed;
+ *                 shared: between ranks of one node through shared memory, else p2p-packed;
+ *                 onesided: by windows (MPI_Put); shared+onesided. If memory cannot be shared or
+ *                 windows cannot be made, it is p2p-packed, and tonari_request_describe says why.
+ *             tonari_tune (TONARI_TUNE)
+ *                 auto (default): measure a pattern met for the first time, within a small budget,
+ *                 then remember; off: a fixed rule; model: cost model only; measure: measure again,
+ *                 and longer.
+ *             tonari_ports (TONARI_PORTS)
+ *                 at most this many messages in each direction at a time; 0 (default): no limit.
+ *             tonari_progress (TONARI_PROGRESS)
+ *                 calls (default): in test and wait; thread: by a thread that the neighborhood's
+ *                 requests with this key share. It needs MPI_THREAD_MULTIPLE (ARGUMENT else), and
+ *                 ends with the last of them.
+ *             tonari_recv_view (no variable)
+ *                 no (default); yes: blocks may stay where they arrive, see
+ *                 tonari_request_recv_view. One-shot calls ignore it.
+ *             tonari_timeout (TONARI_TIMEOUT)
+ *                 seconds (default 10) after which a rank that waits for shared memory checks
+ *                 whether the others still live. If not, test and wait return PEER. A rank that
+ *                 waits for one that is merely slow goes on waiting.
+ *  request  owned by the caller, who frees it with tonari_request_free.
+ * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM,
+ * MEMORY, PROMISE, MPI. */
 TONARI_API int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                     tonari_neighborhood near, MPI_Info info,
@@ -211,14 +274,19 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
                                       tonari_neighborhood near, MPI_Info info,
                                       tonari_request* request);
 
-/* ---- One-shot operations --------------------------------------------------------------------------------------------------------------------
+/* ---- One-shot operations ----------------------------------------------------------------------
  *
- * [collective] The same six as single calls, with the arguments of MPI_Neighbor_<operation> and MPI_Ineighbor_<operation>. The first form returns when the
- * exchange is complete on this rank. The second, with i, returns a request that is started already: complete it with tonari_test or tonari_wait, then free it; it
- * cannot be started again. Any number may be in flight; as in MPI, what one of them receives into is not to be touched by the others. Settings are those of
- * the neighborhood and of the environment; tonari_tune auto and measure become: what was remembered, else the model. Nothing is measured.
- * A neighborhood keeps the last 8 exchanges so prepared; a call that comes again with the same operation, buffers, counts, displacements, and types of the same
- * layout runs one that no rank is using. For calls in a loop persistent requests are faster still, since they ask nobody.
+ * [collective] The same six as single calls, with the arguments of MPI_Neighbor_<operation> and
+ * MPI_Ineighbor_<operation>. The first form returns when the exchange is complete on this rank. The
+ * second, with i, returns a request that is started already. Complete it with tonari_test or
+ * tonari_wait, then free it; it cannot be started again. Any number may be in flight. As in MPI,
+ * what one of them receives into must not be touched by the others.
+ * Settings are those of the neighborhood and of the environment. With tonari_tune auto and measure
+ * a call uses what was remembered, else the model. Nothing is measured.
+ * A neighborhood keeps the last 8 exchanges so prepared. A call that comes again runs one that no
+ * rank is using: it has the same operation, buffers, counts, displacements, and types of the same
+ * layout. For calls in a loop persistent requests are faster still, since they need no agreement
+ * among ranks.
  * Errors: as init; PROMISE. Where the exchange itself fails (MPI) ranks differ. */
 TONARI_API int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
@@ -265,35 +333,44 @@ TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Dataty
                                   const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                   tonari_neighborhood near, tonari_request* request);
 
-/* Starts the exchange; returns at once. Every rank of the neighborhood must start it. Allocates nothing, makes no collective call.
+/* Starts the exchange and returns at once. Every rank of the neighborhood must start it. Allocates
+ * nothing, makes no collective call.
  * Errors: ARGUMENT (null, or of a one-shot call), ACTIVE (already started), MPI. */
 TONARI_API int tonari_start(tonari_request request);
-/* *flag becomes 1 if the exchange is complete (also if the request is null or was not started), else 0. Never blocks.
- * Errors: PEER, MPI; the request can only be freed then, and should be soon: others may wait for it.
- * Exchanges proceed in test and wait, of this request or of another: a rank may have to forward blocks of others, and long messages through shared memory and
- * windows need both ends. So every rank that started must go on to test or wait until completion before it waits for others by other means, such as
- * MPI_Barrier. (With tonari_progress=thread they proceed by themselves, and wait sleeps until they are complete. With windows a
- * test may take as long as MPI_Win_flush.) */
+/* *flag becomes 1 if the exchange is complete (also if the request is null or was not started),
+ * else 0. Never blocks.
+ * Errors: PEER, MPI. After them only free the request, and soon: others may wait for it.
+ * Exchanges proceed in test and wait, of this request or of another. A rank may have to forward
+ * blocks of others, and long messages through shared memory and windows need both ends. So every
+ * rank that started must go on to test or wait until completion before it waits for others by other
+ * means, such as MPI_Barrier. With tonari_progress=thread they proceed by themselves, and wait
+ * sleeps until they are complete. With windows a test may take as long as MPI_Win_flush. */
 TONARI_API int tonari_test(tonari_request request, int* flag);
 TONARI_API int tonari_wait(tonari_request request);
-/* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so any order is fine.
+/* All of n requests; null and inactive ones are skipped. waitall makes them progress together, so
+ * any order is fine.
  * If one of them fails (PEER, MPI) all of them can be freed, active or not; those that have not
- * failed themselves may also be waited for. What is freed while active is given up for all ranks. */
+ * failed themselves may also be waited for. What is freed while active is given up for all ranks.
+ */
 TONARI_API int tonari_startall(int n, const tonari_request requests[]);
 TONARI_API int tonari_waitall(int n, const tonari_request requests[]);
-/* Local. Errors: ACTIVE (wait for it first; the request stays valid), but not after PEER and MPI. Sets *request to null. A null request is fine. */
+/* Local. Sets *request to null. A null request is fine. Errors: ACTIVE (wait for it first; the
+ * request stays valid), but not after PEER and MPI. */
 TONARI_API int tonari_request_free(tonari_request* request);
 
-/* Where receive block `block` (as the program numbers receive blocks) can be read after an exchange is complete, until the request's next start: with
- * tonari_recv_view=yes contiguous blocks that came through shared memory stay where they arrived and are not copied to the receive buffer; the address then
- * changes from exchange to exchange. All other blocks are in the receive buffer, and address points there (for a block with a datatype that is not contiguous:
- * to the block's displacement). What a view shows must not be written. Local; allocates nothing.
+/* Where receive block `block` (as the program numbers receive blocks) can be read after an exchange
+ * is complete, until the request's next start. With tonari_recv_view=yes contiguous blocks that
+ * came through shared memory stay where they arrived and are not copied to the receive buffer. The
+ * address then changes from exchange to exchange. All other blocks are in the receive buffer, and
+ * address points there; for a block with a datatype that is not contiguous, to the block's
+ * displacement. What a view shows must not be written. Local; allocates nothing.
  *  bytes    of the block; may be NULL.
  * Errors: ARGUMENT (null, no such block), ACTIVE (not complete yet, or never started). */
 TONARI_API int tonari_request_recv_view(tonari_request request, int block, const void** address,
                                         MPI_Count* bytes);
 
-/* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it is freed. NULL if request is null. */
+/* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it
+ * is freed. NULL if request is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);
 
 /* The same in machine-readable form. Local. Strings are owned by the request. */
@@ -301,45 +378,61 @@ typedef struct {
   const char* algorithm; /* name, as in tonari_algorithm */
   const char* variant;   /* "" or what tells it from the algorithm's other variants */
   const char* channel;   /* as in tonari_channel, or mpi for native */
-  const char*
-      channel_detail; /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000" (bytes), "single copy",
-                                     "ready tree of 4" (one-sided: its degree) */
-  const char* reason; /* forced, fixed rule, model, measured, wisdom */
+  /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000"
+   * (bytes), "single copy", "ready tree of 4" (one-sided: its degree) */
+  const char* channel_detail;
+  const char* reason;       /* forced, fixed rule, model, measured, wisdom */
   double predicted_seconds; /* by the cost model; 0 if it was not asked */
   double init_seconds;      /* what init took on this rank, measuring included */
-  double
-      measured_seconds; /* of the winner: maximum over ranks, between lower quartile and median over rounds; 0 if it was not measured */
-  int messages;         /* messages this rank sends per exchange, through whatever channel */
-  int rounds;           /* D */
-  MPI_Count bytes;      /* bytes this rank sends per exchange */
+  /* of the winner: maximum over ranks, between lower quartile and median over rounds; 0 if it was
+   * not measured */
+  double measured_seconds;
+  int messages;            /* messages this rank sends per exchange, through whatever channel */
+  int rounds;              /* D */
+  MPI_Count bytes;         /* bytes this rank sends per exchange */
   MPI_Count scratch_bytes; /* memory this request holds for packing and for blocks on their way */
 } tonari_request_info;
 TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_info* info);
 
-/* ---- In place ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- In place ------------------------------------------------------------------------------- */
 
-/* [collective over comm] All-to-all exchanges between all ranks of any intracommunicator, in which what arrives takes the place of what was sent, in bounded
- * memory: no copy of the buffer exists at any time. Requests are started, tested, waited for and freed like all others; with i in front of its name a call
- * starts at once and cannot be started again; the plain forms return when the exchange is complete on this rank. buf must not be touched in between.
+/* [collective over comm] All-to-all exchanges between all ranks of any intracommunicator, in which
+ * what arrives takes the place of what was sent. Memory is bounded: no copy of the buffer exists at
+ * any time. Requests are started, tested, waited for and freed like all others. With i in front of
+ * its name a call starts at once and cannot be started again. The plain forms return when the
+ * exchange is complete on this rank. buf must not be touched in between.
  *
- * The symmetric exchange (MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw with MPI_IN_PLACE): block j of buf goes to rank j and is overwritten by what
- * rank j had for this rank, which must have the same number of bytes (checked: MISMATCH names the pair). Types may differ between the ranks. Pairwise swaps in
- * the order of Hofmann and Ruenger 2013: section 3.1 (mpich-order), 3.2 (linear-shift) or 3.3 (hierarchical-sets, its halves cut along nodes).
+ * The symmetric exchange is MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw with MPI_IN_PLACE. Block
+ * j of buf goes to rank j and is overwritten by what rank j had for this rank, which must have the
+ * same number of bytes (checked: MISMATCH names the pair). Types may differ between the ranks.
+ * Blocks are swapped in pairs, in an order of Hofmann and Rünger 2013 ("In-Place Algorithms for the
+ * Symmetric All-to-All Exchange with MPI"): section 3.1 (mpich-order), 3.2 (linear-shift) or 3.3
+ * (hierarchical-sets, its halves cut along nodes).
  *
- * The general exchange, alltoallv_inplace_general: send and receive counts and displacements differ. Send blocks must not overlap each other, nor receive blocks;
- * send and receive blocks may overlap in any way. sendcounts[j] here equals recvcounts of this rank on rank j. Outside of the receive blocks, what send blocks
- * held is undefined afterwards; what belongs to no block is untouched. Displacements count elements of `type`, whose elements must not overlap
- * each other (docs/guide.md: the algorithm, its bound, and why it ends).
+ * In the general exchange, alltoallv_inplace_general, send and receive counts and displacements
+ * differ. Send blocks must not overlap each other, nor receive blocks; send and receive blocks may
+ * overlap in any way. sendcounts[j] here equals recvcounts of this rank on rank j. Outside of the
+ * receive blocks, what send blocks held is undefined afterwards; what belongs to no block is
+ * untouched. Displacements count elements of `type`, whose elements must not overlap each other.
+ * docs/guide.md describes the algorithm, its bound, and why it ends.
  *
- * Errors besides the usual: BUFFERS if blocks that must not do overlap, or a type overlaps itself; ARGUMENT for negative counts and displacements. Nothing has
- * been moved then. Displacements are not negative here: they are counted from buf.
+ * Errors besides the usual: BUFFERS if blocks that must not do overlap, or a type overlaps itself;
+ * ARGUMENT for negative counts and displacements. Nothing has been moved then. Displacements are
+ * not negative here: they are counted from buf.
  *
  * Info keys:
- *   tonari_inplace_memory  bytes of temporary memory that this rank may use for blocks on their way, besides a few words per rank and chunk; default 1048576. It may
- *           differ between ranks (TONARI_INPLACE_MEMORY). As many swaps overlap as fit. It is not exceeded, however small: 0 and 1 both mean a byte at a time.
- *   tonari_algorithm       auto, mpich-order, linear-shift or hierarchical-sets (TONARI_INPLACE_ALGORITHM)
- *   tonari_channel         auto, shared (between ranks of a node), or p2p-packed (TONARI_CHANNEL); others are taken as the nearest of these
- *   tonari_timeout, tonari_progress  as above; a rank that died is noticed where swaps go through shared memory, else it is the MPI's matter */
+ *   tonari_inplace_memory (TONARI_INPLACE_MEMORY)
+ *           bytes of temporary memory that this rank may use for blocks on their way, besides a few
+ *           words per rank and chunk; default 1048576. It may differ between ranks. As many swaps
+ *           overlap as fit. It is not exceeded, however small: 0 and 1 both mean a byte at a time.
+ *   tonari_algorithm (TONARI_INPLACE_ALGORITHM)
+ *           auto, mpich-order, linear-shift or hierarchical-sets
+ *   tonari_channel (TONARI_CHANNEL)
+ *           auto, shared (between ranks of a node), or p2p-packed; others are taken as the nearest
+ *           of these
+ *   tonari_timeout, tonari_progress
+ *           as above. A rank that died is noticed where swaps go through shared memory; otherwise
+ *           the MPI decides what happens. */
 TONARI_API int tonari_alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
                                             MPI_Info info, tonari_request* request);
 TONARI_API int tonari_alltoallv_inplace_init(void* buf, const int counts[], const MPI_Aint displs[],

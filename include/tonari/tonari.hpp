@@ -6,10 +6,13 @@
 //
 // What the operations do, which are collective, and what may overlap is said in tonari.h. Here in
 // addition:
-//  - A function that fails throws tonari::Failure, on all ranks if it is collective. It carries the code and the sentence.
-//  - Destructors free. That of Neighborhood is collective: let neighborhoods of one communicator go in the same order on all ranks. A Request
-//    that is active is waited for, because other ranks may depend on blocks that pass through this one.
-//  - Spans of counts, displacements and types must have one entry per neighbor (in place: per rank); their length is checked.
+//  - A function that fails throws tonari::Failure, on all ranks if it is collective. It carries the
+//    code and the sentence.
+//  - Destructors free. That of Neighborhood is collective: let neighborhoods of one communicator go
+//    in the same order on all ranks. A Request that is active is waited for, because other ranks
+//    may depend on blocks that pass through this one.
+//  - Spans of counts, displacements and types must have one entry per neighbor (in place: per
+//    rank); their length is checked.
 #pragma once
 
 #include <tonari/tonari.h>

@@ -1,7 +1,11 @@
 // Stencils on bricks.
 //
-//   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, tonari::bricks<8, 8, 8>(table), in, out, numbers);        // numbers: a list, or {first, end}
-//   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, tonari::bricks<8, 8, 8>(table), in, out, numbers, box);   // only the cells inside the box
+//   // numbers: a list, or {first, end}
+//   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, tonari::bricks<8, 8, 8>(table), in, out,
+//                 numbers);
+//   // only the cells inside the box
+//   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, tonari::bricks<8, 8, 8>(table), in, out,
+//                 numbers, box);
 //
 // in and out are bases of fields and must not overlap in the bricks that are read or written.
 // Neighbors of the bricks are read, also those beyond the ghosts, whose values do not matter as

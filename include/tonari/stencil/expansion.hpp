@@ -2,9 +2,12 @@
 // as the stencil's radius, ghosts are exchanged every k steps only; the steps between compute,
 // redundantly, the ghost cells that later steps need.
 //
-//   step 0 of 3:   | g g g g g g | own .. | g g g g g g |      computes own cells and 2 r ghosts on each side with a neighbor,
-//   step 1:            | g g g g | own .. | g g g g |          then r,
-//   step 2:                | g g | own .. | g g |              then the own cells; now it needs an exchange
+//   step 0 of 3:   | g g g g g g | own .. | g g g g g g |
+//   step 1:            | g g g g | own .. | g g g g |
+//   step 2:                | g g | own .. | g g |
+//
+// Step 0 computes own cells and 2 r ghosts on each side with a neighbor, step 1 r ghosts, step 2
+// the own cells alone. Now it needs an exchange.
 #pragma once
 
 #include <tonari/grid_layout.h>

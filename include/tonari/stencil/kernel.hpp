@@ -2,12 +2,15 @@
 // tile of an array as large as one.
 //
 //   const auto kernel = [&](const auto& block) {
-//     const auto u = block(in);            // cells of a field, indices from the block's first cell; on bricks from -E to 2 E - 1: neighbors in all directions
+//     // Cells of a field, indices from the block's first cell; on bricks from -E to 2 E - 1:
+//     // neighbors in all directions.
+//     const auto u = block(in);
 //     const auto v = block.writes(out);    // the block's own cells
 //     for (int y = block.first(0); y < block.end(0); ++y)
 //       for (int x = block.first(1); x < block.end(1); ++x) v(y, x) = u(y, x) + u(y - 1, x + 1);
 //   };
-//   tonari::for_each_brick(tonari::bricks<8, 8>(table), numbers, kernel);        // or (.., numbers, box, kernel): the cells inside a box
+//   // or (.., numbers, box, kernel): the cells inside a box
+//   tonari::for_each_brick(tonari::bricks<8, 8>(table), numbers, kernel);
 //   tonari::for_each_tile<8, 8>(array, box, kernel);
 //
 // u(y, x) looks for the right brick at each access. Faster: `const auto u = block.template

@@ -15,7 +15,9 @@ namespace detail {
 // One row of bricks' cells as vectors; j is the number of a vector in the row.
 //
 //      before[0]          before[1]          before[2]
-//   | .. .. .. aa | bb cc dd ee | ff .. .. .. |      at<-1>() of vector 0 is  aa bb : joined from two aligned vectors
+//   | .. .. .. aa | bb cc dd ee | ff .. .. .. |
+//
+// at<-1>() of vector 0 is  aa bb : joined from two aligned vectors.
 template <class T, int Lanes, int Extent, int j>
 struct BrickRow {
   const T* const* before;  // where the bricks before, around and after the row begin

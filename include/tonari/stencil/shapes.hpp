@@ -1,16 +1,23 @@
 // What a stencil is, in one line, for every storage, element type and number of dimensions:
 //
-//   constexpr auto seven = tonari::star<3, 1>();                 // 7 points: 2 coefficients, center and distance 1
-//   constexpr auto wave = tonari::star<3, 4>();                  // 25 points: 5 coefficients, one per distance
-//   constexpr auto stretched = tonari::star_by_dimension<3, 1>();  // 7 points: 4 coefficients, center and one per dimension
-//   constexpr auto full = tonari::box<3, 2>();                   // 125 points: 10 coefficients
-//   constexpr auto upwind = tonari::points<2, 0, 0, -1, 0, 0, -1>();  // any points, here (0, 0), (-1, 0), (0, -1) in 2-d: one coefficient each
+//   // 7 points: 2 coefficients, center and distance 1
+//   constexpr auto seven = tonari::star<3, 1>();
+//   // 25 points: 5 coefficients, one per distance
+//   constexpr auto wave = tonari::star<3, 4>();
+//   // 7 points: 4 coefficients, center and one per dimension
+//   constexpr auto stretched = tonari::star_by_dimension<3, 1>();
+//   // 125 points: 10 coefficients
+//   constexpr auto full = tonari::box<3, 2>();
+//   // any points, here (0, 0), (-1, 0), (0, -1) in 2-d: one coefficient each
+//   constexpr auto upwind = tonari::points<2, 0, 0, -1, 0, 0, -1>();
 //
 // Coefficients are given when a stencil is applied, as a std::array<T, s.coefficients()>:
 //   star               c[0] of the center, c[k] of the 2 d points at distance k
-//   star_by_dimension  c[0] of the center, c[1 + (k - 1) d + i] of the 2 points at distance k along dimension i
-//   box                one per class of offsets that are equal up to signs and order: |offset| in ascending order, classes in lexicographic order. Radius 2 in
-//                      3-d: 000 001 002 011 012 022 111 112 122 222
+//   star_by_dimension  c[0] of the center, c[1 + (k - 1) d + i] of the 2 points at distance k along
+//                      dimension i
+//   box                one per class of offsets that are equal up to signs and order: |offset| in
+//                      ascending order, classes in lexicographic order. Radius 2 in 3-d:
+//                      000 001 002 011 012 022 111 112 122 222
 //   points             as listed
 #pragma once
 

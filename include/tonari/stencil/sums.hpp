@@ -70,10 +70,13 @@ TONARI_INLINE V value(Points<D, X...> list, const T* c, const Near& near) {
 // ("associative reordering", Zhao et al. 2019, section 4; here with the order of the last two
 // dimensions used, too). With dimensions (.., z, y, x), for a cell and one source plane z' of its
 // neighborhood:
-//   e_k(y')   = x(-k) + x(+k) of the row y', e_0 the row itself                 shared by the 2 R + 1 rows and planes that see the row
-//   q_ab      = p_ab + p_ba, a <= b, where p_ab = e_b(y - a) + e_b(y + a)        shared by the planes that see this one
-//   t_m       = sum over a <= b of c(m, a, b) q_ab                               what the plane gives to the planes m away
-//   value     = t_0(z) + (t_1(z - 1) + t_1(z + 1)) + (t_2(z - 2) + t_2(z + 2))
+//   e_k(y')  = x(-k) + x(+k) of the row y', e_0 the row itself
+//              shared by the 2 R + 1 rows and planes that see the row
+//   q_ab     = p_ab + p_ba, a <= b, where p_ab = e_b(y - a) + e_b(y + a)
+//              shared by the planes that see this one
+//   t_m      = sum over a <= b of c(m, a, b) q_ab
+//              what the plane gives to the planes m away
+//   value    = t_0(z) + (t_1(z - 1) + t_1(z + 1)) + (t_2(z - 2) + t_2(z + 2))
 // In 3-d with radius 2 these are 2 + 9 + 33 + 4 operations per cell (18 of them in fused
 // multiply-adds), not 125 multiply-adds. In 4-d and 5-d, rows of one class of offsets in the
 // dimensions before z are added up first, and the values of all these classes last.

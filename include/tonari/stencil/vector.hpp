@@ -8,8 +8,11 @@
 // Bits. Every storage computes a cell by the same additions in the same order (sums.hpp), so
 // results agree bit for bit, however a row is cut into vectors. The one thing that a compiler may
 // decide itself is which product it contracts with an addition (-ffp-contract=fast is GCC's
-// default). fused() and product() leave no choice:
-// in a chain  product(c0, s0), fused(c1, s1, ..), fused(c2, s2, ..)  only the products within fused() can be contracted, and each of them always is, or never.
+// default). fused() and product() leave no choice. In a chain
+//
+//   product(c0, s0), fused(c1, s1, ..), fused(c2, s2, ..)
+//
+// only the products within fused() can be contracted, and each of them always is, or never.
 // So results are equal between all storages in programs compiled with the same flags; with
 // -ffp-contract=off also between machines. All files of a program that apply stencils must be
 // compiled for the same machine (-march), as for every header with inline functions.
