@@ -93,7 +93,7 @@ std::string any_of(const std::vector<std::string>& words) {
        row.kind == one_of ? any_of(choices(row)) : row.values);
 }
 
-// Letters to add, drop or replace (Levenshtein 1966).
+// The number of characters to add, drop or replace (Levenshtein 1966).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -108,11 +108,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The nearest name, if there is one that somebody may have meant.
+// The nearest name, if it is near enough to be what was meant.
 std::string nearest(const std::string& name, std::span<const std::string> known) {
   const auto found = std::ranges::min_element(
       known, {}, [&](const std::string& other) { return distance(name, other); });
-  const std::size_t own = name.size() - name.find('_') - 1;  // letters behind the prefix
+  const std::size_t own = name.size() - name.find('_') - 1;  // characters behind the prefix
   return distance(name, *found) <= std::max<std::size_t>(own / 4, 1) ? *found : "";
 }
 

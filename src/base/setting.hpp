@@ -75,7 +75,7 @@ double read_seconds(const Setting& row, const std::string& word);
 // What is wrong with a key that begins as ours do; nothing if it exists.
 std::optional<std::string> unknown_key(const std::string& key);
 // The same of a variable that looks like a misspelled one of ours; others (TONARI_ROOT, say) are
-// somebody else's.
+// of another library.
 std::optional<std::string> unknown_variable(const std::string& variable);
 // The sentences about all such variables of this process.
 std::vector<std::string> unknown_variables();

@@ -42,7 +42,7 @@ class SharedLink final : public Link {
   // names: of all receivers; an empty one if it made no inbox: then the result is false. Throws
   // Errc::memory, Errc::mismatch.
   bool attach(const std::map<std::int32_t, SegmentName>& names);
-  void close_door() { inbox_.close_door(); }  // all have attached
+  void close_door() { inbox_.finish_attach(); }  // all have attached
 
   InEdge& in(std::size_t k) { return *in_[k]; }
   OutEdge& out(std::size_t k) { return *out_[k]; }

@@ -1,8 +1,8 @@
 // Byte layouts and the copies between them. Pure: knows nothing of MPI.
 //
 // A layout lists the bytes of some data in the order in which they travel. A move copies between
-// two layouts of equal length. All copies of tonari - packing, unpacking, blocks that stay at home
-// - are lists of moves made once at init.
+// two layouts of equal length. All copies of tonari - packing, unpacking, self blocks -
+// are lists of moves made once at init.
 #pragma once
 
 #include <cstddef>

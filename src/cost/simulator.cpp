@@ -2,7 +2,8 @@
 //
 // Per rank there are one processor and one network interface:
 //
-//   ready op ──queue──▶ processor (o, copies) ──sends──▶ interface (g, G) ──L──▶ processor of the receiver (o, copies)
+//   ready op ──queue──▶ processor (o, copies) ──sends──▶ interface (g, G) ──L──▶ processor of the
+//                                                                                receiver
 //
 // The processor takes what is ready in the order in which it became ready, as the engine does; ties
 // go by kind of event and number of operation, so that equal input gives equal times and ranks that
@@ -70,7 +71,7 @@ double copying(const Pieces& p, const LogGP& m) {
   return units(p.count) * m.copy_block + units(p.bytes) * m.copy_byte;
 }
 
-// Blocks that stay at home: a piece is contiguous on both sides.
+// Copies of self blocks: a piece is contiguous on both sides.
 double own_copies(const Plan& plan, const Operation& op, const BlockBytes& bytes, const LogGP& m) {
   const auto from = plan.copy_sources(op), to = plan.copy_targets(op);
   Pieces p;

@@ -14,7 +14,7 @@ namespace tonari {
 // How a plan's messages will be moved, as far as it costs.
 struct ChannelCost {
   bool typed = false;       // derived datatypes: no copies, but datatype pieces; else packed
-  std::size_t segment = 0;  // messages are cut into pieces of so many bytes; 0: never
+  std::size_t segment = 0;  // messages are cut into pieces of this many bytes; 0: never
   bool direct = true;       // packed: a message that is one contiguous piece is not copied
 };
 
@@ -27,10 +27,13 @@ using BlockBytes = std::function<std::uint64_t(Slice)>;
 // tag arrives when the one that it sends with that tag does. Where it sends none (at the border of
 // a mesh) the peer is taken to send as soon as the receive may start.
 //
-//   send      o per segment, copies (packed) or pieces (typed); then its interface is busy for (k-1) G + g per segment of k bytes
-//   receive   L after the last byte has left: o per segment, copies or pieces; blocks that are only passed on are not unpacked
+//   send      o per segment, copies (packed) or pieces (typed); then its interface is busy for
+//             (k-1) G + g per segment of k bytes
+//   receive   L after the last byte has left: o per segment, copies or pieces; blocks that are only
+//             passed on are not unpacked
 //   long      a message (segment) beyond eager starts when its receive may start, plus rendezvous
-//   exchange  starts when both partners may: a copy of the bytes to a temporary, then a send and a receive of them
+//   exchange  starts when both partners may: a copy of the bytes to a temporary, then a send and a
+//             receive of them
 //   contiguous pieces: blocks of ascending numbers of one buffer. Empty messages are not sent.
 //
 // As with any processor that takes what is ready, a larger block can by chance lead to a luckier

@@ -1,9 +1,11 @@
-// A subdomain in bricks (paper 001: Zhao et al. 2021, sections 2 to 4): blocks of cells, each
-// contiguous, in such an order that what a neighbor needs is as few contiguous pieces as can be,
-// and that ghosts are where those pieces arrive, as they are.
+// A subdomain in bricks (Zhao et al. 2021, sections 2 to 4): blocks of cells, each contiguous, in
+// such an order that what a neighbor needs is as few contiguous pieces as can be, and that ghosts
+// are where those pieces arrive, as they are.
 //
-//   bytes:  | interior | region r0 | region r1 | ... | ghosts of direction 0 | ghosts of direction 1 | ... | nowhere |
-//                        surface regions in the order of surface_order.hpp    each in the regions of the one who sends, in the same order
+//   | interior | region r0 | region r1 | ... | ghosts of direction 0 | ... | beyond the ghosts |
+//
+// Surface regions are in the order of surface_order.hpp. The ghosts of each direction are in the
+// regions of the rank that sends them, in the same order.
 //
 // With a unit larger than a byte every region (also each region within the ghosts of a direction)
 // has whole units for itself, so that pages can be mapped (section 4): its bricks, and padding in

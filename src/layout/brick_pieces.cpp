@@ -145,7 +145,7 @@ std::vector<BrickPiece> BrickLayout::shift(int k, int sign, const Sides& open, S
   const int dims = box_.dims;
   Region unit = 1;  // the digit of dimension k
   for (int j = k + 1; j < dims; ++j) unit *= 3;
-  const int towards = side == Side::send ? sign : -sign;  // from the one who sends
+  const int towards = side == Side::send ? sign : -sign;  // from the sending rank
   std::vector<BrickPiece> all;
   const auto add = [&](Region w) {
     const Region wanted = opposite(w, dims) + towards * unit;

@@ -25,7 +25,7 @@ CellBox box_of(int dims, F range) {
 }
 
 Range own_range(const GridBox& box, std::size_t j) { return {0, box.own[j]}; }
-// With the ghosts that somebody fills.
+// With the ghosts that a neighbor fills.
 Range filled_range(const GridBox& box, std::size_t j, const Sides& open) {
   return {open[j][0] ? 0 : -box.lower[j], box.own[j] + (open[j][1] ? 0 : box.upper[j])};
 }

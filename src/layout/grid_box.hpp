@@ -43,13 +43,13 @@ CellBox send_box(const GridBox& box, Region direction);
 // between where it is 0. Disjoint for different regions if own >= lower + upper.
 CellBox region_box(const GridBox& box, Region region);
 
-// Per dimension whether there is nobody below and above: a border of a grid that is not periodic
-// there.
+// Per dimension whether there is no neighbor below and above: a border of a grid that is not
+// periodic there.
 using Sides = std::array<std::array<bool, 2>, most_surface_dims>;
 
 // The same for exchanges dimension by dimension ("shift"; Palmer and Nieplocha 2002, Ding and He
 // 2001): in the step of dimension k towards side sign (-1 or 1) with ghosts of earlier dimensions
-// already there and traveling on, none of later ones. Ghosts on open sides belong to nobody and do
+// already there and traveling on, none of later ones. Ghosts on open sides have no owner and do
 // not travel.
 CellBox shift_send_box(const GridBox& box, int k, int sign, const Sides& open = {});
 CellBox shift_ghost_box(const GridBox& box, int k, int sign, const Sides& open = {});

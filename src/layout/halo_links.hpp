@@ -1,4 +1,4 @@
-// Who sends what to whom when the ghosts of a copy are filled: one link per subdomain and
+// Which rank sends what to which when the ghosts of a copy are filled: one link per subdomain and
 // direction, in steps.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The surface of a grid in regions, and the order in which to store them (paper 001: Zhao et al.
-// 2021, section 3).
+// The surface of a grid in regions, and the order in which to store them (Zhao et al. 2021,
+// section 3).
 //
 // In d dimensions the cells near the border fall into 3^d - 1 regions, one per sign vector that is
 // not zero: +0- is near the upper border of dimension 0, near neither border of dimension 1 and
@@ -58,7 +58,7 @@ std::vector<SurfaceRun> runs(const SurfaceOrder& order, Region neighbor);
 int messages(const SurfaceOrder& order);  // to all neighbors
 
 int neighbors(int dims);       // Eq. 2: 3^d - 1, as many as there are regions
-int basic_messages(int dims);  // Eq. 3: 5^d - 3^d, every region by itself to everyone who needs it
+int basic_messages(int dims);  // Eq. 3: 5^d - 3^d, every region by itself to each neighbor
 int least_messages(int dims);  // Eq. 1: no order has fewer
 
 // The best order known, which has the least number of messages. For 1 to 5 dimensions; else throws

@@ -2,11 +2,18 @@
 // surface_order.cpp). Its vertices are the points of a grid of 3^d, which are the regions and the
 // center; an edge is a step of one along one dimension, where one sign comes or goes:
 //
-//      -+ -- 0+ -- ++        d even: the center is left out. There are as many regions of even as of odd level, a closed walk visits each once, and it
-//       |     |     |        is cut between levels 1 and 2, where a message more costs least.
-//      -0 --  c -- +0        d odd: there are two more of odd level. The center counts twice. Cut out of the closed walk it leaves two pieces, all of
-//       |     |     |        whose ends are of level 1: put one behind the other, which saves no message at the seam.
+//      -+ -- 0+ -- ++
+//       |     |     |
+//      -0 --  c -- +0
+//       |     |     |
 //      -- -- 0- -- +-
+//
+//   d even: the center is left out. There are as many regions of even as of odd level. A closed
+//           walk visits each once, and it is cut between levels 1 and 2, where a message more costs
+//           least.
+//   d odd:  there are two more of odd level. The center counts twice. Cut out of the closed walk it
+//           leaves two pieces, all of whose ends are of level 1. One is put behind the other, which
+//           saves no message at the seam.
 //
 // A closed walk through all vertices is found by rotations (L. Posa, Hamiltonian circuits in random
 // graphs, 1976): from its end the walk goes on to a vertex it has not visited; where there is none,

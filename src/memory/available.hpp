@@ -1,5 +1,5 @@
 // How much memory this process could still fill. The system gives out more than it has and then
-// kills processes, so who wants to hold much at once looks first.
+// kills processes, so a caller that wants to hold much at once looks first.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ std::uint64_t available_memory(const std::string& root = "");
 std::uint64_t free_in(const std::string& directory);
 
 // How long this process may make a file (RLIMIT_FSIZE; in memory, too); the greatest number if
-// there is no limit. To be asked first: who goes beyond gets a signal that ends the process, and a
-// library leaves signals to the program.
+// there is no limit. Ask this first: a process that goes beyond gets a signal that ends the
+// process, and a library leaves signals to the program.
 std::uint64_t file_limit();
 
 }  // namespace tonari

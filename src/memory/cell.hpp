@@ -3,8 +3,10 @@
 //
 //      payload, in whole 8-byte words            mark
 //   +--------+--------+-- ... --+--------+     +--------+
-//   |        |        |         |  last  |     |        |     rounded up to pairs of cache lines, which processors fetch together
+//   |        |        |         |  last  |     |        |
 //   +--------+--------+-- ... --+--------+     +--------+
+//
+// Its size is rounded up to pairs of cache lines, which processors fetch together.
 //
 // With a canary (Hoefler and Schneider 2012, II-C3) data and completion are one write: while the
 // cell is free its last word holds the canary; the writer stores the last word of the message after
@@ -32,7 +34,7 @@ class Cell {
   static constexpr Word canary = 0xC4A1'92B7'5E3D'6F80;
   static constexpr std::size_t alignment = 2 * cache_line;
 
-  // Memory for messages of up to so many bytes.
+  // Memory for messages of up to this many bytes.
   static constexpr std::size_t bytes_for(std::size_t payload) {
     return round_up(round_up(payload, sizeof(Word)) + sizeof(Word), alignment);
   }

@@ -54,7 +54,7 @@ std::vector<Lane> lanes_for(std::span<const Expected> expected) {
   return lanes;
 }
 
-// Cells inside the segment, as many and as large as the protocol needs: nobody writes past them.
+// Cells inside the segment, as many and as large as the protocol needs: no rank writes past them.
 bool sensible(const Lane& lane, std::size_t bytes) {
   if (lane.protocol > Protocol::single_copy || lane.payload == 0 || lane.payload > bytes)
     return false;

@@ -44,7 +44,7 @@ struct Lane {
   std::uint32_t cells;
   std::uint64_t payload;  // of one cell
   std::uint64_t at;       // of the first cell, from the segment's first byte
-  // Set when an end is freed: who waits for the other long enough looks here.
+  // Set when an end is freed: a rank that waits for the other long enough looks here.
   std::uint64_t sender_left, receiver_left;
 
   std::uint64_t parts() const {
@@ -71,7 +71,7 @@ class Inbox {
   void bring(const Lane& lane) const;  // its cells, and nothing else (Segment::bring)
 
   SegmentName name() const { return segment_.name(); }
-  void close_door() { segment_.close_door(); }
+  void finish_attach() { segment_.finish_attach(); }
   std::size_t bytes() const { return segment_.bytes(); }
   explicit operator bool() const { return static_cast<bool>(segment_); }
 

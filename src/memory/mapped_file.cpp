@@ -81,8 +81,8 @@ std::uint64_t sum(std::span<const FilePiece> pieces) {
        "): look at `ulimit -v`, or ", words.without);
 }
 
-// Addresses that nobody else gets, and nobody can use, from a multiple of `page` on. The system
-// chooses by its own page; so: more, and the ends are given back. Null: errno says why.
+// Addresses that no other mapping gets, and that cannot be used, from a multiple of `page` on. The
+// system chooses by its own page; so: more, and the ends are given back. Null: errno says why.
 Mapping reserve(std::uint64_t bytes, std::size_t page) {
   const std::size_t more = page - system_page();
   void* at =

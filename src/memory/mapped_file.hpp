@@ -1,4 +1,4 @@
-// Memory that can be mapped several times and in another order (paper 001: Zhao et al. 2021,
+// Memory that can be mapped several times and in another order (Zhao et al. 2021,
 // section 4), also by other processes of this user on this node. It has no name that could be left
 // behind: it ends with the last process that has it open or mapped, however that ends.
 #pragma once
@@ -14,7 +14,7 @@ namespace tonari {
 
 // How another process finds a file. Trivially copyable: it is sent as bytes.
 struct FileName {
-  std::int64_t process = 0;  // who has it open
+  std::int64_t process = 0;  // that has it open
   std::int32_t descriptor = -1;
   std::int32_t huge = 0;
   std::uint64_t bytes = 0, page = 0;
@@ -62,7 +62,7 @@ class View {
 
   enum class Access : std::uint8_t { read, write };
   // From `at` on (a multiple of the page) the view shows this piece of that file, which has the
-  // same page size. Who writes where it may only read gets SIGSEGV.
+  // same page size. A process that writes where it may only read gets SIGSEGV.
   void replace(std::uint64_t at, const MappedFile& file, FilePiece piece,
                Access access = Access::write);
 

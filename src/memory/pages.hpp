@@ -11,7 +11,7 @@ namespace tonari {
 std::size_t system_page();  // bytes
 
 // Sizes of huge pages that this kernel knows, ascending, and how many of a size are to be had now:
-// free and promised to nobody, or allowed beyond those set aside. root: before /sys in all names,
+// free and not promised, or allowed beyond those set aside. root: before /sys in all names,
 // for tests.
 std::vector<std::size_t> huge_pages(const std::string& root = "");
 std::int64_t free_huge_pages(std::size_t bytes, const std::string& root = "");

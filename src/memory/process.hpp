@@ -11,7 +11,8 @@ std::int64_t this_process();
 
 // Whether this is a child that fork() made since the first call of watch_forks(): it has copies of
 // all objects and all memory that is shared, but none of it is its part of the job. A flag that the
-// system's handler sets, since who asks may be between start and wait, where a system call counts.
+// system's handler sets, since the caller may be between start and wait, where a system call
+// counts.
 void watch_forks();
 bool in_forked_child();
 

@@ -11,7 +11,7 @@ namespace tonari {
 
 // How another process finds a segment. Trivially copyable: it is sent as bytes.
 struct SegmentName {
-  std::int64_t process = 0;  // who has it open
+  std::int64_t process = 0;  // that has it open
   std::int32_t descriptor = -1;
 
   std::uint64_t bytes = 0;
@@ -37,13 +37,13 @@ class Segment {
   static Segment attach(const SegmentName& name, Pages pages = Pages::now);
 
   // Of a mapping whose pages come when they are touched: brings those under these bytes, and them
-  // alone. Who only reads a page first gets its neighbors as well, up to 64 KiB, which then count
-  // as memory of this process. Where the system cannot do it nothing happens.
+  // alone. A process that only reads a page first gets its neighbors as well, up to 64 KiB, which
+  // then count as memory of this process. Where the system cannot do it nothing happens.
   void bring(std::size_t at, std::size_t bytes) const;
 
   SegmentName name() const;
-  // Everybody who should has attached: nobody else can.
-  void close_door() { file_.close(); }
+  // To be called when all processes that should have attached: no other can.
+  void finish_attach() { file_.close(); }
 
   // aligned to 128 bytes; the first byte after the reserved ones
   std::byte* data() const { return mapping_ ? mapping_.data() + reserved : nullptr; }

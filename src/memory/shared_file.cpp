@@ -194,8 +194,8 @@ OpenFile make_shared_file(const SharedFileWords& words, std::uint64_t size, std:
     if (huge_page) cannot_fill_huge(words, error, size, huge_page);
     cannot_fill(words, error, file.descriptor(), size, directory);
   }
-  // From here on nobody can take pages away. Files in a directory have no seals: there we trust our
-  // own user.
+  // From here on no process can take pages away. Files in a directory have no seals: there we trust
+  // our own user.
   if (directory.empty())
     ::fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   return file;

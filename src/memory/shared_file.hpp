@@ -1,4 +1,4 @@
-// A file in memory without a name, which lives as long as somebody has it open or mapped: what
+// A file in memory without a name, which lives as long as a process has it open or mapped: what
 // segments and mapped files are made of.
 #pragma once
 
@@ -20,9 +20,9 @@ struct SharedFileWords {
 };
 
 // How another process finds it, and how it can tell that this is the file that was meant: by its
-// size and a number that nobody else knows.
+// size and a number that no other process knows.
 struct SharedFileName {
-  std::int64_t process = 0;  // who has it open
+  std::int64_t process = 0;  // that has it open
   std::int32_t descriptor = -1;
   std::uint64_t shown = 0;  // its bytes, as the user counts them
   std::uint64_t size = 0;   // as the system counts them
@@ -40,8 +40,8 @@ std::string system_reason(int error);
 std::uint64_t random_number(const SharedFileWords& words, std::uint64_t bytes);
 
 // `size` zeroed bytes, whole pages, that only this user can open, all of them backed by memory now,
-// so that no later touch can fail; nobody can make it shorter (where TONARI_SHM_DIR names a
-// directory for it: nobody but this user). huge_page: in huge pages of this size, wherever
+// so that no later touch can fail; no process can make it shorter (where TONARI_SHM_DIR names a
+// directory for it: no other user). huge_page: in huge pages of this size, wherever
 // TONARI_SHM_DIR points; 0: in usual ones. Throws with how much was needed, what was in the way,
 // and what to change.
 OpenFile make_shared_file(const SharedFileWords& words, std::uint64_t size,

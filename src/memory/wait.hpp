@@ -12,8 +12,8 @@ using Cpus = std::array<std::uint64_t, 16>;
 Cpus allowed_cpus();
 
 struct WaitPolicy {
-  bool crowded = false;  // ranks outnumber cores: who spins keeps others from working
-  // seconds of waiting after which to see whether somebody has died; then again each time
+  bool crowded = false;  // ranks outnumber cores: a rank that spins keeps others from working
+  // seconds of waiting after which to see whether a rank has died; then again each time
   double look_after = 10;
   // when crowded, before the core is given away: as many as cost less than that
   std::uint32_t looks = 4;

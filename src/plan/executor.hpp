@@ -2,13 +2,17 @@
 // them.
 //
 // Together these make a plan correct for every timing and every MPI:
-//   well-formed   every slice exists; every send meets exactly one recv of the same pair and tag, every exchange one exchange, block for block of
-//                 equal size
-//   no deadlock   even if every send is synchronous (starts of both sides are awaited before either completes; so exchanges always are). The rules are
-//                 monotone - nothing that could happen ever stops being possible - so one run that completes shows that every run completes
-//   no races      two operations touch the same block, one of them writing, only if the DAG orders them; so every order gives the same result
+//   well-formed   every slice exists; every send meets exactly one recv of the same pair and tag,
+//                 every exchange one exchange, block for block of equal size
+//   no deadlock   even if every send is synchronous (starts of both sides are awaited before either
+//                 completes; exchanges always are). The rules are monotone - nothing that could
+//                 happen ever stops being possible - so one run that completes shows that every run
+//                 completes
+//   no races      two operations touch the same block, one of them writing, only if the DAG orders
+//                 them; so every order gives the same result
 //   clean memory  nothing is written to a send buffer; nothing is read before it was written
-//   delivery      block i of rank R's receive buffer ends as what R's source i sent for it; other receive blocks are untouched
+//   delivery      block i of rank R's receive buffer ends as what R's source i sent for it; other
+//                 receive blocks are untouched
 #pragma once
 
 #include <cstdint>

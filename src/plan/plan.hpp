@@ -81,7 +81,7 @@ class Plan {
   int depth() const;
   // Length of the longest chain of messages that ends with op; copies count nothing, an exchange is
   // one message each way. A message arrives no earlier than this rank sends its own with the same
-  // tag: exact where all ranks do alike (paper 000), a lower bound elsewhere.
+  // tag: exact where all ranks do alike (Träff 2016), a lower bound elsewhere.
   std::vector<int> levels() const;
 
  private:

@@ -7,8 +7,8 @@ namespace tonari {
 namespace {
 
 std::string block_name(Slice s) {
-  const char letter = s.buffer == Buffer::send ? 's' : s.buffer == Buffer::recv ? 'r' : 't';
-  return letter + std::to_string(s.block);
+  const char buffer = s.buffer == Buffer::send ? 's' : s.buffer == Buffer::recv ? 'r' : 't';
+  return buffer + std::to_string(s.block);
 }
 
 // s0-8 s17: runs of neighboring blocks are shortened.

@@ -27,7 +27,7 @@ struct Vec : std::array<std::int32_t, max_dimensions> {
     return difference;
   }
   bool is_zero() const { return *this == Vec{}; }
-  std::int64_t norm() const;  // sum of |c_j|: hops on the torus (paper 000, §3.1)
+  std::int64_t norm() const;  // sum of |c_j|: hops on the torus (Träff 2016, §3.1)
 };
 
 struct VecHash {

@@ -1,4 +1,4 @@
-// An isomorphic neighborhood (paper 000, §2): every rank R of a grid sends block i to R + C^i and
+// An isomorphic neighborhood (Träff 2016, §2): every rank R of a grid sends block i to R + C^i and
 // receives block i from R - C^i.
 #pragma once
 

@@ -1,4 +1,4 @@
-// One rank of a directed graph: who it sends to, who it receives from, and which ranks share its
+// One rank of a directed graph: the ranks it sends to and receives from, and which ranks share its
 // node. No rank knows more of a graph than this.
 #pragma once
 

@@ -1,8 +1,8 @@
 // A virtual process topology: all ranks as the points of a mesh of n dimensions, on which store and
 // forward sends blocks (O. Selvitopi and C. Aykanat, "Regularizing irregularly sparse
-// point-to-point communications", SC 2019; paper 003, §3.3): one hop per dimension in which origin
-// and target differ, in the order of the dimensions. So a rank has at most the sum of (size - 1)
-// ranks to write to.
+// point-to-point communications", SC 2019; Duymuş 2021, §3.3): one hop per dimension in which
+// origin and target differ, in the order of the dimensions. So a rank has at most the sum of (size
+// - 1) ranks to write to.
 //
 //       (0,0) ---> (0,2)     dimension 0 first (the digit that counts least), then 1
 //                    |
@@ -13,7 +13,7 @@
 // last points are missing: the end of the last dimension. A block whose next point is missing goes
 // to the one before it in the last dimension, and stays in that layer until the last stage. So the
 // rank sends no more messages than if nothing were missing: what it would have sent to the missing
-// point goes to one that is there. Nobody receives in a stage from more than twice as many as
+// point goes to one that is there. No rank receives in a stage from more than twice as many as
 // without.
 #pragma once
 

@@ -100,8 +100,8 @@ TEST(Segment, MovesAndEnds) {
     Segment c = std::move(a);
     a = Segment();
     fill(c, 2);
-    c.close_door();
-    c.close_door();
+    c.finish_attach();
+    c.finish_attach();
     EXPECT_EQ(held().descriptors, before.descriptors);
     EXPECT_EQ(wrong(c, 2), 0u) << "a closed door does not end it";
   }
@@ -168,7 +168,7 @@ TEST(Segment, CannotBeFoundAfterItsOwnerOrItsDoor) {
     Segment segment = Segment::create(5000);
     line.tell(segment.name());
     line.hear();
-    segment.close_door();
+    segment.finish_attach();
     EXPECT_EQ(segment.name().descriptor, -1);
     line.tell('c');
     line.hear();

@@ -1,5 +1,5 @@
-// In which order a rank swaps with the others in an in-place all-to-all exchange (paper 004:
-// Hofmann and Ruenger 2013, sections 3.1 to 3.3).
+// In which order a rank swaps with the others in an in-place all-to-all exchange (Hofmann
+// and Rünger 2013, sections 3.1 to 3.3).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ const char* name(SwapOrder order);  // "mpich-order", "linear-shift", "hierarchi
 std::optional<SwapOrder> swap_order_named(std::string_view name);
 
 // Whom `rank` swaps with, one after the other; the rank itself where the paper's order has it
-// (mpich-order). node_of: a number per rank, equal on one node; only hierarchical sets look at it.
+// (mpich-order). node_of: a number per rank, equal on one node; only hierarchical sets use it.
 // Empty: as in the paper, halves by rank alone. O(p), with nodes O(p log p).
 //
 // In every order a swap has a place in an order of all swaps of all ranks, and every rank makes its

@@ -8,7 +8,7 @@
 namespace tonari {
 namespace {
 
-// The temporary memory: bytes that nobody has had yet, and those handed out, longest ago first.
+// The temporary memory: bytes that were never used, and those handed out, longest ago first.
 class Ring {
  public:
   explicit Ring(std::uint64_t bytes) : unused_(bytes) {}

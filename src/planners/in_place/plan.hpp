@@ -1,5 +1,5 @@
 // An in-place all-to-all exchange as a plan: one swap per partner, as many at a time as memory
-// allows (paper 004, section 3.4).
+// allows (Hofmann 2013, section 3.4).
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace tonari {
 namespace {
 
-// So many runs are looked at to find a long one, and so many make up one piece: each step stays
+// At most so many runs are tried to find a long one, and make up one piece: each step stays
 // cheap, however scattered the slots are.
 constexpr int most_looks = 8, most_runs = 64;
 
@@ -121,9 +121,9 @@ bool Rearrangement::worth_it(Slots piece) const {
          piece.end == std::min(rest.end, block.end);
 }
 
-// Some runs of the set, from the cursor on and round.
+// Tries some runs of the set, from the cursor on and round.
 template <class Look>
-void Rearrangement::look_around(const SlotSet& set, Look look) const {
+void Rearrangement::try_runs(const SlotSet& set, Look look) const {
   Slot at = cursor_;
   bool wrapped = false;
   for (int k = 0; k < most_looks && !set.empty(); ++k) {
@@ -147,11 +147,11 @@ std::optional<Rearrangement::Piece> Rearrangement::propose() const {
       if (piece.size() > longest.size()) longest = piece;
     };
   };
-  look_around(lacking_free_, choose(0));
+  try_runs(lacking_free_, choose(0));
   if (longest.empty() || !worth_it(longest)) {
     const std::uint64_t may_park = std::min(parking_.size(), step_);
-    look_around(lacking_free_, choose(may_park));
-    if (may_park > 0) look_around(lacking_blocked_, choose(may_park));
+    try_runs(lacking_free_, choose(may_park));
+    if (may_park > 0) try_runs(lacking_blocked_, choose(may_park));
   }
   if (longest.empty() || (asked_ > 0 && !worth_it(longest))) return {};
   const Block& block = *receive_from(longest.begin);

@@ -18,9 +18,9 @@
 // outside of R whose data has left. Nothing ever arrives at a parking place, so whatever was parked
 // stays until it is sent.
 //
-// Each slot's data therefore moves inside of the rank at most once. And somebody can always ask, if
-// T >= 1: suppose that no message is under way, and that of the ranks that lack something, I(r) > 0
-// slots, none can ask. Then each slot that rank r lacks holds unsent data of its own, and all
+// Each slot's data therefore moves inside of the rank at most once. And some rank can always ask,
+// if T >= 1: suppose that no message is under way, and that of the ranks that lack something, I(r)
+// > 0 slots, none can ask. Then each slot that rank r lacks holds unsent data of its own, and all
 // parking does: together I(r) + |S(r) \ R(r)| + T > I(r) unsent slots. Summed over the ranks more
 // is unsent than lacking; but what one rank has not sent another lacks.
 #pragma once
@@ -107,7 +107,7 @@ class Rearrangement {
   Slots in_reach(Slot begin, std::uint64_t may_park) const;
   bool worth_it(Slots piece) const;
   template <class Look>
-  void look_around(const SlotSet& set, Look look) const;
+  void try_runs(const SlotSet& set, Look look) const;
   void park(Slots slots, std::vector<Park>& parks);
 
   int rank_;

@@ -78,7 +78,7 @@ MessageSchedule over_two_stages(const CommunicationMatrix& matrix, const Balance
       return MessageSchedule(matrix, regular->hops());
   }
   ThinningLimits limits{options.price, most_words};
-  // levelling seldom gets it below the half
+  // leveling seldom gets it below the half
   if (regular && std::isinf(options.price)) limits.most = 2 * regular->most();
   const Thinned thinned = thin(matrix, twice(matrix), limits);
   if (thinned.via.empty()) return MessageSchedule(matrix, regular->hops());

@@ -1,4 +1,4 @@
-// With how many ranks does a rank share how many targets (paper 003, §4.3.1).
+// With how many ranks a rank shares how many targets (Duymuş 2021, §4.3.1).
 //
 //   columns     long: bits of its senders  ─ 8 at a time ─▶  a byte per rank  ─▶  counts
 //   of targets  short: list of senders  ────── one by one ──────────────────▶
@@ -130,7 +130,7 @@ class CommonTargets {
   std::vector<std::uint32_t> common_;  // by rank, zeros between calls
   std::vector<std::uint64_t> bytes_;   // by rank, a byte each, zeros between calls
   std::vector<std::int32_t> touched_;
-  std::vector<std::uint32_t> tally_;  // how many have so many in common
+  std::vector<std::uint32_t> tally_;  // how many ranks have this many in common
   std::vector<CommonCount> most_;
   std::vector<Known> known_;
   std::size_t kept_ = 0;

@@ -1,9 +1,9 @@
-// Who sends how much to whom, seen from above: what planners for irregular patterns start from
-// (paper 003, §2.2).
+// How much each rank sends to each, seen from above: what planners for irregular patterns start
+// from (Duymuş 2021, §2.2).
 //
 // Rows are ranks that send. An entry is one block, from its origin to its target; entries are
 // numbered row by row, targets ascending. A block may have no words; it travels all the same.
-// Nobody sends to itself here.
+// No rank sends to itself here.
 #pragma once
 
 #include <cstdint>

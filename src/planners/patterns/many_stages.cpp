@@ -28,7 +28,7 @@ class Paths {
     edges_.push_back(e);
     return table_[place] = lists_.add(e.from);
   }
-  // Room for so many edges.
+  // Makes room for this many edges.
   void expect(std::size_t edges) {
     table_.assign(std::bit_ceil(2 * edges + 2), no_edge);
     for (EdgeNumber e = 0; e < edges_.size(); ++e) table_[place_of(edges_[e])] = e;
@@ -120,7 +120,7 @@ class Balancer {
   }
 
  private:
-  // Ends are 0 .. ranks - 1 for what ranks send, and so many more for what they receive.
+  // Ends are 0 .. ranks - 1 for what ranks send, and the next ranks numbers for what they receive.
   int busy(int end) const {
     return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_);
   }
@@ -252,7 +252,7 @@ class Balancer {
 
   // Blocks take shorter paths over edges that were opened after they were led, and edges that have
   // lost their last blocks go. Returns whether there were such: the busiest may have room now.
-  // Ranks only lose edges by it, so levelling still ends.
+  // Ranks only lose edges by it, so leveling still ends.
   bool straighten() {
     std::vector<EdgeNumber> left;
     std::vector<StagedEdge> path;
@@ -276,8 +276,8 @@ class Balancer {
     return changed;
   }
 
-  // Blocks that would save more words than a message costs go directly, where this makes nobody the
-  // busiest.
+  // Blocks that would save more words than a message costs go directly, where this makes no rank
+  // the busiest.
   void shorten() {
     int most = 0;
     for (int end = 0; end < 2 * ranks_; ++end) most = std::max(most, busy(end));

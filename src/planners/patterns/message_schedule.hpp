@@ -1,8 +1,11 @@
 // What every planner for irregular patterns returns: combined messages in stages, and which blocks
 // each of them carries.
 //
-//   M(a,b) = { m(a,b), m(a,t) }     stage 0        a message of the paper's capital M (003, §2.3). It leaves when all its blocks are there, so it waits
-//   M(b,t) = { m(b,t), m(a,t) }     stage 1        only for messages of earlier stages: nobody ever waits in a circle.
+//   stage 0   M(a,b) = { m(a,b), m(a,t) }
+//   stage 1   M(b,t) = { m(b,t), m(a,t) }
+//
+// M is a combined message (the capital M of Duymuş 2021, §2.3). It leaves when all its blocks are
+// there, so it waits only for messages of earlier stages: no rank ever waits in a circle.
 //
 // Stages number the links of the longest chain; ranks do not wait for each other at their ends.
 #pragma once

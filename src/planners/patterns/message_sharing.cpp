@@ -11,7 +11,7 @@
 namespace tonari {
 namespace {
 
-// Who sends what, which messages that makes, and how to go back.
+// Which rank sends which block, which messages that makes, and how to go back.
 class Senders {
  public:
   Senders(const CommunicationMatrix& matrix, std::vector<std::int32_t> senders)
@@ -84,24 +84,24 @@ class Pairing {
   using Side = BlockNumber Common::*;
 
   // Cases 2 to 4: what `giver` still sends itself, while the block of `member` for the same target
-  // goes by way of someone else, goes that way too.
+  // goes by way of another rank, goes that way too.
   void use_group_of(int member, int giver, Side own, Side theirs) {
-    gifts_.clear();
+    delegated_.clear();
     for (const Common& c : common_) {
       const std::int32_t group = senders_.of(c.*theirs);
       if (senders_.direct(c.*own) && senders_.alone(c.*own) && group != member && group != giver &&
           group != matrix_.target(c.*own))
-        gifts_.emplace_back(group, c.*own);
+        delegated_.emplace_back(group, c.*own);
     }
-    std::stable_sort(gifts_.begin(), gifts_.end(),
+    std::stable_sort(delegated_.begin(), delegated_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto begin = gifts_.begin(); begin != gifts_.end();) {
-      const auto end = std::find_if(begin, gifts_.end(),
-                                    [&](const auto& gift) { return gift.first != begin->first; });
+    for (auto begin = delegated_.begin(); begin != delegated_.end();) {
+      const auto end = std::find_if(begin, delegated_.end(),
+                                    [&](const auto& block) { return block.first != begin->first; });
       if (end - begin > 1 || senders_.writes(giver, begin->first))
-        for (auto gift = begin; gift != end; ++gift)
-          // an earlier gift may travel to this target
-          if (senders_.alone(gift->second)) senders_.give(gift->second, gift->first);
+        for (auto block = begin; block != end; ++block)
+          // an earlier one may travel to this target
+          if (senders_.alone(block->second)) senders_.give(block->second, block->first);
       begin = end;
     }
   }
@@ -136,7 +136,7 @@ class Pairing {
   Senders& senders_;
   int most_, friend_;
   std::vector<Common> common_;
-  std::vector<std::pair<std::int32_t, BlockNumber>> gifts_;  // to whom, what
+  std::vector<std::pair<std::int32_t, BlockNumber>> delegated_;  // to whom, what
 };
 
 // Algorithm 1.

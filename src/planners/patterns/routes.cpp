@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "planners/patterns/settled.hpp"
+#include "planners/patterns/rebalanced.hpp"
 
 namespace tonari {
 namespace {
@@ -169,7 +169,7 @@ int Routes::most_hops() const {
 
 MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes) {
   MessageSchedule schedule = Combiner(matrix, routes).run();
-  return routes.detours() ? settled(matrix, std::move(schedule)) : schedule;
+  return routes.detours() ? rebalanced(matrix, std::move(schedule)) : schedule;
 }
 
 MessageSchedule in_stages(const CommunicationMatrix& matrix, const Routes& routes) {

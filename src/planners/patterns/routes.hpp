@@ -18,8 +18,8 @@ class Routes {
   }
   int most_hops() const;
 
-  // Whether combine() may lead blocks over one rank more, so that nobody sends a little more than
-  // the average (settled.hpp).
+  // Whether combine() may lead blocks over one rank more, so that no rank sends a little more than
+  // the average (rebalanced.hpp).
   void allow_detours() { detours_ = true; }
   bool detours() const { return detours_; }
 
@@ -33,7 +33,7 @@ class Routes {
 // its blocks is there. Messages may then wait for each other in a circle (a -> b for c -> a for b
 // -> c for a -> b). Where all messages left wait, one of a circle goes in two parts, that of the
 // rank that sends the fewest: what is there goes at once. Where routes allow detours the schedule
-// is settled in the end.
+// is rebalanced in the end.
 MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes);
 
 // Every block takes its k-th hop in stage k: the shortest chains, but two ranks may exchange a

@@ -8,10 +8,10 @@
 namespace tonari {
 namespace {
 
-// Where blocks lie on one rank after the other.
-class Desks {
+// Makes plans for one rank after the other, and keeps where blocks lie there.
+class PlanMaker {
  public:
-  explicit Desks(const CommunicationMatrix& matrix)
+  explicit PlanMaker(const CommunicationMatrix& matrix)
       : matrix_(matrix), rank_of_(matrix.blocks(), -1), slice_of_(matrix.blocks()) {}
 
   // messages: those that the rank sends or receives, by stage.
@@ -82,7 +82,7 @@ Plan schedule_plan(const CommunicationMatrix& matrix, const MessageSchedule& sch
   std::vector<const CombinedMessage*> own;
   for (const CombinedMessage& m : schedule.messages())
     if (m.from == rank || m.to == rank) own.push_back(&m);
-  return Desks(matrix).plan(schedule, rank, own);
+  return PlanMaker(matrix).plan(schedule, rank, own);
 }
 
 std::vector<Plan> schedule_plans(const CommunicationMatrix& matrix,
@@ -92,9 +92,9 @@ std::vector<Plan> schedule_plans(const CommunicationMatrix& matrix,
     of[m.from].push_back(&m);
     of[m.to].push_back(&m);
   }
-  Desks desks(matrix);
+  PlanMaker maker(matrix);
   std::vector<Plan> plans;
-  for (int r = 0; r < matrix.ranks(); ++r) plans.push_back(desks.plan(schedule, r, of[r]));
+  for (int r = 0; r < matrix.ranks(); ++r) plans.push_back(maker.plan(schedule, r, of[r]));
   return plans;
 }
 

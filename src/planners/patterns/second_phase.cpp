@@ -1,4 +1,4 @@
-// Phase II of message sharing (paper 003, Algorithm 4).
+// Phase II of message sharing (Duymuş 2021, Algorithm 4).
 #include <algorithm>
 #include <set>
 
@@ -36,7 +36,7 @@ class PhaseTwo {
     }
   }
 
-  std::int32_t helper(BlockNumber edge) const { return helper_[edge]; }  // nobody: it was not moved
+  std::int32_t helper(BlockNumber edge) const { return helper_[edge]; }  // `nobody`: it was not moved
   static constexpr std::int32_t nobody = -1;
 
  private:
@@ -74,8 +74,8 @@ class PhaseTwo {
     return false;
   }
 
-  // Above the average, as long as P_max stays above them. Who writes to P_max's targets anyway is
-  // lifted least.
+  // Above the average, as long as P_max stays above them. A rank that writes to P_max's targets
+  // anyway is lifted least.
   bool move_to_anyone(int most) {
     std::vector<int> helpers;
     for (auto next = order_.begin();

@@ -1,7 +1,9 @@
 // Edges of two stages as sets of ranks, and ways over them: one edge of each stage, or one alone.
 //
-//        stage 0    a ───▶ x            to stay is a way, too: x = t is the edge of its own in stage 0, x = a the one in stage 1
-//        stage 1           x ───▶ t
+//   stage 0    a ───▶ x
+//   stage 1           x ───▶ t
+//
+// Staying is a way, too: x = t is the edge of its own in stage 0, x = a the one in stage 1.
 #pragma once
 
 #include <limits>
@@ -20,7 +22,7 @@ class StageSets {
     }
   }
 
-  // To whom each rank may write in a stage, or (in) who may write to it.
+  // The ranks to which each rank may write in a stage, or (in) that may write to it.
   const RankSets& of(bool second, bool in) const { return sets_[2 * second + in]; }
 
   void open(bool second, int from, int to) {

@@ -1,5 +1,5 @@
 // Store and forward on a virtual process topology (topology/virtual_topology.hpp), the thesis's
-// baseline (paper 003, §3.3): in each stage all that goes to one neighbor is one message.
+// baseline (Duymuş 2021, §3.3): in each stage all that goes to one neighbor is one message.
 #pragma once
 
 #include "planners/patterns/routes.hpp"

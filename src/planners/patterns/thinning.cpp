@@ -237,7 +237,7 @@ class Thinner {
   std::vector<std::size_t> place_;  // by block: in its column
   EdgeIndex number_;
   std::vector<On> on_;  // by number of an edge
-  // by end: 0 .. ranks - 1 for what ranks send, and so many more for what they receive
+  // by end: 0 .. ranks - 1 for what ranks send, and ranks more for what they receive
   std::vector<int> degree_;
   std::vector<int> kept_;  // likewise: those of them that cannot go
   int most_kept_ = 0;

@@ -1,12 +1,15 @@
 // Two stages of edges, thinned out as long as every block keeps a way.
 //
-//        stage 0    a ───▶ x            a block from a to t goes by way of x while both edges are there: x = t is the edge of its own in stage 0,
-//        stage 1           x ───▶ t     x = a the one in stage 1
+//   stage 0    a ───▶ x
+//   stage 1           x ───▶ t
 //
-// The busiest rank's turn, by messages sent or received times the square root of what it has in the
-// pattern, so that those with much to do get far while the others still offer ways round. It
-// deletes those of its edges that could serve the fewest pairs of the pattern, blocks with many
-// words on them counting against it: hubs remain. What cannot be deleted now never can, as ways
+// A block from a to t goes by way of x while both edges are there. x = t is the edge of its own in
+// stage 0, x = a the one in stage 1.
+//
+// The busiest rank is next, by messages sent or received times the square root of what it has in
+// the pattern. So ranks with much to do get far while the others still offer ways round. It deletes
+// those of its edges that could serve the fewest pairs of the pattern. Blocks with many words on
+// them count against an edge, so that hubs remain. What cannot be deleted now never can, as ways
 // only become fewer: every edge is tried once. Ways round lead over the ranks that have the fewest
 // words to send so far. Time: about (edges + blocks) * (degree or ranks / 64).
 #pragma once

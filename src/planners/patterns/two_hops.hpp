@@ -25,7 +25,7 @@ class TwoHops {
   void level(double most_words);
 
   // Blocks go directly where the edge is open by now, and those that would save more words than
-  // `price` also where it is not, if this makes nobody the busiest.
+  // `price` also where it is not, if this makes no rank the busiest.
   void shorten(double price);
 
   int most() const;              // messages of the busiest rank, sent or received

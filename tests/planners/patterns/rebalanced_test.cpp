@@ -1,4 +1,4 @@
-#include "planners/patterns/settled.hpp"
+#include "planners/patterns/rebalanced.hpp"
 
 #include <algorithm>
 
@@ -12,19 +12,19 @@ using sharing::any_pattern;
 using sharing::expect_proven;
 using sharing::matrix_of;
 
-// Settles a schedule with these hops of {stage, from, to, block}; what every rank sends then.
+// Rebalances a schedule with these hops of {stage, from, to, block}; what every rank sends then.
 std::vector<int> sent(const CommunicationMatrix& m, std::vector<BlockHop> hops) {
-  const MessageSchedule schedule = settled(m, MessageSchedule(m, std::move(hops)));
-  expect_proven(m, schedule, "settled", 1);
+  const MessageSchedule schedule = rebalanced(m, MessageSchedule(m, std::move(hops)));
+  expect_proven(m, schedule, "rebalanced", 1);
   return schedule.metrics(m).sent;
 }
 
-TEST(Settled, HandsTheSmallestMessageToOneWithRoom) {
+TEST(Rebalanced, HandsTheSmallestMessageToOneWithRoom) {
   const CommunicationMatrix m(4, std::vector<Flow>{{0, 1, 5}, {0, 2, 1}});
   EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}}), (std::vector<int>{1, 1, 0, 0}));
 }
 
-TEST(Settled, GoesWhereMessagesAreAnyway) {
+TEST(Rebalanced, GoesWhereMessagesAreAnyway) {
   const CommunicationMatrix m = matrix_of(3, {{0, 1}, {0, 2}, {2, 1}});
   EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {1, 2, 1, 2}}), (std::vector<int>{1, 0, 1}));
   EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {0, 2, 1, 2}}), (std::vector<int>{1, 1, 1}))
@@ -33,7 +33,7 @@ TEST(Settled, GoesWhereMessagesAreAnyway) {
 
 // 1 passes the block for 3 on in stage 1, too early for a detour over 2 that is there in stage 1;
 // or in stage 2.
-TEST(Settled, KeepsToTheStages) {
+TEST(Rebalanced, KeepsToTheStages) {
   const CommunicationMatrix m = matrix_of(4, {{0, 2}, {0, 3}});
   EXPECT_EQ(sent(m, {{0, 0, 2, 0}, {0, 0, 1, 1}, {1, 1, 3, 1}}), (std::vector<int>{2, 1, 0, 0}));
   EXPECT_EQ(sent(m, {{0, 0, 2, 0}, {0, 0, 1, 1}, {2, 1, 3, 1}}), (std::vector<int>{1, 1, 1, 0}));
@@ -41,7 +41,7 @@ TEST(Settled, KeepsToTheStages) {
 
 // 0 sends three messages to ranks that all send two, the average rounded up; so one of these hands
 // a message on first.
-TEST(Settled, MakesRoomFartherOn) {
+TEST(Rebalanced, MakesRoomFartherOn) {
   const CommunicationMatrix m =
       matrix_of(6, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {1, 5}, {2, 4}, {2, 5}, {3, 4}, {3, 5}});
   std::vector<BlockHop> hops;
@@ -50,7 +50,7 @@ TEST(Settled, MakesRoomFartherOn) {
   EXPECT_EQ(*std::ranges::max_element(after), 2);
 }
 
-TEST(Settled, LeavesHubsAlone) {
+TEST(Rebalanced, LeavesHubsAlone) {
   const CommunicationMatrix m = matrix_of(6, {{0, 1}, {0, 2}, {0, 3}, {0, 4}});
   EXPECT_EQ(sent(m, {{0, 0, 1, 0}, {0, 0, 2, 1}, {0, 0, 3, 2}, {0, 0, 4, 3}}),
             (std::vector<int>{4, 0, 0, 0, 0, 0}));
@@ -58,9 +58,9 @@ TEST(Settled, LeavesHubsAlone) {
 
 // Whatever the routes: proven, never more messages, nobody above both what it sent and the average,
 // and the same again.
-TEST(Settled, AnyScheduleIsProvenAndNoWorse) {
+TEST(Rebalanced, AnyScheduleIsProvenAndNoWorse) {
   std::mt19937 random(8);
-  int settled_some = 0;
+  int rebalanced_some = 0;
   for (unsigned seed = 0; seed < 500; ++seed) {
     const CommunicationMatrix m = any_pattern(random, 48);
     Routes routes;
@@ -73,15 +73,15 @@ TEST(Settled, AnyScheduleIsProvenAndNoWorse) {
     }
     for (const MessageSchedule& before :
          {combine(m, routes), combine(m, sharing_routes(m, share_common_messages(m)))}) {
-      const MessageSchedule after = settled(m, before);
-      expect_proven(m, after, "settled", seed);
+      const MessageSchedule after = rebalanced(m, before);
+      expect_proven(m, after, "rebalanced", seed);
       if (HasFatalFailure()) return;
       const ScheduleMetrics was = before.metrics(m), is = after.metrics(m);
       ASSERT_LE(after.messages().size(), before.messages().size());
       for (int r = 0; r < m.ranks(); ++r)
         ASSERT_LE(is.sent[r], std::max(was.sent[r], static_cast<int>(std::ceil(was.average_sent))));
-      settled_some += is.most_sent < was.most_sent;
-      const MessageSchedule again = settled(m, before);
+      rebalanced_some += is.most_sent < was.most_sent;
+      const MessageSchedule again = rebalanced(m, before);
       ASSERT_TRUE(std::ranges::equal(after.messages(), again.messages(),
                                      [](const CombinedMessage& a, const CombinedMessage& b) {
                                        return a.stage == b.stage && a.from == b.from &&
@@ -90,7 +90,7 @@ TEST(Settled, AnyScheduleIsProvenAndNoWorse) {
                                      }));
     }
   }
-  EXPECT_GT(settled_some, 100);
+  EXPECT_GT(rebalanced_some, 100);
 }
 
 }  // namespace

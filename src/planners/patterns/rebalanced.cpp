@@ -1,4 +1,4 @@
-#include "planners/patterns/settled.hpp"
+#include "planners/patterns/rebalanced.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -32,9 +32,9 @@ struct Detour {
   std::int32_t helper, to_helper, from_helper;  // stages
 };
 
-class Settler {
+class Rebalancer {
  public:
-  Settler(const CommunicationMatrix& matrix, const MessageSchedule& schedule)
+  Rebalancer(const CommunicationMatrix& matrix, const MessageSchedule& schedule)
       : matrix_(matrix),
         messages_(static_cast<std::size_t>(matrix.ranks())),
         first_(matrix.blocks(), nothing),
@@ -109,7 +109,7 @@ class Settler {
     return m != of_rank.end() && m->to == to && m->stage < before ? m->stage : never;
   }
 
-  // Where nobody that it writes to has room, the first of them that finds some farther on.
+  // Where no rank that it writes to has room, the first of them that finds some farther on.
   bool make_room(std::int32_t rank, int depth) {
     if (hand_on(rank)) return true;
     if (depth == 0 || looks_ > most_looks()) return false;
@@ -138,7 +138,7 @@ class Settler {
   }
 
   // Blocks go where messages are anyway, each over a helper of its own; those that cannot, together
-  // over one who sends little.
+  // over a rank that sends little.
   bool take_over(std::int32_t rank, Index m) {
     std::vector<Detour> ways;
     std::vector<Index> rest;
@@ -167,7 +167,7 @@ class Settler {
     return false;
   }
 
-  // By way of the one who sends the fewest messages, of those that are not lifted above the
+  // By way of the rank that sends the fewest messages, of those that are not lifted above the
   // average.
   bool new_way(std::int32_t from, const std::vector<Index>& legs, std::vector<Detour>& ways) {
     std::vector<Detour> best, tried;
@@ -229,16 +229,16 @@ class Settler {
 
 }  // namespace
 
-MessageSchedule settled(const CommunicationMatrix& matrix, MessageSchedule schedule) {
+MessageSchedule rebalanced(const CommunicationMatrix& matrix, MessageSchedule schedule) {
   std::vector<std::size_t> sent(static_cast<std::size_t>(matrix.ranks()), 0);
   for (const CombinedMessage& m : schedule.messages()) ++sent[m.from];
   if (sent.empty()) return schedule;
   const std::size_t most = *std::max_element(sent.begin(), sent.end()),
                     average = rounded_up(schedule.messages().size(), sent.size());
   if (most <= average || most > average + std::max<std::size_t>(2, average / 8)) return schedule;
-  Settler settler(matrix, schedule);
-  settler.run();
-  return settler.schedule();
+  Rebalancer rebalancer(matrix, schedule);
+  rebalancer.run();
+  return rebalancer.schedule();
 }
 
 }  // namespace tonari
