@@ -40,8 +40,13 @@ int main(int argc, char** argv) {
     recvbuf[i] = -1;
   }
 
-  int octant[] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1};
-  Iso_neighborhood_create(cartcomm, 7, octant, &isocomm);
+  /* As the paper prints it. */
+  /* clang-format off */
+int octant[] =
+{1,0,0,0,1,0,0,0,1,1,1,0,1,0,1,0,1,1,1,1,1};
+Iso_neighborhood_create(cartcomm,
+    7,octant,&isocomm);
+  /* clang-format on */
 
   Iso_neighbor_alltoall_init(sendbuf, 1, MPI_DOUBLE, recvbuf, 1, MPI_DOUBLE, isocomm, &request);
   Iso_start(&request); /* complete when it returns, as in the paper */
