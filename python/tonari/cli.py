@@ -28,7 +28,8 @@ COMMANDS = [
 
 
 class _Commands(TyperGroup):
-    """Commands of one word or two: `bench inplace` has options of its own, `bench moore:3:1` those of bench."""
+    """Commands of one word or two: `bench inplace` has options of its own, `bench moore:3:1` those
+    of bench."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         two = " ".join(args[:2])
@@ -68,7 +69,8 @@ for command in COMMANDS:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command; the exit status is 0 only on success, 2 if the command line itself is wrong."""
+    """Runs one command; the exit status is 0 only on success, 2 if the command line itself is
+    wrong."""
     try:
         return int(app(arguments, prog_name="tonari", standalone_mode=False) or 0)
     except typer.TyperException as error:

@@ -1,7 +1,8 @@
-"""Rounds and volume from the offsets alone: Träff et al., "Isomorphic, Sparse MPI-like Collective Communication", section 3.
+"""Rounds and volume from the offsets alone: Träff et al., "Isomorphic, Sparse MPI-like Collective
+Communication", section 3.
 
-Nothing here looks at a plan, so that plans can be checked against it. All functions take offsets of shape (s, d) and hold on grids
-where no two different offsets lead to the same rank.
+Nothing here looks at a plan, so that plans can be checked against it. All functions take offsets of
+shape (s, d) and hold on grids where no two different offsets lead to the same rank.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class ClosedForm:
 
 
 def steps_on_torus(offsets: np.ndarray) -> int:
-    """D (section 3.1): the sum over the dimensions of the largest positive and the largest negative coordinate."""
+    """D (section 3.1): the sum over the dimensions of the largest positive and the largest negative
+    coordinate."""
     if len(offsets) == 0:
         return 0
     return int(np.maximum(offsets, 0).max(axis=0).sum() + np.maximum(-offsets, 0).max(axis=0).sum())
@@ -32,9 +34,11 @@ def volume_alltoall(offsets: np.ndarray) -> int:
 
 
 def volume_allgather(offsets: np.ndarray) -> int:
-    """W as planned: the edges of the prefix trie (section 3.2), where edges of one node in one direction share their hops.
+    """W as planned: the edges of the prefix trie (section 3.2), where edges of one node in one
+    direction share their hops.
 
-    A block on its way three hops ahead is delivered at one and two on the way; the paper's trie counts 1 + 2 + 3 hops there.
+    A block on its way three hops ahead is delivered at one and two on the way; the paper's trie
+    counts 1 + 2 + 3 hops there.
     """
     ahead = sum(
         int(np.maximum.reduceat(np.maximum(c, 0), starts).sum()) for c, starts in _trie(offsets)
@@ -70,9 +74,11 @@ def closed_forms(offsets: np.ndarray, op: str) -> dict[str, ClosedForm]:
 
 
 def _trie(offsets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The prefix trie, level by level: the weights of its edges, sorted by the node they leave, and where each node's edges start.
+    """The prefix trie, level by level: the weights of its edges, sorted by the node they leave, and
+    where each node's edges start.
 
-    Dimensions are visited in the order of section 3.2: first those in which most neighbors share a coordinate.
+    Dimensions are visited in the order of section 3.2: first those in which most neighbors share a
+    coordinate.
     """
     if len(offsets) == 0:
         return []

@@ -1,4 +1,5 @@
-"""Who sends how much to whom: a communication matrix from a file, or that of a sparse matrix-vector product, its columns dealt out to ranks."""
+"""Who sends how much to whom: a communication matrix from a file, or that of a sparse matrix-vector
+product, its columns dealt out to ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ MOST_RANKS = 1 << 17
 
 @dataclass(frozen=True)
 class Communication:
-    """Rank senders[e] sends words[e] words to rank receivers[e]; no pair twice, nobody sends to itself.
+    """Rank senders[e] sends words[e] words to rank receivers[e]; no pair twice, nobody sends to
+    itself.
 
     about  what the file is and how it was read
     """
@@ -29,7 +31,8 @@ class Communication:
 
 
 def read_matrix(path: str, *, counts: bool = False, signed: bool = False) -> Matrix:
-    """A square sparse matrix from a Matrix Market file or a METIS graph (FILE.graph, FILE.metis), plain or gzipped; values are magnitudes.
+    """A square sparse matrix from a Matrix Market file or a METIS graph (FILE.graph, FILE.metis),
+    plain or gzipped; values are magnitudes.
 
     counts: values are numbers of words; signed: values as they are.
     """
@@ -54,7 +57,8 @@ def read_communication(path: str, parts: int | None = None) -> Communication:
     ranks = matrix.shape[0]
     if parts not in (None, ranks):
         raise Error(
-            f"{path} is a communication matrix of {ranks:,} ranks; --parts {parts} does not go with it",
+            f"{path} is a communication matrix of {ranks:,} ranks; --parts {parts} does not "
+            "go with it",
             ARGUMENT,
         )
     away = matrix.rows != matrix.columns
@@ -80,13 +84,15 @@ def read_product(
         how = "dealt out by Mt-KaHyPar"
     else:
         raise Error(
-            "say how many ranks there are: --parts P, or a partition with --partition FILE, or --communication if the file has an entry per pair of ranks",
+            "say how many ranks there are: --parts P, or a partition with --partition FILE, "
+            "or --communication if the file has an entry per pair of ranks",
             ARGUMENT,
         )
     ranks = parts or int(owners.max()) + 1
     if ranks > size:
         raise Error(
-            f"{partition_file} names {ranks:,} parts; {path} has {size:,} columns, which are too few",
+            f"{partition_file} names {ranks:,} parts; {path} has {size:,} columns, which are "
+            "too few",
             FILE,
         )
     senders, receivers, words = column_parallel(matrix, owners)
@@ -97,8 +103,8 @@ def read_product(
 def column_parallel(
     matrix: Matrix, owners: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """y = A x, column j and the entries j of x and y on rank owners[j]. A rank adds up what its columns give to y_i; one word then goes to the
-    owner of y_i. Senders, receivers and words."""
+    """y = A x, column j and the entries j of x and y on rank owners[j]. A rank adds up what its
+    columns give to y_i; one word then goes to the owner of y_i. Senders, receivers and words."""
     ranks = int(owners.max()) + 1
     partial = np.unique(
         matrix.rows * ranks + owners[matrix.columns]
@@ -110,8 +116,9 @@ def column_parallel(
 
 
 def row_parallel(matrix: Matrix, owners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """y = A x, row i and the entries i of x and y on rank owners[i]: x_j goes once to every other rank with an entry in column j. The same words as by columns with the
-    transpose, the other way."""
+    """y = A x, row i and the entries i of x and y on rank owners[i]: x_j goes once to every other
+    rank with an entry in column j. The same words as by columns with the transpose, the other
+    way."""
     receivers, senders, words = column_parallel(matrix.transposed(), owners)
     return senders, receivers, words
 

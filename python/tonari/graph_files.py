@@ -1,4 +1,5 @@
-"""Edge lists, METIS graphs, Matrix Market files and partitions: numbers out of text, and a sentence with file and line where that is wrong."""
+"""Edge lists, METIS graphs, Matrix Market files and partitions: numbers out of text, and a sentence
+with file and line where that is wrong."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def _is_number(word: bytes, dtype: type = np.int64) -> bool:
     )
 
 
-# Edge lists --------------------------------------------------------------------------------------------------------------------------------
+# Edge lists ---------------------------------------------------------------------------------------
 
 
 def edge_list(path: str, text: bytes) -> np.ndarray:
@@ -106,7 +107,8 @@ def _bad_line(path: str, bare: bytes, dtype: type, widths: tuple[int, ...], rule
                 return _wrong(
                     path,
                     number,
-                    f"'{word.decode(errors='replace')[:40]}' is no {'whole ' if dtype is np.int64 else ''}number",
+                    f"'{word.decode(errors='replace')[:40]}' is no "
+                    f"{'whole ' if dtype is np.int64 else ''}number",
                 )
         width = width or len(words)
         if len(words) not in widths or len(words) != width:
@@ -124,11 +126,12 @@ def _line_of(bare: bytes, row: int) -> int:
     return next(number for k, (number, _) in enumerate(_lines_with_words(bare)) if k == row)
 
 
-# METIS graphs ------------------------------------------------------------------------------------------------------------------------------
+# METIS graphs -------------------------------------------------------------------------------------
 
 
 def metis(path: str, text: bytes) -> Matrix:
-    """METIS's manual, section 4.1.1: a header `vertices edges [fmt [ncon]]`, then a line per vertex: [size] [weights] neighbor [weight] ..."""
+    """METIS's manual, section 4.1.1: a header `vertices edges [fmt [ncon]]`, then a line per
+    vertex: [size] [weights] neighbor [weight] ..."""
     lines = [
         (number, line)
         for number, line in enumerate(text.splitlines(), 1)
@@ -138,7 +141,8 @@ def metis(path: str, text: bytes) -> Matrix:
     body = lines[1 : 1 + vertices]
     if len(body) < vertices:
         raise Error(
-            f"{path} ends after {len(body):,} of the {vertices:,} vertices that its first line names",
+            f"{path} ends after {len(body):,} of the {vertices:,} vertices that its first "
+            "line names",
             FILE,
         )
     for number, line in lines[1 + vertices :]:
@@ -158,7 +162,8 @@ def metis(path: str, text: bytes) -> Matrix:
 
 
 def _metis_header(path: str, lines: list[tuple[int, bytes]]) -> tuple[int, int, int, bool]:
-    """Vertices, edges, numbers before a vertex's neighbors, and whether each neighbor is followed by a weight."""
+    """Vertices, edges, numbers before a vertex's neighbors, and whether each neighbor is followed
+    by a weight."""
     if not lines:
         raise Error(f"{path} is empty", FILE)
     number, words = lines[0][0], lines[0][1].split()
@@ -166,7 +171,8 @@ def _metis_header(path: str, lines: list[tuple[int, bytes]]) -> tuple[int, int, 
         raise _wrong(
             path,
             number,
-            "a METIS graph begins with the numbers of vertices and edges, then perhaps fmt and ncon",
+            "a METIS graph begins with the numbers of vertices and edges, then perhaps fmt "
+            "and ncon",
         )
     vertices, edges = int(words[0]), int(words[1])
     flags = words[2].decode().zfill(3) if len(words) > 2 else "000"
@@ -238,7 +244,8 @@ def _check_metis(
     columns: np.ndarray,
     values: np.ndarray | None,
 ) -> None:
-    """Neighbors exist, are others, are named once, and name the vertex in return with the same weight."""
+    """Neighbors exist, are others, are named once, and name the vertex in return with the same
+    weight."""
     size = len(body)
 
     def at(where: np.ndarray, sentence: str) -> None:
@@ -276,7 +283,7 @@ def _check_metis(
         )
 
 
-# Matrices ----------------------------------------------------------------------------------------------------------------------------------
+# Matrices -----------------------------------------------------------------------------------------
 
 
 _LAYOUTS, _FIELDS = (
@@ -289,9 +296,11 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 def matrix_market(
     path: str, text: bytes, *, real: bool = False, counts: bool = False, signed: bool = False
 ) -> Matrix:
-    """The NIST's exchange format. (scipy's reader crashes on some files that are wrong, and passes over surplus words.)
+    """The NIST's exchange format. (scipy's reader crashes on some files that are wrong, and passes
+    over surplus words.)
 
-    real: complex matrices are rejected; counts: entries must be whole numbers that are not negative; signed: values as they are (of real matrices), not magnitudes.
+    real: complex matrices are rejected; counts: entries must be whole numbers that are not
+    negative; signed: values as they are (of real matrices), not magnitudes.
     """
     layout, field, symmetry = _market_header(path, text)
     if real and field == "complex":
@@ -373,14 +382,16 @@ def _market_header(path: str, text: bytes) -> tuple[str, str, str]:
 
 
 def _market_size(path: str, bare: bytes, layout: str) -> tuple[tuple[int, int], int, bytes]:
-    """Rows and columns, entries (of a sparse matrix), and the text with the line of sizes left empty."""
+    """Rows and columns, entries (of a sparse matrix), and the text with the line of sizes left
+    empty."""
     number, words = next(_lines_with_words(bare), (1, []))
     expected = 3 if layout == "coordinate" else 2
     if len(words) != expected or not all(word.isdigit() and len(word) < 18 for word in words):
         raise _wrong(
             path,
             number,
-            f"here should be rows, columns{' and entries' if expected == 3 else ''}: {expected} numbers",
+            f"here should be rows, columns{' and entries' if expected == 3 else ''}: "
+            f"{expected} numbers",
         )
     sizes = [int(word) for word in words]
     _check_size(path, max(sizes[:2]), sizes[2] if expected == 3 else sizes[0] * sizes[1])
@@ -407,7 +418,8 @@ def _places(
 
 
 def _dense_places(size: tuple[int, int], symmetry: str) -> tuple[np.ndarray, np.ndarray]:
-    """Column by column; of symmetric ones from the diagonal down, of skew-symmetric ones from below it."""
+    """Column by column; of symmetric ones from the diagonal down, of skew-symmetric ones from below
+    it."""
     if symmetry == "general":
         columns, rows = np.divmod(np.arange(size[0] * size[1]), max(size[0], 1))
         return rows, columns
@@ -419,21 +431,24 @@ def _check_size(path: str, size: int, edges: int) -> None:
     """Before memory is asked for; rows may be more than ranks."""
     if size > MOST_ROWS or edges > MOST_ENTRIES:
         raise Error(
-            f"{path} claims {size:,} rows and {edges:,} entries, which is too much for this command",
+            f"{path} claims {size:,} rows and {edges:,} entries, which is too much for this "
+            "command",
             FILE,
         )
 
 
-# Partitions --------------------------------------------------------------------------------------------------------------------------------
+# Partitions ---------------------------------------------------------------------------------------
 
 
 def partition(path: str, text: bytes, size: int, parts: int | None) -> np.ndarray:
-    """A part number, from 0, for each of `size` columns, one per line: what METIS, KaHyPar and others write. parts: how many there are; None: as the file says."""
+    """A part number, from 0, for each of `size` columns, one per line: what METIS, KaHyPar and
+    others write. parts: how many there are; None: as the file says."""
     bare = re.sub(rb"[#%][^\r\n]*", b"", text)
     found = _numbers(path, bare, np.int64, (1,), "a line is one part number")[:, 0]
     if len(found) != size:
         raise Error(
-            f"{path} has {len(found):,} part numbers, but the matrix has {size:,} columns; expected one line for each",
+            f"{path} has {len(found):,} part numbers, but the matrix has {size:,} columns; "
+            "expected one line for each",
             FILE,
         )
     wrong = (found < 0) | (found >= (parts or MOST_ROWS))

@@ -1,4 +1,5 @@
-"""What `tonari plan --graph` finds out: facts about the graph, a row per algorithm, and which one would be chosen."""
+"""What `tonari plan --graph` finds out: facts about the graph, a row per algorithm, and which one
+would be chosen."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class GraphReport:
 def make_question(
     graph: Graph, op: str, *, bytes: int, machine: str | None, node_ranks: int
 ) -> Any:
-    """An exchange on the graph; for the arguments see tonari.Neighborhood.exchange. node_ranks: so many consecutive ranks share a node."""
+    """An exchange on the graph; for the arguments see tonari.Neighborhood.exchange. node_ranks: so
+    many consecutive ranks share a node."""
     check_range("bytes", bytes, 2**63 - 1)
     check_range("--node-ranks", node_ranks, MOST_RANKS)
     c = core()
@@ -63,7 +65,8 @@ def make_question(
 
 
 def algorithms_for(algorithm: str) -> Iterator[str]:
-    """All algorithms for graphs, or the one named; raises with the list if there is none of that name."""
+    """All algorithms for graphs, or the one named; raises with the list if there is none of that
+    name."""
     names = [name for name, _ in core().graph_algorithms()]
     if algorithm and algorithm not in names:
         raise Error(
@@ -82,7 +85,8 @@ def make_report(
     algorithm: str,
     variants: bool,
 ) -> GraphReport:
-    """answers: of question.analyze, all algorithms after each other; algorithm: the one asked for, or empty."""
+    """answers: of question.analyze, all algorithms after each other; algorithm: the one asked for,
+    or empty."""
     refused = [row for row in answers if row.reason]
     if algorithm and refused:
         raise Error(f"{algorithm} cannot be used here: {refused[0].reason}", ALGORITHM)
@@ -93,7 +97,8 @@ def make_report(
             for name in dict.fromkeys(r.algorithm for r in rows)
         ]
     chosen = min(rows, key=lambda row: row.predicted_us)
-    # In one of coloring's variants the colors are the stages; in another they only order the messages.
+    # In one of coloring's variants the colors are the stages; in another they only order the
+    # messages.
     colors = max(
         (row.stages for row in answers if row.algorithm == "coloring" and not row.reason),
         default=None,
@@ -151,8 +156,14 @@ def reason_of(report: GraphReport) -> str:
     if linear is None or chosen is linear:
         slower = second.predicted_us / chosen.predicted_us
         extra = " and sends more bytes" if second.total_blocks > chosen.total_blocks else ""
-        return f"predicted fastest: the next, {second.algorithm}, takes {slower:.2f} times as long{extra}"
-    return f"predicted {linear.predicted_us / chosen.predicted_us:.2f} times as fast as linear: {_difference(chosen, linear)}"
+        return (
+            f"predicted fastest: the next, {second.algorithm}, takes {slower:.2f} times as "
+            f"long{extra}"
+        )
+    return (
+        f"predicted {linear.predicted_us / chosen.predicted_us:.2f} times as fast as linear: "
+        f"{_difference(chosen, linear)}"
+    )
 
 
 def _difference(row: Any, linear: Any) -> str:
@@ -170,7 +181,8 @@ def _difference(row: Any, linear: Any) -> str:
 
 
 def json_row(report: GraphReport, row: Any) -> dict[str, Any]:
-    """A flat row; colors and bound are null for all but coloring, crossover_bytes where it would take too long to find."""
+    """A flat row; colors and bound are null for all but coloring, crossover_bytes where it would
+    take too long to find."""
     coloring = row.algorithm == "coloring"
     return {
         "algorithm": row.algorithm,

@@ -1,4 +1,5 @@
-"""Directed graphs from files: who sends to whom, of a communication matrix, a mesh, or the rows of a matrix dealt out to ranks."""
+"""Directed graphs from files: who sends to whom, of a communication matrix, a mesh, or the rows of
+a matrix dealt out to ranks."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ WORD = 8  # bytes of an entry of x
 
 @dataclass(frozen=True)
 class Graph:
-    """Edge e goes from rank senders[e] to rank receivers[e]; repeats and edges from a rank to itself are allowed.
+    """Edge e goes from rank senders[e] to rank receivers[e]; repeats and edges from a rank to
+    itself are allowed.
 
     Of one rank, the edges in their order are its send blocks 0, 1, 2, ...
 
     senders, receivers  int32 arrays
-    weights             float64 array as long, what the file says about the size of each edge; None: nothing
+    weights             float64 array as long, what the file says about the size of each edge;
+                        None: nothing
     about               what the file is and how it was read
     """
 
@@ -34,11 +37,13 @@ class Graph:
 
 
 def read_graph(path: str, ranks: int | None = None) -> Graph:
-    """A graph from an edge list, a METIS graph (FILE.graph, FILE.metis) or a Matrix Market file, each plain or gzipped.
+    """A graph from an edge list, a METIS graph (FILE.graph, FILE.metis) or a Matrix Market file,
+    each plain or gzipped.
 
-    ranks: fewer than the file has rows or vertices: they are dealt out in contiguous blocks, the first ones larger by one where it does not
-    come out even. Of a matrix (and a METIS graph, as one) rank a then sends to rank b if a row of b has a nonzero in a column of a: what a
-    sparse matrix-vector product by rows sends around. Of an edge list it sends along its edges.
+    ranks: fewer than the file has rows or vertices: they are dealt out in contiguous blocks, the
+    first ones larger by one where it does not come out even. Of a matrix (and a METIS graph, as
+    one) rank a then sends to rank b if a row of b has a nonzero in a column of a: what a sparse
+    matrix-vector product by rows sends around. Of an edge list it sends along its edges.
     """
     if ranks is not None and not 1 <= ranks <= MOST_RANKS:
         raise Error(f"--ranks must be from 1 to {MOST_RANKS:,}, not {ranks}", ARGUMENT)
@@ -86,14 +91,16 @@ def _merged(
 
 
 def _from_matrix(matrix: Matrix, ranks: int | None, path: str, about: str) -> Graph:
-    """A communication matrix, entry (i, j) for what rank i sends to rank j, if there are as many ranks as rows; else rows dealt out."""
+    """A communication matrix, entry (i, j) for what rank i sends to rank j, if there are as many
+    ranks as rows; else rows dealt out."""
     rows, columns = matrix.shape
     if ranks is not None and ranks > rows:
         raise Error(f"{path} has {rows:,} rows, fewer than the {ranks:,} of --ranks", TOPOLOGY)
     if ranks is None or ranks == rows == columns:
         if rows != columns:
             raise Error(
-                f"{path} is {rows:,} x {columns:,}: to say who sends to whom a matrix must be square; --ranks deals out its rows",
+                f"{path} is {rows:,} x {columns:,}: to say who sends to whom a matrix must "
+                "be square; --ranks deals out its rows",
                 TOPOLOGY,
             )
         return _graph(rows, matrix.rows, matrix.columns, matrix.values, about, path)
@@ -107,13 +114,14 @@ def _from_matrix(matrix: Matrix, ranks: int | None, path: str, about: str) -> Gr
 
 
 def distinct(keys: np.ndarray) -> np.ndarray:
-    """Sorted, each once. (np.unique hashes, which takes ten times as long for millions of integers.)"""
+    """Sorted, each once. (np.unique hashes, which takes ten times as long for millions of
+    integers.)"""
     keys = np.sort(keys)
     return keys[np.diff(keys, prepend=keys[:1] - 1) != 0]
 
 
 def _owners(indices: np.ndarray, size: int, ranks: int) -> np.ndarray:
-    """Which rank has each index: contiguous blocks, the first size % ranks of them longer by one."""
+    """The rank of each index: contiguous blocks, the first size % ranks of them longer by one."""
     short, longer = divmod(size, ranks)
     border = longer * (short + 1)
     return np.where(

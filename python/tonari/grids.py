@@ -19,14 +19,16 @@ def radii(offsets: np.ndarray) -> list[int]:
 
 
 def dims_without_wrap(offsets: np.ndarray) -> tuple[int, ...]:
-    """A torus on which no two offsets meet; 4r+1 along each dimension also leaves room for sums of two, 2r+1 is the least."""
+    """A torus on which no two offsets meet; 4r+1 along each dimension also leaves room for sums of
+    two, 2r+1 is the least."""
     reach = radii(offsets)
     for factor in (4, 2):
         dims = tuple(factor * r + 1 for r in reach)
         if prod(dims) <= MOST_RANKS:
             return dims
     raise Error(
-        "the offsets reach too far for a torus on which no two of them meet: give the grid with --dims",
+        "the offsets reach too far for a torus on which no two of them meet: give the grid "
+        "with --dims",
         TOPOLOGY,
     )
 

@@ -20,7 +20,8 @@ def algorithms() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Neighborhood:
-    """Every rank R of a grid sends block i to R + offsets[i] and receives block i from R - offsets[i].
+    """Every rank R of a grid sends block i to R + offsets[i] and receives block i from R -
+    offsets[i].
 
     offsets   int32 array of shape (s, d): s neighbors, d dimensions (1 to 8)
     dims      ranks along each of the d dimensions
@@ -74,11 +75,13 @@ class Exchange:
     position: tuple[int, ...]  # coordinates of rank
 
     def plans(self, algorithm: str = "", *, variants: bool = False) -> list[Any]:
-        """A row per algorithm (or for the one named), the fastest variant of each; with `variants` all of them.
+        """A row per algorithm (or for the one named), the fastest variant of each; with `variants`
+        all of them.
 
-        Rows have algorithm, variant, summary, reason (why it is not applicable, else empty) and, per rank and exchange, rounds, depth,
-        messages, volume_blocks, bytes, scratch_blocks; predicted_us; and crossover_bytes, the block size from which it is predicted to be
-        slower than linear (0: never faster, -1: always faster).
+        Rows have algorithm, variant, summary, reason (why it is not applicable, else empty) and,
+        per rank and exchange, rounds, depth, messages, volume_blocks, bytes, scratch_blocks;
+        predicted_us; and crossover_bytes, the block size from which it is predicted to be slower
+        than linear (0: never faster, -1: always faster).
         """
         return self._question.analyze(algorithm, variants)
 
@@ -87,18 +90,21 @@ class Exchange:
         return self._question.count(algorithm)
 
     def variants(self, algorithm: str = "") -> list[tuple[str, str]]:
-        """Algorithm and variant of every plan that could be used, of all algorithms or of the one named."""
+        """Algorithm and variant of every plan that could be used, of all algorithms or of the one
+        named."""
         return self._question.variants(algorithm)
 
     def draw(self, algorithm: str, variant: str | None = None, *, most_blocks: int = 4) -> str:
-        """The rounds of one rank's plan as text, a line per message; peers are named by the way to them.
+        """The rounds of one rank's plan as text, a line per message; peers are named by the way to
+        them.
 
         variant: None: the fastest; most_blocks: runs of blocks named per message before "...".
         """
         return self._question.draw(algorithm, self._variant(algorithm, variant), most_blocks)
 
     def prove(self, algorithm: str, variant: str | None = None) -> str:
-        """Runs all ranks' plans in the reference executor. Empty if they are right, else the first thing that is wrong."""
+        """Runs all ranks' plans in the reference executor. Empty if they are right, else the first
+        thing that is wrong."""
         ok, what = self._question.prove(algorithm, self._variant(algorithm, variant))
         return "" if ok else what
 
@@ -116,9 +122,11 @@ def neighborhood(
     dims: Sequence[int] | None = None,
     periodic: Sequence[bool] | bool = True,
 ) -> Neighborhood:
-    """A neighborhood by name ("moore:3:1", "star:3:2", "octant:3", "shells:3:3,7"), from a file of offsets, or from s rows of d offsets.
+    """A neighborhood by name ("moore:3:1", "star:3:2", "octant:3", "shells:3:3,7"), from a file of
+    offsets, or from s rows of d offsets.
 
-    dims: ranks along each dimension; without it so many that no two offsets meet and no block wraps around.
+    dims: ranks along each dimension; default: large enough that no two offsets meet and no block
+    wraps around.
     periodic: one flag per dimension, or one for all.
     """
     if isinstance(pattern, str):

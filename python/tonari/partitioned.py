@@ -1,4 +1,5 @@
-"""A square matrix dealt out to ranks by rows, each rank's rows consecutive: as NumPy files of which every rank reads its own part."""
+"""A square matrix dealt out to ranks by rows, each rank's rows consecutive: as NumPy files of which
+every rank reads its own part."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from tonari.partitioner import make_partition
 
 @dataclass(frozen=True)
 class Partitioned:
-    """Row k of the permuted matrix has its columns, ascending, and their values at row_begin[k] to row_begin[k + 1]; rank p owns the rows ranges[p] to ranges[p + 1].
+    """Row k of the permuted matrix has its columns, ascending, and their values at row_begin[k] to
+    row_begin[k + 1]; rank p owns the rows ranges[p] to ranges[p + 1].
 
     permutation: row k was row permutation[k] before, and so was column k.
     """
@@ -44,7 +46,7 @@ class Partitioned:
 
 
 def equal_blocks(size: int, parts: int) -> np.ndarray:
-    """The part of each row: as they stand in the file, in blocks whose sizes differ by one at most."""
+    """The part of each row: as they stand in the file, in blocks that differ by one row at most."""
     return np.arange(size) * parts // size
 
 
@@ -56,7 +58,8 @@ def owners_of(
     partition_file: str | None = None,
     blocks: bool = False,
 ) -> tuple[np.ndarray, int]:
-    """The part of each row, and how many there are: from a file, in equal blocks, or by the partitioner so that few x_j travel in a product by rows."""
+    """The part of each row, and how many there are: from a file, in equal blocks, or by the
+    partitioner so that few x_j travel in a product by rows."""
     size = matrix.shape[0]
     if parts is not None and parts > size:
         raise Error(f"{path} has {size:,} rows, which are too few for {parts:,} parts", ARGUMENT)
@@ -65,7 +68,8 @@ def owners_of(
         parts = parts or int(owners.max()) + 1
         if parts > size:
             raise Error(
-                f"{partition_file} names {parts:,} parts; {path} has {size:,} rows, which are too few",
+                f"{partition_file} names {parts:,} parts; {path} has {size:,} rows, which "
+                "are too few",
                 FILE,
             )
         return owners, parts
@@ -102,14 +106,16 @@ def _begins(counts: np.ndarray) -> np.ndarray:
 
 
 def laplacian(matrix: Matrix, path: str) -> Matrix:
-    """Values by the places alone: -1 beside the diagonal, and on it one more than there are of these in the row, so that the matrix is symmetric positive definite
-    (its rows are strictly diagonally dominant)."""
+    """Values by the places alone: -1 beside the diagonal, and on it one more than there are of
+    these in the row, so that the matrix is symmetric positive definite (its rows are strictly
+    diagonally dominant)."""
     size = matrix.shape[0]
     away = matrix.rows != matrix.columns
     rows, columns = matrix.rows[away], matrix.columns[away]
     if not np.array_equal(np.sort(rows * size + columns), np.sort(columns * size + rows)):
         raise Error(
-            f"{path} has entries without one on the other side of the diagonal; --laplacian needs a matrix whose places are symmetric",
+            f"{path} has entries without one on the other side of the diagonal; --laplacian "
+            "needs a matrix whose places are symmetric",
             FILE,
         )
     everyone = np.arange(size)
@@ -125,13 +131,14 @@ def read_for_products(path: str, *, with_laplacian: bool = False) -> Matrix:
     return laplacian(matrix, path) if with_laplacian else matrix
 
 
-# Files -------------------------------------------------------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------------
 
 NAMES = [field.name for field in fields(Partitioned)]
 
 
 def write(partitioned: Partitioned, folder: Path) -> None:
-    """Into a folder beside them first: whoever finds ranges.npy, which comes last, finds the others, and of the same matrix."""
+    """Into a folder beside them first: whoever finds ranges.npy, which comes last, finds the
+    others, and of the same matrix."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as place:
@@ -142,7 +149,8 @@ def write(partitioned: Partitioned, folder: Path) -> None:
                 (Path(place) / f"{name}.npy").replace(folder / f"{name}.npy")
     except OSError as error:
         raise Error(
-            f"cannot write the files of the matrix into {folder}: {(error.strerror or str(error)).lower()}",
+            f"cannot write the files of the matrix into {folder}: "
+            f"{(error.strerror or str(error)).lower()}",
             FILE,
         ) from None
 
@@ -161,7 +169,8 @@ def read(folder: Path) -> Partitioned:
         dtype = np.float64 if name == "values" else np.int64
         if found[name].dtype != dtype or found[name].ndim != 1:
             raise Error(
-                f"{path} should hold a list of {dtype.__name__}, not {found[name].dtype} of {found[name].ndim} dimensions",
+                f"{path} should hold a list of {dtype.__name__}, not {found[name].dtype} of "
+                f"{found[name].ndim} dimensions",
                 FILE,
             )
     partitioned = Partitioned(**found)
@@ -186,7 +195,8 @@ def _check(p: Partitioned, folder: Path) -> None:
         or len(p.columns) != len(p.values)
     ):
         raise Error(
-            f"the files in {folder} do not go together: row_begin.npy should rise from 0 to the length of columns.npy and values.npy",
+            f"the files in {folder} do not go together: row_begin.npy should rise from 0 to "
+            "the length of columns.npy and values.npy",
             FILE,
         )
     if not rising(p.ranges, size):

@@ -1,4 +1,5 @@
-"""Columns of a matrix dealt out to ranks by a hypergraph partitioner, so that a product by columns sends few words."""
+"""Columns of a matrix dealt out to ranks by a hypergraph partitioner, so that a product by columns
+sends few words."""
 
 from __future__ import annotations
 
@@ -11,13 +12,18 @@ from tonari.graph_files import Matrix
 
 IMBALANCE = 0.03
 SEED = 1
-MANY = 128  # parts: above, Mt-KaHyPar's preset for many parts, several times as fast for a few percent more words
-THREADS = 1  # with more, that preset does not give the same twice; the first number that a process asks for holds for all later calls
+# Above this many parts, Mt-KaHyPar has a preset for many parts, which is several times as fast for a
+# few percent more words.
+MANY = 128
+# With more threads that preset does not give the same twice. The first number that a process asks
+# for holds for all later calls.
+THREADS = 1
 
 
 def make_partition(matrix: Matrix, parts: int) -> np.ndarray:
-    """The part of each column. A vertex per column, weighted by its nonzeros; net i is the columns of row i and column i, so that the parts that a net
-    touches, less one, are the words that the partial results of y_i take (row-net model, connectivity metric). The same on every call."""
+    """The part of each column. A vertex per column, weighted by its nonzeros; net i is the columns
+    of row i and column i, so that the parts that a net touches, less one, are the words that the
+    partial results of y_i take (row-net model, connectivity metric). The same on every call."""
     size = matrix.shape[1]
     if parts == 1:
         return np.zeros(size, np.int64)
@@ -43,7 +49,8 @@ def make_partition(matrix: Matrix, parts: int) -> np.ndarray:
         mtkahypar.SystemError,
     ) as error:
         raise Error(
-            f"Mt-KaHyPar cannot make {parts} parts of {size} columns ({error}); a partition can be given with --partition FILE",
+            f"Mt-KaHyPar cannot make {parts} parts of {size} columns ({error}); a partition "
+            "can be given with --partition FILE",
             INTERNAL,
         ) from None
 
@@ -64,7 +71,8 @@ def _mtkahypar() -> Any:
         import mtkahypar
     except ImportError:
         raise Error(
-            "the partitioner Mt-KaHyPar is not installed: run `pip install mtkahypar`, or give a partition with --partition FILE",
+            "the partitioner Mt-KaHyPar is not installed: run `pip install mtkahypar`, or "
+            "give a partition with --partition FILE",
             INTERNAL,
         ) from None
     return mtkahypar

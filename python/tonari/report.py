@@ -48,7 +48,8 @@ class Report:
 def make_report(
     near: Neighborhood, exchange: Exchange, op: str, algorithm: str, variants: bool
 ) -> Report:
-    """Analyzes all algorithms and checks their plans against the closed forms; algorithm: the one asked for, or empty."""
+    """Analyzes all algorithms and checks their plans against the closed forms; algorithm: the one
+    asked for, or empty."""
     answers = exchange.plans(variants=variants)
     rows = [row for row in answers if not row.reason]
     chosen = min(_asked(exchange, answers, algorithm) or rows, key=lambda row: row.predicted_us)
@@ -104,14 +105,16 @@ def _check(report: Report) -> None:
             form.volume,
         ):
             raise Error(
-                f"{row.algorithm} sends {row.messages} messages with {row.volume_blocks} blocks, but the offsets ask for"
+                f"{row.algorithm} sends {row.messages} messages with {row.volume_blocks} "
+                "blocks, but the offsets ask for"
                 f" {form.rounds} and {form.volume}: please report this",
                 INTERNAL,
             )
     for c in report.section3:
         if c.formula != c.planned:
             raise Error(
-                f"{c.symbol} is {c.formula} by its formula, but {c.planned} in the plan: please report this",
+                f"{c.symbol} is {c.formula} by its formula, but {c.planned} in the plan: "
+                "please report this",
                 INTERNAL,
             )
 
@@ -122,7 +125,8 @@ def form_of(report: Report, row: Any) -> ClosedForm | None:
 
 
 def prove_plans(report: Report, near: Neighborhood, exchange: Exchange, algorithm: str) -> None:
-    """Runs the reference executor on `near` for every variant of the algorithm, or of all; raises if one is wrong."""
+    """Runs the reference executor on `near` for every variant of the algorithm, or of all; raises
+    if one is wrong."""
     report.proved_on = near
     for name, variant in exchange.variants(algorithm):
         label = f"{name} ({variant})" if variant else name

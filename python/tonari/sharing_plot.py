@@ -1,4 +1,5 @@
-"""Messages per rank before and after: ranks sorted by how many they send or receive, a line per scheme."""
+"""Messages per rank before and after: ranks sorted by how many they send or receive, a line per
+scheme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Zhao et al. 2021, Figures 8 to 10 and Table 2, over the size of the subdomain: steps, exchanges, computing, padding."""
+"""Zhao et al. 2021, Figures 8 to 10 and Table 2, over the size of the subdomain: steps, exchanges,
+computing, padding."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def draw(rows: list[Row], file: Path) -> None:
     first = rows[0]
     points = "" if first["stencil"] == "none" else f", {first['stencil']} points"
     figure.suptitle(
-        f"{first['mpi']} {first['mpi_version']}, {first['ranks']} ranks as {first['dims']}, ghosts of {first['ghost']} cells{points}; median of the slowest rank"
+        f"{first['mpi']} {first['mpi_version']}, {first['ranks']} ranks as {first['dims']}, "
+        f"ghosts of {first['ghost']} cells{points}; median of the slowest rank"
     )
     counts = sorted({row["size"] for row in rows})
     for axis in axes.flat:

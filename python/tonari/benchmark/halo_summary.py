@@ -43,7 +43,8 @@ def typical(rows: Iterable[Row]) -> list[Row]:
 
 
 def series(rows: Iterable[Row], key: str) -> dict[str, list[tuple[int, float]]]:
-    """By exchange: points of a field over the size. Wrong results have none, nor have those without the field."""
+    """By exchange: points of a field over the size. Wrong results have none, nor have those without
+    the field."""
     found: dict[str, list[tuple[int, float]]] = {}
     for row in typical(rows):
         if row["verified"] and row[key] is not None:

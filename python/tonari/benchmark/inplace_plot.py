@@ -57,7 +57,8 @@ def draw(rows: list[Row], file: Path) -> None:
         _draw_kind(time, memory, kind, members)
     first = rows[0]
     figure.suptitle(
-        f"{first['mpi']} {first['mpi_version']}, {output.size(first['total_bytes'])} per rank, {first['sizes']} sizes"
+        f"{first['mpi']} {first['mpi_version']}, {output.size(first['total_bytes'])} per "
+        f"rank, {first['sizes']} sizes"
     )
     save(figure, file)
     pyplot.close(figure)

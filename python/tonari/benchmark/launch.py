@@ -37,14 +37,15 @@ def build_tree() -> Path:
     folder = Path(os.environ.get("TONARI_BUILD") or "build")
     if not (folder / "tonari-config.json").is_file():
         raise Error(
-            f"there is no build in {folder}: run `make build`, or set TONARI_BUILD to the build folder",
+            f"there is no build in {folder}: run `make build`, or set TONARI_BUILD to the "
+            "build folder",
             FILE,
         )
     return folder
 
 
 def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
-    """The MPI called so, or the first one of the build, with the benchmark program that is wanted."""
+    """The MPI of this name, or the first one of the build, with the wanted benchmark program."""
     config = json.loads((build_tree() / "tonari-config.json").read_text())
     mpis = config["mpis"]
     if not mpis:
@@ -52,7 +53,8 @@ def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
     name = name or next(iter(mpis))
     if name not in mpis:
         raise Error(
-            f"the build has no {name}, only {', '.join(mpis)}: choose one of these, or install it and build again",
+            f"the build has no {name}, only {', '.join(mpis)}: choose one of these, or "
+            "install it and build again",
             ARGUMENT,
         )
     program = Path(mpis[name]["bin"]) / wanted
@@ -69,7 +71,8 @@ def process_counts(text: str, option: str = "--ranks", most: int = 65536) -> lis
         counts = [0]
     if min(counts) < 1 or max(counts) > most:
         raise typer.BadParameter(
-            f"{option} is '{text}'; it must be numbers of processes from 1 to {most}, for example 2,4,8"
+            f"{option} is '{text}'; it must be numbers of processes from 1 to {most}, for "
+            "example 2,4,8"
         )
     return counts
 
@@ -86,7 +89,8 @@ ANY_RANKS = {
 
 
 def environment(ranks: int) -> dict[str, str]:
-    """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores are scarce."""
+    """Lets any number of ranks run anywhere, root included. Waiting ranks yield only where cores
+    are scarce."""
     # What a benchmark can ask for by a key, a variable would override.
     ours = {row.variable for row in core().settings() if row.key}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
@@ -102,12 +106,14 @@ def command(mpi: Mpi, ranks: int, hosts: int) -> list[str]:
         raise Error("--hosts starts its ranks with Open MPI: use --mpi openmpi", ARGUMENT)
     if os.geteuid() != 0:
         raise Error(
-            "--hosts makes network namespaces, which only root can: run it as root, or leave out --hosts",
+            "--hosts makes network namespaces, which only root can: run it as root, or leave "
+            "out --hosts",
             ARGUMENT,
         )
     if ranks % hosts:
         raise Error(
-            f"{ranks} ranks cannot be spread evenly over {hosts} hosts: make --ranks a multiple of --hosts",
+            f"{ranks} ranks cannot be spread evenly over {hosts} hosts: make --ranks a "
+            "multiple of --hosts",
             ARGUMENT,
         )
     script = mpi.source / "tools" / "netns_hosts.py"
@@ -129,7 +135,8 @@ def launch(
     hosts: int = 0,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Rows:
-    """Runs the program once. progress gets its lines as they come. Raises Error with the program's own sentence."""
+    """Runs the program once. progress gets its lines as they come. Raises Error with the program's
+    own sentence."""
     with tempfile.TemporaryDirectory(prefix="tonari-bench-") as folder:
         output = Path(folder) / "rows.json"
         full = [*command(mpi, ranks, hosts), str(mpi.program), *arguments, "--output", str(output)]

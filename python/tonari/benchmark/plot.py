@@ -1,4 +1,5 @@
-"""Time over block size: one picture per pattern and operation, one line per algorithm, with its quartiles as a band."""
+"""Time over block size: one picture per pattern and operation, one line per algorithm, with its
+quartiles as a band."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ def save(figure: Any, file: Path) -> None:
 
 def _where(row: dict[str, Any]) -> str:
     hosts = f" on {row['hosts']} hosts" if row["hosts"] else ""
-    return f"{row['mpi']} {row['mpi_version']}, {row['ranks']} ranks{hosts}; median and quartiles of the slowest rank"
+    return (
+        f"{row['mpi']} {row['mpi_version']}, {row['ranks']} ranks{hosts}; median and quartiles "
+        "of the slowest rank"
+    )
 
 
 def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> None:

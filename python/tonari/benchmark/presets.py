@@ -1,4 +1,5 @@
-"""The experiments of the papers, small enough for two cores: table2 to fig5 of Traff et al. 2016, fig9 to fig11 of Hoefler and Schneider 2012."""
+"""The experiments of the papers, small enough for two cores: table2 to fig5 of Traff et al. 2016,
+fig9 to fig11 of Hoefler and Schneider 2012."""
 
 from __future__ import annotations
 
@@ -34,13 +35,15 @@ _AGAINST_NATIVE = "auto,native,native-persistent,irecv,torus,torus-direct"
 _THREE = "auto,linear,tonari-irecv,irecv,torus,torus-direct"
 
 _WIDE = "16,128,1024,8192,65536,1048576"
-# No algorithm that may not apply: one that is named and does not is an error. An empty list stands for all that do.
+# No algorithm is listed that may not apply: a named one that does not is an error. An empty list
+# stands for all that do.
 _ON_GRAPHS = ""
 
 PRESETS: dict[str, list[Run]] = {
     # Table 2: making neighborhoods and requests, d = 2..5, r = 1..3.
     "table2": [Run(f"moore:{d}:{r}", setup=True) for d in (2, 3, 4, 5) for r in (1, 2, 3)],
-    # Figure 2: all-to-all on Moore neighborhoods and on one with positive coordinates only, against MPI's collective.
+    # Figure 2: all-to-all on Moore neighborhoods and on one with positive coordinates only, against
+    # MPI's collective.
     "fig2": [
         Run(p, bytes=_SMALL, algorithms=_AGAINST_NATIVE)
         for p in ("moore:2:1", "moore:3:1", "moore:4:1", "moore:5:1", "moore:3:3", "octant:3:3")
@@ -61,7 +64,8 @@ PRESETS: dict[str, list[Run]] = {
         for pattern in ("moore:3:3", "octant:3:3")
         for op in ("allgather", "alltoall")
     ],
-    # Figure 9: a sparse all-to-all A(16 bytes, p) of varying density. Most interesting with --ranks 8 or 16.
+    # Figure 9: a sparse all-to-all A(16 bytes, p) of varying density. Most interesting with
+    # --ranks 8 or 16.
     "fig9": [
         Run(f"random:{density}", bytes="16", algorithms=_ON_GRAPHS)
         for density in ("0.1", "0.25", "0.5", "0.75", "1")

@@ -1,4 +1,5 @@
-"""How a command that has measured or counted ends: files and plots are written, then rows for programs or a table for people."""
+"""How a command that has measured or counted ends: files and plots are written, then rows for
+programs or a table for people."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def report(
     draw: Callable[[Rows, Path], None],
     show: Callable[[Rows], None],
 ) -> None:
-    """json: rows on standard output, and nothing else; file, plot: where the rows and their picture go, too."""
+    """json: rows on standard output, and nothing else; file, plot: where the rows and their picture
+    go, too."""
     if file:
         write(rows, file)
     if plot:

@@ -1,4 +1,5 @@
-"""Matrices for `tonari bench spmv`: from files, or one that is made up, irregular and the same on every call."""
+"""Matrices for `tonari bench spmv`: from files, or one that is made up, irregular and the same on
+every call."""
 
 from __future__ import annotations
 
@@ -20,9 +21,12 @@ ABOUT = "made-up mesh with links"
 
 
 def made_up(side: int = SIDE) -> Matrix:
-    """The graph Laplacian of a mesh (each point with its four neighbors) whose points have links, too. Their number per row follows a power law, and the rows with the most
-    lie together in a corner, as dense parts of real matrices do; rows with many links have them to points anywhere, the others to points nearby. So a few ranks talk to
-    nearly all, and the rest to a few. Symmetric; values are those of `tonari partition --laplacian`, which make it positive definite."""
+    """The graph Laplacian of a mesh (each point with its four neighbors) whose points have links,
+    too. Their number per row follows a power law, and the rows with the most lie together in a
+    corner, as dense parts of real matrices do; rows with many links have them to points anywhere,
+    the others to points nearby. So a few ranks talk to nearly all, and the rest to a few.
+    Symmetric; values are those of `tonari partition --laplacian`, which make it positive
+    definite."""
     size = side * side
     random = np.random.default_rng(SEED)
     y, x = np.divmod(np.arange(size), side)
@@ -49,7 +53,8 @@ def made_up(side: int = SIDE) -> Matrix:
 
 
 class Source:
-    """Where the matrix comes from, and how it is dealt out: a file by Mt-KaHyPar or in blocks, a folder of `tonari partition` as it is, the made-up one in blocks."""
+    """Where the matrix comes from, and how it is dealt out: a file by Mt-KaHyPar or in blocks, a
+    folder of `tonari partition` as it is, the made-up one in blocks."""
 
     def __init__(self, path: str, blocks: bool = False) -> None:
         folder = Path(path)
@@ -70,6 +75,7 @@ class Source:
             return permuted(self.matrix, owners, parts)
         if parts != self.fixed.parts:
             raise Error(
-                f"{self.path} is a matrix for {self.fixed.parts:,} ranks, not {parts:,}: give the matrix itself, or run `tonari partition` with --parts {parts}"
+                f"{self.path} is a matrix for {self.fixed.parts:,} ranks, not {parts:,}: "
+                f"give the matrix itself, or run `tonari partition` with --parts {parts}"
             )
         return self.fixed

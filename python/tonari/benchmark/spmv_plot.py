@@ -1,4 +1,5 @@
-"""Time over ranks, a picture per kind and a line per candidate; beside them a bar for what each scheme is predicted to take on more ranks."""
+"""Time over ranks, a picture per kind and a line per candidate; beside them a bar for what each
+scheme is predicted to take on more ranks."""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ def middle(group: list[Row]) -> Row:
 
 
 def add_spread(groups: Iterable[list[Row]], *ratios: str) -> None:
-    """ratio_spread: how far the ratio, the first one that there is, moves between the repeats, relative to its median; null for a single run."""
+    """ratio_spread: how far the ratio, the first one that there is, moves between the repeats,
+    relative to its median; null for a single run."""
     for group in groups:
         for key in ratios:
             found = [row[key] for row in group if row[key] is not None]

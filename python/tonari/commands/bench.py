@@ -26,7 +26,8 @@ def bench(
     pattern: Annotated[
         str,
         typer.Argument(
-            help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets; graphs: random:P, hotspot, hotspot-in, scale-free:K, clique:K. Not with --preset."
+            help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets; graphs: "
+            "random:P, hotspot, hotspot-in, scale-free:K, clique:K. Not with --preset."
         ),
     ] = "",
     op: Annotated[
@@ -56,9 +57,13 @@ def bench(
         str,
         typer.Option(
             metavar="A,A,...",
-            help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, tonari-irecv, or with a channel: torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view;"
-            " on graphs linear, coloring, tree, node-aware, common-neighborhood, store-and-forward, message-sharing, balanced;"
-            " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; or all.",
+            help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, "
+            "tonari-irecv, or with a channel: torus/p2p-typed, linear/shared, "
+            "linear/onesided, linear/shared/view;"
+            " on graphs linear, coloring, tree, node-aware, common-neighborhood, "
+            "store-and-forward, message-sharing, balanced;"
+            " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; "
+            "or all.",
         ),
     ] = "",
     dims: Annotated[
@@ -112,7 +117,8 @@ def bench(
         typer.Option(metavar="FILE.png", help="Draw time over block size (.png, .svg, .pdf)."),
     ] = None,
 ) -> None:
-    """Times exchanges: tonari, MPI's neighborhood collectives and plain messages, in one process, round by round, every result verified.
+    """Times exchanges: tonari, MPI's neighborhood collectives and plain messages, in one process,
+    round by round, every result verified.
 
     Example:  tonari bench moore:3:1 --bytes 8,512,4096 --ranks 2 --mpi openmpi
 
@@ -164,7 +170,8 @@ def _runs(
 ) -> list[Run]:
     if pattern == "inplace":
         raise typer.BadParameter(
-            "write `tonari bench inplace` first and its options behind it; they are not those of bench"
+            "write `tonari bench inplace` first and its options behind it; they are not "
+            "those of bench"
         )
     if bool(pattern) == bool(preset):
         raise typer.BadParameter("give either a pattern, for example moore:3:1, or --preset")

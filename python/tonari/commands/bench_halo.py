@@ -1,4 +1,5 @@
-"""tonari bench halo: ghost exchanges of grids in every storage beside plain MPI, and steps of a stencil with them."""
+"""tonari bench halo: ghost exchanges of grids in every storage beside plain MPI, and steps of a
+stencil with them."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def bench_halo(
         str,
         typer.Option(
             metavar="E,E,...",
-            help="Names such as layout, or with their storage, such as mapped/layout; left out: all.",
+            help="Names such as layout, or with their storage, such as mapped/layout; left out: "
+            "all.",
         ),
     ] = "",
     page: Annotated[
@@ -85,11 +87,13 @@ def bench_halo(
         ),
     ] = None,
 ) -> None:
-    """Times ghost exchanges of a periodic 3-d grid: arrays, bricks and mapped bricks, plain packing and MPI's datatypes, and the floor.
+    """Times ghost exchanges of a periodic 3-d grid: arrays, bricks and mapped bricks, plain packing
+    and MPI's datatypes, and the floor.
 
     Example:  tonari bench halo --size 64 --ghost 8 --ranks 2 --mpi openmpi
 
-    Example:  tonari bench halo --size 16,32,64,128 --stencil 125 --exchanges pack,datatypes,network,brick/layout,memmap,zero-byte --plot halo.svg
+    Example:  tonari bench halo --size 16,32,64,128 --stencil 125
+    --exchanges pack,datatypes,network,brick/layout,memmap,zero-byte --plot halo.svg
     """
     if plot:
         check_file(plot)

@@ -37,14 +37,16 @@ def bench_inplace(
         str,
         typer.Option(
             metavar="N,N,...",
-            help="Budgets of temporary memory in bytes, one row each; left out: 65536,1048576,8388608.",
+            help="Budgets of temporary memory in bytes, one row each; left out: "
+            "65536,1048576,8388608.",
         ),
     ] = "",
     algorithms: Annotated[
         str,
         typer.Option(
             metavar="A,A,...",
-            help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, mpich-order, linear-shift, hierarchical-sets; left out: all but auto.",
+            help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, "
+            "mpich-order, linear-shift, hierarchical-sets; left out: all but auto.",
         ),
     ] = "",
     channel: Annotated[
@@ -85,11 +87,14 @@ def bench_inplace(
         ),
     ] = None,
 ) -> None:
-    """Times and weighs all-to-all exchanges in place: tonari with several budgets of memory, MPI's own, and MPI's with a second buffer.
+    """Times and weighs all-to-all exchanges in place: tonari with several budgets of memory, MPI's
+    own, and MPI's with a second buffer.
 
-    Example:  tonari bench inplace --total-bytes 67108864 --ranks 2,4,8 --mpi openmpi --plot inplace.svg
+    Example:  tonari bench inplace --total-bytes 67108864 --ranks 2,4,8 --mpi openmpi
+    --plot inplace.svg
 
-    Example:  tonari bench inplace --total-bytes 1000000 --ranks 8 --memory 4096,65536 --algorithms native-inplace,hierarchical-sets
+    Example:  tonari bench inplace --total-bytes 1000000 --ranks 8 --memory 4096,65536
+    --algorithms native-inplace,hierarchical-sets
     """
     counts = process_counts(ranks)
     if plot:

@@ -1,4 +1,5 @@
-"""tonari bench spmv: exchanges for sparse matrix-vector products and whole products, and predicted times on more ranks."""
+"""tonari bench spmv: exchanges for sparse matrix-vector products and whole products, and predicted
+times on more ranks."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def bench_spmv(
         str,
         typer.Argument(
             metavar="[MATRIX|DIR]",
-            help="Square matrix as for `tonari partition`, or a folder that it wrote; left out: one that is made up.",
+            help="Square matrix as for `tonari partition`, or a folder that it wrote; left out: "
+            "one that is made up.",
         ),
     ] = "",
     ranks: Annotated[
@@ -62,7 +64,8 @@ def bench_spmv(
         str,
         typer.Option(
             metavar="A,A,...",
-            help="irecv, irecv-persistent, native, native-nonblocking, native-persistent; tonari's auto and its algorithms for graphs; vector/direct, vector/topology:2,"
+            help="irecv, irecv-persistent, native, native-nonblocking, native-persistent; "
+            "tonari's auto and its algorithms for graphs; vector/direct, vector/topology:2,"
             " vector/node, vector/auto; left out: all that apply.",
         ),
     ] = "",
@@ -77,7 +80,8 @@ def bench_spmv(
         str,
         typer.Option(
             metavar="P,P,...",
-            help="Also predict the forward exchange on so many ranks, by every planner of `tonari share`.",
+            help="Also predict the forward exchange on so many ranks, by every planner of `tonari "
+            "share`.",
         ),
     ] = "",
     schemes: Annotated[
@@ -120,7 +124,8 @@ def bench_spmv(
         ),
     ] = None,
 ) -> None:
-    """Times the exchanges of sparse matrix-vector products, and whole products: tonari's vectors and alltoallv, MPI's own, plain messages.
+    """Times the exchanges of sparse matrix-vector products, and whole products: tonari's vectors
+    and alltoallv, MPI's own, plain messages.
 
     Example:  tonari bench spmv matrix.mtx.gz --ranks 2,4,8,16 --mpi openmpi --plot spmv.svg
 
@@ -177,9 +182,15 @@ def _simulate(source: Source, ranks: int, schemes: str, machine: str) -> list[Ro
     )
     answers = analyze(pattern, schemes, machine)
     common = {
-        "kind": SIMULATED, "ranks": ranks, "rows": made.size, "nonzeros": len(made.columns), "words": int(words.sum()), "avg_targets": len(senders) / ranks,
-        "most_targets": int(np.bincount(senders, minlength=1).max()), "machine": machine or "a generic machine",
-    }  # fmt: skip
+        "kind": SIMULATED,
+        "ranks": ranks,
+        "rows": made.size,
+        "nonzeros": len(made.columns),
+        "words": int(words.sum()),
+        "avg_targets": len(senders) / ranks,
+        "most_targets": int(np.bincount(senders, minlength=1).max()),
+        "machine": machine or "a generic machine",
+    }
     return [common | _prediction(answer) for answer in answers]
 
 

@@ -1,4 +1,4 @@
-"""tonari partition: a matrix dealt out to ranks, as files of which every rank reads its own part."""
+"""tonari partition: a matrix partitioned by rows, as files of which every rank reads its part."""
 
 from __future__ import annotations
 
@@ -62,14 +62,16 @@ def partition(
         bool,
         typer.Option(
             "--laplacian",
-            help="Other values: -1 beside the diagonal, on it one more than there are of these in the row.",
+            help="Other values: -1 beside the diagonal, on it one more than there are of these in "
+            "the row.",
         ),
     ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="What was made, for programs: a JSON array with one row.")
     ] = False,
 ) -> None:
-    """Deals the rows of a matrix out to ranks and writes it permuted, each rank's rows consecutive, as NumPy files.
+    """Deals the rows of a matrix out to ranks and writes it permuted, each rank's rows consecutive,
+    as NumPy files.
 
     row_begin, columns (ascending in a row) and values are the permuted matrix by
     rows; rank p owns the rows ranges[p] to ranges[p + 1]; row k of it was row
@@ -93,13 +95,16 @@ def partition(
         output.print_json([row])
         return
     print(
-        f"{path}: {made.size:,} rows, {len(made.columns):,} nonzeros, {made.parts:,} part{'s' if made.parts > 1 else ''}"
+        f"{path}: {made.size:,} rows, {len(made.columns):,} nonzeros, {made.parts:,} "
+        f"part{'s' if made.parts > 1 else ''}"
     )
     print(
-        f"rows of a part: {row['least_rows']:,} to {row['most_rows']:,}; nonzeros: {row['least_nonzeros']:,} to {row['most_nonzeros']:,}"
+        f"rows of a part: {row['least_rows']:,} to {row['most_rows']:,}; nonzeros: "
+        f"{row['least_nonzeros']:,} to {row['most_nonzeros']:,}"
     )
     print(
-        f"a product by rows sends {row['words']:,} words in {row['messages']:,} messages, at most {row['max_messages']:,} from one rank"
+        f"a product by rows sends {row['words']:,} words in {row['messages']:,} messages, at "
+        f"most {row['max_messages']:,} from one rank"
     )
     print(f"written: {folder}", file=sys.stderr)
 

@@ -16,7 +16,10 @@ from tonari.views.plan import show
 
 PATTERNS = "moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line."
 DIMS = "Ranks along each dimension; left out: so many that nothing wraps around."
-GRAPH = "Instead of a pattern: an edge list, a METIS graph (.graph) or a Matrix Market file, plain or .gz."
+GRAPH = (
+    "Instead of a pattern: an edge list, a METIS graph (.graph) or a Matrix Market file, plain "
+    "or .gz."
+)
 RANKS = "--graph: deal out the rows, or vertices, to so many ranks."
 NODE_RANKS = "--graph: so many consecutive ranks share a node."
 RANK = "Count and draw for this rank; left out: the one in the middle, or with --graph the busiest."
@@ -92,7 +95,8 @@ def plan(
     if graph:
         if dims or mesh or periodic or ports or storage is not Storage.separate:
             raise typer.BadParameter(
-                "--dims, --mesh, --periodic, --ports and --storage go with a pattern, not with --graph"
+                "--dims, --mesh, --periodic, --ports and --storage go with a pattern, not "
+                "with --graph"
             )
         options = GraphOptions(
             ranks,

@@ -70,7 +70,8 @@ def share(
         bool,
         typer.Option(
             "--front",
-            help="Plan balanced with every setting, and compare the best of them with each other scheme.",
+            help="Plan balanced with every setting, and compare the best of them with each other "
+            "scheme.",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
@@ -171,7 +172,8 @@ def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, 
     for name in names:
         if name not in {name for name, _, _ in known}:
             raise Error(
-                f"there is no scheme '{name}' here; choose from {', '.join(dict.fromkeys(name for name, _, _ in known))}",
+                f"there is no scheme '{name}' here; choose from "
+                f"{', '.join(dict.fromkeys(name for name, _, _ in known))}",
                 ALGORITHM,
             )
     return [(name, variant) for name, variant, _ in known if name in names]

@@ -43,7 +43,9 @@ def show_setup(rows: list[Row]) -> None:
 def _title(console: Console, title: str, row: Row) -> None:
     hosts = f" on {row['hosts']} hosts" if row["hosts"] else ""
     console.print(
-        f"[bold]{escape(title)}[/]: {row['neighbors']:,} neighbors, {row['mpi']} {row['mpi_version']}, {row['ranks']} ranks{hosts}{' as ' if row['dims'] else ''}{row['dims']}"
+        f"[bold]{escape(title)}[/]: {row['neighbors']:,} neighbors, {row['mpi']} "
+        f"{row['mpi_version']}, {row['ranks']} "
+        f"ranks{hosts}{' as ' if row['dims'] else ''}{row['dims']}"
         f"{' mesh' if row['mesh'] else ''}"
     )
 
@@ -122,7 +124,8 @@ def _notes(console: Console, rows: list[Row]) -> None:
             )
     rounds = sorted({row["rounds"] for row in rows})
     console.print(
-        f"median and quartiles of the slowest rank over {' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds",
+        "median and quartiles of the slowest rank over "
+        f"{' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds",
         style="dim",
     )
     doubts.show(console, rows, label, "native")

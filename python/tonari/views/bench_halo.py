@@ -21,7 +21,8 @@ def show(rows: list[Row]) -> None:
         found = typical(members)
         first = found[0]
         console.print(
-            f"[bold]{size}³ cells per rank[/], ghosts of {first['ghost']}: {first['mpi']} {first['mpi_version']}, {first['ranks']} ranks as {first['dims']}"
+            f"[bold]{size}³ cells per rank[/], ghosts of {first['ghost']}: {first['mpi']} "
+            f"{first['mpi_version']}, {first['ranks']} ranks as {first['dims']}"
         )
         console.print(_exchanges(found))
         _notes(console, members)
@@ -123,7 +124,8 @@ def _computing(console: Console, rows: list[Row]) -> None:
     if percents:
         level = "memory" if rows[0]["roofline_of"] == "memory" else "the cache that cores share"
         console.print(
-            f"of the speed of {level}: {', '.join(f'{name} {value:.0f} %' for name, value in percents.items())}",
+            f"of the speed of {level}: "
+            f"{', '.join(f'{name} {value:.0f} %' for name, value in percents.items())}",
             style="dim",
         )
 
@@ -134,7 +136,8 @@ def _notes(console: Console, rows: list[Row]) -> None:
     )
     if any(row["exchange"] in FLOORS for row in rows):
         console.print(
-            "network: memmap's messages from plain buffers, to itself by MPI, as pack and datatypes send them; its remote: those to itself by memcpy, as tonari does",
+            "network: memmap's messages from plain buffers, to itself by MPI, as pack and "
+            "datatypes send them; its remote: those to itself by memcpy, as tonari does",
             style="dim",
         )
     for row in typical(rows):

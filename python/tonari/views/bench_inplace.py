@@ -20,9 +20,13 @@ def show(rows: list[Row]) -> None:
     for count in dict.fromkeys(row["ranks"] for row in rows):
         for kind, members in exchanges(row for row in rows if row["ranks"] == count).items():
             first = members[0]
-            moved = f"{output.size(first['total_bytes'])} per rank, {output.size(first['moved_bytes'])} move"
+            moved = (
+                f"{output.size(first['total_bytes'])} per rank, "
+                f"{output.size(first['moved_bytes'])} move"
+            )
             console.print(
-                f"[bold]{kind}[/]: {first['mpi']} {first['mpi_version']}, {count} rank{'s' if count > 1 else ''}, {moved}"
+                f"[bold]{kind}[/]: {first['mpi']} {first['mpi_version']}, {count} "
+                f"rank{'s' if count > 1 else ''}, {moved}"
             )
             console.print(_table(members))
             _notes(console, members)
@@ -63,7 +67,8 @@ def _cells(row: Row) -> list[str]:
 def _notes(console: Console, rows: list[Row]) -> None:
     first = rows[0]
     console.print(
-        f"median and quartiles of the slowest rank over {first['rounds']} rounds; native: native-inplace",
+        f"median and quartiles of the slowest rank over {first['rounds']} rounds; native: "
+        "native-inplace",
         style="dim",
     )
     console.print(f"memory: {first['peak_method']}", style="dim")

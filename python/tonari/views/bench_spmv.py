@@ -20,12 +20,14 @@ def show(rows: list[Row]) -> None:
     console = output.console()
     first = rows[0]
     console.print(
-        f"[bold]{escape(first['matrix'])}[/]: {first['rows']:,} rows, {first['nonzeros']:,} nonzeros, dealt out by {first['dealt_out']}\n"
+        f"[bold]{escape(first['matrix'])}[/]: {first['rows']:,} rows, {first['nonzeros']:,} "
+        f"nonzeros, dealt out by {first['dealt_out']}\n"
     )
     for (ranks, kind), members in panels(rows).items():
         one = members[0]
         console.print(
-            f"[bold]{KINDS[kind]}[/]\n{one['mpi']} {one['mpi_version']}, {ranks} rank{'s' if ranks > 1 else ''}, {_pattern(one)}"
+            f"[bold]{KINDS[kind]}[/]\n{one['mpi']} {one['mpi_version']}, {ranks} "
+            f"rank{'s' if ranks > 1 else ''}, {_pattern(one)}"
         )
         console.print(_contest(typical(members)))
         _notes(console, members)
@@ -37,14 +39,18 @@ def show(rows: list[Row]) -> None:
         )
         console.print(_schemes(members))
         console.print(
-            f"time under LogGP for {escape(members[0]['machine'])}, all blocks of their average size; words relative to direct",
+            f"time under LogGP for {escape(members[0]['machine'])}, all blocks of their "
+            "average size; words relative to direct",
             style="dim",
         )
         console.print()
 
 
 def _pattern(row: Row) -> str:
-    return f"{row['words']:,} words, {row['avg_targets']:.1f} targets on average, at most {row['most_targets']:,}"
+    return (
+        f"{row['words']:,} words, {row['avg_targets']:.1f} targets on average, at most "
+        f"{row['most_targets']:,}"
+    )
 
 
 def _contest(rows: list[Row]) -> Table:
@@ -84,7 +90,8 @@ def _schemes(rows: list[Row]) -> Table:
 
 def _notes(console: Console, rows: list[Row]) -> None:
     console.print(
-        f"median and quartiles of the slowest rank over {rows[0]['rounds']} rounds; msgs: of MPI, from the busiest rank",
+        f"median and quartiles of the slowest rank over {rows[0]['rounds']} rounds; msgs: of "
+        "MPI, from the busiest rank",
         style="dim",
     )
     for row in typical(rows):

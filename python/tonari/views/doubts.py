@@ -13,7 +13,8 @@ Row = dict[str, Any]
 def show(
     console: Console, rows: list[Row], label: Callable[[Row], str], compared_with: str = ""
 ) -> None:
-    """Rows that are not verified, that something disturbed, and whose ratio_spread says that the ratio to `compared_with` moved between repeats."""
+    """Rows that are not verified, that something disturbed, and whose ratio_spread says that the
+    ratio to `compared_with` moved between repeats."""
     wrong = dict.fromkeys(label(row) for row in rows if not row["verified"])
     if wrong:
         console.print(
@@ -21,10 +22,12 @@ def show(
         )
     if any(row["disturbed"] for row in rows):
         console.print(
-            "[yellow]Disturbed[/]: a ping-pong before and after shows that something else was running; repeat it."
+            "[yellow]Disturbed[/]: a ping-pong before and after shows that something else "
+            "was running; repeat it."
         )
     moved = dict.fromkeys(label(row) for row in rows if (row.get("ratio_spread") or 0) > 0.1)
     if moved:
         console.print(
-            f"[yellow]Unsteady[/]: between the repeats the ratio to {compared_with} moved by more than 10 % for {', '.join(moved)}."
+            f"[yellow]Unsteady[/]: between the repeats the ratio to {compared_with} moved by "
+            f"more than 10 % for {', '.join(moved)}."
         )

@@ -17,7 +17,8 @@ WIDTH = 80
 
 
 def show(report: GraphReport, path: str, machine: str | None, rank: int | None, full: bool) -> None:
-    """Prints everything. rank: whose plan is drawn; None: that of the busiest, if the graph is small."""
+    """Prints everything. rank: whose plan is drawn; None: that of the busiest, if the graph is
+    small."""
     console = output.console()
     _title(console, report, path)
     console.print(_table(report))
@@ -31,12 +32,14 @@ def show(report: GraphReport, path: str, machine: str | None, rank: int | None, 
 def _title(console: Console, report: GraphReport, path: str) -> None:
     graph, facts = report.graph, report.facts
     console.print(
-        f"[bold]{escape(path)}[/]: {escape(graph.about)}; {report.op}, blocks of {output.size(report.bytes)}\n"
+        f"[bold]{escape(path)}[/]: {escape(graph.about)}; {report.op}, blocks of "
+        f"{output.size(report.bytes)}\n"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_row(
         "ranks",
-        f"{graph.ranks:,} on {report.question.nodes:,} node{'s' if report.question.nodes != 1 else ''}",
+        f"{graph.ranks:,} on {report.question.nodes:,} "
+        f"node{'s' if report.question.nodes != 1 else ''}",
     )
     table.add_row("edges", f"{facts.edges:,}{_specials(report)}")
     table.add_row("sends to", _range(facts.out))
@@ -45,7 +48,8 @@ def _title(console: Console, report: GraphReport, path: str) -> None:
         w = graph.weights
         table.add_row(
             "weights",
-            f"{w.min():,.0f} to {w.max():,.0f}, on average {w.mean():,.0f} (not used: all blocks have --bytes)",
+            f"{w.min():,.0f} to {w.max():,.0f}, on average {w.mean():,.0f} (not used: all "
+            "blocks have --bytes)",
         )
     console.print(table)
     console.print()
@@ -105,8 +109,10 @@ def _notes(console: Console, report: GraphReport, machine: str | None) -> None:
         console.print(f"not here: [bold]{row.algorithm}[/]: {escape(row.reason)}")
     console.print()
     console.print(
-        "sends, recvs, blocks: messages out, messages in and blocks out of the rank that has most of each; messages: of all ranks; rounds: steps if a"
-        f" rank sends and receives one at a time. Time: predicted for {escape(machine or 'a generic machine (--machine)')}.",
+        "sends, recvs, blocks: messages out, messages in and blocks out of the rank that has "
+        "most of each; messages: of all ranks; rounds: steps if a"
+        " rank sends and receives one at a time. Time: predicted for "
+        f"{escape(machine or 'a generic machine (--machine)')}.",
         style="dim",
     )
 
@@ -123,7 +129,8 @@ def _choice(console: Console, report: GraphReport) -> None:
             else f"{report.colors / bound:.2f} times the bound"
         )
         console.print(
-            f"Coloring: {report.colors:,} colors, {quality}; {bound:,} are the least, as some rank sends to, or receives from, that many others."
+            f"Coloring: {report.colors:,} colors, {quality}; {bound:,} are the least, as "
+            "some rank sends to, or receives from, that many others."
         )
 
 

@@ -18,7 +18,8 @@ def show(order: Any) -> None:
     """Prints everything about an order of surface regions."""
     console = output.console()
     console.print(
-        f"[bold]{order.dims}-d surface[/]: {order.neighbors:,} regions, {order.neighbors:,} neighbors\n"
+        f"[bold]{order.dims}-d surface[/]: {order.neighbors:,} regions, {order.neighbors:,} "
+        "neighbors\n"
     )
     console.print(_messages(order))
     console.print()

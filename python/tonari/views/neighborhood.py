@@ -1,4 +1,5 @@
-"""A neighborhood of two or three dimensions as a picture: the rank in the middle, its neighbors around it."""
+"""A neighborhood of two or three dimensions as a picture: the rank in the middle, its neighbors
+around it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from tonari.grids import radii
 
 
 def picture(offsets: np.ndarray, width: int = 76) -> str:
-    """Planes of equal first coordinate side by side (d = 3), or one plane (d = 1, 2). Empty if it would be wider or d is larger.
+    """Planes of equal first coordinate side by side (d = 3), or one plane (d = 1, 2). Empty if it
+    would be wider or d is larger.
 
     offsets of shape (s, d).
     """

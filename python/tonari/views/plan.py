@@ -26,7 +26,8 @@ PROOF = """Proved for each of them:
 
 
 def show(report: Report, pattern: str, options: dict[str, Any]) -> None:
-    """Prints everything. options: those of Neighborhood.exchange, chosen_grid (by us, not the user) and full."""
+    """Prints everything. options: those of Neighborhood.exchange, chosen_grid (by us, not the user)
+    and full."""
     console = output.console()
     _title(console, report, pattern, options)
     console.print(_table(report))
@@ -39,7 +40,8 @@ def show(report: Report, pattern: str, options: dict[str, Any]) -> None:
 def _title(console: Console, report: Report, pattern: str, options: dict[str, Any]) -> None:
     near = report.near
     console.print(
-        f"[bold]{escape(pattern)}[/]: {len(near.offsets):,} neighbors, {report.op}, blocks of {output.size(options['bytes'])},"
+        f"[bold]{escape(pattern)}[/]: {len(near.offsets):,} neighbors, {report.op}, blocks "
+        f"of {output.size(options['bytes'])},"
         f" {describe(near.dims, near.periodic)}"
     )
     if options["chosen_grid"]:
@@ -104,7 +106,8 @@ def _section3(console: Console, report: Report) -> None:
     console.print()
     if not report.section3:
         console.print(
-            "Closed forms of the paper's section 3: not checked, they hold on larger grids and away from borders."
+            "Closed forms of the paper's section 3: not checked, they hold on larger grids "
+            "and away from borders."
         )
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -127,7 +130,8 @@ def _proof(console: Console, report: Report) -> None:
     if report.proved_on is None:
         return
     console.print(
-        f"\nThe reference executor ran all ranks of a {describe(report.proved_on.dims, report.proved_on.periodic)}:"
+        "\nThe reference executor ran all ranks of a "
+        f"{describe(report.proved_on.dims, report.proved_on.periodic)}:"
     )
     for label in report.proved:
         console.print(f"  ✓ {label}")

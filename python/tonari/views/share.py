@@ -17,12 +17,15 @@ def show(pattern: Communication, answers: list[Any], path: str, machine: str) ->
     console = output.console()
     console.print(f"[bold]{escape(path)}[/]: {escape(pattern.about)}")
     console.print(
-        f"{pattern.ranks:,} ranks, {len(pattern.words):,} pairs of them, {int(pattern.words.sum()):,} words\n"
+        f"{pattern.ranks:,} ranks, {len(pattern.words):,} pairs of them, "
+        f"{int(pattern.words.sum()):,} words\n"
     )
     console.print(_table(answers, pattern.ranks))
     console.print(
-        "\naverage, most, recvs: messages that a rank sends on average, that the busiest sends, that the busiest receives; extra: those of the average between"
-        " ranks that have nothing for each other. words, most: those of all and of the busiest sender, relative to direct. time: predicted under LogGP for"
+        "\naverage, most, recvs: messages that a rank sends on average, that the busiest "
+        "sends, that the busiest receives; extra: those of the average between"
+        " ranks that have nothing for each other. words, most: those of all and of the "
+        "busiest sender, relative to direct. time: predicted under LogGP for"
         f" {escape(machine or 'a generic machine (--machine)')}, all blocks of their average size.",
         style="dim",
     )
@@ -55,7 +58,8 @@ def _table(answers: list[Any], ranks: int) -> Table:
 
 
 def show_front(front: list[Comparison]) -> None:
-    """Prints what balanced has for each of the other schemes: fewer messages for as many words, and fewer words for as many messages."""
+    """Prints what balanced has for each of the other schemes: fewer messages for as many words, and
+    fewer words for as many messages."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     numbers = ("most", "words")
     for name in ("scheme", *numbers, *numbers, "few messages", *numbers, "few words"):
@@ -72,7 +76,8 @@ def show_front(front: list[Comparison]) -> None:
     console.print()
     console.print(table)
     console.print(
-        "\nbalanced with the setting that has the fewest messages at no more words than the scheme, and with that of the fewest words at no more messages."
+        "\nbalanced with the setting that has the fewest messages at no more words than the "
+        "scheme, and with that of the fewest words at no more messages."
         " A setting is stages/price/limit of words, the last two where there is one.",
         style="dim",
     )
