@@ -87,8 +87,10 @@ Blocks allgather_blocks(std::size_t neighbors, Operation operation, Layout layou
   return blocks;
 }
 
-//    ghost   interior     ghost        one dimension of extent n, ghost width g. The block for offset +k is the layer n - k; the receiver
-//   |-g .. -1|0 ... n-1|n .. n+g-1|     finds it in its ghost layer -k. The block for -k is the layer k - 1 and lands in n + k - 1.
+//    ghost   interior     ghost
+//   |-g .. -1|0 ... n-1|n .. n+g-1|     one dimension of extent n, ghost width g
+// The block for offset +k is the layer n - k; the receiver finds it in its ghost layer -k. The
+// block for -k is the layer k - 1 and lands in n + k - 1.
 Strided halo_block(const Vec& offset, int dimensions, std::size_t n,
                    const std::vector<std::size_t>& ghost, std::size_t cell, bool receive) {
   Strided block{0, cell, {}};

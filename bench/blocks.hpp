@@ -36,8 +36,8 @@ struct Blocks {
 
 // bytes: of every block in the regular forms and allgather. In alltoallv and alltoallw a block
 // shrinks with the number z of non-zero coordinates of its offset, to bytes^((d - z) / (d - 1)):
-// faces get `bytes`, edges less, corners 1. That is the m^(d - |C|) of paper 000, Figure 3, with m
-// = bytes^(1 / (d - 1)), the side of a face. Throws tonari::Error if the layout cannot be had for
+// faces get `bytes`, edges less, corners 1. That is the m^(d - |C|) of Träff 2016, Figure 3, with
+// m = bytes^(1 / (d - 1)), the side of a face. Throws tonari::Error if the layout cannot be had for
 // the pattern.
 Blocks place_blocks(const tonari::Pattern& pattern, Operation operation, Layout layout,
                     std::size_t bytes);

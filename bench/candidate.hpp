@@ -5,24 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "harness.hpp"
 #include "workload.hpp"
 
 namespace bench {
 
-class Candidate {
+class Candidate : public Way {
  public:
-  virtual ~Candidate() = default;
-  virtual void run() = 0;  // the whole exchange, from start to completion
   // [local] Before and after an exchange that is verified.
   virtual void prepare(Workload& work) { work.poison(); }
   virtual bool correct(const Workload& work) const { return work.correct(); }
-  // What a table says about it.
-  virtual std::string channel() const { return "mpi"; }
-  virtual std::string chosen() const { return ""; }  // by auto: algorithm, variant and channel
-  virtual std::string reason() const { return ""; }
-  // its messages are sent by MPI itself, where no wrapper sees them
-  virtual bool inside_mpi() const { return false; }
-  virtual bool ours() const { return false; }  // made by tonari
+  virtual std::string reason() const { return ""; }  // of auto's choice
 };
 
 // Makes candidates of one pattern; owns what they share: the communicator with MPI's graph topology

@@ -48,24 +48,6 @@ const std::vector<std::string> all{"auto",
                                    "joint-basis/p2p-typed",
                                    "floor"};
 
-std::vector<int> existing(const std::vector<int>& ranks) {
-  std::vector<int> some;
-  for (const int rank : ranks)
-    if (rank != MPI_PROC_NULL) some.push_back(rank);
-  return some;
-}
-
-// Of all ranks, which place.cart numbers alike: on Open MPI 5 a graph made of a Cartesian
-// communicator stays half a grid.
-MPI_Comm make_graph(const Place& place) {
-  const std::vector<int> sources = existing(place.sources), targets = existing(place.targets);
-  MPI_Comm graph;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
-                                 MPI_UNWEIGHTED, static_cast<int>(targets.size()), targets.data(),
-                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
-  return graph;
-}
-
 }  // namespace
 
 struct Candidates::Shared {
@@ -75,7 +57,8 @@ struct Candidates::Shared {
 };
 
 Candidates::Candidates(const Place& place, const Options& options)
-    : shared_(new Shared{make_graph(place), make_neighborhood(place), options.tune}),
+    : shared_(new Shared{distributed_graph(existing(place.sources), existing(place.targets)),
+                         make_neighborhood(place), options.tune}),
       names_(options.algorithms),
       by_name_(true) {
   if (names_.empty() || names_ == std::vector<std::string>{"all"}) {

@@ -1,8 +1,10 @@
 // The floor: the least that the hardware allows for an exchange between ranks of one node. Per
 // round
 //
-//   one flag round trip with every rank that this one exchanges with, through shared memory: mine is ready, yours is taken;
-//   one copy of all bytes from each of them, out of lines that lie in the cache of the core that wrote them;
+//   one flag round trip with every rank that this one exchanges with, through shared memory: mine
+//   is ready, yours is taken;
+//   one copy of all bytes from each of them, out of lines that lie in the cache of the core that
+//   wrote them;
 //   one copy of the bytes that stay on the rank.
 //
 // The lines must be the writer's. What nobody writes again lies in the reader's own cache from the

@@ -1,56 +1,35 @@
-// The comparator every MPI programmer writes first: one message per block, blocks to the rank
-// itself too.
+// Plain messages of a workload, blocks to the rank itself too.
 #include "candidate.hpp"
+#include "plain_messages.hpp"
 
 namespace bench {
 
 namespace {
 
+std::vector<PlainMessage> messages(const Arguments& blocks, const void* buffer,
+                                   const std::vector<int>& ranks, const std::vector<int>* tags) {
+  std::vector<PlainMessage> all;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::size_t b = blocks.counts.size() == 1 ? 0 : i;  // allgather has one block to send
+    all.push_back({static_cast<const char*>(buffer) + blocks.offsets[b], blocks.counts[b],
+                   blocks.types[b], ranks[i], tags ? (*tags)[i] : static_cast<int>(i)});
+  }
+  return all;
+}
+
 class Irecv : public Candidate {
  public:
-  explicit Irecv(const Workload& work)
-      : w_(work), requests_(work.place.sources.size() + work.place.targets.size()) {}
+  Irecv(const Workload& w, bool persistent)
+      : messages_(w.place.cart,
+                  messages(w.recv_arguments(), w.recv(), w.place.sources, &w.place.origins),
+                  messages(w.send_arguments(), w.send(), w.place.targets, nullptr), persistent) {}
   void run() override {
-    for (int j = 0; j < in(); ++j)
-      MPI_Irecv(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j],
-                w_.place.cart, &requests_[j]);
-    for (int i = 0; i < out(); ++i)
-      MPI_Isend(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i, w_.place.cart,
-                &requests_[in() + i]);
-    MPI_Waitall(in() + out(), requests_.data(), MPI_STATUSES_IGNORE);
+    messages_.start();
+    messages_.wait();
   }
 
- protected:
-  int in() const { return static_cast<int>(w_.place.sources.size()); }
-  int out() const { return static_cast<int>(w_.place.targets.size()); }
-  int at(int i) const { return s_.counts.size() == 1 ? 0 : i; }  // allgather has one block to send
-  void* recv(int i) const { return static_cast<char*>(w_.recv()) + r_.offsets[i]; }
-  const void* send(int i) const { return static_cast<const char*>(w_.send()) + s_.offsets[at(i)]; }
-
-  const Workload& w_;
-  const Arguments& s_ = w_.send_arguments();
-  const Arguments& r_ = w_.recv_arguments();
-  std::vector<MPI_Request> requests_;
-};
-
-class IrecvPersistent : public Irecv {
- public:
-  explicit IrecvPersistent(const Workload& work) : Irecv(work) {
-    for (int j = 0; j < in(); ++j)
-      MPI_Recv_init(recv(j), r_.counts[j], r_.types[j], w_.place.sources[j], w_.place.origins[j],
-                    w_.place.cart, &requests_[j]);
-    for (int i = 0; i < out(); ++i)
-      MPI_Send_init(send(i), s_.counts[at(i)], s_.types[at(i)], w_.place.targets[i], i,
-                    w_.place.cart, &requests_[in() + i]);
-  }
-  ~IrecvPersistent() override {
-    for (MPI_Request& request : requests_) MPI_Request_free(&request);
-  }
-  void run() override {
-    // Open MPI takes no empty list
-    if (!requests_.empty()) MPI_Startall(in() + out(), requests_.data());
-    MPI_Waitall(in() + out(), requests_.data(), MPI_STATUSES_IGNORE);
-  }
+ private:
+  PlainMessages messages_;
 };
 
 }  // namespace
@@ -58,8 +37,7 @@ class IrecvPersistent : public Irecv {
 bool is_irecv(const std::string& name) { return name == "irecv" || name == "irecv-persistent"; }
 
 std::unique_ptr<Candidate> make_irecv(const std::string& name, const Workload& work) {
-  if (name == "irecv") return std::make_unique<Irecv>(work);
-  return std::make_unique<IrecvPersistent>(work);
+  return std::make_unique<Irecv>(work, name == "irecv-persistent");
 }
 
 }  // namespace bench

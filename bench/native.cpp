@@ -1,21 +1,9 @@
 // The comparators inside MPI: blocking, non-blocking and persistent neighborhood collectives on a
 // distributed graph.
-#include <mpi.h>
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
-
 #include <algorithm>
 
 #include "candidate.hpp"
-
-// Persistent collectives: MPI 4; Open MPI 5 has them although it calls itself MPI 3.1, Open MPI 4
-// has them under another name.
-#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
-#define BENCH_PERSISTENT(name) MPI_##name
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-#define BENCH_PERSISTENT(name) MPIX_##name
-#endif
+#include "persistent.hpp"
 
 namespace bench {
 using tonari::Collective;
@@ -115,17 +103,13 @@ class Native : public Candidate {
   Native(const Workload& work, MPI_Comm graph) : call_(work, graph) {
     if (call_.allgather && call_.form == Form::w)
       // never empty: its address must be valid
-      call_.send = repeated(call_.send, std::max<std::size_t>(1, destinations(work.place)));
+      call_.send =
+          repeated(call_.send, std::max<std::size_t>(1, existing(work.place.targets).size()));
   }
   void run() override { blocking(call_); }
   bool inside_mpi() const override { return true; }
 
  protected:
-  static std::size_t destinations(const Place& place) {
-    std::size_t some = 0;
-    for (const int target : place.targets) some += target != MPI_PROC_NULL;
-    return some;
-  }
   Call call_;
 };
 

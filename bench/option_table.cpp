@@ -2,24 +2,14 @@
 
 #include <getopt.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
-#include "words.hpp"
 
 namespace bench {
 using tonari::Errc;
 
 namespace {
-
-void add_common(std::vector<Option>& options, CommonOptions& common) {
-  options.push_back({"rounds", [&](const std::string& word) {
-                       common.rounds = static_cast<int>(whole(word, 1, 10'000'000, "--rounds"));
-                     }});
-  options.push_back({"max-time", [&](const std::string& word) {
-                       common.max_time = seconds(word, "--max-time");
-                     }});
-  options.push_back({"output", [&](const std::string& word) { common.output = word; }});
-  options.push_back(flag("help", common.help));
-}
 
 // getopt gives back the place in the table; 0 and 1 mean other things to it.
 constexpr int first_key = 256;
@@ -35,21 +25,46 @@ std::vector<option> keys_of(const std::vector<Option>& options) {
 
 }  // namespace
 
+std::string dashed(const char* name) { return std::string("--") + name; }
+
 Option flag(const char* name, bool& into) {
   return {name, [&into](const std::string&) { into = true; }, false};
 }
+Option word(const char* name, std::string& into) {
+  return {name, [&into](const std::string& word) { into = word; }};
+}
+Option duration(const char* name, double& into) {
+  return {name,
+          [=, &into](const std::string& word) { into = seconds(word, dashed(name).c_str()); }};
+}
 
-std::vector<long long> whole_numbers(const std::string& list, long long least, long long most,
-                                     const char* what, const char* nothing) {
-  std::vector<long long> numbers;
-  for (const std::string& part : split(list, ','))
-    numbers.push_back(whole(part, least, most, what));
-  if (numbers.empty()) tonari::fail(Errc::argument, nothing);
-  return numbers;
+Option numbers(const char* name, std::vector<long long>& into, long long least, long long most) {
+  return {name, [=, &into](const std::string& list) {
+            into.clear();
+            for (const std::string& part : split(list, ','))
+              into.push_back(whole(part, least, most, dashed(name).c_str()));
+            if (into.empty()) tonari::fail(Errc::argument, dashed(name), " names no number");
+          }};
+}
+
+Option names(const char* name, std::vector<std::string>& into, std::vector<std::string> known,
+             const char* what) {
+  return {name, [=, &into](const std::string& list) {
+            into = split(list, ',');
+            std::string all;
+            for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
+            for (const std::string& each : into)
+              if (std::find(known.begin(), known.end(), each) == known.end())
+                tonari::fail(Errc::argument, "unknown ", what, " '", each, "'; there are ", all);
+            if (into.empty())
+              tonari::fail(Errc::argument, "the list of ", what, "s is empty; there are ", all);
+          }};
 }
 
 void read_options(int argc, char** argv, std::vector<Option> own, CommonOptions& common) {
-  add_common(own, common);
+  own.insert(own.end(),
+             {number("rounds", common.rounds, 1, 10'000'000), duration("max-time", common.max_time),
+              word("output", common.output), flag("help", common.help)});
   const std::vector<option> keys = keys_of(own);
   opterr = 0;
   for (int key; (key = getopt_long(argc, argv, "h", keys.data(), nullptr)) != -1;) {

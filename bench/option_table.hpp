@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "words.hpp"
+
 namespace bench {
 
 // Of every program.
@@ -22,14 +24,28 @@ struct Option {
   bool has_value = true;
 };
 
-Option flag(const char* name, bool& into);
+std::string dashed(const char* name);  // --name
 
-// Of several whole numbers with commas between them; all the same error where there is none.
-std::vector<long long> whole_numbers(const std::string& list, long long least, long long most,
-                                     const char* what, const char* nothing);
+Option flag(const char* name, bool& into);
+Option word(const char* name, std::string& into);
+Option duration(const char* name, double& into);  // seconds
+template <class Number>
+Option number(const char* name, Number& into, long long least, long long most);
+// With commas between them, at least one.
+Option numbers(const char* name, std::vector<long long>& into, long long least, long long most);
+// The same of words among those that are known; `what` they are.
+Option names(const char* name, std::vector<std::string>& into, std::vector<std::string> known,
+             const char* what);
 
 // Takes the program's own options, and --rounds, --max-time, --output, --help (-h). Throws
 // tonari::Error with a sentence, the same on all ranks.
 void read_options(int argc, char** argv, std::vector<Option> own, CommonOptions& common);
+
+template <class Number>
+Option number(const char* name, Number& into, long long least, long long most) {
+  return {name, [=, &into](const std::string& word) {
+            into = static_cast<Number>(whole(word, least, most, dashed(name).c_str()));
+          }};
+}
 
 }  // namespace bench

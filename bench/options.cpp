@@ -2,8 +2,6 @@
 
 #include "base/error.hpp"
 #include "graph_patterns.hpp"
-#include "option_table.hpp"
-#include "words.hpp"
 
 namespace bench {
 using tonari::Errc;
@@ -30,8 +28,8 @@ const char* const usage =
     "20)\n"
     "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto "
     "(default), off, model, measure\n"
-    "  --setup            time the making of neighborhoods and requests instead (paper 000, Table "
-    "2)\n"
+    "  --setup            time the making of neighborhoods and requests instead (Träff 2016, "
+    "Table 2)\n"
     "  --count            verify and count messages only\n"
     "  --output FILE      where the JSON goes (standard output)\n";
 
@@ -51,23 +49,16 @@ Options parse_options(int argc, char** argv) {
   std::string layout_word;
   read_options(
       argc, argv,
-      {{"op", [&](const std::string& word) { options.operation = parse_operation(word); }},
-       {"pattern", [&](const std::string& word) { options.pattern = word; }},
-       {"bytes",
-        [&](const std::string& list) {
-          options.bytes = whole_numbers(list, 1, 1 << 30, "--bytes", "--bytes names no size");
-        }},
+      {{"op", [&](const std::string& name) { options.operation = parse_operation(name); }},
+       word("pattern", options.pattern),
+       numbers("bytes", options.bytes, 1, 1 << 30),
        {"algorithms", [&](const std::string& list) { options.algorithms = split(list, ','); }},
-       {"dims", [&](const std::string& word) { options.dims = extents(word); }},
+       {"dims", [&](const std::string& list) { options.dims = extents(list); }},
        flag("mesh", options.mesh),
-       {"layout", [&](const std::string& word) { layout_word = word; }},
-       {"warmup",
-        [&](const std::string& word) {
-          options.warmup = static_cast<int>(whole(word, 0, 1'000'000, "--warmup"));
-        }},
-       {"min-time",
-        [&](const std::string& word) { options.min_time = seconds(word, "--min-time"); }},
-       {"tune", [&](const std::string& word) { options.tune = word; }},
+       word("layout", layout_word),
+       number("warmup", options.warmup, 0, 1'000'000),
+       duration("min-time", options.min_time),
+       word("tune", options.tune),
        flag("setup", options.setup),
        flag("count", options.count)},
       options);

@@ -71,6 +71,21 @@ Place::Place(const Options& options) {
   neighbors = static_cast<std::size_t>(most[1]);
 }
 
+std::vector<int> existing(const std::vector<int>& ranks) {
+  std::vector<int> some;
+  for (const int rank : ranks)
+    if (rank != MPI_PROC_NULL) some.push_back(rank);
+  return some;
+}
+
+MPI_Comm distributed_graph(const std::vector<int>& sources, const std::vector<int>& targets) {
+  MPI_Comm graph;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
+                                 MPI_UNWEIGHTED, static_cast<int>(targets.size()), targets.data(),
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  return graph;
+}
+
 Place::~Place() {
   if (cart != MPI_COMM_NULL) MPI_Comm_free(&cart);
 }

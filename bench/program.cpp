@@ -26,10 +26,9 @@ void write(const std::vector<Row>& rows, const std::string& file) {
 
 // Arguments are the same on all ranks and tonari's errors are agreed on, so all ranks come here or
 // none; only memory can run out on one alone.
-int run_and_complain(const char* name, int argc, char** argv, int rank,
-                     int (*body)(int, char**, int)) {
+int run_and_complain(const char* name, int rank, const std::function<int(int)>& body) {
   try {
-    return body(argc, argv, rank);
+    return body(rank);
   } catch (const tonari::Error& error) {
     if (rank == 0) std::fprintf(stderr, "%s: error: %s\n", name, error.what());
     return error.code() == tonari::Errc::file ? MPI_Abort(MPI_COMM_WORLD, 1), 1 : 1;
@@ -41,14 +40,14 @@ int run_and_complain(const char* name, int argc, char** argv, int rank,
 
 }  // namespace
 
-int run_program(const char* name, int argc, char** argv, int (*body)(int, char**, int)) {
+int run_program(const char* name, int argc, char** argv, const std::function<int(int)>& body) {
   // They would override what the candidates ask for.
   for (const tonari::Setting& row : tonari::all_settings())
     if (*row.key && *row.variable) unsetenv(row.variable);
   MPI_Init(&argc, &argv);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int status = run_and_complain(name, argc, argv, rank, body);
+  const int status = run_and_complain(name, rank, body);
   MPI_Finalize();
   return status;
 }
@@ -60,25 +59,6 @@ int conclude(const char* name, const Outcome& outcome, const std::string& file, 
     std::fprintf(
         stderr, "%s: error: tonari delivered wrong data; see the rows with verified false\n", name);
   return 3;
-}
-
-const char* mpi_name() {
-#if defined(OPEN_MPI)
-  return "openmpi";
-#else
-  return "mpich";
-#endif
-}
-
-std::string mpi_version() {
-#if defined(OPEN_MPI)
-  return std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." +
-         std::to_string(OMPI_RELEASE_VERSION);
-#elif defined(MPICH_VERSION)
-  return MPICH_VERSION;
-#else
-  return "";
-#endif
 }
 
 }  // namespace bench

@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include <mpi.h>
+
 #include <cmath>
 #include <cstdio>
 
@@ -21,6 +23,21 @@ std::string json_string(const std::string& value) {
   }
   return out + "\"";
 }
+
+#if defined(OPEN_MPI)
+constexpr const char* mpi_name = "openmpi";
+const std::string mpi_version = std::to_string(OMPI_MAJOR_VERSION) + "." +
+                                std::to_string(OMPI_MINOR_VERSION) + "." +
+                                std::to_string(OMPI_RELEASE_VERSION);
+#else
+constexpr const char* mpi_name = "mpich";
+const std::string mpi_version =
+#if defined(MPICH_VERSION)
+    MPICH_VERSION;
+#else
+    "";
+#endif
+#endif
 
 }  // namespace
 
@@ -45,6 +62,14 @@ Row& Row::flag(const char* key, bool value) {
   return fields_.emplace_back(key, value ? "true" : "false"), *this;
 }
 Row& Row::null(const char* key) { return fields_.emplace_back(key, "null"), *this; }
+Row& Row::ratio(const char* key, double above, double below) {
+  return above > 0 && below > 0 ? number(key, above / below) : null(key);
+}
+Row& Row::quartiles(const Spread& s) {
+  number("median_us", s.median * 1e6).number("q1_us", s.q1 * 1e6);
+  return number("q3_us", s.q3 * 1e6).number("min_us", s.least * 1e6);
+}
+Row& Row::mpi() { return text("mpi", mpi_name).text("mpi_version", mpi_version); }
 
 std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows) {
   out << "[";

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "statistics.hpp"
+
 namespace bench {
 
 class Row {
@@ -17,6 +19,9 @@ class Row {
   Row& maybe(const char* key, std::optional<long> value);
   Row& flag(const char* key, bool value);
   Row& null(const char* key);
+  Row& ratio(const char* key, double above, double below);  // null unless both are known
+  Row& quartiles(const Spread& seconds);                    // median_us, q1_us, q3_us, min_us
+  Row& mpi();  // mpi and mpi_version: what this was compiled against
 
  private:
   friend std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows);

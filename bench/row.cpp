@@ -10,10 +10,7 @@ Row row_of(const Place& place, const Options& options, std::size_t bytes) {
       .text("op", name(options.operation))
       .text("layout", name(options.layout))
       .whole("ranks", place.ranks);
-  row.text("mpi", mpi_name())
-      .text("mpi_version", mpi_version())
-      .text("dims", dims)
-      .flag("mesh", options.mesh);
+  row.mpi().text("dims", dims).flag("mesh", options.mesh);
   return std::move(row.whole("neighbors", static_cast<long long>(place.neighbors))
                        .whole("bytes", static_cast<long long>(bytes)));
 }

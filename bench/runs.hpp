@@ -1,4 +1,4 @@
-// What tonari_bench can do.
+// What the runs of tonari_bench share.
 #pragma once
 
 #include "options.hpp"
@@ -7,8 +7,7 @@
 
 namespace bench {
 
-Outcome compare_exchanges(const Place& place, const Options& options);  // [collective]
-Outcome time_setup(const Place& place, const Options& options);         // [collective]
+Outcome time_setup(const Place& place, const Options& options);  // [collective]
 
 // The fields all rows have: pattern, op, layout, ranks, mpi, mpi_version, dims, mesh, neighbors,
 // bytes.

@@ -1,11 +1,10 @@
-// Set-up times (paper 000, Table 2): MPI's graph constructors beside tonari's neighborhood and
+// Set-up times (Träff 2016, Table 2): MPI's graph constructors beside tonari's neighborhood and
 // requests.
-#include <chrono>
 #include <functional>
 
 #include "base/error.hpp"
+#include "collect.hpp"
 #include "runs.hpp"
-#include "statistics.hpp"
 #include "tonari_requests.hpp"
 
 namespace bench {
@@ -23,21 +22,10 @@ struct Object {
   int most;  // repetitions; measuring inits are slow on purpose
 };
 
-std::vector<int> existing(const std::vector<int>& ranks) {
-  std::vector<int> some;
-  for (const int rank : ranks)
-    if (rank != MPI_PROC_NULL) some.push_back(rank);
-  return some;
-}
-
 std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
   const std::vector<int> sources = existing(place.sources), targets = existing(place.targets);
   const auto free = [&graph] { MPI_Comm_free(&graph); };
-  const auto adjacent = [&graph, sources, targets] {
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
-                                   MPI_UNWEIGHTED, static_cast<int>(targets.size()), targets.data(),
-                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
-  };
+  const auto adjacent = [&graph, sources, targets] { graph = distributed_graph(sources, targets); };
   const auto general = [&place, &graph, targets] {
     const int degree = static_cast<int>(targets.size());
     MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &place.rank, &degree, targets.data(), MPI_UNWEIGHTED,
@@ -86,10 +74,6 @@ std::vector<Object> inits(const Inits& init) {
   return objects;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // The first one is warm-up: it also opens files and connections.
 std::vector<double> repeat(const Object& object, const Options& options, MPI_Comm comm) {
   std::vector<double> seconds;
@@ -102,8 +86,7 @@ std::vector<double> repeat(const Object& object, const Options& options, MPI_Com
     object.make();
     mine = now() - mine;
     object.free();
-    MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, comm);
-    seconds.push_back(mine);
+    seconds.push_back(most(mine, comm));
     const int done = static_cast<int>(seconds.size()) - 1;
     more = done < std::min(options.rounds, object.most) &&
            (done < 1 || now() - start < options.max_time);
@@ -114,16 +97,12 @@ std::vector<double> repeat(const Object& object, const Options& options, MPI_Com
 
 Row row_for(const Object& object, const std::vector<double>& seconds, const Place& place,
             const Options& options, std::size_t bytes) {
-  const Spread s = spread(seconds);
   Row row = row_of(place, options, bytes);
   row.text("function", object.function)
       .text("algorithm", object.algorithm)
       .text("tune", object.tune);
-  row.number("median_us", s.median * 1e6)
-      .number("q1_us", s.q1 * 1e6)
-      .number("q3_us", s.q3 * 1e6)
-      .number("min_us", s.least * 1e6);
-  return std::move(row.whole("rounds", static_cast<long long>(seconds.size())));
+  return std::move(
+      row.quartiles(spread(seconds)).whole("rounds", static_cast<long long>(seconds.size())));
 }
 
 }  // namespace

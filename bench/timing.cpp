@@ -1,8 +1,9 @@
 #include "timing.hpp"
 
-#include <chrono>
 #include <numeric>
 #include <random>
+
+#include "collect.hpp"
 
 namespace bench {
 
@@ -12,10 +13,6 @@ namespace {
 // too
 constexpr double shortest = 5e-6;
 constexpr int largest_batch = 64;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 class SideBySide {
  public:

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "tonari_way.hpp"
 
 namespace bench {
 using tonari::Collective;
@@ -61,17 +62,9 @@ int allgather(const Workload& w, tonari_neighborhood near, MPI_Info info, tonari
                                 r.offsets.data(), r.types.data(), near, info, request);
 }
 
-class TonariCandidate : public Candidate {
+class TonariCandidate : public TonariWay<Candidate> {
  public:
-  explicit TonariCandidate(tonari_request request) : request_(request) {
-    check(tonari_request_get_info(request_, &info_));
-  }
-  ~TonariCandidate() override { tonari_request_free(&request_); }
-  void run() override {
-    check(tonari_start(request_));
-    check(tonari_wait(request_));
-  }
-  std::string channel() const override { return info_.channel; }
+  using TonariWay::TonariWay;
   std::string chosen() const override {
     std::string label = info_.algorithm;
     if (std::strlen(info_.variant)) label += std::string("/") + info_.variant;
@@ -80,13 +73,7 @@ class TonariCandidate : public Candidate {
   }
   std::string reason() const override { return info_.reason; }
   bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
-  bool ours() const override { return true; }
-
- protected:
-  tonari_request request_;
-
- private:
-  tonari_request_info info_{};
+  bool ours() const override { return !inside_mpi(); }
 };
 
 // A program that reads the blocks where they arrived.

@@ -39,6 +39,13 @@ struct Place {
   bool self = false;  // on any rank
 };
 
+// Those that exist: without MPI_PROC_NULL.
+std::vector<int> existing(const std::vector<int>& ranks);
+
+// Of all ranks, which place.cart numbers alike: on Open MPI 5 a graph made of a Cartesian
+// communicator stays half a grid.
+MPI_Comm distributed_graph(const std::vector<int>& sources, const std::vector<int>& targets);
+
 // Counts, displacements and types as MPI's calls want them.
 struct Arguments {
   std::vector<int> counts;

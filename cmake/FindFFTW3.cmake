@@ -1,4 +1,5 @@
-# FFTW 3 in double precision: target FFTW3::fftw3, if a program can be linked with it; FFTW3_MPI_LIBRARY, if there is the part for some MPI.
+# FFTW 3 in double precision: target FFTW3::fftw3, if a program can be linked with it;
+# FFTW3_MPI_LIBRARY, if there is the part for some MPI.
 include(CheckCXXSourceCompiles)
 include(FindPackageHandleStandardArgs)
 
@@ -10,11 +11,13 @@ mark_as_advanced(FFTW3_INCLUDE_DIR FFTW3_LIBRARY FFTW3_MPI_LIBRARY)
 if(FFTW3_INCLUDE_DIR AND FFTW3_LIBRARY)
   if(NOT TARGET FFTW3::fftw3)
     add_library(FFTW3::fftw3 UNKNOWN IMPORTED)
-    set_target_properties(FFTW3::fftw3 PROPERTIES IMPORTED_LOCATION ${FFTW3_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${FFTW3_INCLUDE_DIR})
+    set_target_properties(FFTW3::fftw3 PROPERTIES IMPORTED_LOCATION ${FFTW3_LIBRARY}
+        INTERFACE_INCLUDE_DIRECTORIES ${FFTW3_INCLUDE_DIR})
   endif()
   set(CMAKE_REQUIRED_LIBRARIES FFTW3::fftw3)
   check_cxx_source_compiles("#include <fftw3.h>\nint main() { fftw_cleanup(); }" TONARI_FFTW3_LINKS)
   unset(CMAKE_REQUIRED_LIBRARIES)
 endif()
 
-find_package_handle_standard_args(FFTW3 REQUIRED_VARS FFTW3_LIBRARY FFTW3_INCLUDE_DIR TONARI_FFTW3_LINKS)
+find_package_handle_standard_args(FFTW3 REQUIRED_VARS FFTW3_LIBRARY FFTW3_INCLUDE_DIR
+    TONARI_FFTW3_LINKS)

@@ -1,10 +1,12 @@
 # Finds the MPIs to build for and makes an imported target tonari::mpi_<name> for each.
 #
-# One MPI name is `openmpi` or `mpich`. Its wrapper is searched as mpicxx.<name> (Debian installs several MPIs side by side so), below
-# TONARI_<NAME>_ROOT/bin if that is set, and as plain mpicxx where that belongs to this MPI.
+# One MPI name is `openmpi` or `mpich`. Its wrapper is searched as mpicxx.<name> (Debian installs
+# several MPIs side by side so), below TONARI_<NAME>_ROOT/bin if that is set, and as plain mpicxx
+# where that belongs to this MPI.
 
 function(tonari_wrapper_kind wrapper result)
-  execute_process(COMMAND ${wrapper} -showme:version OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE rc)
+  execute_process(COMMAND ${wrapper} -showme:version OUTPUT_VARIABLE out ERROR_VARIABLE err
+      RESULT_VARIABLE rc)
   if(rc EQUAL 0 AND "${out}${err}" MATCHES "Open MPI")
     set(${result} openmpi PARENT_SCOPE)
     return()
@@ -20,7 +22,8 @@ endfunction()
 function(tonari_find_tool result mpi tool)
   string(TOUPPER ${mpi} upper)
   if(TONARI_${upper}_ROOT)
-    find_program(TONARI_${upper}_${tool} NAMES ${tool} PATHS ${TONARI_${upper}_ROOT}/bin NO_DEFAULT_PATH)
+    find_program(TONARI_${upper}_${tool} NAMES ${tool} PATHS ${TONARI_${upper}_ROOT}/bin
+        NO_DEFAULT_PATH)
   else()
     find_program(TONARI_${upper}_${tool} NAMES ${tool}.${mpi})
     if(NOT TONARI_${upper}_${tool})
@@ -44,8 +47,10 @@ function(tonari_add_mpi mpi)
     return()
   endif()
   if(mpi STREQUAL openmpi)
-    execute_process(COMMAND ${wrapper} -showme:compile OUTPUT_VARIABLE compile OUTPUT_STRIP_TRAILING_WHITESPACE)
-    execute_process(COMMAND ${wrapper} -showme:link OUTPUT_VARIABLE link OUTPUT_STRIP_TRAILING_WHITESPACE)
+    execute_process(COMMAND ${wrapper} -showme:compile OUTPUT_VARIABLE compile
+        OUTPUT_STRIP_TRAILING_WHITESPACE)
+    execute_process(COMMAND ${wrapper} -showme:link OUTPUT_VARIABLE link
+        OUTPUT_STRIP_TRAILING_WHITESPACE)
   else()
     execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE)
     set(compile "${shown}")
@@ -53,8 +58,8 @@ function(tonari_add_mpi mpi)
   endif()
   separate_arguments(compile)
   separate_arguments(link)
-  # Only where headers and libraries are: the wrapper's optimization, debug and hardening flags are the packager's business, not ours. The
-  # C++ bindings, gone from MPI since 3.0, are left out.
+  # Only where headers and libraries are: the wrapper's optimization, debug and hardening flags are
+  # the packager's business, not ours. The C++ bindings, gone from MPI since 3.0, are left out.
   set(includes ${compile})
   list(FILTER includes INCLUDE REGEX "^-I")
   list(TRANSFORM includes REPLACE "^-I" "")
@@ -92,7 +97,8 @@ foreach(mpi IN LISTS tonari_wanted)
     list(APPEND TONARI_MPIS ${mpi})
     message(STATUS "tonari: building for ${mpi} (${TONARI_${upper}_WRAPPER})")
   elseif(TONARI_MPI)
-    message(FATAL_ERROR "TONARI_MPI names ${mpi}, but there is no mpicxx.${mpi} or mpicxx of it; install it or set TONARI_${upper}_ROOT")
+    message(FATAL_ERROR
+        "TONARI_MPI names ${mpi}, but there is no mpicxx.${mpi} or mpicxx of it; install it or set TONARI_${upper}_ROOT")
   endif()
 endforeach()
 if(NOT TONARI_MPIS)
@@ -104,12 +110,14 @@ set(tonari_entries "")
 foreach(mpi IN LISTS TONARI_MPIS)
   string(TOUPPER ${mpi} upper)
   list(APPEND tonari_entries
-       "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${CMAKE_BINARY_DIR}/${mpi}/bin\"}")
+      "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${CMAKE_BINARY_DIR}/${mpi}/bin\"}")
 endforeach()
 list(JOIN tonari_entries ",\n" tonari_entries)
-file(WRITE ${CMAKE_BINARY_DIR}/tonari-config.json "{\n  \"source\": \"${CMAKE_SOURCE_DIR}\",\n  \"mpis\": {\n${tonari_entries}\n  }\n}\n")
+file(WRITE ${CMAKE_BINARY_DIR}/tonari-config.json
+    "{\n  \"source\": \"${CMAKE_SOURCE_DIR}\",\n  \"mpis\": {\n${tonari_entries}\n  }\n}\n")
 
-# tonari_mpi_executable(NAME sources... [MPIS names...]): builds NAME once per MPI, as <build>/<mpi>/bin/NAME; targets NAME_<mpi>.
+# tonari_mpi_executable(NAME sources... [MPIS names...]): builds NAME once per MPI, as
+# <build>/<mpi>/bin/NAME; targets NAME_<mpi>.
 function(tonari_mpi_executable name)
   cmake_parse_arguments(arg "" "" "MPIS;LIBRARIES" ${ARGN})
   if(NOT arg_MPIS)
@@ -118,17 +126,21 @@ function(tonari_mpi_executable name)
   foreach(mpi IN LISTS arg_MPIS)
     add_executable(${name}_${mpi} ${arg_UNPARSED_ARGUMENTS})
     target_link_libraries(${name}_${mpi} PRIVATE tonari_${mpi} ${arg_LIBRARIES})
-    set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${mpi}/bin)
+    set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+        ${CMAKE_BINARY_DIR}/${mpi}/bin)
   endforeach()
 endfunction()
 
-# The environment in which the launchers start ranks for root, and more of them than there are cores.
-set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+# The environment in which the launchers start ranks for root, and more of them than there are
+# cores.
+set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+    OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
     PRTE_MCA_hwloc_default_binding_policy=none)
 
-# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [MORE 4 5 8 ...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI
-# and rank count. Those of MORE have the label `more`: `make test-all` runs them, `make test` does not.
+# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [MORE 4 5 8 ...] [ARGS ...] [TIMEOUT seconds]
+# [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI and rank count. Those of MORE have the label
+# `more`: `make test-all` runs them, `make test` does not.
 function(tonari_add_mpi_test name program)
   cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -142,9 +154,11 @@ function(tonari_add_mpi_test name program)
         list(APPEND labels more)
       endif()
       set(test ${name}.${mpi}.${ranks})
-      add_test(NAME ${test} COMMAND ${TONARI_${upper}_LAUNCHER} -n ${ranks} $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
+      add_test(NAME ${test} COMMAND ${TONARI_${upper}_LAUNCHER} -n ${ranks}
+          $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
       set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS 2
-        ENVIRONMENT "${TONARI_ANY_RANKS};TONARI_CACHE_DIR=${CMAKE_BINARY_DIR}/cache-${mpi};${arg_ENVIRONMENT}")
+          ENVIRONMENT
+          "${TONARI_ANY_RANKS};TONARI_CACHE_DIR=${CMAKE_BINARY_DIR}/cache-${mpi};${arg_ENVIRONMENT}")
     endforeach()
   endforeach()
 endfunction()

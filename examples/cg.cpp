@@ -2,11 +2,13 @@
 // folder as `tonari partition MATRIX --parts P --output FOLDER` writes it, on P ranks. Without a
 // b.npy in the folder, b is A times (1, 2, ..., 10, 1, 2, ...), and the error is known.
 //
-//   mpiexec -n 4 cg FOLDER [--tolerance 1e-8] [--iterations 10000] [--jacobi] [--columns] [--route direct]
+//   mpiexec -n 4 cg FOLDER [--tolerance 1e-8] [--iterations 10000] [--jacobi] [--columns] [--route
+//                   direct]
 //
 // --tolerance:  of the residual's norm, relative to that of b
 // --jacobi:     the diagonal as a preconditioner
-// --columns:    products by columns (tonari::ColumnParallel) instead of by rows: the matrix is symmetric, so its rows are its columns
+// --columns:    products by columns (tonari::ColumnParallel) instead of by rows: the matrix is
+// symmetric, so its rows are its columns
 // --route:      tonari_route of the products' vectors: direct, topology:N, node or auto
 #include <tonari/spmv.hpp>
 

@@ -1,6 +1,8 @@
-/* Halos of a program's own arrays: heat on a periodic plane, 9 points, distributed over a 2-d grid of ranks. tonari uses the two arrays as they are and fills their ghosts.
+/* Halos of a program's own arrays: heat on a periodic plane, 9 points, distributed over a 2-d grid
+ * of ranks. tonari uses the two arrays as they are and fills their ghosts.
  *
- *     compute the new copy from the old one  ->  exchange the new copy's ghosts  ->  the other way round
+ *     compute the new copy from the old one  ->  exchange the new copy's ghosts  ->  the other way
+ *     round
  *
  * The plane begins as a cosine, which each step multiplies by a number that is known.
  *
@@ -32,7 +34,8 @@ static void compute(Field u, Field next) {
     }
 }
 
-/* The solution at cell i, j of the array: cos(x + y) times (1 + 2 cos(dx)) (1 + 2 cos(dy)) / 9 for each step. */
+/* The solution at cell i, j of the array: cos(x + y) times (1 + 2 cos(dx)) (1 + 2 cos(dy)) / 9 for
+ * each step. */
 static double exact(tonari_grid grid, int i, int j, int steps) {
   int64_t first[2];
   tonari_grid_info info;

@@ -1,8 +1,11 @@
-/* A first program on tonari.h: Jacobi's iteration for Laplace's equation on a square, distributed over a 2-d grid of ranks.
+/* A first program on tonari.h: Jacobi's iteration for Laplace's equation on a square, distributed
+ * over a 2-d grid of ranks.
  *
- *     start the exchange of the border  ->  update the interior, which needs no neighbor  ->  wait  ->  update the border
+ *     start the exchange of the border  ->  update the interior, which needs no neighbor  ->  wait
+ *     ->  update the border
  *
- * The boundary values are those of x*x - y*y. It satisfies the 5-point equation exactly, so the iteration must converge to it on any number of ranks.
+ * The boundary values are those of x*x - y*y. It satisfies the 5-point equation exactly, so the
+ * iteration must converge to it on any number of ranks.
  *
  *     mpiexec -n 4 jacobi2d
  */
@@ -48,14 +51,16 @@ static double exact(const Grid* grid, int i, int j) {
   return x * x - y * y;
 }
 
-/* Ghost points hold the boundary values where there is no neighbor; elsewhere the exchange overwrites them. */
+/* Ghost points hold the boundary values where there is no neighbor; elsewhere the exchange
+ * overwrites them. */
 static void initialize(const Grid* grid, Field u) {
   for (int i = 0; i < WIDTH; ++i)
     for (int j = 0; j < WIDTH; ++j)
       u[i][j] = i == 0 || j == 0 || i == N + 1 || j == N + 1 ? exact(grid, i, j) : 0;
 }
 
-/* Block i goes to the neighbor at offset i and comes from the one at the opposite offset. Row and column are described where they lie, so nothing is
+/* Block i goes to the neighbor at offset i and comes from the one at the opposite offset. Row and
+ * column are described where they lie, so nothing is
  * packed by hand: down, up, right, left. */
 static tonari_request make_exchange(tonari_neighborhood near, Field u) {
   MPI_Datatype row, column;

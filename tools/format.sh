@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Formats all sources: clang-format for C and C++, ruff for Python, in the versions of tools/requirements.txt.
-# Versions differ in what they make of the same rules, so those of the build tree's environment are taken.
+# Formats all sources: clang-format for C and C++, ruff for Python, in the versions of
+# tools/requirements.txt. Versions differ in what they make of the same rules, so those of the build
+# tree's environment are taken.
 #
 #   tools/format.sh [--check]    --check changes nothing; it names what is not formatted and fails
 #

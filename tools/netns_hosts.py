@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs an Open MPI program on several hosts that are network namespaces of this machine, with TCP between them.
+"""Runs an Open MPI program on several hosts that are network namespaces of this machine, with TCP
+between them.
 
     tools/netns_hosts.py 27 -- mpiexec ./program arguments        one rank on each of 27 hosts
     tools/netns_hosts.py 4 --slots 2 -- mpiexec ./program         two on each of 4
@@ -8,7 +9,8 @@
            \\       |      /
             bridge, in a namespace of its own
 
-Nothing of it shows in the machine's own network. All is removed at the end, also after a failure or an interrupt. Needs root.
+Nothing of it shows in the machine's own network. All is removed at the end, also after a failure or
+an interrupt. Needs root.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ SUBNET = "10.77.0.0/16"
 NETNS_ETC = Path("/etc/netns")  # ip-netns(8): NAME/hosts there is /etc/hosts inside
 AUTOGROUP = Path("/proc/sys/kernel/sched_autogroup_enabled")
 NEIGHBORS = Path("/proc/sys/net/ipv4/neigh/default")  # one table for all namespaces
-# mpiexec's own remote start, without ssh: AGENT HOST COMMAND... The host gets its name in a UTS namespace.
+# mpiexec's own remote start, without ssh: AGENT HOST COMMAND... The host gets its name in a UTS
+# namespace.
 AGENT = """#!/bin/sh
 host=$1
 shift
-exec ip netns exec "{prefix}$host" unshare -u sh -c 'hostname "$1"; shift; exec sh -c "$*"' sh "$host" "$@"
+exec ip netns exec "{prefix}$host" unshare -u \\
+    sh -c 'hostname "$1"; shift; exec sh -c "$*"' sh "$host" "$@"
 """
 
 
@@ -43,7 +47,8 @@ def run(*command: str, text: str | None = None) -> None:
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode:
         raise Trouble(
-            f"`{' '.join(command)}` failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
+            f"`{' '.join(command)}` failed: "
+            f"{done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
         )
 
 
@@ -143,7 +148,8 @@ class Hosts:
         return f"10.77.{(i + 1) // 256}.{(i + 1) % 256}"
 
     def _room_for_neighbors(self) -> None:
-        """Every host remembers every other one's address; the kernel forgets some when its one table is full."""
+        """Every host remembers every other one's address; the kernel forgets some when its one
+        table is full."""
         needed = 2 * self.count * self.count
         for name in ("gc_thresh3", "gc_thresh2", "gc_thresh1"):
             path = NEIGHBORS / name
@@ -151,7 +157,8 @@ class Hosts:
                 self._set(path, str(needed))
 
     def _one_queue(self) -> None:
-        """Each host's daemon starts a session. With a scheduling group for each session, a waiting rank that yields would yield to nobody."""
+        """Each host's daemon starts a session. With a scheduling group for each session, a waiting
+        rank that yields would yield to nobody."""
         if AUTOGROUP.exists():
             self._set(AUTOGROUP, "0")
 

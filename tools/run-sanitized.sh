@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The core's tests, or some MPI tests, once more, under AddressSanitizer and UndefinedBehaviorSanitizer, in a build tree of their own.
+# The core's tests, or some MPI tests, once more, under AddressSanitizer and
+# UndefinedBehaviorSanitizer, in a build tree of their own.
 #
 #   tools/run-sanitized.sh core|mpi [build]    build: only compiles them
 set -euo pipefail
@@ -15,16 +16,20 @@ cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 compiler=$(cached CMAKE_CXX_COMPILER)
 mkdir -p "$tree"
 echo 'int main() {}' >"$tree/try.cpp"
-if ! "$compiler" -fsanitize=address,undefined "$tree/try.cpp" -o "$tree/try" >/dev/null 2>&1 || ! "$tree/try"; then
+if ! "$compiler" -fsanitize=address,undefined "$tree/try.cpp" -o "$tree/try" >/dev/null 2>&1 ||
+    ! "$tree/try"; then
     echo "sanitizers: not run, $compiler cannot link with them"
     exit 0
 fi
 
 mpi=$(cached TONARI_MPI | cut -d ';' -f 1)
 root=$(cached "TONARI_${mpi^^}_ROOT")
-cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
-    -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
-    "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
+cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
+    -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" \
+        ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
+    "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" \
+        >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
 case $part in
     core) targets=(core_tests) tests=(-L '^core$') ;;
     mpi)
@@ -35,6 +40,7 @@ esac
 cmake --build "$tree" --target "${targets[@]}"
 [ "${2:-}" != build ] || exit 0
 
-# What MPI libraries never free is not ours to report; what tonari does not free, tests/engine counts.
+# What MPI libraries never free is not ours to report; what tonari does not free, tests/engine
+# counts.
 export ASAN_OPTIONS=detect_leaks=0
 ctest --test-dir "$tree" --output-on-failure --no-tests=error -j 2 "${tests[@]}"

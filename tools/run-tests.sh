@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Tests of the build tree: CTest (C++ and MPI), pytest, then some of CTest's under sanitizers. All run even if one fails, and say at the end
-# what they counted. A runner that ran nothing has failed.
+# Tests of the build tree: CTest (C++ and MPI), pytest, then some of CTest's under sanitizers. All
+# run even if one fails, and say at the end what they counted. A runner that ran nothing has failed.
 #
-#   tools/run-tests.sh [more]    without: all but what is labeled `more`, the core under sanitizers; with: the rest, MPI tests under sanitizers
+#   tools/run-tests.sh [more]    without: all but what is labeled `more`, the core under sanitizers;
+#                                with: the rest, MPI tests under sanitizers
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,14 +18,17 @@ status=0
 rm -rf "$logs"
 mkdir -p "$logs"
 
-ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]}" 2>&1 | tee "$logs/ctest.txt" || status=1
+ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]}" 2>&1 |
+    tee "$logs/ctest.txt" || status=1
 
-# SANITIZE=no leaves this out. Much of pytest's time is waiting for jobs to start and end: what it leaves of the processor compiles the sanitized tests.
+# SANITIZE=no leaves this out. Much of pytest's time is waiting for jobs to start and end: what it
+# leaves of the processor compiles the sanitized tests.
 sanitized() { [ "${SANITIZE:-yes}" = yes ] && ! grep -qs GoogleTest "$left_out"; }
 compiling=
 if sanitized; then
     set -m # a process group, which can be ended as a whole
-    nice -n 19 "$source/tools/run-sanitized.sh" "$part" build >"$logs/sanitized-build.txt" 2>&1 </dev/null &
+    nice -n 19 "$source/tools/run-sanitized.sh" "$part" build >"$logs/sanitized-build.txt" 2>&1 \
+        </dev/null &
     compiling=$!
     set +m
     trap 'kill -- -$compiling 2>/dev/null || true' EXIT
@@ -32,7 +36,8 @@ fi
 
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
-        "$build/venv/bin/python" -m pytest "$source/tests/python" -m "$marks" --durations=15 -o "cache_dir=$build/setup/pytest"
+        "$build/venv/bin/python" -m pytest "$source/tests/python" -m "$marks" --durations=15 -o \
+            "cache_dir=$build/setup/pytest"
 }
 
 if [ ! -d "$source/tests/python" ]; then
@@ -51,8 +56,10 @@ fi
 echo
 {
     [ ! -s "$left_out" ] || sed 's/^/Left out: /' "$left_out"
-    grep -hE 'tests passed|No tests were found' "$logs/ctest.txt" || echo "ctest: no summary, see $logs/ctest.txt"
+    grep -hE 'tests passed|No tests were found' "$logs/ctest.txt" ||
+        echo "ctest: no summary, see $logs/ctest.txt"
     tail -n 1 "$logs/pytest.txt"
-    ! sanitized || sed -n 's/.*tests passed.*/Sanitized: &/p; /^sanitizers: not run/p' "$logs/sanitized.txt"
+    ! sanitized ||
+        sed -n 's/.*tests passed.*/Sanitized: &/p; /^sanitizers: not run/p' "$logs/sanitized.txt"
 } | tee "$logs/summary.txt"
 exit $status

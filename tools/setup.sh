@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Prepares the build tree for one target of the Makefile: looks for what the target needs, says what is missing,
+# Prepares the build tree for one target of the Makefile: looks for what the target needs, says what
+# is missing,
 # installs it, and configures CMake.
 #
 #   tools/setup.sh build|demo|bench|test
 #
-# INSTALL=yes    system packages by apt-get where this user may install them, otherwise as `local` (default)
+# INSTALL=yes    system packages by apt-get where this user may install them, otherwise as `local`
+#                (default)
 # INSTALL=local  only into the build tree, from PyPI
 # INSTALL=no     nothing: say what is missing and fail
-# BUILD, PYTHON, CXX, CMAKE_ARGS: the build tree, the Python, the compiler, further arguments for CMake
+# BUILD, PYTHON, CXX, CMAKE_ARGS: the build tree, the Python, the compiler, further arguments for
+# CMake
 set -euo pipefail
 
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -35,7 +38,10 @@ install_missing() {
 
 main() {
     INSTALL=${INSTALL:-yes}
-    case $INSTALL in yes | local | no) ;; *) die "INSTALL is '$INSTALL'; it must be yes, local or no." ;; esac
+    case $INSTALL in
+        yes | local | no) ;;
+        *) die "INSTALL is '$INSTALL'; it must be yes, local or no." ;;
+    esac
     needs_of "$1"
     look_for "${NEEDS[@]}"
     if [ ${#MISSING[@]} -gt 0 ]; then

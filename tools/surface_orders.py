@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes src/layout/surface_orders.inc: python tools/surface_orders.py > src/layout/surface_orders.inc, with build/python in PYTHONPATH."""
+"""Writes src/layout/surface_orders.inc: python tools/surface_orders.py >
+src/layout/surface_orders.inc, with build/python in PYTHONPATH."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from _tonari_core import search_surface_order
 SECONDS = 60.0  # per number of dimensions; milliseconds are enough
 
 print(
-    "// The orders of surface regions with the fewest messages that surface_search.hpp finds. Written by tools/surface_orders.py."
+    "// The orders of surface regions with the fewest messages that surface_search.hpp finds. "
+    "Written by tools/surface_orders.py."
 )
 print("constexpr std::uint8_t surface_orders[] = {")
 for dims in range(1, 6):

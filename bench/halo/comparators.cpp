@@ -1,8 +1,10 @@
 // What programs do on arrays without a library: one message per neighbor, also where the neighbor
 // is the rank itself, by MPI_Irecv and MPI_Isend.
 #include <array>
+#include <optional>
 
 #include "halo/exchange.hpp"
+#include "plain_messages.hpp"
 
 namespace bench::halo {
 
@@ -19,7 +21,6 @@ class OnArray : public Exchange {
   const std::vector<Neighbor>& neighbors() const { return field_.torus().neighbors(); }
   MPI_Comm comm() const { return field_.torus().comm(); }
   const Field& field_;
-  std::array<MPI_Request, 2 * all> requests_{};
 };
 
 // Nested loops into one buffer per neighbor and out of it.
@@ -57,26 +58,25 @@ class Pack : public OnArray {
   }
 
  private:
-  double* row(const tonari_box& box, long long z, long long y) const {
-    return &field_.at(0, z, y, box.first[2]);
+  // f(the first cell, how many) of all rows.
+  template <class F>
+  void over_rows(const tonari_box& box, const F& f) const {
+    for (long long z = box.first[0]; z < box.end[0]; ++z)
+      for (long long y = box.first[1]; y < box.end[1]; ++y)
+        f(&field_.at(0, z, y, box.first[2]), box.end[2] - box.first[2]);
   }
   void gather(const tonari_box& box, double* to) const {
-    const long long width = box.end[2] - box.first[2];
-    for (long long z = box.first[0]; z < box.end[0]; ++z)
-      for (long long y = box.first[1]; y < box.end[1]; ++y) {
-        const double* const from = row(box, z, y);
-        for (long long x = 0; x < width; ++x) *to++ = from[x];
-      }
+    over_rows(box, [&](const double* from, long long width) {
+      for (long long x = 0; x < width; ++x) *to++ = from[x];
+    });
   }
   void scatter(const tonari_box& box, const double* from) const {
-    const long long width = box.end[2] - box.first[2];
-    for (long long z = box.first[0]; z < box.end[0]; ++z)
-      for (long long y = box.first[1]; y < box.end[1]; ++y) {
-        double* const to = row(box, z, y);
-        for (long long x = 0; x < width; ++x) to[x] = *from++;
-      }
+    over_rows(box, [&](double* to, long long width) {
+      for (long long x = 0; x < width; ++x) to[x] = *from++;
+    });
   }
 
+  std::array<MPI_Request, 2 * all> requests_{};
   std::array<std::vector<double>, all> out_, in_;
 };
 
@@ -84,27 +84,25 @@ class Pack : public OnArray {
 class Datatypes : public OnArray {
  public:
   explicit Datatypes(const Field& field) : OnArray(field) {
+    std::vector<PlainMessage> in, out;
     for (int i = 0; i < all; ++i) {
-      out_[i] = type_of(field.cube().surface(neighbors()[i]));
-      in_[i] = type_of(field.cube().ghosts(neighbors()[i]));
+      const Neighbor& each = neighbors()[i];
+      types_[i] = type_of(field.cube().ghosts(each));
+      types_[all + i] = type_of(field.cube().surface(each));
+      in.push_back({field.base(0), 1, types_[i], each.rank, opposite(i)});
+      out.push_back({field.base(0), 1, types_[all + i], each.rank, i});
     }
+    messages_.emplace(comm(), in, out, false);
   }
   ~Datatypes() override {
-    for (int i = 0; i < all; ++i) {
-      MPI_Type_free(&out_[i]);
-      MPI_Type_free(&in_[i]);
-    }
+    for (MPI_Datatype& type : types_) MPI_Type_free(&type);
   }
 
   void run() override {
     const double start = now();
-    double* const array = field_.base(0);
-    for (int i = 0; i < all; ++i)
-      MPI_Irecv(array, 1, in_[i], neighbors()[i].rank, opposite(i), comm(), &requests_[i]);
-    for (int i = 0; i < all; ++i)
-      MPI_Isend(array, 1, out_[i], neighbors()[i].rank, i, comm(), &requests_[all + i]);
+    messages_->start();
     const double sent = now();
-    MPI_Waitall(2 * all, requests_.data(), MPI_STATUSES_IGNORE);
+    messages_->wait();
     phases_ = {0, sent - start, now() - sent};
   }
   std::string description() const override {
@@ -128,7 +126,8 @@ class Datatypes : public OnArray {
     return type;
   }
 
-  std::array<MPI_Datatype, all> out_{}, in_{};
+  std::array<MPI_Datatype, 2 * all> types_{};
+  std::optional<PlainMessages> messages_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-#include "halo/compare.hpp"
-
+// tonari_bench_halo: ghost exchanges of a 3-d grid in every storage beside what programs do with
+// MPI alone, in one process (Zhao 2021, section 7).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,12 +15,6 @@ bool wanted(const Options& options, const Kind& kind) {
   return options.exchanges.empty() ||
          std::any_of(options.exchanges.begin(), options.exchanges.end(),
                      [&](const std::string& name) { return matches(kind, name); });
-}
-
-bool on_all(bool mine, MPI_Comm comm) {
-  int all = mine;
-  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm);
-  return all;
 }
 
 const Field& field_in(Run& run, Storage storage) {
@@ -41,24 +35,14 @@ std::unique_ptr<Exchange> make(const Run& run, const Kind& kind, const Field* fi
 void make_entries(Run& run) {
   for (const Kind& kind : kinds()) {
     if (!wanted(run.options, kind)) continue;
-    Entry entry{kind};
-    if (const auto storage = storage_of(kind)) entry.field = &field_in(run, *storage);
-    MPI_Barrier(run.torus.comm());
-    const double start = now();
-    entry.exchange = make(run, kind, entry.field);
-    entry.init_seconds = now() - start;
-    run.entries.push_back(std::move(entry));
+    const auto storage = storage_of(kind);
+    const Field* const field = storage ? &field_in(run, *storage) : nullptr;
+    run.add({kind, field}, [&] { return make(run, kind, field); });
   }
 }
 
-// Every exchange twice, so that nothing lives on what another one left.
 void verify(Run& run, int generation) {
-  for (Entry& entry : run.entries) {
-    bool good = true;
-    for (int turn = 0; turn < 2; ++turn)
-      good = entry.exchange->verify(generation + 2 * turn) && good;
-    entry.verified = on_all(good, run.torus.comm()) && (generation == 0 || entry.verified);
-  }
+  run.verify([&](Exchange& exchange, int turn) { return exchange.verify(generation + 2 * turn); });
 }
 
 // What takes less than the clock can tell is done several times between two looks at it: by itself,
@@ -67,11 +51,10 @@ void choose_repeats(Run& run) {
   constexpr double long_enough = 1e-5;
   for (Entry& entry : run.entries) {
     constexpr int tries = 8;
-    MPI_Barrier(run.torus.comm());
+    MPI_Barrier(run.comm);
     const double start = now();
     for (int i = 0; i < tries; ++i) entry.exchange->run();
-    double once = (now() - start) / tries;
-    MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, run.torus.comm());
+    const double once = most((now() - start) / tries, run.comm);
     entry.repeat = std::clamp(static_cast<int>(std::ceil(long_enough / once)), 1, 64);
   }
 }
@@ -98,17 +81,8 @@ void time_exchanges(Run& run) {
       entry.rounds.push_back(entry.exchange->phases());
     });
   }
-  run.quiet.before = ping_pong(run.torus.comm());
-  const Timing timing =
-      time_side_by_side(runs, effort_of(run.options, 8, before), run.torus.comm());
-  run.quiet.after = ping_pong(run.torus.comm());
-  run.rounds = timing.rounds;
-  for (std::size_t i = 0; i < run.entries.size(); ++i)
-    run.entries[i].seconds = divided(timing.seconds[i], run.entries[i].repeat);
-}
-
-void count(Run& run) {
-  for (Entry& entry : run.entries) entry.sent = count_calls([&entry] { entry.exchange->run(); });
+  run.time_as_given(effort_of(run.options, 8, before), runs);
+  for (Entry& entry : run.entries) entry.seconds = divided(entry.seconds, entry.repeat);
 }
 
 void make_steps(Run& run) {
@@ -131,7 +105,7 @@ void verify_steps(Run& run) {
     const Steps& steps = *run.computing.at(entry.field->storage()).steps;
     const bool same = result_of(steps, *entry.exchange, *entry.field, on_array.per_exchange(),
                                 generation) == expected;
-    entry.verified = on_all(good && same, run.torus.comm()) && entry.verified;
+    entry.verified = on_all(good && same, run.comm) && entry.verified;
   }
 }
 
@@ -162,7 +136,7 @@ void time_steps(Run& run) {
     const Steps& steps = *run.computing.at(entry.field->storage()).steps;
     add(entry.step, steps.per_exchange(), [&steps, &entry] { cycle(steps, *entry.exchange); });
   }
-  const Timing timing = time_side_by_side(runs, effort_of(run.options, 1, runs), run.torus.comm());
+  const Timing timing = time_side_by_side(runs, effort_of(run.options, 1, runs), run.comm);
   run.step_rounds = timing.rounds;
   for (std::size_t i = 0; i < results.size(); ++i)
     *results[i] = divided(timing.seconds[i], together);
@@ -175,7 +149,7 @@ void compare_one(const Options& options, const Torus& torus, long long size, Out
   Run run(options, torus, size);
   make_entries(run);
   verify(run, 0);
-  count(run);
+  for (Entry& entry : run.entries) run.count(entry);
   time_exchanges(run);
   verify(run, 10);
   if (options.points) {
@@ -186,8 +160,6 @@ void compare_one(const Options& options, const Torus& torus, long long size, Out
   add_rows(run, outcome);
 }
 
-}  // namespace
-
 Outcome compare(const Options& options, MPI_Comm comm) {
   const Torus torus(comm);
   Outcome outcome;
@@ -195,4 +167,10 @@ Outcome compare(const Options& options, MPI_Comm comm) {
   return outcome;
 }
 
+}  // namespace
 }  // namespace bench::halo
+
+int main(int argc, char** argv) {
+  using namespace bench::halo;
+  return bench::run_comparison("tonari_bench_halo", usage, argc, argv, parse_options, compare);
+}

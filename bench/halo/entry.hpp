@@ -4,23 +4,18 @@
 #include <map>
 #include <memory>
 
-#include "count.hpp"
 #include "halo/steps.hpp"
-#include "timing.hpp"
 
 namespace bench::halo {
 
-struct Entry {
+struct Measured {
   Kind kind;
   const Field* field = nullptr;  // none: buffers
-  std::unique_ptr<Exchange> exchange{};
-  double init_seconds = 0;
-  bool verified = false;
-  Sent sent{};                   // seen at the MPI, this rank
   int repeat = 1;                // exchanges between two looks at the clock
-  Spread seconds{}, step{};      // of an exchange; of a step, its part of the exchange included
+  Spread step{};                 // its part of the exchange included
   std::vector<Phases> rounds{};  // this rank
 };
+using Entry = bench::Entry<Measured, Exchange>;
 
 // Of a storage.
 struct Computing {
@@ -30,9 +25,10 @@ struct Computing {
 };
 
 // What one size shares. Fields before what refers to them.
-struct Run {
+struct Run : Harness<Measured, Exchange> {
   Run(const Options& given, const Torus& where, long long size)
-      : options(given), torus(where), cube{size, given.ghost} {}
+      : Harness(where.comm()), options(given), torus(where), cube{size, given.ghost} {}
+  ~Run() { entries.clear(); }  // they refer to the fields
   const Options& options;
   const Torus& torus;
   Cube cube;
@@ -40,10 +36,8 @@ struct Run {
   std::map<Storage, Computing> computing{};
   std::unique_ptr<PlainLoops> loops{};
   std::unique_ptr<MemorySpeed> memory{};
-  std::vector<Entry> entries{};
   Spread plain{}, tiled{}, copy{};
-  Quiet quiet{};
-  int rounds = 0, step_rounds = 0;
+  int step_rounds = 0;
 };
 
 }  // namespace bench::halo

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
-
 #include "layout/brick_layout.hpp"
 
 namespace bench::halo {
@@ -104,10 +102,6 @@ double padding_percent(const Cube& cube, const Options& options, long long unit)
 
 long long page_of(const Options& options) {
   return options.page ? options.page : sysconf(_SC_PAGESIZE);
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace bench::halo

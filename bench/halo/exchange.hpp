@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "halo/field.hpp"
+#include "harness.hpp"
 
 namespace bench::halo {
 
@@ -28,21 +29,17 @@ struct Phases {
   double pack = 0, call = 0, wait = 0;
 };
 
-class Exchange {
+class Exchange : public Way {
  public:
-  virtual ~Exchange() = default;
-  virtual void run() = 0;  // of `copy()`; then that is the next one
-  virtual int copy() const { return 0; }
+  virtual int copy() const { return 0; }  // what run() exchanges; then that is the next one
   virtual bool copies_alternate() const { return false; }
   // [collective] one exchange of new data, every cell looked at, on this rank
   virtual bool verify(int generation) = 0;
   virtual std::string description() const = 0;
-  virtual std::string chosen() const { return ""; }
   // What the rank copies from one of its sides to another instead of sending it to itself, as plain
   // MPI would.
   virtual int copied_messages() const { return 0; }
   virtual long long copied_bytes() const { return 0; }
-  virtual bool seen_at_mpi() const { return true; }  // its messages are point to point
   // to others, if not all of it goes through MPI
   virtual std::optional<long long> declared_bytes() const { return std::nullopt; }
   const Phases& phases() const { return phases_; }
@@ -72,8 +69,6 @@ long long shifted_bytes(const Cube& cube, const Options& options, long long unit
 double padding_percent(const Cube& cube, const Options& options, long long unit);
 
 long long page_of(const Options& options);
-
-double now();
 
 std::unique_ptr<Exchange> make_pack(const Field& field);
 std::unique_ptr<Exchange> make_datatypes(const Field& field);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "halo/exchange.hpp"
+#include "plain_messages.hpp"
 
 namespace bench::halo {
 
@@ -31,34 +32,26 @@ class Network : public Exchange {
       : torus_(torus), messages_(messages) {
     for (int i = 0; i < count(); ++i)
       out_.push_back(buffer_of(messages_[i].bytes)), in_.push_back(buffer_of(arriving(i)));
-    for (const bool sends : {false, true})
-      for (int i = 0; i < count(); ++i) {
-        if (rank(i) == torus.rank() && !self_by_mpi) {
-          if (sends) copied_.push_back(i);
-          continue;
-        }
-        MPI_Request& request = requests_.emplace_back();
-        if (sends)
-          MPI_Send_init(out_[i].get(), static_cast<int>(messages_[i].bytes), MPI_BYTE, rank(i), i,
-                        torus.comm(), &request);
-        else
-          MPI_Recv_init(in_[i].get(), static_cast<int>(arriving(i)), MPI_BYTE, rank(i), opposite(i),
-                        torus.comm(), &request);
+    std::vector<PlainMessage> in, out;
+    for (int i = 0; i < count(); ++i) {
+      if (rank(i) == torus.rank() && !self_by_mpi) {
+        copied_.push_back(i);
+        continue;
       }
-  }
-  ~Network() override {
-    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+      in.push_back({in_[i].get(), static_cast<int>(arriving(i)), MPI_BYTE, rank(i), opposite(i)});
+      out.push_back({out_[i].get(), static_cast<int>(messages_[i].bytes), MPI_BYTE, rank(i), i});
+    }
+    requests_.emplace(torus.comm(), in, out, true);
   }
 
   void run() override {
     const double start = now();
-    const int requests = static_cast<int>(requests_.size());
-    if (requests) MPI_Startall(requests, requests_.data());
+    requests_->start();
     for (const int i : copied_)
       std::memcpy(in_[opposite(i)].get(), out_[i].get(),
                   static_cast<std::size_t>(messages_[i].bytes));
     const double sent = now();
-    MPI_Waitall(requests, requests_.data(), MPI_STATUSES_IGNORE);
+    requests_->wait();
     phases_ = {0, sent - start, now() - sent};
   }
 
@@ -108,7 +101,7 @@ class Network : public Exchange {
   const Torus& torus_;
   std::vector<Message> messages_;
   std::vector<Buffer> out_, in_;
-  std::vector<MPI_Request> requests_;
+  std::optional<PlainMessages> requests_;
   std::vector<int> copied_;
 };
 

@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "halo/exchange.hpp"
-#include "words.hpp"
 
 namespace bench::halo {
 using tonari::Errc;
@@ -77,16 +76,10 @@ Options parse_options(int argc, char** argv) {
   Options options;
   read_options(
       argc, argv,
-      {{"size",
-        [&](const std::string& list) {
-          options.sizes = whole_numbers(list, 1, most_cells, "--size",
-                                        "--size names no size; for example 32,64");
-        }},
-       {"ghost",
-        [&](const std::string& word) { options.ghost = whole(word, 1, most_cells, "--ghost"); }},
+      {numbers("size", options.sizes, 1, most_cells),
+       number("ghost", options.ghost, 1, most_cells),
        {"brick", [&](const std::string& word) { options.brick = brick_of(word); }},
-       {"page",
-        [&](const std::string& word) { options.page = whole(word, 0, 1LL << 30, "--page"); }},
+       number("page", options.page, 0, 1LL << 30),
        {"stencil", [&](const std::string& word) { options.points = points_of(word); }},
        {"exchanges", [&](const std::string& list) { options.exchanges = exchanges_of(list); }}},
       options);

@@ -8,87 +8,67 @@ namespace {
 
 constexpr double us = 1e6;
 
-template <class T>
-T most(T mine, MPI_Datatype type, MPI_Comm comm) {
-  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, type, MPI_MAX, comm);
-  return mine;
-}
-
 // Of each part the median over rounds, and of that the slowest rank's.
 Phases typical(const Entry& entry, MPI_Comm comm) {
   const auto part = [&](double Phases::* member) {
     std::vector<double> values;
     for (const Phases& each : entry.rounds) values.push_back(each.*member);
-    return most(spread(std::move(values)).median, MPI_DOUBLE, comm);
+    return most(spread(std::move(values)).median, comm);
   };
   return {part(&Phases::pack), part(&Phases::call), part(&Phases::wait)};
 }
 
 double median_of(const Run& run, const char* exchange) {
-  for (const Entry& each : run.entries)
-    if (!is_ours(each.kind) && each.kind.exchange == exchange && each.verified)
-      return each.seconds.median;
-  return 0;
+  return run.median([&](const Entry& each) {
+    return !each.exchange->ours() && each.kind.exchange == exchange && each.verified;
+  });
 }
 
 void describe(Row& row, const Run& run, const Entry& entry) {
   const auto& dims = run.torus.dims();
-  row.text("storage", entry.kind.storage)
-      .text("exchange", entry.kind.exchange)
-      .whole("size", run.cube.size);
-  row.whole("ghost", run.cube.ghost)
-      .whole("brick", run.options.brick)
-      .whole("page", page_of(run.options));
+  row.text("storage", entry.kind.storage).text("exchange", entry.kind.exchange);
+  row.whole("size", run.cube.size).whole("ghost", run.cube.ghost);
+  row.whole("brick", run.options.brick).whole("page", page_of(run.options));
   row.text("stencil", run.options.points ? std::to_string(run.options.points) : "none");
-  row.whole("ranks", run.torus.ranks())
-      .text("dims", std::to_string(dims[0]) + "x" + std::to_string(dims[1]) + "x" +
-                        std::to_string(dims[2]));
-  row.text("mpi", mpi_name()).text("mpi_version", mpi_version());
+  const std::string x = std::to_string(dims[0]) + "x" + std::to_string(dims[1]);
+  row.whole("ranks", run.torus.ranks()).text("dims", x + "x" + std::to_string(dims[2])).mpi();
 }
 
 // The slowest rank of every round.
 void add_times(Row& row, const Run& run, const Entry& entry) {
   const Spread& s = entry.seconds;
-  row.number("median_us", s.median * us).number("q1_us", s.q1 * us).number("q3_us", s.q3 * us);
-  row.number("min_us", s.least * us).number("avg_us", s.mean * us).number("max_us", s.most * us);
-  const Phases parts = typical(entry, run.torus.comm());
-  is_ours(entry.kind) ? row.null("pack_us") : row.number("pack_us", parts.pack * us);
+  row.quartiles(s).number("avg_us", s.mean * us).number("max_us", s.most * us);
+  const Phases parts = typical(entry, run.comm);
+  entry.exchange->ours() ? row.null("pack_us") : row.number("pack_us", parts.pack * us);
   row.number("call_us", parts.call * us).number("wait_us", parts.wait * us);
-  row.number("init_us", most(entry.init_seconds, MPI_DOUBLE, run.torus.comm()) * us)
-      .whole("rounds", run.rounds)
-      .whole("batch", entry.repeat);
+  row.number("init_us", entry.init_seconds * us).whole("rounds", run.timing.rounds);
+  row.whole("batch", entry.repeat);
 }
 
 void add_ratios(Row& row, const Run& run, const Entry& entry) {
-  const auto ratio = [&](const char* key, double above, double below) {
-    above > 0 && below > 0 ? row.number(key, above / below) : row.null(key);
-  };
   const double mine = entry.verified ? entry.seconds.median : 0;
-  ratio("ratio_datatypes", median_of(run, "datatypes"), mine);
-  ratio("ratio_pack", median_of(run, "pack"), mine);
-  ratio("of_network", mine, median_of(run, "network"));
-  ratio("of_network_remote", mine, median_of(run, "network-remote"));
+  row.ratio("ratio_datatypes", median_of(run, "datatypes"), mine)
+      .ratio("ratio_pack", median_of(run, "pack"), mine)
+      .ratio("of_network", mine, median_of(run, "network"))
+      .ratio("of_network_remote", mine, median_of(run, "network-remote"));
 }
 
 // What is counted at the MPI, and what a rank copies from one of its sides to another.
 void add_messages(Row& row, const Run& run, const Entry& entry) {
-  const MPI_Comm comm = run.torus.comm();
   const Exchange& exchange = *entry.exchange;
-  const long by_mpi = entry.sent.others + entry.sent.self;
-  const long all = most(by_mpi + exchange.copied_messages(), MPI_LONG, comm);
-  const long mpi = most(by_mpi, MPI_LONG, comm), others = most(entry.sent.others, MPI_LONG, comm);
-  const long long bytes =
-      most(exchange.declared_bytes().value_or(entry.sent.bytes) + exchange.copied_bytes(),
-           MPI_LONG_LONG, comm);
-  const long long mpi_bytes = most(entry.sent.bytes, MPI_LONG_LONG, comm);
-  row.whole("bytes", bytes);
-  if (exchange.seen_at_mpi())
-    row.whole("messages", all)
-        .whole("messages_mpi", mpi)
-        .whole("messages_remote", others)
-        .whole("bytes_mpi", mpi_bytes);
-  else
-    row.null("messages").null("messages_mpi").null("messages_remote").null("bytes_mpi");
+  const Sent& sent = entry.sent;
+  const long by_mpi = sent.others + sent.self;
+  row.whole("bytes", most(exchange.declared_bytes().value_or(sent.bytes) + exchange.copied_bytes(),
+                          run.comm));
+  const std::pair<const char*, long long> counted[]{
+      {"messages", by_mpi + exchange.copied_messages()},
+      {"messages_mpi", by_mpi},
+      {"messages_remote", sent.others},
+      {"bytes_mpi", sent.bytes}};
+  for (const auto& [key, mine] : counted) {
+    const long long all = most(mine, run.comm);
+    exchange.inside_mpi() ? row.null(key) : row.whole(key, all);
+  }
 }
 
 void add_padding(Row& row, const Run& run, const Entry& entry) {
@@ -142,8 +122,7 @@ void add_roofline(Row& row, const Run& run, const Entry& entry) {
 }  // namespace
 
 void add_rows(const Run& run, Outcome& outcome) {
-  for (const Entry& entry : run.entries) {
-    outcome.tonari_correct = outcome.tonari_correct && (entry.verified || !is_ours(entry.kind));
+  run.report(outcome, [&](const Entry& entry) {
     Row row;
     describe(row, run, entry);
     add_times(row, run, entry);
@@ -152,13 +131,11 @@ void add_rows(const Run& run, Outcome& outcome) {
     add_padding(row, run, entry);
     add_steps(row, run, entry);
     add_roofline(row, run, entry);
-    row.flag("verified", entry.verified)
-        .text("chosen", entry.exchange->chosen())
-        .text("description", entry.exchange->description());
-    row.number("pingpong_us", run.quiet.before.median * us)
-        .flag("disturbed", run.quiet.disturbed());
-    outcome.rows.push_back(std::move(row));
-  }
+    row.flag("verified", entry.verified).text("chosen", entry.exchange->chosen());
+    row.text("description", entry.exchange->description());
+    run.add_quiet(row);
+    return row;
+  });
 }
 
 }  // namespace bench::halo

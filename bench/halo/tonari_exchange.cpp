@@ -42,7 +42,8 @@ class Tonari : public Exchange {
     return planned() ? std::optional<long long>(info_.bytes) : std::nullopt;
   }
   // MPI's own collective
-  bool seen_at_mpi() const override { return std::string(info_.variant).rfind("native", 0) != 0; }
+  bool inside_mpi() const override { return std::string(info_.variant).starts_with("native"); }
+  bool ours() const override { return true; }
   int copied_messages() const override { return copied_.pieces; }
   long long copied_bytes() const override { return copied_.bytes; }
 

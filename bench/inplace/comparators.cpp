@@ -1,5 +1,5 @@
 // MPI's own ways.
-#include "planners/in_place/exchange.hpp"
+#include "inplace/exchange.hpp"
 
 namespace bench::inplace {
 
@@ -8,10 +8,10 @@ namespace {
 class OutOfPlace : public Exchange {
  public:
   OutOfPlace(Workload& work, MPI_Comm comm) : work_(work), comm_(comm), target_(work.spare()) {}
-  bool run() override {
-    return MPI_Alltoallv(work_.data(), work_.send.counts.data(), work_.send.offsets.data(),
-                         MPI_UINT64_T, target_.get(), work_.recv.counts.data(),
-                         work_.recv.offsets.data(), MPI_UINT64_T, comm_) == MPI_SUCCESS;
+  void run() override {
+    worked_ = MPI_Alltoallv(work_.data(), work_.send.counts.data(), work_.send.offsets.data(),
+                            MPI_UINT64_T, target_.get(), work_.recv.counts.data(),
+                            work_.recv.offsets.data(), MPI_UINT64_T, comm_) == MPI_SUCCESS;
   }
   const Word* result(const Workload&) const override { return target_.get(); }
   bool in_place() const override { return false; }
@@ -25,10 +25,10 @@ class OutOfPlace : public Exchange {
 class NativeInPlace : public Exchange {
  public:
   NativeInPlace(Workload& work, MPI_Comm comm) : work_(work), comm_(comm) {}
-  bool run() override {
-    return MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, work_.data(),
-                         work_.recv.counts.data(), work_.recv.offsets.data(), MPI_UINT64_T,
-                         comm_) == MPI_SUCCESS;
+  void run() override {
+    worked_ = MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, work_.data(),
+                            work_.recv.counts.data(), work_.recv.offsets.data(), MPI_UINT64_T,
+                            comm_) == MPI_SUCCESS;
   }
 
  private:
@@ -41,13 +41,12 @@ class NativeInPlace : public Exchange {
 class SendrecvReplace : public Exchange {
  public:
   SendrecvReplace(Workload& work, MPI_Comm comm) : work_(work), comm_(comm) {}
-  bool run() override {
-    bool good = true;
+  void run() override {
+    worked_ = true;
     for (int i = 0; i < work_.ranks; ++i) {
       const int j = (i - work_.rank + work_.ranks) % work_.ranks;
-      if (j != work_.rank) good = swap_with(j) && good;
+      if (j != work_.rank) worked_ = swap_with(j) && worked_;
     }
-    return good;
   }
 
  private:

@@ -1,25 +1,22 @@
-#include "planners/in_place/compare.hpp"
-
+// tonari_bench_inplace: tonari's exchanges in place beside MPI's own, in one process: time and
+// memory, every result verified.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
-#include "planners/in_place/exchange.hpp"
-#include "planners/in_place/peak.hpp"
-#include "timing.hpp"
+#include "inplace/exchange.hpp"
+#include "inplace/options.hpp"
+#include "inplace/peak.hpp"
 
 namespace bench::inplace {
 
 namespace {
 
-struct Entry {
-  Candidate asked;
-  Peak peak;
-  std::unique_ptr<Exchange> exchange{};
-  double init_seconds = 0;
-  bool verified = false;
-  Spread seconds{};
+struct Weighed : Candidate {
+  Peak peak{};
 };
+using Entry = bench::Entry<Weighed, Exchange>;
+using Contest = Harness<Weighed, Exchange>;
 
 // The comparators' communicator: what MPI cannot do is a row that is not verified, not the end of
 // the program.
@@ -99,98 +96,49 @@ Peak weigh(const Candidate& candidate, Workload& small, Workload& work, MPI_Comm
 
 // Applied twice a symmetric exchange gives the original back: both are looked at, so that no
 // candidate lives on what another one left.
-bool verify(Exchange& exchange, Workload& work) {
-  work.fill();
+bool delivers(Exchange& exchange, Workload& work, int turn) {
+  const bool back = turn == 1 && exchange.in_place() && work.symmetric;
   MPI_Barrier(work.comm);
-  bool good = exchange.run() && work.delivered(exchange.result(work));
-  MPI_Barrier(work.comm);
-  const bool back = exchange.in_place() && work.symmetric;
   if (!back) work.fill();
-  good = exchange.run() && good && (back ? work.original() : work.delivered(exchange.result(work)));
-  int all = good;
-  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, work.comm);
-  return all;
-}
-
-std::unique_ptr<Exchange> make_timed(Entry& entry, Workload& work, MPI_Comm returning) {
   MPI_Barrier(work.comm);
-  entry.init_seconds = MPI_Wtime();
-  auto exchange = make_exchange(entry.asked, work, returning);
-  entry.init_seconds = MPI_Wtime() - entry.init_seconds;
-  MPI_Allreduce(MPI_IN_PLACE, &entry.init_seconds, 1, MPI_DOUBLE, MPI_MAX, work.comm);
-  return exchange;
+  exchange.run();
+  return exchange.worked() && (back ? work.original() : work.delivered(exchange.result(work)));
 }
 
-struct Measured {
-  Timing timing;
-  Quiet quiet;
-  Spread copy;          // memcpy of as many bytes as come from others, all ranks at once
-  long long moved = 0;  // those bytes, the most over ranks
-};
-
-Measured time_entries(std::vector<Entry>& entries, Workload& work, const Options& options) {
+// The time of a memcpy of as many bytes as come from others, all ranks at once.
+Spread time_beside_copies(Contest& all, Workload& work, const Options& options) {
   const std::shared_ptr<Word[]> target = work.spare();
   const std::size_t bytes = work.bytes_from_others();
-  std::vector<std::function<void()>> runs{[&] { std::memcpy(target.get(), work.data(), bytes); }};
-  for (Entry& entry : entries) runs.emplace_back([&entry] { entry.exchange->run(); });
-  Measured result;
-  result.quiet.before = ping_pong(work.comm);
-  result.timing = time_side_by_side(runs, {options.rounds, 1, 0, options.max_time, 1}, work.comm);
-  result.quiet.after = ping_pong(work.comm);
-  result.copy = result.timing.seconds[0];
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    entries[i].seconds = result.timing.seconds[i + 1];
-  return result;
-}
-
-long long most(long long mine, MPI_Comm comm) {
-  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_LONG_LONG, MPI_MAX, comm);
-  return mine;
+  return all.time({options.rounds, 1, 0, options.max_time, 1},
+                  {[&] { std::memcpy(target.get(), work.data(), bytes); }})[0];
 }
 
 Row describe(const Entry& entry, const Workload& work, const Options& options, long long moved) {
   const Peak& peak = entry.peak;
   Row row;
-  row.text("exchange", work.symmetric ? "symmetric" : "general")
-      .text("algorithm", entry.asked.algorithm);
-  entry.asked.budget ? row.whole("budget_bytes", *entry.asked.budget) : row.null("budget_bytes");
-  row.text("channel", entry.exchange->channel())
-      .text("requested_channel", entry.asked.channel)
-      .text("chosen", entry.exchange->chosen());
-  row.whole("ranks", work.ranks).text("mpi", mpi_name()).text("mpi_version", mpi_version());
-  row.whole("total_bytes", options.total_bytes)
-      .whole("moved_bytes", moved)
-      .text("sizes", options.equal ? "equal" : "random");
-  row.whole("seed", options.seed).whole("peak_extra_bytes", peak_bytes(peak));
+  row.text("exchange", work.symmetric ? "symmetric" : "general").text("algorithm", entry.algorithm);
+  entry.budget ? row.whole("budget_bytes", *entry.budget) : row.null("budget_bytes");
+  row.text("channel", entry.exchange->channel()).text("requested_channel", entry.requested_channel);
+  row.text("chosen", entry.exchange->chosen()).whole("ranks", work.ranks).mpi();
+  row.whole("total_bytes", options.total_bytes).whole("moved_bytes", moved);
+  row.text("sizes", options.equal ? "equal" : "random").whole("seed", options.seed);
+  row.whole("peak_extra_bytes", peak_bytes(peak));
   for (const auto& [key, value] :
        {std::pair{"peak_hwm_bytes", peak.high_water}, std::pair{"peak_heap_bytes", peak.heap}})
     value >= 0 ? row.whole(key, value) : row.null(key);
   return std::move(row.text("peak_method", peak_method(peak)).flag("verified", entry.verified));
 }
 
-double median_of(const std::vector<Entry>& entries, const char* algorithm) {
-  for (const Entry& each : entries)
-    if (each.asked.algorithm == algorithm && each.verified) return each.seconds.median;
-  return 0;
-}
-
-void add_times(Row& row, const Entry& entry, const std::vector<Entry>& entries,
-               const Measured& measured) {
-  const Spread& s = entry.seconds;
-  const auto ratio = [&](const char* key, double other) {
-    other > 0 ? row.number(key, other / s.median) : row.null(key);
+void add_times(Row& row, const Entry& entry, const Contest& all, double copy, long long moved) {
+  const auto ratio = [&](const char* key, const char* algorithm) {
+    const auto named = [&](const Entry& e) { return e.algorithm == algorithm && e.verified; };
+    row.ratio(key, all.median(named), entry.seconds.median);
   };
-  row.number("median_us", s.median * 1e6)
-      .number("q1_us", s.q1 * 1e6)
-      .number("q3_us", s.q3 * 1e6)
-      .number("min_us", s.least * 1e6);
-  row.number("init_us", entry.init_seconds * 1e6)
-      .whole("rounds", measured.timing.rounds)
-      .whole("batch", measured.timing.batch);
-  ratio("ratio_native", median_of(entries, "native-inplace"));
-  ratio("ratio_out_of_place", median_of(entries, "native-out-of-place"));
-  ratio("of_copy", measured.moved ? measured.copy.median : 0);
-  row.number("copy_us", measured.copy.median * 1e6).flag("disturbed", measured.quiet.disturbed());
+  all.add_times(row, entry);
+  ratio("ratio_native", "native-inplace");
+  ratio("ratio_out_of_place", "native-out-of-place");
+  row.ratio("of_copy", moved ? copy : 0, entry.seconds.median).number("copy_us", copy * 1e6);
+  row.flag("disturbed", all.quiet.disturbed());
 }
 
 // One kind of exchange.
@@ -206,34 +154,32 @@ void compare_one(const Options& options, const Kind& kind, MPI_Comm comm, Outcom
   if (work.rank == 0)
     std::fprintf(stderr, "tonari_bench_inplace: %s, %d ranks\n",
                  work.symmetric ? "symmetric" : "general", work.ranks);
-  std::vector<Entry> entries;
+  std::vector<Weighed> weighed;
   {
     Workload small(comm, kind.small, kind.symmetric);
     fill_pools(comm);
     for (const Candidate& each : candidates(options, kind.algorithms))
-      entries.push_back({each, weigh(each, small, work, returning.get())});
+      weighed.push_back({each, weigh(each, small, work, returning.get())});
   }
-  for (Entry& entry : entries) {
-    entry.exchange = make_timed(entry, work, returning.get());
-    entry.verified = verify(*entry.exchange, work);
-  }
-  Measured measured;
-  measured.moved = most(static_cast<long long>(work.bytes_from_others()), comm);
+  Contest all(comm);
+  const auto verified = [&](Exchange& exchange, int turn) {
+    return delivers(exchange, work, turn);
+  };
+  for (const Weighed& each : weighed)
+    all.verify(*all.add(each, [&] { return make_exchange(each, work, returning.get()); }),
+               verified);
+  const long long moved = most(static_cast<long long>(work.bytes_from_others()), comm);
+  Spread copy;
   if (!options.count) {
-    const long long moved = measured.moved;
-    measured = time_entries(entries, work, options);
-    measured.moved = moved;
-    for (Entry& entry : entries) entry.verified = verify(*entry.exchange, work) && entry.verified;
+    copy = time_beside_copies(all, work, options);
+    all.verify(verified);
   }
-  for (const Entry& entry : entries) {
-    outcome.tonari_correct = outcome.tonari_correct && (entry.verified || !is_ours(entry.asked));
-    Row row = describe(entry, work, options, measured.moved);
-    if (!options.count) add_times(row, entry, entries, measured);
-    outcome.rows.push_back(std::move(row));
-  }
+  all.report(outcome, [&](const Entry& entry) {
+    Row row = describe(entry, work, options, moved);
+    if (!options.count) add_times(row, entry, all, copy.median, moved);
+    return row;
+  });
 }
-
-}  // namespace
 
 Outcome compare(const Options& options, MPI_Comm comm) {
   int ranks;
@@ -255,4 +201,10 @@ Outcome compare(const Options& options, MPI_Comm comm) {
   return outcome;
 }
 
+}  // namespace
 }  // namespace bench::inplace
+
+int main(int argc, char** argv) {
+  using namespace bench::inplace;
+  return bench::run_comparison("tonari_bench_inplace", usage, argc, argv, parse_options, compare);
+}

@@ -1,4 +1,4 @@
-#include "planners/in_place/exchange.hpp"
+#include "inplace/exchange.hpp"
 
 namespace bench::inplace {
 
@@ -9,12 +9,10 @@ const std::vector<std::string>& known_algorithms() {
   return all;
 }
 
-bool is_ours(const Candidate& candidate) { return candidate.budget.has_value(); }
-
 std::unique_ptr<Exchange> make_exchange(const Candidate& candidate, Workload& work,
                                         MPI_Comm returning) {
-  return is_ours(candidate) ? make_tonari(candidate, work)
-                            : make_comparator(candidate.algorithm, work, returning);
+  return candidate.budget ? make_tonari(candidate, work)
+                          : make_comparator(candidate.algorithm, work, returning);
 }
 
 }  // namespace bench::inplace

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "planners/in_place/workload.hpp"
+#include "harness.hpp"
+#include "inplace/workload.hpp"
 
 namespace bench::inplace {
 
@@ -14,21 +15,20 @@ namespace bench::inplace {
 struct Candidate {
   std::string algorithm;
   std::optional<long long> budget{};
-  std::string channel = "mpi";
+  std::string requested_channel = "mpi";
 };
 
-class Exchange {
+class Exchange : public Way {
  public:
-  virtual ~Exchange() = default;
-  virtual bool run() = 0;  // the whole exchange; false if MPI says that it failed
+  bool worked() const { return worked_; }  // MPI did not say that the last run failed
   virtual const Word* result(const Workload& work) const { return work.data(); }
   virtual bool in_place() const { return true; }
-  virtual std::string channel() const { return "mpi"; }
-  virtual std::string chosen() const { return ""; }  // by auto
+
+ protected:
+  bool worked_ = true;
 };
 
 const std::vector<std::string>& known_algorithms();
-bool is_ours(const Candidate& candidate);
 
 // [collective] The exchange of the workload's blocks; comparators on a communicator that returns
 // errors. Throws tonari::Error on every rank alike.

@@ -1,4 +1,4 @@
-#include "planners/in_place/heap.hpp"
+#include "inplace/heap.hpp"
 
 #include <malloc.h>
 #include <sys/mman.h>

@@ -1,11 +1,9 @@
-#include "planners/in_place/options.hpp"
+#include "inplace/options.hpp"
 
-#include <algorithm>
 #include <climits>
 
 #include "base/error.hpp"
-#include "planners/in_place/exchange.hpp"
-#include "words.hpp"
+#include "inplace/exchange.hpp"
 
 namespace bench::inplace {
 using tonari::Errc;
@@ -15,7 +13,7 @@ const char* const usage =
     "memory side by side\n"
     "  --total-bytes N    bytes of a rank's blocks together (1048576)\n"
     "  --sizes NAME       random (default): the size that two ranks exchange is uniformly random "
-    "(paper 004, section 4.1); equal\n"
+    "(Hofmann 2013, section 4.1); equal\n"
     "  --seed N           of the random sizes (1)\n"
     "  --algorithms A,... native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, "
     "mpich-order, linear-shift, "
@@ -35,19 +33,6 @@ namespace {
 // MPI_Alltoallv has int displacements, here of 64-bit integers.
 constexpr long long most_bytes = 8LL * INT_MAX;
 
-std::vector<std::string> names(const std::string& list, const std::vector<std::string>& known,
-                               const char* what) {
-  std::vector<std::string> result = split(list, ',');
-  for (const std::string& name : result) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string all;
-    for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
-    tonari::fail(Errc::argument, "unknown ", what, " '", name, "'; there are ", all);
-  }
-  if (result.empty()) tonari::fail(Errc::argument, "the list of ", what, "s is empty");
-  return result;
-}
-
 bool is_equal(const std::string& word) {
   if (word != "random" && word != "equal")
     tonari::fail(Errc::argument, "--sizes is '", word, "'; it must be random or equal");
@@ -59,28 +44,12 @@ bool is_equal(const std::string& word) {
 Options parse_options(int argc, char** argv) {
   Options options;
   read_options(argc, argv,
-               {{"total-bytes",
-                 [&](const std::string& word) {
-                   options.total_bytes = whole(word, 1, most_bytes, "--total-bytes");
-                 }},
+               {number("total-bytes", options.total_bytes, 1, most_bytes),
                 {"sizes", [&](const std::string& word) { options.equal = is_equal(word); }},
-                {"seed",
-                 [&](const std::string& word) {
-                   options.seed = static_cast<unsigned>(whole(word, 0, UINT_MAX, "--seed"));
-                 }},
-                {"algorithms",
-                 [&](const std::string& list) {
-                   options.algorithms = names(list, known_algorithms(), "algorithm");
-                 }},
-                {"memory",
-                 [&](const std::string& list) {
-                   options.memory =
-                       whole_numbers(list, 0, most_bytes, "--memory", "--memory names no budget");
-                 }},
-                {"channel",
-                 [&](const std::string& list) {
-                   options.channels = names(list, {"auto", "shared", "p2p-packed"}, "channel");
-                 }},
+                number("seed", options.seed, 0, UINT_MAX),
+                names("algorithms", options.algorithms, known_algorithms(), "algorithm"),
+                numbers("memory", options.memory, 0, most_bytes),
+                names("channel", options.channels, {"auto", "shared", "p2p-packed"}, "channel"),
                 flag("general", options.general),
                 flag("count", options.count)},
                options);

@@ -1,4 +1,4 @@
-#include "planners/in_place/peak.hpp"
+#include "inplace/peak.hpp"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "planners/in_place/heap.hpp"
+#include "inplace/heap.hpp"
 
 namespace bench::inplace {
 

@@ -15,9 +15,9 @@ struct Peak {
   // shared in memory an equal part for each process that has touched them; pages of program files
   // are nobody's).
   long long resident = 0;
-  long long high_water =
-      0;  // VmHWM, made to start anew, less VmRSS: the kernel's own record. It counts shared pages in full, pages of
-          // program files, too, and is off by up to 128 KiB per processor
+  // VmHWM, made to start anew, less VmRSS: the kernel's own record. It counts shared pages in full,
+  // pages of program files, too, and is off by up to 128 KiB per processor.
+  long long high_water = 0;
   long long heap = 0;  // what was allocated, whether touched or not
 };
 

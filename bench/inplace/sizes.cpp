@@ -1,4 +1,4 @@
-#include "planners/in_place/sizes.hpp"
+#include "inplace/sizes.hpp"
 
 #include <algorithm>
 #include <cmath>

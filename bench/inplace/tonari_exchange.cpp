@@ -1,8 +1,8 @@
 // tonari's exchanges in place.
 #include <string>
 
-#include "keys.hpp"
-#include "planners/in_place/exchange.hpp"
+#include "inplace/exchange.hpp"
+#include "tonari_way.hpp"
 
 namespace bench::inplace {
 
@@ -11,7 +11,7 @@ namespace {
 tonari_request prepare(const Candidate& candidate, Workload& work) {
   const bool general = candidate.algorithm == "general";
   const Keys keys{{"tonari_algorithm", general ? "auto" : candidate.algorithm},
-                  {"tonari_channel", candidate.channel},
+                  {"tonari_channel", candidate.requested_channel},
                   {"tonari_inplace_memory", std::to_string(candidate.budget.value_or(0))}};
   tonari_request request = TONARI_REQUEST_NULL;
   const int* const counts = work.send.counts.data();
@@ -26,23 +26,10 @@ tonari_request prepare(const Candidate& candidate, Workload& work) {
   return request;
 }
 
-class Tonari : public Exchange {
+class Tonari : public TonariWay<Exchange> {
  public:
-  explicit Tonari(tonari_request request) : request_(request) {
-    check(tonari_request_get_info(request_, &info_));
-  }
-  ~Tonari() override { tonari_request_free(&request_); }
-  bool run() override {
-    check(tonari_start(request_));
-    check(tonari_wait(request_));
-    return true;
-  }
-  std::string channel() const override { return info_.channel; }
+  using TonariWay::TonariWay;
   std::string chosen() const override { return info_.algorithm; }
-
- private:
-  tonari_request request_;
-  tonari_request_info info_{};
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "planners/in_place/workload.hpp"
+#include "inplace/workload.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "planners/in_place/sizes.hpp"
+#include "inplace/sizes.hpp"
 
 namespace bench::inplace {
 

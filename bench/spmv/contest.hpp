@@ -6,19 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "harness.hpp"
 #include "spmv/share.hpp"
 
 namespace bench::spmv {
-
-class Exchange {
- public:
-  virtual ~Exchange() = default;
-  // from start to completion, packing and adding included
-  virtual void run() = 0;
-  virtual std::string chosen() const { return ""; }
-  virtual bool ours() const { return false; }
-  virtual bool messages_seen() const { return true; }  // by wrappers around MPI's point to point
-};
 
 // One kind, and the memory that all its candidates use in turn.
 class Contest {
@@ -26,7 +17,7 @@ class Contest {
   virtual ~Contest() = default;
   virtual const std::vector<std::string>& names() const = 0;
   // [collective] null: it does not apply here. Throws tonari::Error on every rank alike
-  virtual std::unique_ptr<Exchange> make(const std::string& name) = 0;
+  virtual std::unique_ptr<Way> make(const std::string& name) = 0;
   // new data, and something that no result contains where results go
   virtual void prepare(int generation) = 0;
   // [collective] what this rank has

@@ -17,51 +17,6 @@ double contribution(std::int64_t index, int rank, int generation) {
   return static_cast<double>(index % 1009 + 3 * rank + generation);
 }
 
-class Moved : public Exchange {
- public:
-  explicit Moved(std::unique_ptr<Mover> mover) : mover_(std::move(mover)) {}
-  std::string chosen() const override { return mover_->chosen(); }
-  bool ours() const override { return mover_->ours(); }
-  bool messages_seen() const override { return !mover_->inside_mpi(); }
-
- protected:
-  std::unique_ptr<Mover> mover_;
-};
-
-class MovedForward : public Moved {
- public:
-  MovedForward(std::unique_ptr<Mover> mover, const Share& share, const double* owned,
-               double* packed)
-      : Moved(std::move(mover)), share_(share), owned_(owned), packed_(packed) {}
-  void run() override {
-    for (std::size_t k = 0; k < share_.wanted.size(); ++k) packed_[k] = owned_[share_.wanted[k]];
-    mover_->start();
-    mover_->wait();
-  }
-
- private:
-  const Share& share_;
-  const double* owned_;
-  double* packed_;
-};
-
-class MovedReverse : public Moved {
- public:
-  MovedReverse(std::unique_ptr<Mover> mover, const Share& share, const double* arrived,
-               double* owned)
-      : Moved(std::move(mover)), share_(share), arrived_(arrived), owned_(owned) {}
-  void run() override {
-    mover_->start();
-    mover_->wait();
-    for (std::size_t k = 0; k < share_.wanted.size(); ++k) owned_[share_.wanted[k]] += arrived_[k];
-  }
-
- private:
-  const Share& share_;
-  const double* arrived_;
-  double* owned_;
-};
-
 // One number more than needed: addresses are never null.
 class OnVectors : public Contest {
  public:
@@ -82,13 +37,16 @@ class OnVectors : public Contest {
 class Forward : public OnVectors {
  public:
   using OnVectors::OnVectors;
-  std::unique_ptr<Exchange> make(const std::string& name) override {
+  std::unique_ptr<Way> make(const std::string& name) override {
     if (const std::string route = route_of(name); !route.empty())
-      return make_vector_forward(route, share_, tune_, owned_.data(), ghosts_.data());
+      return make_vector(true, route, share_, tune_, owned_.data(), ghosts_.data());
     auto mover = make_mover(
         name, tune_, {share_.comm, share_.targets, packed_.data(), share_.sources, ghosts_.data()});
-    if (!mover) return nullptr;
-    return std::make_unique<MovedForward>(std::move(mover), share_, owned_.data(), packed_.data());
+    return moved(std::move(mover), [&wanted = share_.wanted, owned = owned_.data(),
+                                    packed = packed_.data()](Mover& mover) {
+      for (std::size_t k = 0; k < wanted.size(); ++k) packed[k] = owned[wanted[k]];
+      mover.run();
+    });
   }
   void prepare(int generation) override {
     for (std::int64_t i = 0; i < share_.owned; ++i)
@@ -109,13 +67,16 @@ class Forward : public OnVectors {
 class Reverse : public OnVectors {
  public:
   using OnVectors::OnVectors;
-  std::unique_ptr<Exchange> make(const std::string& name) override {
+  std::unique_ptr<Way> make(const std::string& name) override {
     if (const std::string route = route_of(name); !route.empty())
-      return make_vector_reverse(route, share_, tune_, ghosts_.data(), owned_.data());
+      return make_vector(false, route, share_, tune_, ghosts_.data(), owned_.data());
     auto mover = make_mover(
         name, tune_, {share_.comm, share_.sources, ghosts_.data(), share_.targets, packed_.data()});
-    if (!mover) return nullptr;
-    return std::make_unique<MovedReverse>(std::move(mover), share_, packed_.data(), owned_.data());
+    return moved(std::move(mover), [&wanted = share_.wanted, owned = owned_.data(),
+                                    arrived = packed_.data()](Mover& mover) {
+      mover.run();
+      for (std::size_t k = 0; k < wanted.size(); ++k) owned[wanted[k]] += arrived[k];
+    });
   }
   void prepare(int generation) override {
     for (std::int64_t i = 0; i < share_.owned; ++i)

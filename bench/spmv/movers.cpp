@@ -1,68 +1,37 @@
 // Plain point to point, MPI's neighborhood collectives, tonari's alltoallv with each of its
 // algorithms.
-#include <mpi.h>
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
-
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "keys.hpp"
+#include "persistent.hpp"
+#include "plain_messages.hpp"
 #include "planners/graphs/algorithm.hpp"
 #include "spmv/mover.hpp"
-
-// As in native.cpp of tonari_bench.
-#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
-#define BENCH_ALLTOALLV_INIT MPI_Neighbor_alltoallv_init
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-#define BENCH_ALLTOALLV_INIT MPIX_Neighbor_alltoallv_init
-#endif
 
 namespace bench::spmv {
 
 namespace {
 
-constexpr int tag = 7;
+std::vector<PlainMessage> messages(const Blocks& blocks, const double* buffer) {
+  constexpr int tag = 7;
+  std::vector<PlainMessage> all;
+  for (int i = 0; i < blocks.size(); ++i)
+    all.push_back({buffer + blocks.displs[i], blocks.counts[i], MPI_DOUBLE, blocks.ranks[i], tag});
+  return all;
+}
 
 class Irecv : public Mover {
  public:
-  explicit Irecv(const Move& move) : move_(move), requests_(static_cast<std::size_t>(count())) {}
-  void start() override {
-    const Blocks &in = move_.in, &out = move_.out;
-    for (int i = 0; i < in.size(); ++i)
-      MPI_Irecv(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag, move_.comm,
-                &requests_[i]);
-    for (int i = 0; i < out.size(); ++i)
-      MPI_Isend(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag,
-                move_.comm, &requests_[in.size() + i]);
-  }
-  void wait() override { MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE); }
+  Irecv(const Move& move, bool persistent)
+      : messages_(move.comm, messages(move.in, move.recv), messages(move.out, move.send),
+                  persistent) {}
+  void start() override { messages_.start(); }
+  void wait() override { messages_.wait(); }
 
- protected:
-  int count() const { return move_.in.size() + move_.out.size(); }
-  Move move_;
-  std::vector<MPI_Request> requests_;
-};
-
-class IrecvPersistent : public Irecv {
- public:
-  explicit IrecvPersistent(const Move& move) : Irecv(move) {
-    const Blocks &in = move_.in, &out = move_.out;
-    for (int i = 0; i < in.size(); ++i)
-      MPI_Recv_init(move_.recv + in.displs[i], in.counts[i], MPI_DOUBLE, in.ranks[i], tag,
-                    move_.comm, &requests_[i]);
-    for (int i = 0; i < out.size(); ++i)
-      MPI_Send_init(move_.send + out.displs[i], out.counts[i], MPI_DOUBLE, out.ranks[i], tag,
-                    move_.comm, &requests_[in.size() + i]);
-  }
-  ~IrecvPersistent() override {
-    for (MPI_Request& request : requests_) MPI_Request_free(&request);
-  }
-  void start() override {
-    if (count()) MPI_Startall(count(), requests_.data());  // Open MPI takes no empty list
-  }
+ private:
+  PlainMessages messages_;
 };
 
 // The address of a list that may be empty: MPI wants a valid one.
@@ -107,14 +76,14 @@ class NativeNonblocking : public Native {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-#ifdef BENCH_ALLTOALLV_INIT
+#ifdef BENCH_PERSISTENT
 class NativePersistent : public NativeNonblocking {
  public:
   explicit NativePersistent(const Move& move) : NativeNonblocking(move) {
     const Blocks &in = move_.in, &out = move_.out;
-    BENCH_ALLTOALLV_INIT(move_.send, address(out.counts), address(out.displs), MPI_DOUBLE,
-                         move_.recv, address(in.counts), address(in.displs), MPI_DOUBLE, graph_,
-                         MPI_INFO_NULL, &request_);
+    BENCH_PERSISTENT(Neighbor_alltoallv_init)
+    (move_.send, address(out.counts), address(out.displs), MPI_DOUBLE, move_.recv,
+     address(in.counts), address(in.displs), MPI_DOUBLE, graph_, MPI_INFO_NULL, &request_);
   }
   ~NativePersistent() override { MPI_Request_free(&request_); }
   void start() override { MPI_Start(&request_); }
@@ -188,11 +157,10 @@ const std::vector<std::string>& algorithm_names() {
 
 std::unique_ptr<Mover> make_mover(const std::string& name, const std::string& tune,
                                   const Move& move) {
-  if (name == "irecv") return std::make_unique<Irecv>(move);
-  if (name == "irecv-persistent") return std::make_unique<IrecvPersistent>(move);
+  if (among(irecv_names(), name)) return std::make_unique<Irecv>(move, name != "irecv");
   if (name == "native") return std::make_unique<Native>(move);
   if (name == "native-nonblocking") return std::make_unique<NativeNonblocking>(move);
-#ifdef BENCH_ALLTOALLV_INIT
+#ifdef BENCH_PERSISTENT
   if (name == "native-persistent") return std::make_unique<NativePersistent>(move);
 #endif
   if (!among(algorithm_names(), name)) return nullptr;

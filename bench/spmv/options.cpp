@@ -1,10 +1,7 @@
 #include "spmv/options.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
 #include "spmv/contest.hpp"
-#include "words.hpp"
 
 namespace bench::spmv {
 using tonari::Errc;
@@ -24,38 +21,14 @@ const char* const usage =
     "  --count            verify and count messages only\n"
     "  --output FILE      where the JSON goes (standard output)\n";
 
-namespace {
-
-std::vector<std::string> known(const std::string& list, const std::vector<std::string>& all,
-                               const char* what) {
-  std::vector<std::string> names = split(list, ',');
-  std::string choice;
-  for (const std::string& each : all) choice += (choice.empty() ? "" : ", ") + each;
-  for (const std::string& name : names)
-    if (std::find(all.begin(), all.end(), name) == all.end())
-      tonari::fail(Errc::argument, "unknown ", what, " '", name, "'; there are ", choice);
-  if (names.empty())
-    tonari::fail(Errc::argument, "the list of ", what, "s is empty; there are ", choice);
-  return names;
-}
-
-}  // namespace
-
 Options parse_options(int argc, char** argv) {
   Options options;
   options.kinds = all_kinds();
-  read_options(
-      argc, argv,
-      {{"matrix", [&](const std::string& word) { options.matrix = word; }},
-       {"kinds",
-        [&](const std::string& list) { options.kinds = known(list, all_kinds(), "kind"); }},
-       {"candidates",
-        [&](const std::string& list) {
-          options.candidates = known(list, all_candidates(), "candidate");
-        }},
-       {"tuning", [&](const std::string& word) { options.tune = word; }},
-       flag("count", options.count)},
-      options);
+  read_options(argc, argv,
+               {word("matrix", options.matrix), names("kinds", options.kinds, all_kinds(), "kind"),
+                names("candidates", options.candidates, all_candidates(), "candidate"),
+                word("tuning", options.tune), flag("count", options.count)},
+               options);
   if (!options.help && options.matrix.empty())
     tonari::fail(Errc::argument,
                  "--matrix is missing: a folder that `tonari partition` has written");

@@ -32,51 +32,37 @@ struct Vectors {
                       packed = std::vector<double>(share.wanted.size() + 1);
 };
 
-class Product : public Exchange {
- public:
-  Product(std::unique_ptr<Mover> mover, Vectors& vectors, LocalRows own, LocalRows others)
-      : mover_(std::move(mover)), v_(vectors), own_(std::move(own)), others_(std::move(others)) {}
-  std::string chosen() const override { return mover_->chosen(); }
-  bool ours() const override { return mover_->ours(); }
-  bool messages_seen() const override { return !mover_->inside_mpi(); }
-
- protected:
-  std::unique_ptr<Mover> mover_;
-  Vectors& v_;
-  LocalRows own_, others_;
-};
-
-class ByRows : public Product {
- public:
-  using Product::Product;
-  void run() override {
-    const std::vector<std::int32_t>& wanted = v_.share.wanted;
+struct ByRows {
+  Vectors& v;
+  LocalRows own, others;
+  void operator()(Mover& mover) {
+    const std::vector<std::int32_t>& wanted = v.share.wanted;
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      v_.packed[k] = v_.x[static_cast<std::size_t>(wanted[k])];
-    mover_->start();
-    own_.multiply<false>(v_.x.data(), v_.y.data());
-    mover_->wait();
-    others_.multiply<true>(v_.ghosts.data(), v_.y.data());
+      v.packed[k] = v.x[static_cast<std::size_t>(wanted[k])];
+    mover.start();
+    own.multiply<false>(v.x.data(), v.y.data());
+    mover.wait();
+    others.multiply<true>(v.ghosts.data(), v.y.data());
   }
 };
 
-class ByColumns : public Product {
- public:
-  using Product::Product;
-  void run() override {
-    others_.multiply<false>(v_.x.data(), v_.ghosts.data());
-    mover_->start();
-    own_.multiply<false>(v_.x.data(), v_.y.data());
-    mover_->wait();
-    const std::vector<std::int32_t>& wanted = v_.share.wanted;
+struct ByColumns {
+  Vectors& v;
+  LocalRows own, others;
+  void operator()(Mover& mover) {
+    others.multiply<false>(v.x.data(), v.ghosts.data());
+    mover.start();
+    own.multiply<false>(v.x.data(), v.y.data());
+    mover.wait();
+    const std::vector<std::int32_t>& wanted = v.share.wanted;
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      v_.y[static_cast<std::size_t>(wanted[k])] += v_.packed[k];
+      v.y[static_cast<std::size_t>(wanted[k])] += v.packed[k];
   }
 };
 
 // tonari::RowParallel or ColumnParallel.
 template <class Matrix>
-class Ours : public Exchange {
+class Ours : public Way {
  public:
   Ours(const std::string& route, const std::string& tune, Vectors& vectors)
       : v_(vectors), keys_{{"tonari_route", route}, {"tonari_tune", tune}} {
@@ -112,7 +98,7 @@ class Multiplying : public Contest {
     return names;
   }
 
-  std::unique_ptr<Exchange> make(const std::string& name) override {
+  std::unique_ptr<Way> make(const std::string& name) override {
     if (const std::string route = route_of(name); !route.empty()) {
       if (!route_applies(route, share_)) return nullptr;
       if (by_rows_) return std::make_unique<Ours<tonari::RowParallel>>(route, tune_, vectors_);
@@ -124,16 +110,12 @@ class Multiplying : public Contest {
             ? make_mover(name, tune_, {share_.comm, share_.targets, packed, share_.sources, ghosts})
             : make_mover(name, tune_,
                          {share_.comm, share_.sources, ghosts, share_.targets, packed});
-    if (!mover) return nullptr;
     LocalRows own, others;
     const tonari::detail::Lines lines{share_.first, share_.owned, share_.begin, share_.columns,
                                       share_.values};
     (by_rows_ ? tonari::detail::split : tonari::detail::turn)(lines, share_.ghosts, own, others);
-    if (by_rows_)
-      return std::make_unique<ByRows>(std::move(mover), vectors_, std::move(own),
-                                      std::move(others));
-    return std::make_unique<ByColumns>(std::move(mover), vectors_, std::move(own),
-                                       std::move(others));
+    if (by_rows_) return moved(std::move(mover), ByRows{vectors_, own, others});
+    return moved(std::move(mover), ByColumns{vectors_, own, others});
   }
 
   void prepare(int generation) override {

@@ -8,24 +8,21 @@ namespace {
 
 constexpr const char* prefix = "vector/";
 
-class VectorExchange : public Exchange {
+class VectorExchange : public Way {
  public:
-  VectorExchange(const std::string& route, const Share& share, const std::string& tune)
+  VectorExchange(bool forward, const std::string& route, const Share& share,
+                 const std::string& tune, const double* from, double* to)
       : keys_{{"tonari_route", route}, {"tonari_tune", tune}} {
     check(tonari_vector_create(share.comm, share.first, share.owned,
                                static_cast<std::int64_t>(share.ghosts.size()), share.ghosts.data(),
                                keys_.get(), &vector_));
+    check(forward ? tonari_vector_forward_init(vector_, nullptr, from, to, keys_.get(), &request_)
+                  : tonari_vector_reverse_init(vector_, nullptr, MPI_SUM, from, to, keys_.get(),
+                                               &request_));
   }
   ~VectorExchange() override {
-    if (request_ != TONARI_REQUEST_NULL) tonari_request_free(&request_);
+    tonari_request_free(&request_);
     tonari_vector_free(&vector_);
-  }
-  void forward(const double* owned, double* ghosts) {
-    check(tonari_vector_forward_init(vector_, nullptr, owned, ghosts, keys_.get(), &request_));
-  }
-  void reverse(const double* ghosts, double* owned) {
-    check(tonari_vector_reverse_init(vector_, nullptr, MPI_SUM, ghosts, owned, keys_.get(),
-                                     &request_));
   }
   void run() override {
     check(tonari_start(request_));
@@ -62,22 +59,10 @@ bool route_applies(const std::string& route, const Share& share) {
   return route != "topology:2" || share.ranks >= 4;
 }
 
-std::unique_ptr<Exchange> make_vector_forward(const std::string& route, const Share& share,
-                                              const std::string& tune, const double* owned,
-                                              double* ghosts) {
+std::unique_ptr<Way> make_vector(bool forward, const std::string& route, const Share& share,
+                                 const std::string& tune, const double* from, double* to) {
   if (!route_applies(route, share)) return nullptr;
-  auto exchange = std::make_unique<VectorExchange>(route, share, tune);
-  exchange->forward(owned, ghosts);
-  return exchange;
-}
-
-std::unique_ptr<Exchange> make_vector_reverse(const std::string& route, const Share& share,
-                                              const std::string& tune, const double* ghosts,
-                                              double* owned) {
-  if (!route_applies(route, share)) return nullptr;
-  auto exchange = std::make_unique<VectorExchange>(route, share, tune);
-  exchange->reverse(ghosts, owned);
-  return exchange;
+  return std::make_unique<VectorExchange>(forward, route, share, tune, from, to);
 }
 
 }  // namespace bench::spmv

@@ -29,8 +29,10 @@ struct Slab {
 // Block j, for rank j: of every plane the columns that rank j is to hold. What comes from rank j
 // takes its place.
 //
-//     plane 0:  | block 0 | block 1 | ... | block p-1 |      a block: n0/p pieces of n1/p * n2 numbers, n1 * n2 apart;
-//     plane 1:  | block 0 | block 1 | ... | block p-1 |      the next block begins n1/p * n2 numbers later
+//     plane 0:  | block 0 | block 1 | ... | block p-1 |      a block: n0/p pieces of n1/p * n2
+//                                                            numbers, n1 * n2 apart;
+//     plane 1:  | block 0 | block 1 | ... | block p-1 |      the next block begins n1/p * n2
+//                                                            numbers later
 //       ...
 //
 // So all pairs swap equally large blocks of one datatype, and the exchange is its own inverse.

@@ -53,13 +53,14 @@ SlabFft::SlabFft(const Slab& slab, Complex* grid, std::unique_ptr<Exchange> exch
 // block j of the l-th plane was:
 //
 //     l = 0:  | j = 0 | j = 1 | ... | j = p-1 |
-//     l = 1:  | j = 0 | j = 1 | ... | j = p-1 |       two strides, and not one: no order in which FFTW could transform a line of n0 numbers.
+//     l = 1:  | j = 0 | j = 1 | ... | j = p-1 |       two strides, and not one: no order in which
+//                                                     FFTW could transform a line of n0 numbers.
 //       ...
 //
 // So the line is transformed in two steps (Cooley and Tukey). With w = exp(-2 pi i / n0), k0 = k +
 // p m, and k < p:
 //
-//     X[k + p m] = sum_l exp(-2 pi i l m p / n0)  w^(l k)  sum_j exp(-2 pi i j k / p)  x[j n0/p + l]
+//     X[k + p m] = sum_l exp(-2 pi i l m p / n0)  w^(l k)  sum_j exp(-2 pi i j k / p) x[j n0/p + l]
 //
 // First along j, in place: k where j was. Then the factor w^(l k). Then along l: m where l was. And
 // there k0 = k + p m lies in natural order, because block k is followed by block k + 1, and the

@@ -1,4 +1,5 @@
-"""The demo: runs heat3d under the build's MPI, prints what it measured and checked, and draws the field.
+"""The demo: runs heat3d under the build's MPI, prints what it measured and checked, and draws the
+field.
 
 build/venv/bin/python examples/heat3d/demo.py --build build
 """
@@ -71,7 +72,8 @@ def choose_mpi(build: Path, wanted: str | None) -> tuple[str, dict]:
 
 
 def default_steps(mpi: str, ranks: int) -> int:
-    """MPICH's ranks spin while they wait: with more ranks than cores a step costs whole time slices."""
+    """MPICH's ranks spin while they wait: with more ranks than cores a step costs whole time
+    slices."""
     return 40 if mpi == "mpich" and ranks > len(os.sched_getaffinity(0)) else 400
 
 
@@ -153,8 +155,10 @@ def show(console: Console, report: dict) -> None:
     ranks = report["ranks"]
     points = " x ".join(str(report["points"] * r) for r in ranks)
     table = Table(
-        title=f"27-point heat equation, {points} points, {' x '.join(map(str, ranks))} ranks, {report['steps']} steps",
-        caption=f"native: MPI_Neighbor_alltoallw of {report['mpi']}; error: against the exact decay of the modes",
+        title=f"27-point heat equation, {points} points, {' x '.join(map(str, ranks))} ranks, "
+        f"{report['steps']} steps",
+        caption=f"native: MPI_Neighbor_alltoallw of {report['mpi']}; "
+        "error: against the exact decay of the modes",
     )
     for heading in ("exchange", "median", "quartiles", "error", "check"):
         table.add_column(
@@ -178,7 +182,8 @@ def show(console: Console, report: dict) -> None:
     )
     facts.add_row(
         "plan",
-        f"{plan_name(plan)}: {plan['messages']} messages per rank in {plan['rounds']} rounds, {plan['bytes']:,} bytes",
+        f"{plan_name(plan)}: {plan['messages']} messages per rank in {plan['rounds']} rounds, "
+        f"{plan['bytes']:,} bytes",
     )
     facts.add_row("chosen by", f"{plan['reason']}; init took {plan['init_ms']:.1f} ms")
     console.print(facts)
@@ -215,7 +220,8 @@ def main() -> int:
     picture.draw(report, slices, folder / "heat.png")
     show(console, report)
     console.print(
-        f"picture: {os.path.relpath(folder / 'heat.png')}   numbers: {os.path.relpath(folder / 'heat.json')}",
+        f"picture: {os.path.relpath(folder / 'heat.png')}   "
+        f"numbers: {os.path.relpath(folder / 'heat.json')}",
         highlight=False,
     )
     return 0 if report["passed"] else 1

@@ -1,4 +1,5 @@
-"""Draws the demo's picture: the middle plane of the field at three times, and the decay of the modes beside the exact one."""
+"""Draws the demo's picture: the middle plane of the field at three times, and the decay of the
+modes beside the exact one."""
 
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def draw(report: dict, slices: np.ndarray, path: Path) -> None:
     draw_decay(below.subplots(), report)
     x, y, z = (report["points"] * r for r in report["ranks"])
     figure.suptitle(
-        f"Heat on a periodic {x} × {y} × {z} grid, 27-point stencil, {np.prod(report['ranks'])} ranks, {report['mpi']}",
+        f"Heat on a periodic {x} × {y} × {z} grid, 27-point stencil, "
+        f"{np.prod(report['ranks'])} ranks, {report['mpi']}",
         fontsize=13,
     )
     figure.savefig(path, dpi=130)

@@ -2,11 +2,13 @@
 // mapped memory, the ghosts of which may be the neighbors' pages. All must give the same bits, and
 // those of array must decay as the waves that the grid begins with do exactly.
 //
-//   mpiexec -n 2 jacobi3d [--cells 64 | --global 128] [--steps 20] [--halo 8] [--overlap] [--every 4] [--storages array,brick] [--threads 2] [--save FILE] [--json]
+//   mpiexec -n 2 jacobi3d [--cells 64 | --global 128] [--steps 20] [--halo 8] [--overlap] [--every
+//                         4] [--storages array,brick] [--threads 2] [--save FILE] [--json]
 //
 //   --cells, --global  cells per dimension of a rank, or of the whole grid: a multiple of 8
 //   --overlap          compute the interior while the halo travels
-//   --every K          ghost cell expansion: exchange every K steps only, K <= halo, and compute the ghosts that the steps between need
+//   --every K          ghost cell expansion: exchange every K steps only, K <= halo, and compute
+//                      the ghosts that the steps between need
 //   --save FILE        the last state, of the first storage, as .npy
 //   --json             one object per storage on standard output instead of the table
 //

@@ -1,5 +1,6 @@
-"""Strong scaling: one grid on more and more ranks, with every storage. Runs jacobi3d and prints what a step takes, in computing and in exchanging (compare Figures 11 and
-12 of Zhao et al. 2021); with --plot also draws it.
+"""Strong scaling: one grid on more and more ranks, with every storage. Runs jacobi3d and prints
+what a step takes, in computing and in exchanging (compare Figures 11 and 12 of Zhao et al. 2021);
+with --plot also draws it.
 
     build/venv/bin/python examples/strong_scaling/strong_scaling.py --cells 128 --ranks 1,2,4,8
 

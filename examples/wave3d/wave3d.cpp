@@ -3,7 +3,8 @@
 // with steps of the same length: its error must fall with the eighth power, and its energy must
 // stay.
 //
-//   mpiexec -n 2 wave3d [--cells 32] [--steps 200] [--threads 2] [--storage brick|mapped] [--save FILE]
+//   mpiexec -n 2 wave3d [--cells 32] [--steps 200] [--threads 2] [--storage brick|mapped] [--save
+//                       FILE]
 //
 // --cells: of the coarse grid, per dimension; a multiple of 8, at least 16 for each rank in a
 // dimension.

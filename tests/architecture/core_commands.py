@@ -1,4 +1,5 @@
-"""No file of the core is compiled with an MPI include directory: usage: core_commands.py COMPILE_COMMANDS SOURCE_ROOT."""
+"""No file of the core is compiled with an MPI include directory: usage: core_commands.py
+COMPILE_COMMANDS SOURCE_ROOT."""
 
 import json
 import shlex

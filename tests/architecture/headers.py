@@ -1,5 +1,6 @@
-"""Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi|public CXX CC [INCLUDE_DIRECTORY...]. Public .h files also as C. The build itself proves it of
-those that come first in their own source."""
+"""Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi|public CXX CC
+[INCLUDE_DIRECTORY...]. Public .h files also as C. The build itself proves it of those that come
+first in their own source."""
 
 import os
 import re
@@ -29,7 +30,8 @@ def compile_alone(compiler: list[str], header: Path, directories: list[str]) -> 
 
 
 def proven_by_its_source(root: Path, header: Path) -> bool:
-    """Its source includes it before anything else, so that the build has compiled it alone already; and it is guarded."""
+    """Its source includes it before anything else, so that the build has compiled it alone already;
+    and it is guarded."""
     source = header.with_suffix(".cpp")
     if not source.is_file() or "\n#pragma once\n" not in "\n" + header.read_text(encoding="utf-8"):
         return False
@@ -62,7 +64,8 @@ def main(root: Path, which: str, cxx: str, cc: str, mpi: list[str]) -> int:
         ]
     print(
         "\n".join(complaints)
-        or f"{len(jobs)} compilations of {len(headers) - len(proven)} headers, each alone; {len(proven)} come first in their source"
+        or f"{len(jobs)} compilations of {len(headers) - len(proven)} headers, each alone; "
+        f"{len(proven)} come first in their source"
     )
     return bool(complaints) or not headers
 

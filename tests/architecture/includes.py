@@ -1,4 +1,5 @@
-"""Includes point downwards only: usage: includes.py SOURCE_ROOT. Prints every wrong include and exits with 1."""
+"""Includes point downwards only: usage: includes.py SOURCE_ROOT. Prints every wrong include and
+exits with 1."""
 
 import re
 import sys

@@ -1,4 +1,5 @@
-"""No two headers of src/ define a type of one name: usage: names.py SOURCE_ROOT. All are in one namespace, and the linker takes one for the other in silence."""
+"""No two headers of src/ define a type of one name: usage: names.py SOURCE_ROOT. All are in one
+namespace, and the linker takes one for the other in silence."""
 
 import re
 import sys

@@ -1,5 +1,5 @@
-"""The rooms of src/ from the ground up, and who may include whom. A room sees its own files and the floors
-below, no sibling. Rooms may lie in each other."""
+"""The rooms of src/ from the ground up, and who may include whom. A room sees its own files and the
+floors below, no sibling. Rooms may lie in each other."""
 
 from pathlib import Path
 

@@ -1,6 +1,8 @@
-"""Every test is scheduled, and by one group per rank count: usage: scheduled.py CTEST BUILD SOURCE_ROOT.
+"""Every test is scheduled, and by one group per rank count: usage: scheduled.py CTEST BUILD
+SOURCE_ROOT.
 
-Asks the test programs for their tests and CTest for its table. A test file has one label of its own, and a part of it runs in `make test`, under every MPI."""
+Asks the test programs for their tests and CTest for its table. A test file has one label of its
+own, and a part of it runs in `make test`, under every MPI."""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ PROGRAM = re.compile(r"_tests(_\w+)?$")
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of CTest's table that starts a GoogleTest program; ranks are 0 where there is no launcher."""
+    """One row of CTest's table that starts a GoogleTest program; ranks are 0 where there is no
+    launcher."""
 
     name: str
     program: str
@@ -33,7 +36,8 @@ class Entry:
 
 
 def selects(filter: str, tests: Iterable[str]) -> set[str]:
-    """Those that a GoogleTest filter takes: patterns between colons, after the first minus those of what it does not take."""
+    """Those that a GoogleTest filter takes: patterns between colons, after the first minus those of
+    what it does not take."""
     wanted, _, unwanted = filter.partition("-")
 
     def any_of(patterns: str) -> re.Pattern[str]:
@@ -137,7 +141,8 @@ def problems(
         )
     for file in sorted(files):
         if len(labels[file]) != 1:
-            yield f"{file}: the label of a test file is one, not {', '.join(sorted(labels[file])) or 'none'}"
+            found = ", ".join(sorted(labels[file])) or "none"
+            yield f"{file}: the label of a test file is one, not {found}"
 
 
 def selftest() -> None:
@@ -195,7 +200,8 @@ def main(ctest: str, build: Path, root: Path) -> int:
     found = list(problems(scheduled, tests, files))
     print(
         "\n".join(found)
-        or f"{sum(map(len, tests.values()))} tests of {len(files)} files in {len(tests)} programs, all scheduled once per rank count"
+        or f"{sum(map(len, tests.values()))} tests of {len(files)} files in {len(tests)} programs, "
+        "all scheduled once per rank count"
     )
     return bool(found) or not files
 

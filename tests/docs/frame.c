@@ -1,4 +1,5 @@
-/* What the guide's fragments stand in: tests/python/test_docs.py puts each in the place of the marker. */
+/* What the guide's fragments stand in: tests/python/test_docs.py puts each in the place of the
+ * marker. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tonari/grid.h>

@@ -80,7 +80,8 @@ TEST_F(OnANetwork, HotSpot) {
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }
 
-// Blocks pass through a few ranks only, and their sizes are asked for before the contest; the winner's need not be asked for again, on any rank.
+// Blocks pass through a few ranks only, and their sizes are asked for before the contest; the
+// winner's need not be asked for again, on any rank.
 TEST_F(OnANetwork, MeasuredWhereSomeRanksPassBlocksOn) {
   if (world_size() < 5 || (mpi_spins() && ranks_are_slow()))
     GTEST_SKIP() << "needs five ranks that do not wait for long";
@@ -145,7 +146,8 @@ TEST_F(OnANetwork, IrregularPattern) {
   }
 }
 
-// All candidates run against each other, native compared with ours, and the winner is remembered: every step is collective.
+// All candidates run against each other, native compared with ours, and the winner is remembered:
+// every step is collective.
 TEST_F(OnANetwork, Measured) {
   if (ranks_are_slow()) GTEST_SKIP() << "measuring takes long where ranks outnumber the cores";
   setenv("TONARI_TUNE_SECONDS", "0.01", 1);

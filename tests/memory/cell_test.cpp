@@ -6,25 +6,36 @@
 // word" if by last != canary. The cell is free if last == canary and mark == 0, and full otherwise.
 //
 //   writer   free() ......... W payload ...... publish: one store (release), to last or to mark
-//   reader   full() ......... R payload ...... release: one store (release), to the same word, which puts it back
+//   reader   full() ......... R payload ...... release: one store (release), to the same word,
+//                                              which puts it back
 //
-// 1. Turns. free -> full takes exactly one store, which only the writer makes, and only after it saw the cell free; full -> free takes exactly one store,
-//    which only the reader makes, and only after it saw it full. Between the two the other side makes no store at all. So the stores to the cell are totally
-//    ordered: publish 0 < release 0 < publish 1 < ..., and at most one of the two words differs from its free value at any time. A look that sees old values
-//    sees the state before a store of the other side, which means waiting on: it can never see a state that is yet to come.
-// 2. free() and full() look at two words, one after the other, and the state may change between the looks. free(): only the reader changes the state while
-//    the writer polls, and only from full to free, by one word; the other word has its free value already. So if either look finds its word not free, the
-//    cell was full then; if both find theirs free, the one word that was not has been put back. full(): likewise, from free to full. Stale values do not
-//    matter either. Could the writer, which polls for the release of message k, still find in `last` the canary of before message k - that is, its own store
-//    overlooked? No: it is its own store, and coherence forbids reading back behind it. Likewise the reader and its own releases.
-// 3. Payload k is written before the release store publish k, which the acquire load in full() reads, which is before payload k is read: happens-before.
-//    Payload k is read before the release store release k, which the acquire load in free() reads, which is before payload k + 1 is written: happens-before.
-//    The word by which k came may differ from the one by which k + 1 goes: free() has loaded both, so it has loaded the one that release k stored.
-// 4. release() asks the mark (relaxed) by which word the message came. The last store to the mark is publish k, which full() has acquired, or an earlier
-//    release by this very reader: either is visible to it, and there is no later one, since publish k + 1 waits for this release.
-// 5. By the mark, `last` holds the canary because the word of the message is the canary: nobody needs to write it, the reader reads it as part of the
-//    payload. By the word, `last` itself is that part of the payload; bytes of it behind the message's end differ from the canary's, so a message that does
-//    not fill the last word never needs the mark.
+// 1. Turns. free -> full takes exactly one store, which only the writer makes, and only after it
+//    saw the cell free; full -> free takes exactly one store, which only the reader makes, and only
+//    after it saw it full. Between the two the other side makes no store at all. So the stores to
+//    the cell are totally ordered: publish 0 < release 0 < publish 1 < ..., and at most one of the
+//    two words differs from its free value at any time. A look that sees old values sees the state
+//    before a store of the other side, which means waiting on: it can never see a state that is yet
+//    to come.
+// 2. free() and full() look at two words, one after the other, and the state may change between the
+//    looks. free(): only the reader changes the state while the writer polls, and only from full to
+//    free, by one word; the other word has its free value already. So if either look finds its word
+//    not free, the cell was full then; if both find theirs free, the one word that was not has been
+//    put back. full(): likewise, from free to full. Stale values do not matter either. Could the
+//    writer, which polls for the release of message k, still find in `last` the canary of before
+//    message k - that is, its own store overlooked? No: it is its own store, and coherence forbids
+//    reading back behind it. Likewise the reader and its own releases.
+// 3. Payload k is written before the release store publish k, which the acquire load in full()
+//    reads, which is before payload k is read: happens-before. Payload k is read before the release
+//    store release k, which the acquire load in free() reads, which is before payload k + 1 is
+//    written: happens-before. The word by which k came may differ from the one by which k + 1 goes:
+//    free() has loaded both, so it has loaded the one that release k stored.
+// 4. release() asks the mark (relaxed) by which word the message came. The last store to the mark
+//    is publish k, which full() has acquired, or an earlier release by this very reader: either is
+//    visible to it, and there is no later one, since publish k + 1 waits for this release.
+// 5. By the mark, `last` holds the canary because the word of the message is the canary: nobody
+//    needs to write it, the reader reads it as part of the payload. By the word, `last` itself is
+//    that part of the payload; bytes of it behind the message's end differ from the canary's, so a
+//    message that does not fill the last word never needs the mark.
 #include "memory/cell.hpp"
 
 #include <gtest/gtest.h>

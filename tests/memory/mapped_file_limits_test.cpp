@@ -136,7 +136,8 @@ TEST_F(MappedFileInDirectory, ThatCannotBeUsed) {
   expect_refused([] { of_pages(1); }, {directory + "/nowhere", "TONARI_SHM_DIR"});
 }
 
-// Room for a part of what is wanted; all memory is taken at the beginning, and gone when the last process is.
+// Room for a part of what is wanted; all memory is taken at the beginning, and gone when the last
+// process is.
 TEST_F(MappedFileInDirectory, ThatIsTooSmall) {
   Child child([&](Line& line) {
     const bool mounted = mount_20_mib(directory);

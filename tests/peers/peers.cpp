@@ -3,10 +3,15 @@
 // TONARI_PEERS_REPORTS.
 //
 //   tonari_peers exchange [--bytes n] [--exchanges n]   verified exchanges; says what carried them
-//                kill                                   the last rank kills itself in the middle of an exchange; the others go on until they get an error
-//                leave                                  the last rank frees its request, the others start another exchange
-//                quiet                                  8-byte exchanges between two marker system calls
-//                npy from to                            loads a file of a grid of 24 x 16 x 40 doubles and saves it again
+//                kill                                   the last rank kills itself in the middle of
+//                                                       an exchange; the others go on until they
+//                                                       get an error
+//                leave                                  the last rank frees its request, the others
+//                                                       start another exchange
+//                quiet                                  8-byte exchanges between two marker system
+//                                                       calls
+//                npy from to                            loads a file of a grid of 24 x 16 x 40
+//                                                       doubles and saves it again
 //   --grid                ghosts of a grid that are the neighbors' pages, instead
 //   --threads single      MPI_Init instead of MPI_Init_thread
 //   --refuse              this process may not read the memory of others

@@ -11,7 +11,8 @@ import pytest
 
 CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
 
-# Ranks that outnumber the cores take turns, under MPICH, too (tests/support/take_turns.cpp): jobs of three ranks on two cores take a sixth of the time.
+# Ranks that outnumber the cores take turns, under MPICH, too (tests/support/take_turns.cpp): jobs
+# of three ranks on two cores take a sixth of the time.
 _LIBRARY = CONFIG.parent.absolute() / "mpich" / "lib" / "libtonari_take_turns.so"
 TAKE_TURNS = {"LD_PRELOAD": str(_LIBRARY)} if _LIBRARY.is_file() else {}
 
@@ -32,8 +33,9 @@ def more(*values: Any) -> Any:
 def marks(
     program: str,
 ) -> tuple[dict[str, dict[str, Any]], pytest.MarkDecorator, pytest.MarkDecorator]:
-    """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its argument mpi. A program that measures or
-    shows something does so under the first MPI in `make test`, under the others in `make test-all`."""
+    """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its
+    argument mpi. A program that measures or shows something does so under the first MPI in `make
+    test`, under the others in `make test-all`."""
     found = with_program(program)
     cases = [
         more(mpi) if number and program != "tonari_peers" else mpi

@@ -1,4 +1,5 @@
-"""The command line as a user calls it, but in this process: another interpreter, and all that it imports, would take half a second for each of hundreds of calls."""
+"""The command line as a user calls it, but in this process: another interpreter, and all that it
+imports, would take half a second for each of hundreds of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the tests of the command line share: calls, their rows, and what jobs measure of this machine."""
+"""What the tests of the command line share: calls, their rows, and what jobs measure of this
+machine."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job measures of the machine, the jobs of all tests have, seconds each; and nothing is read or left below the user's home."""
+    """What a job measures of the machine, the jobs of all tests have, seconds each; and nothing is
+    read or left below the user's home."""
     folder = tmp_path_factory.mktemp("cache")
     os.environ["TONARI_CACHE_DIR"] = str(folder)
     return folder
@@ -31,7 +33,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def failed_jobs_end_at_once() -> None:
-    """Where one rank has failed, Open MPI's launcher would give the others a second or two to end by themselves."""
+    """Where one rank has failed, Open MPI's launcher would give the others a second or two to end
+    by themselves."""
     for prefix in ("OMPI", "PRTE"):
         os.environ[f"{prefix}_MCA_odls_base_sigkill_timeout"] = "0"
 

@@ -111,7 +111,8 @@ def test_rows_have_the_promised_fields(mpi: str) -> None:
     ],
 )
 def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str) -> None:
-    """It copies what the ranks put there and sends no message; the others are multiples of it, it is none of native."""
+    """It copies what the ranks put there and sends no message; the others are multiples of it, it
+    is none of native."""
     found = rows(
         "moore:2:1",
         "--op",
@@ -159,9 +160,12 @@ def test_the_floor_is_among_the_usual_candidates(mpi: str) -> None:
 
 def made_up(requested: str, median_us: float, **fields: Any) -> dict[str, Any]:
     row = {
-        "pattern": "moore:2:1", "op": "alltoall", "ranks": 2, "hosts": 0, "mpi": "openmpi", "mpi_version": "4.1.4", "dims": "2x1", "mesh": False,
-        "neighbors": 8, "bytes": 8, "requested": requested, "algorithm": requested, "channel": "mpi", "chosen": "", "reason": "", "messages": 8,
-        "median_us": median_us, "q1_us": median_us, "q3_us": median_us, "rounds": 200, "repeat": 0, "ratio_native": 2 / median_us,
+        "pattern": "moore:2:1", "op": "alltoall", "ranks": 2, "hosts": 0, "mpi": "openmpi",
+        "mpi_version": "4.1.4", "dims": "2x1", "mesh": False,
+        "neighbors": 8, "bytes": 8, "requested": requested, "algorithm": requested, "channel":
+        "mpi", "chosen": "", "reason": "", "messages": 8,
+        "median_us": median_us, "q1_us": median_us, "q3_us": median_us, "rounds": 200, "repeat": 0,
+        "ratio_native": 2 / median_us,
         "floor_ratio": median_us / 0.25, "verified": True, "disturbed": False,
     }  # fmt: skip
     return row | fields
@@ -315,7 +319,8 @@ def test_a_mesh_delivers(mpi: str) -> None:
 
 @each_mpi
 def test_messages_are_counted(mpi: str) -> None:
-    """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six blocks go to others and two to the rank itself."""
+    """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six
+    blocks go to others and two to the rank itself."""
     ring = by_name(
         rows(
             "moore:1:1",
@@ -356,7 +361,8 @@ def test_messages_are_counted(mpi: str) -> None:
 
 @needs_build
 def test_wrong_data_of_the_native_collective_is_reported() -> None:
-    """MPICH 4.0 reverses the blocks of duplicate edges; whatever this MPI does, the row says so and the command goes on."""
+    """MPICH 4.0 reverses the blocks of duplicate edges; whatever this MPI does, the row says so and
+    the command goes on."""
     found = by_name(
         rows("moore:2:1", "--bytes", "8", "--mpi", list(BUILT)[-1], "--algorithms", "native,torus")
     )

@@ -61,10 +61,13 @@ FIELDS = {
     ),
 }
 EXCHANGES = [
-    "array/pack", "array/datatypes", "network", "network-remote", "array/tonari-pack", "array/tonari-datatypes", "array/shift", "array/plan", "array/auto", "brick/basic",
-    "brick/layout", "brick/plan", "brick/auto", "mapped/layout", "mapped/memmap", "mapped/shift", "mapped/plan", "mapped/auto", "mapped/zero-byte",
+    "array/pack", "array/datatypes", "network", "network-remote", "array/tonari-pack",
+    "array/tonari-datatypes", "array/shift", "array/plan", "array/auto", "brick/basic",
+    "brick/layout", "brick/plan", "brick/auto", "mapped/layout", "mapped/memmap", "mapped/shift",
+    "mapped/plan", "mapped/auto", "mapped/zero-byte",
 ]  # fmt: skip
-# Of section 3: 26 neighbors, 42 contiguous pieces, 98 regions; dimension by dimension 6; from page to page none.
+# Of section 3: 26 neighbors, 42 contiguous pieces, 98 regions; dimension by dimension 6; from page
+# to page none.
 MESSAGES = {
     **dict.fromkeys(
         (
@@ -156,7 +159,8 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
 @pytest.mark.more
 @needs_build
 def test_padding_is_that_of_table_2() -> None:
-    """Pages of 64 KiB, as in the paper: 652 % at 32, 176.9 % at 64. What travels is less: padding at the ends of messages stays."""
+    """Pages of 64 KiB, as in the paper: 652 % at 32, 176.9 % at 64. What travels is less: padding
+    at the ends of messages stays."""
     found = rows(
         "--size",
         "32,64",
@@ -272,11 +276,16 @@ def test_mistakes_get_one_sentence(arguments: list[str], sentence: str) -> None:
 def made_up(name: str, size: int = 64, **fields: Any) -> dict[str, Any]:
     storage, _, exchange = name.rpartition("/")
     row = {
-        "storage": storage or "buffers", "exchange": exchange, "size": size, "ghost": 8, "brick": 8, "page": 4096, "stencil": "7", "ranks": 2, "dims": "2x1x1",
-        "mpi": "openmpi", "mpi_version": "4.1.4", "median_us": 12345.6, "q1_us": 11111.1, "q3_us": 22222.2, "messages": 26, "ratio_datatypes": 10.25, "ratio_pack": 1.5,
-        "of_network": 1.05, "of_network_remote": 1.25, "compute_us": 2345.6, "step_us": 3456.7, "step_q1_us": 3333.3, "step_q3_us": 4444.4, "steps_per_exchange": 8,
-        "kernel_us": 1000.0, "kernel_plain_us": 1100.0, "kernel_tiled_us": 1050.0, "copy_us": 800.0, "roofline_percent": 80.0, "roofline_of": "memory", "rounds": 200,
-        "chosen": "", "verified": True, "disturbed": False, "repeat": 0, "ratio_spread": None, **{f"padding_percent_{page}": 0.0 for page in (4096, 16384)},
+        "storage": storage or "buffers", "exchange": exchange, "size": size, "ghost": 8, "brick": 8,
+        "page": 4096, "stencil": "7", "ranks": 2, "dims": "2x1x1",
+        "mpi": "openmpi", "mpi_version": "4.1.4", "median_us": 12345.6, "q1_us": 11111.1, "q3_us":
+        22222.2, "messages": 26, "ratio_datatypes": 10.25, "ratio_pack": 1.5,
+        "of_network": 1.05, "of_network_remote": 1.25, "compute_us": 2345.6, "step_us": 3456.7,
+        "step_q1_us": 3333.3, "step_q3_us": 4444.4, "steps_per_exchange": 8,
+        "kernel_us": 1000.0, "kernel_plain_us": 1100.0, "kernel_tiled_us": 1050.0, "copy_us": 800.0,
+        "roofline_percent": 80.0, "roofline_of": "memory", "rounds": 200,
+        "chosen": "", "verified": True, "disturbed": False, "repeat": 0, "ratio_spread": None,
+        **{f"padding_percent_{page}": 0.0 for page in (4096, 16384)},
         "padding_percent_65536": 176.94, "padding_percent_2097152": 8888.8,
     }  # fmt: skip
     return row | fields
@@ -300,8 +309,10 @@ def test_the_table_fits_and_says_what_is_wrong(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     found = [
-        made_up("array/pack"), made_up("array/tonari-datatypes", verified=False, median_us=1.0, step_us=1.0), made_up("network", **NO_STEPS),
-        made_up("mapped/zero-byte", steps_per_exchange=1), made_up("brick/auto", chosen="layout", disturbed=True),
+        made_up("array/pack"), made_up("array/tonari-datatypes", verified=False, median_us=1.0,
+        step_us=1.0), made_up("network", **NO_STEPS),
+        made_up("mapped/zero-byte", steps_per_exchange=1), made_up("brick/auto", chosen="layout",
+        disturbed=True),
     ]  # fmt: skip
     view.show(found)
     shown = capsys.readouterr().out.splitlines()

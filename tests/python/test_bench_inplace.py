@@ -47,7 +47,7 @@ WORD = 8
 FEW_PAGES = 64 * 1024  # beside the budget: what a request and MPI need for their own lists
 QUEUES = (
     1 << 20
-)  # of MPI's own, in memory that its ranks share: their pages count from the first message that takes one
+)  # of MPI's own, in memory that its ranks share; pages count from the first message that takes one
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -123,15 +123,18 @@ def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
         "auto",
         "--general",
     )
-    assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in found if row["exchange"] == "general"] == [
-        ("general", "native-out-of-place", None), ("general", "general", 2048), ("general", "general", 65536),
+    general = [row for row in found if row["exchange"] == "general"]
+    assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in general] == [
+        ("general", "native-out-of-place", None), ("general", "general", 2048), ("general",
+        "general", 65536),
     ]  # fmt: skip
     assert all(row["verified"] for row in found)
 
 
 @each_mpi
 def test_memory_stays_within_the_budget(mpi: str) -> None:
-    """The comparators show that the ruler sees what is there: a second buffer, and a copy of the largest block."""
+    """The comparators show that the ruler sees what is there: a second buffer, and a copy of the
+    largest block."""
     total = 6 << 20
     found = rows(
         "--total-bytes",
@@ -268,10 +271,14 @@ def made_up(
     algorithm: str, ranks: int = 2, budget: int | None = None, **fields: Any
 ) -> dict[str, Any]:
     row = {
-        "exchange": "symmetric", "algorithm": algorithm, "budget_bytes": budget, "channel": "mpi" if budget is None else "p2p-packed",
-        "requested_channel": "mpi" if budget is None else "auto", "ranks": ranks, "mpi": "openmpi", "mpi_version": "4.1.4", "total_bytes": 67108864,
-        "moved_bytes": 60000000, "sizes": "random", "median_us": 12345.6, "q1_us": 11111.1, "q3_us": 22222.2, "rounds": 200, "verified": True,
-        "ratio_native": 1.25, "of_copy": 0.51, "peak_extra_bytes": 67108864, "peak_method": "as measured", "disturbed": False,
+        "exchange": "symmetric", "algorithm": algorithm, "budget_bytes": budget, "channel": "mpi" if
+        budget is None else "p2p-packed",
+        "requested_channel": "mpi" if budget is None else "auto", "ranks": ranks, "mpi": "openmpi",
+        "mpi_version": "4.1.4", "total_bytes": 67108864,
+        "moved_bytes": 60000000, "sizes": "random", "median_us": 12345.6, "q1_us": 11111.1, "q3_us":
+        22222.2, "rounds": 200, "verified": True,
+        "ratio_native": 1.25, "of_copy": 0.51, "peak_extra_bytes": 67108864, "peak_method":
+        "as measured", "disturbed": False,
     }  # fmt: skip
     return row | fields
 

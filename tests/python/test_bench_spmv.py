@@ -1,4 +1,5 @@
-"""tonari bench spmv: rows of exchanges and products, predicted ones, tables and plot. No assertion about time."""
+"""tonari bench spmv: rows of exchanges and products, predicted ones, tables and plot. No assertion
+about time."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ def program(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProces
 
 @pytest.fixture
 def matrix(tmp_path: Path) -> str:
-    """Unsymmetric and with an empty row; rows 0 and 59 need nearly everything, and column 1 is needed by nearly all."""
+    """Unsymmetric and with an empty row; rows 0 and 59 need nearly everything, and column 1 is
+    needed by nearly all."""
     random = np.random.default_rng(6)
     places = (
         {(0, int(j)) for j in range(1, SIZE, 2)}
@@ -363,14 +365,18 @@ def test_the_made_up_matrix_is_irregular_and_always_the_same() -> None:
     assert 100 < (degrees > 2 * MANY).sum() < len(degrees) / 50
 
 
-# Tables and plots of rows that are made up -----------------------------------------------------------------------------------------------------
+# Tables and plots of rows that are made up
+# -----------------------------------------------------------------------------------------------------
 
 
 def row(candidate: str, ranks: int = 2, **fields: Any) -> dict[str, Any]:
     return {
-        "kind": "forward", "candidate": candidate, "chosen": "linear/shared", "ranks": ranks, "mpi": "openmpi", "mpi_version": "4.1.4", "matrix": "a.mtx", "dealt_out": "Mt-KaHyPar",
-        "rows": 25600, "nonzeros": 201022, "words": 123456, "most_ghosts": 1234, "avg_targets": 12.25, "most_targets": 15, "messages": 15, "bytes": 12345, "median_us": 12345.6,
-        "q1_us": 11111.1, "q3_us": 22222.2, "init_us": 123456.7, "rounds": 200, "ratio_native": 10.25, "ratio_best": 0.75, "verified": True, "disturbed": False, "repeat": 0,
+        "kind": "forward", "candidate": candidate, "chosen": "linear/shared", "ranks": ranks, "mpi":
+        "openmpi", "mpi_version": "4.1.4", "matrix": "a.mtx", "dealt_out": "Mt-KaHyPar",
+        "rows": 25600, "nonzeros": 201022, "words": 123456, "most_ghosts": 1234, "avg_targets":
+        12.25, "most_targets": 15, "messages": 15, "bytes": 12345, "median_us": 12345.6,
+        "q1_us": 11111.1, "q3_us": 22222.2, "init_us": 123456.7, "rounds": 200, "ratio_native":
+        10.25, "ratio_best": 0.75, "verified": True, "disturbed": False, "repeat": 0,
         "ratio_spread": None,
     } | fields  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""The example cg: iterations and residuals as those of SciPy (or of the same method written here) on a matrix made here, and what it says about files that are wrong."""
+"""The example cg: iterations and residuals as those of SciPy (or of the same method written here)
+on a matrix made here, and what it says about files that are wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ ROWS, COLUMNS = 14, 12
 
 
 def poisson() -> np.ndarray:
-    """-div(a grad u) on a grid, a varying by a factor of 100, as a dense matrix: symmetric and positive definite."""
+    """-div(a grad u) on a grid, a varying by a factor of 100, as a dense matrix: symmetric and
+    positive definite."""
     random = np.random.default_rng(4)
     number = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
     matrix = np.zeros((number.size, number.size))
@@ -72,7 +74,8 @@ def residuals_of(text: str) -> np.ndarray:
 
 
 def reference(matrix: np.ndarray, b: np.ndarray, jacobi: bool) -> np.ndarray:
-    """Norms of the residuals before the first and after each iteration: SciPy's if it is there, else those of the textbook's method."""
+    """Norms of the residuals before the first and after each iteration: SciPy's if it is there,
+    else those of the textbook's method."""
     inverse = 1 / matrix.diagonal() if jacobi else np.ones(len(b))
     try:
         from scipy.sparse.linalg import cg

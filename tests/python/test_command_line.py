@@ -1,4 +1,5 @@
-"""Most tests call the command line in their own process: here it is one, with the same output and exit status."""
+"""Most tests call the command line in their own process: here it is one, with the same output and
+exit status."""
 
 from __future__ import annotations
 

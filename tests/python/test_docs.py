@@ -1,11 +1,14 @@
-"""README.md, docs/guide.md and CONTRIBUTING.md do what they say: every block of code in them is compiled, run, or compared with real output.
+"""README.md, docs/guide.md and CONTRIBUTING.md do what they say: every block of code in them is
+compiled, run, or compared with real output.
 
 A comment in front of a fenced block says what it is:
 
     <!-- program: NAME ranks 1 4 -->     a whole program, compiled and run on so many ranks
     <!-- fragment: NAME ranks 4 -->      C statements, put into tests/docs/frame.c
-    <!-- shell: uses NAME -->            commands, run from the root of the repository (NAME: a program of the same document, lying there)
-    <!-- shell: needs NAME -->          the same, skipped where the example NAME is left out for want of a library
+    <!-- shell: uses NAME -->            commands, run from the root of the repository (NAME: a
+                                         program of the same document, lying there)
+    <!-- shell: needs NAME -->          the same, skipped where the example NAME is left out for
+                                        want of a library
     <!-- output -->                      lines that the shell block before printed, in this order
     <!-- not run: REASON -->
 """
@@ -28,7 +31,8 @@ BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 DOCUMENTS = ["README.md", "docs/guide.md", "CONTRIBUTING.md"]
 OTHERS = ["docs/architecture.md", "docs/adr/README.md", "docs/adr/0002-iso-start.md"]
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$",
+    r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?"
+    r"^```(?P<language>\w*)\n(?P<code>.*?)^```$",
     re.M | re.S,
 )
 # As root, with more ranks than cores.
@@ -79,7 +83,8 @@ def of_kind(*kinds: str) -> list[Block]:
 
 @pytest.fixture(scope="session")
 def mpi() -> dict[str, str]:
-    """One MPI of the build, Open MPI rather than MPICH; its wrappers for C and C++ lie side by side."""
+    """One MPI of the build, Open MPI rather than MPICH; its wrappers for C and C++ lie side by
+    side."""
     mpis = json.loads((BUILD / "tonari-config.json").read_text())["mpis"]
     name = "openmpi" if "openmpi" in mpis else next(iter(mpis))
     found = dict(mpis[name], name=name, library=str(Path(mpis[name]["bin"]).parent / "lib"))

@@ -1,4 +1,5 @@
-"""tonari layout: the numbers of the paper's Table 1, orders counted anew from their text, the readable form, errors."""
+"""tonari layout: the numbers of the paper's Table 1, orders counted anew from their text, the
+readable form, errors."""
 
 from __future__ import annotations
 

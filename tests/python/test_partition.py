@@ -1,4 +1,5 @@
-"""tonari partition: the files against products and a search by hand, other values, parts from a partitioner, a file or blocks, and what is wrong."""
+"""tonari partition: the files against products and a search by hand, other values, parts from a
+partitioner, a file or blocks, and what is wrong."""
 
 from __future__ import annotations
 
@@ -153,7 +154,8 @@ def test_blocks_are_equal() -> None:
 
 
 def test_the_partitioner_cuts_fewer_words_than_blocks_of_shuffled_rows(tmp_path, capsys) -> None:
-    """A ring whose rows are shuffled: two words between any two neighbors in it where it is cut well."""
+    """A ring whose rows are shuffled: two words between any two neighbors in it where it is cut
+    well."""
     pytest.importorskip("mtkahypar")
     size, place = 64, np.random.default_rng(4).permutation(64)
     path = market(

@@ -1,5 +1,6 @@
-"""Bad luck with shared memory, in real MPI jobs: a rank that is killed or leaves, too little memory, no permission, few threads; and what is asked of the system
-while all goes well. Every job ends by itself: tonari_peers has an alarm, and run() a time limit."""
+"""Bad luck with shared memory, in real MPI jobs: a rank that is killed or leaves, too little
+memory, no permission, few threads; and what is asked of the system while all goes well. Every job
+ends by itself: tonari_peers has an alarm, and run() a time limit."""
 
 from __future__ import annotations
 
@@ -191,7 +192,8 @@ def in_small_directory(directory: Path, kib: int, words: list[str]) -> list[str]
         "-m",
         "sh",
         "-c",
-        f"mount -t tmpfs -o size={kib}k none {shlex.quote(str(directory))} && exec {shlex.join(words)}",
+        f"mount -t tmpfs -o size={kib}k none {shlex.quote(str(directory))} "
+        f"&& exec {shlex.join(words)}",
     ]
 
 
@@ -281,7 +283,8 @@ def calls_between_markers(trace: Path) -> list[str]:
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @each_mpi
 def test_small_exchanges_make_no_system_call(mpi: str, tmp_path: Path) -> None:
-    """Who is kept waiting because the other was off its core may give its own away, so the best of some runs counts."""
+    """Who is kept waiting because the other was off its core may give its own away, so the best of
+    some runs counts."""
     crowded = len(os.sched_getaffinity(0)) < 2
     best: list[str] | None = None
     for attempt in range(6):

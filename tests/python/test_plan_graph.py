@@ -1,4 +1,5 @@
-"""tonari plan --graph: what is read from files of each kind, what is counted, what is chosen, and what mistakes are told."""
+"""tonari plan --graph: what is read from files of each kind, what is counted, what is chosen, and
+what mistakes are told."""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ def random_pairs(ranks, degree, seed):
     )
 
 
-# Readers -----------------------------------------------------------------------------------------------------------------------------------
+# Readers
+# -----------------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["pairs.txt", "pairs.txt.gz", "pairs"])
@@ -106,7 +108,8 @@ def test_the_weights_of_a_metis_graph(file):
 
 def test_a_communication_matrix(file):
     """Entry (i, j): rank i sends to rank j. A stored zero sends nothing."""
-    text = "%%MatrixMarket matrix coordinate integer general\n% words\n3 3 4\n1 2 5\n3 1 7\n2 2 1\n1 3 0\n"
+    head = "%%MatrixMarket matrix coordinate integer general\n% words\n"
+    text = head + "3 3 4\n1 2 5\n3 1 7\n2 2 1\n1 3 0\n"
     for name in ("words.mtx", "words.mtx.gz", "words"):
         graph = read_graph(file(name, text))
         assert edges(graph) == [(0, 1), (1, 1), (2, 0)]
@@ -132,7 +135,8 @@ def test_a_symmetric_matrix_is_expanded_and_a_dense_one_read(file):
 
 
 def test_rows_of_a_matrix_are_dealt_out(file):
-    """Rows 0, 1 | 2, 3 | 4. Row 0 needs columns 2 and 3 of rank 1, row 1 needs 2 again, row 4 needs 0; row 2 has only its own."""
+    """Rows 0, 1 | 2, 3 | 4. Row 0 needs columns 2 and 3 of rank 1, row 1 needs 2 again, row 4 needs
+    0; row 2 has only its own."""
     text = "%%MatrixMarket matrix coordinate pattern general\n5 5 6\n1 3\n1 4\n2 3\n5 1\n3 4\n5 5\n"
     graph = read_graph(file("a.mtx", text), 3)
     assert edges(graph) == [(0, 2), (1, 0)]
@@ -140,7 +144,8 @@ def test_rows_of_a_matrix_are_dealt_out(file):
 
 
 def test_a_matrix_by_rows_equals_a_count_by_hand(file):
-    """Whoever has a row needs every column with a nonzero in it, once; blocks differ by at most one row, longer ones first."""
+    """Whoever has a row needs every column with a nonzero in it, once; blocks differ by at most one
+    row, longer ones first."""
     random = np.random.default_rng(3)
     n, ranks = 101, 7
     entries = {(int(i), int(j)) for i, j in random.integers(n, size=(600, 2))}
@@ -286,7 +291,8 @@ def test_ranks_that_do_not_go_with_the_matrix(tonari, file, mistake):
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
 
 
-# Rows --------------------------------------------------------------------------------------------------------------------------------------
+# Rows
+# --------------------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("op", ["alltoall", "allgather"])
@@ -445,7 +451,8 @@ def test_matrices_that_are_dealt_out():
     assert dealt.ranks == 64 and not (dealt.senders == dealt.receivers).any()
 
 
-# For people --------------------------------------------------------------------------------------------------------------------------------
+# For people
+# --------------------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_readable_form(tonari, file):

@@ -11,7 +11,8 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def without_predictions(text: str) -> str:
-    """Times and the block sizes derived from them change with the model of the machine: only their place is compared."""
+    """Times and the block sizes derived from them change with the model of the machine: only their
+    place is compared."""
     prediction = r"( +)([\d.]+ µs)( +(?:never|always|[\d,.]+ (?:B|KiB)))?"
     return re.sub(prediction, lambda m: m[1] + "#" * (len(m[0]) - len(m[1])), text)
 

@@ -1,4 +1,5 @@
-"""tonari share: counts against counts by hand and the numbers in the data's README, partitions, what is wrong with files, the readable form."""
+"""tonari share: counts against counts by hand and the numbers in the data's README, partitions,
+what is wrong with files, the readable form."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ def as_dict(c: Communication):
     return {(int(a), int(b)): int(w) for a, b, w in zip(c.senders, c.receivers, c.words)}
 
 
-# Counts --------------------------------------------------------------------------------------------------------------------------------------
+# Counts
+# --------------------------------------------------------------------------------------------------------------------------------------
 
 
 def test_direct_is_the_pattern_and_others_relieve_the_busiest(tonari, file):
@@ -125,7 +127,8 @@ def test_balanced_keeps_its_limit_of_words(tonari, file):
 
 
 def test_the_front_dominates_or_says_none(tonari, file):
-    """Settings are what the comparison says they are, for a pattern with hubs; the readable form fits the terminal."""
+    """Settings are what the comparison says they are, for a pattern with hubs; the readable form
+    fits the terminal."""
     path = file("c.mtx", market(48, [(a, b, w) for (a, b), w in pattern(48, 5).items()]))
     rows = share(
         tonari, path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front"
@@ -174,7 +177,8 @@ def test_a_product_by_columns_equals_a_count_by_hand():
 
 
 def test_partition_from_a_file(tonari, file):
-    # y_0 needs columns 0 to 3, y_2 needs column 0: rank 1 sends two words' worth as one, rank 0 one.
+    # y_0 needs columns 0 to 3, y_2 needs column 0: rank 1 sends two words' worth as one, rank 0
+    # one.
     path = file("m.mtx", market(4, [(0, 0), (0, 1), (0, 2), (0, 3), (2, 0)], field="pattern"))
     parts = file("m.part", "0\n0\n1\n1\n")
     assert as_dict(read_product(path, None, parts)) == {(1, 0): 1, (0, 1): 1}
@@ -242,7 +246,8 @@ def test_numbers_of_the_data_set(tonari, name, average, most):
     assert {row["delivered"] for row in rows} == {1}
 
 
-# Errors --------------------------------------------------------------------------------------------------------------------------------------
+# Errors
+# --------------------------------------------------------------------------------------------------------------------------------------
 
 GOOD = market(4, [(0, 1, 2), (1, 2, 3), (3, 0, 1)])
 
@@ -353,7 +358,8 @@ def test_a_partitioner_that_is_missing_is_named(file, monkeypatch):
         read_product(file("m.mtx", GOOD), 2)
 
 
-# The readable form ---------------------------------------------------------------------------------------------------------------------------
+# The readable form
+# ---------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_table_a_plot_and_a_file(tonari, file, tmp_path):

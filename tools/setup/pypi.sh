@@ -9,9 +9,11 @@ pin() { sed -n "s/^\($1==[^ #]*\).*/\1/p" "$SOURCE/tools/requirements-local.txt"
 pip_install() { "$VENV/bin/python" -m pip --disable-pip-version-check install --no-input "$@"; }
 
 # Pinned packages that the environment does not have, or has in another version.
-missing_pins() { "$VENV/bin/python" "$SOURCE/tools/setup/missing_pins.py" "$SOURCE/tools/requirements.txt"; }
+missing_pins() { "$VENV/bin/python" "$SOURCE/tools/setup/missing_pins.py" \
+    "$SOURCE/tools/requirements.txt"; }
 
-# Debian splits pip's bundle off into python3-venv; without it pip comes from its wheel, which can run itself.
+# Debian splits pip's bundle off into python3-venv; without it pip comes from its wheel, which can
+# run itself.
 make_venv() {
     if "$PYTHON" -c 'import ensurepip' 2>/dev/null; then
         "$PYTHON" -m venv "$VENV"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Unpacks the headers of Debian's Python into a folder, without root: apt-get works on package lists of its own here.
+# Unpacks the headers of Debian's Python into a folder, without root: apt-get works on package lists
+# of its own here.
 #   unpack_python_headers.sh PYTHON WORK DESTINATION
 set -euo pipefail
 
@@ -8,12 +9,14 @@ package=$("$python" -c 'import sys; print("libpython%d.%d-dev" % sys.version_inf
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$destination"
 cd "$work"
 
-apt_get() { apt-get -o Dir::State="$work" -o Dir::State::status=/var/lib/dpkg/status -o Dir::Cache="$work/cache" "$@"; }
+apt_get() { apt-get -o Dir::State="$work" -o Dir::State::status=/var/lib/dpkg/status -o \
+    Dir::Cache="$work/cache" "$@"; }
 apt_get update
 apt_get download "$package"
 dpkg-deb -x "$package"_*.deb unpacked
 
-# Debian's pyconfig.h includes <TRIPLET/pythonX.Y/pyconfig.h>: that path has to stay below the folder of Python.h.
+# Debian's pyconfig.h includes <TRIPLET/pythonX.Y/pyconfig.h>: that path has to stay below the
+# folder of Python.h.
 for triplet in unpacked/usr/include/*-linux-*; do
     cp -r "$triplet" "$destination/"
 done

@@ -1,6 +1,7 @@
 // Plans as text, compared with files in tests/goldens whose names carry the rank count. To see what
 // a change does to them:
-//   TONARI_UPDATE_GOLDENS=1 build/tests/core_tests --gtest_filter='*Golden*'; git diff tests/goldens
+//   TONARI_UPDATE_GOLDENS=1 build/tests/core_tests --gtest_filter='*Golden*'; git diff
+//                           tests/goldens
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,0 +1,33 @@
+// A request of tonari's, as every comparison runs it.
+#pragma once
+
+#include <string>
+
+#include "harness.hpp"
+#include "keys.hpp"
+
+namespace bench {
+
+// Exchange: what the comparison calls its ways.
+template <class Exchange>
+class TonariWay : public Exchange {
+ public:
+  explicit TonariWay(tonari_request request) : request_(request) {
+    check(tonari_request_get_info(request_, &info_));
+  }
+  ~TonariWay() override { tonari_request_free(&request_); }
+  TonariWay(const TonariWay&) = delete;
+  TonariWay& operator=(const TonariWay&) = delete;
+  void run() override {
+    check(tonari_start(request_));
+    check(tonari_wait(request_));
+  }
+  std::string channel() const override { return info_.channel; }
+  bool ours() const override { return true; }
+
+ protected:
+  tonari_request request_;
+  tonari_request_info info_{};
+};
+
+}  // namespace bench
