@@ -1,4 +1,5 @@
 #include "base/error.hpp"
+#include "planners/registry.hpp"
 #include "tonari_requests.hpp"
 
 namespace bench {
@@ -6,47 +7,31 @@ using tonari::Errc;
 
 namespace {
 
-const std::vector<std::string> usual{
-    "auto",   "native", "native-nonblocking", "native-persistent", "irecv",
-    "linear", "torus",  "torus-direct",       "additive-basis",    "floor"};
-const std::vector<std::string> usual_on_graphs{"auto",
-                                               "native",
-                                               "native-nonblocking",
-                                               "native-persistent",
-                                               "irecv",
-                                               "linear",
-                                               "coloring",
-                                               "tree",
-                                               "node-aware",
-                                               "common-neighborhood",
-                                               "store-and-forward",
-                                               "message-sharing",
-                                               "balanced",
-                                               "floor"};
-const std::vector<std::string> all{"auto",
-                                   "native",
-                                   "native-nonblocking",
-                                   "native-persistent",
-                                   "irecv",
-                                   "irecv-persistent",
-                                   "tonari-native",
-                                   "tonari-irecv",
-                                   "linear/p2p-packed",
-                                   "linear/p2p-typed",
-                                   "linear/shared",
-                                   "linear/shared/view",
-                                   "linear/onesided",
-                                   "torus/p2p-packed",
-                                   "torus/p2p-typed",
-                                   "torus/shared",
-                                   "torus/onesided",
-                                   "torus-direct/p2p-packed",
-                                   "torus-direct/p2p-typed",
-                                   "additive-basis/p2p-packed",
-                                   "additive-basis/p2p-typed",
-                                   "joint-basis/p2p-packed",
-                                   "joint-basis/p2p-typed",
-                                   "floor"};
+using Names = std::vector<std::string>;
+
+void append(Names& names, const Names& more) {
+  names.insert(names.end(), more.begin(), more.end());
+}
+
+// What everything is compared with, then the algorithms, then what the hardware allows.
+Names usual(tonari::AppliesTo pattern) {
+  Names names{"auto", "native", "native-nonblocking", "native-persistent", "irecv"};
+  append(names, tonari::algorithm_names(pattern));
+  std::erase(names, "joint-basis");  // on usual patterns it is additive-basis
+  names.emplace_back("floor");
+  return names;
+}
+
+// By name also what `usual` leaves out, and the channels.
+Names all() {
+  Names names{"auto",  "native",           "native-nonblocking", "native-persistent",
+              "irecv", "irecv-persistent", "tonari-native",      "tonari-irecv"};
+  for (const std::string& name : tonari::algorithm_names(tonari::AppliesTo::offsets))
+    append(names, {name + "/p2p-packed", name + "/p2p-typed"});
+  append(names, {"linear/shared", "linear/shared/view", "linear/onesided", "torus/shared",
+                 "torus/onesided", "floor"});
+  return names;
+}
 
 }  // namespace
 
@@ -63,7 +48,10 @@ Candidates::Candidates(const Place& place, const Options& options)
       by_name_(true) {
   if (names_.empty() || names_ == std::vector<std::string>{"all"}) {
     by_name_ = false;
-    names_ = !place.graph.empty() ? usual_on_graphs : names_.empty() ? usual : all;
+    const bool everything = !names_.empty() && place.graph.empty();
+    names_ = everything ? all()
+                        : usual(place.graph.empty() ? tonari::AppliesTo::offsets
+                                                    : tonari::AppliesTo::graphs);
   }
 }
 

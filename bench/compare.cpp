@@ -110,6 +110,6 @@ Outcome compare(const Options& options, MPI_Comm) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  return bench::run_comparison("tonari_bench", bench::usage, argc, argv, bench::parse_options,
-                               bench::compare);
+  return bench::run_comparison("tonari_bench", bench::usage().c_str(), argc, argv,
+                               bench::parse_options, bench::compare);
 }

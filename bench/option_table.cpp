@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "planners/registry.hpp"
 
 namespace bench {
 using tonari::Errc;
@@ -53,8 +54,9 @@ Option names(const char* name, std::vector<std::string>& into, std::vector<std::
             into = split(list, ',');
             std::string all;
             for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
-            for (const std::string& each : into)
-              if (std::find(known.begin(), known.end(), each) == known.end())
+            for (std::string& each : into)
+              if (each = tonari::current_name(each);
+                  std::find(known.begin(), known.end(), each) == known.end())
                 tonari::fail(Errc::argument, "unknown ", what, " '", each, "'; there are ", all);
             if (into.empty())
               tonari::fail(Errc::argument, "the list of ", what, "s is empty; there are ", all);

@@ -2,36 +2,50 @@
 
 #include "base/error.hpp"
 #include "graph_patterns.hpp"
+#include "planners/registry.hpp"
 
 namespace bench {
 using tonari::Errc;
 
-const char* const usage =
-    "tonari_bench --pattern moore:3:1 [options], started by mpiexec\n"
-    "  patterns           moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2, a file of offsets; "
-    "graphs: random:DENSITY, hotspot, hotspot-in,\n"
-    "                     scale-free:LINKS, clique:RANKS, each with an optional :SEED\n"
-    "  --op NAME          alltoall (default), alltoallv, alltoallw, allgather, allgatherv, "
-    "allgatherw\n"
-    "  --bytes N,N,...    bytes of a block; the largest block in v and w forms (default 8)\n"
-    "  --algorithms A,... auto, linear, torus, torus-direct, additive-basis, joint-basis; on "
-    "graphs auto, linear, coloring, tree,\n"
-    "                     node-aware, common-neighborhood, store-and-forward, message-sharing, "
-    "balanced; tonari-native, tonari-irecv,\n"
-    "                     each also with a variant (balanced/both ends), a channel "
-    "(torus/p2p-typed, linear/shared, linear/shared/view); native, native-nonblocking,\n"
-    "                     native-persistent, irecv, irecv-persistent; floor; all\n"
-    "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
-    "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
-    "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
-    "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long (0, "
-    "20)\n"
-    "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto "
-    "(default), off, model, measure\n"
-    "  --setup            time the making of neighborhoods and requests instead (Träff 2016, "
-    "Table 2)\n"
-    "  --count            verify and count messages only\n"
-    "  --output FILE      where the JSON goes (standard output)\n";
+namespace {
+
+std::string list(tonari::AppliesTo pattern) {
+  std::string names;
+  for (const std::string& name : tonari::algorithm_names(pattern)) names += ", " + name;
+  return names;
+}
+
+}  // namespace
+
+std::string usage() {
+  return "tonari_bench --pattern moore:3:1 [options], started by mpiexec\n"
+         "  patterns           moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2, a file of "
+         "offsets; graphs: random:DENSITY, hotspot, hotspot-in,\n"
+         "                     scale-free:LINKS, clique:RANKS, each with an optional :SEED\n"
+         "  --op NAME          alltoall (default), alltoallv, alltoallw, allgather, allgatherv, "
+         "allgatherw\n"
+         "  --bytes N,N,...    bytes of a block; the largest block in v and w forms (default 8)\n"
+         "  --algorithms A,... auto" +
+         list(tonari::AppliesTo::offsets) + ";\n                     on graphs auto" +
+         list(tonari::AppliesTo::graphs) +
+         ";\n                     tonari-native, tonari-irecv, each also with a variant "
+         "(balanced/both ends), a channel\n"
+         "                     (torus/p2p-typed, linear/shared, linear/shared/view); native, "
+         "native-nonblocking,\n"
+         "                     native-persistent, irecv, irecv-persistent; floor; all\n"
+         "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
+         "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
+         "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
+         "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long "
+         "(0, "
+         "20)\n"
+         "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto "
+         "(default), off, model, measure\n"
+         "  --setup            time the making of neighborhoods and requests instead (Träff 2016, "
+         "Table 2)\n"
+         "  --count            verify and count messages only\n"
+         "  --output FILE      where the JSON goes (standard output)\n";
+}
 
 namespace {
 

@@ -26,6 +26,6 @@ struct Options : CommonOptions {
 
 // Throws tonari::Error with a sentence. The same on all ranks.
 Options parse_options(int argc, char** argv);
-extern const char* const usage;
+std::string usage();
 
 }  // namespace bench

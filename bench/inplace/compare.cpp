@@ -206,5 +206,6 @@ Outcome compare(const Options& options, MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   using namespace bench::inplace;
-  return bench::run_comparison("tonari_bench_inplace", usage, argc, argv, parse_options, compare);
+  return bench::run_comparison("tonari_bench_inplace", usage().c_str(), argc, argv, parse_options,
+                               compare);
 }

@@ -1,11 +1,17 @@
 #include "inplace/exchange.hpp"
 
+#include "planners/registry.hpp"
+
 namespace bench::inplace {
 
 const std::vector<std::string>& known_algorithms() {
-  static const std::vector<std::string> all{
-      "native-out-of-place", "native-inplace", "sendrecv-replace", "auto",
-      "mpich-order",         "linear-shift",   "hierarchical-sets"};
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names{"native-out-of-place", "native-inplace", "sendrecv-replace",
+                                   "auto"};
+    for (std::string& order : tonari::algorithm_names(tonari::AppliesTo::in_place))
+      names.push_back(std::move(order));
+    return names;
+  }();
   return all;
 }
 

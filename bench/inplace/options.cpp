@@ -8,25 +8,38 @@
 namespace bench::inplace {
 using tonari::Errc;
 
-const char* const usage =
-    "tonari_bench_inplace [options], started by mpiexec: all-to-all exchanges in place, time and "
-    "memory side by side\n"
-    "  --total-bytes N    bytes of a rank's blocks together (1048576)\n"
-    "  --sizes NAME       random (default): the size that two ranks exchange is uniformly random "
-    "(Hofmann 2013, section 4.1); equal\n"
-    "  --seed N           of the random sizes (1)\n"
-    "  --algorithms A,... native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, "
-    "mpich-order, linear-shift, "
-    "hierarchical-sets\n"
-    "                     (default: all but auto)\n"
-    "  --memory N,N,...   tonari_inplace_memory, one row each (65536,1048576,8388608)\n"
-    "  --channel C,...    tonari_channel, one row each: auto (default), shared, p2p-packed\n"
-    "  --general          also a redistribution whose send and receive sizes differ, beside "
-    "MPI_Alltoallv\n"
-    "  --rounds N         timed rounds (200)      --max-time S  but no longer than so many seconds "
-    "per kind of exchange (20)\n"
-    "  --count            verify and measure memory only\n"
-    "  --output FILE      where the JSON goes (standard output)\n";
+namespace {
+
+std::string list(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+}  // namespace
+
+std::string usage() {
+  return "tonari_bench_inplace [options], started by mpiexec: all-to-all exchanges in place, time "
+         "and "
+         "memory side by side\n"
+         "  --total-bytes N    bytes of a rank's blocks together (1048576)\n"
+         "  --sizes NAME       random (default): the size that two ranks exchange is uniformly "
+         "random "
+         "(Hofmann 2013, section 4.1); equal\n"
+         "  --seed N           of the random sizes (1)\n"
+         "  --algorithms A,... " +
+         list(known_algorithms()) +
+         " (default: all but auto)\n"
+         "  --memory N,N,...   tonari_inplace_memory, one row each (65536,1048576,8388608)\n"
+         "  --channel C,...    tonari_channel, one row each: auto (default), shared, p2p-packed\n"
+         "  --general          also a redistribution whose send and receive sizes differ, beside "
+         "MPI_Alltoallv\n"
+         "  --rounds N         timed rounds (200)      --max-time S  but no longer than so many "
+         "seconds "
+         "per kind of exchange (20)\n"
+         "  --count            verify and measure memory only\n"
+         "  --output FILE      where the JSON goes (standard output)\n";
+}
 
 namespace {
 

@@ -22,6 +22,6 @@ struct Options : CommonOptions {    // max_time: per kind of exchange
 
 // Throws tonari::Error with a sentence. The same on all ranks.
 Options parse_options(int argc, char** argv);
-extern const char* const usage;
+std::string usage();
 
 }  // namespace bench::inplace

@@ -7,7 +7,7 @@
 #include "keys.hpp"
 #include "persistent.hpp"
 #include "plain_messages.hpp"
-#include "planners/graphs/algorithm.hpp"
+#include "planners/registry.hpp"
 #include "spmv/mover.hpp"
 
 namespace bench::spmv {
@@ -148,8 +148,8 @@ const std::vector<std::string>& native_names() {
 const std::vector<std::string>& algorithm_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all{"auto"};
-    for (const tonari::GraphAlgorithm& algorithm : tonari::graph_algorithms())
-      all.emplace_back(algorithm.name);
+    for (std::string& name : tonari::algorithm_names(tonari::AppliesTo::graphs))
+      all.push_back(std::move(name));
     return all;
   }();
   return names;

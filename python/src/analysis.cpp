@@ -49,7 +49,7 @@ double predict(const Question& question, const Schedule& schedule) {
 }
 
 // All variants, or the one predicted fastest.
-std::vector<Priced> priced(const Question& question, const Algorithm& algorithm, bool all) {
+std::vector<Priced> priced(const Question& question, const OffsetPlanner& algorithm, bool all) {
   std::vector<Priced> found;
   for (Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
     const double predicted = predict(question, schedule);
@@ -61,9 +61,8 @@ std::vector<Priced> priced(const Question& question, const Algorithm& algorithm,
   return {std::move(*best)};
 }
 
-Answer count_plan(const Question& question, const Algorithm& algorithm, const Schedule& schedule,
-                  const Plan& plan) {
-  Answer answer{schedule.algorithm(), schedule.variant(), algorithm.summary, ""};
+Answer count_plan(const Question& question, const Schedule& schedule, const Plan& plan) {
+  Answer answer{schedule.algorithm(), schedule.variant(), ""};
   answer.rounds = schedule.rounds();
   answer.depth = plan.depth();
   for (const Operation& op : plan.operations()) {
@@ -78,25 +77,33 @@ Answer count_plan(const Question& question, const Algorithm& algorithm, const Sc
 }
 
 Plan reference_plan(const Question& question) {
-  const Schedule linear = linear_algorithm.schedules(question.near, question.collective).front();
+  const Schedule linear = offset_linear.schedules(question.near, question.collective).front();
   return linear.plan(central_rank(question.near->grid), question.emit);
 }
 
-Answer answer(const Question& question, const Algorithm& algorithm, const Priced& candidate,
-              const Plan& reference) {
+Answer answer(const Question& question, const Priced& candidate, const Plan& reference) {
   const int center = central_rank(question.near->grid);
   const Plan plan = candidate.schedule.plan(center, question.emit);
   Answer row = count_plan(
-      question, algorithm, candidate.schedule,
+      question, candidate.schedule,
       question.rank == center ? plan : candidate.schedule.plan(question.rank, question.emit));
   row.predicted = candidate.predicted;
-  if (row.algorithm != linear_algorithm.name)
+  if (row.algorithm != offset_linear.name)
     row.crossover_bytes = crossover_bytes(plan, reference, question.machine);
   return row;
 }
 
-const Algorithm& find_applicable(const Question& question, const std::string& name) {
-  const Algorithm& algorithm = find_algorithm(name);
+// All, or the one named.
+std::vector<const OffsetPlanner*> planners(const std::string& name) {
+  if (!name.empty()) return {&find_offset_planner(name)};
+  std::vector<const OffsetPlanner*> all;
+  for (const AlgorithmRow& row : algorithms())
+    if (row.offsets) all.push_back(row.offsets);
+  return all;
+}
+
+const OffsetPlanner& find_applicable(const Question& question, const std::string& name) {
+  const OffsetPlanner& algorithm = find_offset_planner(name);
   if (const std::string reason = algorithm.applicable(*question.near, question.collective);
       !reason.empty())
     fail(Errc::algorithm, name, " cannot be used here: ", reason);
@@ -104,6 +111,11 @@ const Algorithm& find_applicable(const Question& question, const std::string& na
 }
 
 }  // namespace
+
+std::string summary_of(const std::string& algorithm, AppliesTo what) {
+  const AlgorithmRow& row = find_algorithm(algorithm, what);
+  return *row.paper ? text(row.summary, " (", row.paper, ")") : row.summary;
+}
 
 Collective collective_of(const std::string& op) {
   if (op == "alltoall") return Collective::alltoall;
@@ -118,43 +130,40 @@ int central_rank(const Grid& grid) {
 }
 
 std::vector<Answer> analyze(const Question& question, const std::string& name, bool variants) {
-  if (!name.empty()) find_algorithm(name);
   const Plan reference = reference_plan(question);
   std::vector<Answer> answers;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (!name.empty() && name != algorithm.name) continue;
-    const std::string reason = algorithm.applicable(*question.near, question.collective);
+  for (const OffsetPlanner* algorithm : planners(name)) {
+    const std::string reason = algorithm->applicable(*question.near, question.collective);
     if (!reason.empty()) {
-      answers.push_back({algorithm.name, "", algorithm.summary, reason});
+      answers.push_back({algorithm->name, "", reason});
       continue;
     }
-    for (const Priced& candidate : priced(question, algorithm, variants))
-      answers.push_back(answer(question, algorithm, candidate, reference));
+    for (const Priced& candidate : priced(question, *algorithm, variants))
+      answers.push_back(answer(question, candidate, reference));
   }
   return answers;
 }
 
 Answer count(const Question& question, const std::string& name) {
-  const Algorithm& algorithm = find_applicable(question, name);
+  const OffsetPlanner& algorithm = find_applicable(question, name);
   const Schedule schedule = algorithm.schedules(question.near, question.collective).front();
-  return count_plan(question, algorithm, schedule, schedule.plan(question.rank, question.emit));
+  return count_plan(question, schedule, schedule.plan(question.rank, question.emit));
 }
 
 std::vector<std::pair<std::string, std::string>> list_variants(const Question& question,
                                                                const std::string& name) {
   if (!name.empty()) find_applicable(question, name);
   std::vector<std::pair<std::string, std::string>> names;
-  for (const Algorithm& algorithm : algorithms())
-    if ((name.empty() || name == algorithm.name) &&
-        algorithm.applicable(*question.near, question.collective).empty())
-      for (const Schedule& schedule : algorithm.schedules(question.near, question.collective))
+  for (const OffsetPlanner* algorithm : planners(name))
+    if (algorithm->applicable(*question.near, question.collective).empty())
+      for (const Schedule& schedule : algorithm->schedules(question.near, question.collective))
         names.emplace_back(schedule.algorithm(), schedule.variant());
   return names;
 }
 
 Schedule find_schedule(const Question& question, const std::string& name,
                        const std::string& variant) {
-  const Algorithm& algorithm = find_applicable(question, name);
+  const OffsetPlanner& algorithm = find_applicable(question, name);
   std::string names;
   for (const Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
     if (schedule.variant() == variant) return schedule;

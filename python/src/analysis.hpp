@@ -9,7 +9,7 @@
 
 #include "cost/simulator.hpp"
 #include "plan/executor.hpp"
-#include "planners/offsets/algorithm.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari {
 
@@ -24,7 +24,7 @@ struct Question {
 
 // One algorithm, or one of its variants. Counts are of what Question::rank sends in one exchange.
 struct Answer {
-  std::string algorithm, variant, summary;
+  std::string algorithm, variant;
   std::string reason;      // why it is not applicable; then nothing below is filled
   std::size_t rounds = 0;  // of a rank far from any border
   int depth = 0;           // longest chain of messages of which each waits for the one before
@@ -36,6 +36,9 @@ struct Answer {
   // as tonari::crossover_bytes against linear; 0 for linear itself
   std::int64_t crossover_bytes = 0;
 };
+
+// One line about an algorithm, with its source.
+std::string summary_of(const std::string& algorithm, AppliesTo what);
 
 // By its name; throws Errc::argument if there is none.
 Collective collective_of(const std::string& op);

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "plan/printer.hpp"
 #include "planners/graphs/compare.hpp"
+#include "planners/registry.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,13 +23,6 @@ namespace {
 using Ranks = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::span<const std::int32_t> span_of(const Ranks& ranks) { return {ranks.data(), ranks.shape(0)}; }
-
-std::vector<std::pair<std::string, std::string>> list_algorithms() {
-  std::vector<std::pair<std::string, std::string>> list;
-  for (const GraphAlgorithm& algorithm : graph_algorithms())
-    list.emplace_back(algorithm.name, algorithm.summary);
-  return list;
-}
 
 Proving proving_of(const std::string& proving) {
   if (proving == "small") return Proving::small;
@@ -48,7 +42,7 @@ std::size_t widest_line(const std::string& text) {
 // With as many blocks named per message as fit.
 std::string draw(const GraphQuestion& question, const std::string& algorithm,
                  const std::string& variant, int rank, std::size_t width) {
-  const Plan plan = make_plan(question, find_graph_algorithm(algorithm), variant, rank);
+  const Plan plan = make_plan(question, find_graph_planner(algorithm), variant, rank);
   PrintOptions options;
   options.bytes = [&](Slice) { return question.bytes; };
   options.peer = [digits = std::to_string(question.facts.ranks - 1).size()](int peer) {
@@ -69,7 +63,8 @@ void bind_answer(nb::module_& m) {
       "One way of one algorithm in numbers, all ranks together; the busiest rank counts.")
       .def_ro("algorithm", &GraphAnswer::algorithm)
       .def_ro("variant", &GraphAnswer::variant)
-      .def_ro("summary", &GraphAnswer::summary)
+      .def_prop_ro("summary",
+                   [](const GraphAnswer& a) { return summary_of(a.algorithm, AppliesTo::graphs); })
       .def_ro("reason", &GraphAnswer::reason)
       .def_ro("rounds", &GraphAnswer::rounds)
       .def_ro("ports", &GraphAnswer::ports)
@@ -88,7 +83,6 @@ void bind_answer(nb::module_& m) {
 }  // namespace
 
 void bind_graphs(nb::module_& m) {
-  m.def("graph_algorithms", &list_algorithms);
   bind_answer(m);
   nb::class_<GraphQuestion>(m, "GraphQuestion",
                             "A directed graph, an operation, a block size and a machine.")
@@ -106,7 +100,7 @@ void bind_graphs(nb::module_& m) {
       .def(
           "analyze",
           [](const GraphQuestion& q, const std::string& algorithm, const std::string& proving) {
-            return analyze(q, find_graph_algorithm(algorithm), proving_of(proving));
+            return analyze(q, find_graph_planner(algorithm), proving_of(proving));
           },
           "algorithm"_a, "proving"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("draw", &draw, "algorithm"_a, "variant"_a, "rank"_a, "width"_a);

@@ -6,7 +6,7 @@
 
 namespace tonari {
 
-// GraphQuestion, GraphAnswer and graph_algorithms(). After the class LogGP.
+// GraphQuestion and GraphAnswer. After the class LogGP.
 void bind_graphs(nanobind::module_& m);
 
 }  // namespace tonari

@@ -75,11 +75,31 @@ Question question(Near near, const std::string& op, std::uint64_t bytes, const L
   return {std::move(near), collective_of(op), bytes, machine, whose, {storage_of(storage), ports}};
 }
 
-std::vector<std::pair<std::string, std::string>> list_algorithms() {
-  std::vector<std::pair<std::string, std::string>> list;
-  for (const Algorithm& algorithm : algorithms())
-    list.emplace_back(algorithm.name, algorithm.summary);
-  return list;
+std::string source_of(const AlgorithmRow& row) { return *row.paper ? row.paper : "ours"; }
+
+std::vector<std::string> kinds_of(const AlgorithmRow& row) {
+  std::vector<std::string> kinds;
+  if (applies_to(row, AppliesTo::offsets)) kinds.emplace_back("offsets");
+  if (applies_to(row, AppliesTo::graphs)) kinds.emplace_back("graphs");
+  if (applies_to(row, AppliesTo::in_place)) kinds.emplace_back("in place");
+  return kinds;
+}
+
+void bind_algorithms(nb::module_& m) {
+  nb::class_<AlgorithmRow>(m, "Algorithm", "A row of the table of algorithms.")
+      .def_ro("name", &AlgorithmRow::name)
+      .def_ro("earlier", &AlgorithmRow::earlier, "Names that stay accepted, with commas.")
+      .def_ro("summary", &AlgorithmRow::summary, "What it does, in one line.")
+      .def_ro("variants", &AlgorithmRow::variants, "What they are, in one line.")
+      .def_prop_ro("paper", &source_of)
+      .def_prop_ro("applies_to", &kinds_of, "Any of offsets, graphs, in place.");
+  m.def(
+      "algorithms",
+      [] { return std::vector<AlgorithmRow>(algorithms().begin(), algorithms().end()); },
+      "The table of algorithms.");
+  m.def(
+      "current_name", [](const std::string& name) { return current_name(name); }, "name"_a,
+      "The name of today for an earlier one; others stay as they are.");
 }
 
 void bind_machine(nb::module_& m) {
@@ -108,7 +128,8 @@ void bind_answer(nb::module_& m) {
       "One algorithm's plan in numbers; counts are of what one rank sends in one exchange.")
       .def_ro("algorithm", &Answer::algorithm)
       .def_ro("variant", &Answer::variant)
-      .def_ro("summary", &Answer::summary)
+      .def_prop_ro("summary",
+                   [](const Answer& a) { return summary_of(a.algorithm, AppliesTo::offsets); })
       .def_ro("reason", &Answer::reason)
       .def_ro("rounds", &Answer::rounds)
       .def_ro("depth", &Answer::depth)
@@ -160,7 +181,7 @@ NB_MODULE(_tonari_core, m) {
   m.def(
       "parse_pattern", [](const std::string& pattern) { return to_array(parse_pattern(pattern)); },
       "pattern"_a);
-  m.def("algorithms", &list_algorithms);
+  bind_algorithms(m);
   nb::class_<Neighborhood>(m, "Neighborhood", "A list of relative offsets on a grid of ranks.")
       .def(
           "__init__",

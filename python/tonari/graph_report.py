@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tonari.algorithms import list_algorithms
 from tonari.core import core
 from tonari.errors import ALGORITHM, ARGUMENT, Error
 from tonari.graphs import MOST_RANKS, Graph, distinct
@@ -67,7 +68,7 @@ def make_question(
 def algorithms_for(algorithm: str) -> Iterator[str]:
     """All algorithms for graphs, or the one named; raises with the list if there is none of that
     name."""
-    names = [name for name, _ in core().graph_algorithms()]
+    names = list_algorithms("graphs")
     if algorithm and algorithm not in names:
         raise Error(
             f"there is no algorithm '{algorithm}' for graphs; choose one of {', '.join(names)}",

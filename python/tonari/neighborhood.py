@@ -14,8 +14,9 @@ from tonari.grids import MOST_RANKS, dims_without_wrap
 
 
 def algorithms() -> dict[str, str]:
-    """The algorithms: name -> one line about it, with its source."""
-    return dict(core().algorithms())
+    """The algorithms for neighborhoods: name -> one line about it, with its source."""
+    rows = [row for row in core().algorithms() if "offsets" in row.applies_to]
+    return {row.name: f"{row.summary} ({row.paper})" for row in rows}
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/nearest_name.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
-#include "planners/graphs/algorithm.hpp"
-#include "planners/offsets/algorithm.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari {
 namespace {
@@ -26,29 +26,27 @@ std::optional<std::string> value_of(MPI_Info info, const char* key) {
 
 // "balanced" or "balanced/both ends".
 void set_algorithm(Settings& settings, const std::string& word) {
-  const std::size_t slash = std::min(word.find('/'), word.size());
-  const std::string name = word.substr(0, slash);
+  const std::string current = current_name(word);
+  const std::size_t slash = std::min(current.find('/'), current.size());
+  const std::string name = current.substr(0, slash);
   settings.algorithm = name;
-  settings.variant = word.substr(std::min(slash + 1, word.size()));
+  settings.variant = current.substr(std::min(slash + 1, current.size()));
   std::vector<std::string> names{"auto", "native", "irecv"};
-  if (slash + 1 == word.size())
+  if (slash + 1 == current.size())
     fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word,
          "'; give a variant after the slash, or leave it out");
-  if (slash < word.size() && std::find(names.begin(), names.end(), name) != names.end())
+  if (slash < current.size() && std::find(names.begin(), names.end(), name) != names.end())
     fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "', but '", name,
          "' has no variants");
-  const auto add = [&](const auto& table) {
-    for (const auto& algorithm : table)
-      if (std::find(names.begin(), names.end(), algorithm.name) == names.end())
-        names.emplace_back(algorithm.name);
-  };
-  add(algorithms());
-  add(graph_algorithms());
+  for (const AlgorithmRow& row : algorithms())
+    if (row.offsets || row.graphs) names.emplace_back(row.name);
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  const std::string meant = nearest_name(name, names);
   fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ",
-       list, ", and may go on with a slash and a variant");
+       list, ", and may go on with a slash and a variant",
+       meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
 bool wants_thread(const std::string& word) {

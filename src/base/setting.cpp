@@ -6,7 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
+
+#include "base/nearest_name.hpp"
 
 namespace tonari {
 namespace {
@@ -93,29 +94,6 @@ std::string any_of(const std::vector<std::string>& words) {
        row.kind == one_of ? any_of(choices(row)) : row.values);
 }
 
-// The number of characters to add, drop or replace (Levenshtein 1966).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-// The nearest name, if it is near enough to be what was meant.
-std::string nearest(const std::string& name, std::span<const std::string> known) {
-  const auto found = std::ranges::min_element(
-      known, {}, [&](const std::string& other) { return distance(name, other); });
-  const std::size_t own = name.size() - name.find('_') - 1;  // characters behind the prefix
-  return distance(name, *found) <= std::max<std::size_t>(own / 4, 1) ? *found : "";
-}
-
 bool exists(const std::string& name, std::span<const std::string> known) {
   return std::ranges::find(known, name) != known.end();
 }
@@ -164,7 +142,7 @@ std::optional<std::string> unknown_key(const std::string& key) {
   for (const Setting& row : table)
     if (*row.key) known.emplace_back(row.key);
   if (exists(key, known)) return std::nullopt;
-  const std::string meant = nearest(key, known);
+  const std::string meant = nearest_name(key, known);
   return text("there is no info key ", key,
               meant.empty() ? "; `tonari settings` lists those that there are"
                             : "; did you mean " + meant + "?");
@@ -175,7 +153,7 @@ std::optional<std::string> unknown_variable(const std::string& variable) {
   std::vector<std::string> known(std::begin(other_variables), std::end(other_variables));
   for (const Setting& row : table)
     if (*row.variable) known.emplace_back(row.variable);
-  const std::string meant = nearest(variable, known);
+  const std::string meant = nearest_name(variable, known);
   if (exists(variable, known) || meant.empty()) return std::nullopt;
   return text("the environment variable ", variable, " is not read; did you mean ", meant, "?");
 }

@@ -7,7 +7,7 @@
 
 #include "cost/loggp.hpp"
 #include "plan/plan.hpp"
-#include "planners/offsets/algorithm.hpp"
+#include "planners/offsets/offset_planner.hpp"
 
 namespace tonari {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "channels/native.hpp"
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 #include "planners/graphs/isomorphic.hpp"
 #include "topology/neighborhood.hpp"
 #include "topology/vertex.hpp"

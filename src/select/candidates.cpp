@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/hash.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari {
 namespace {
@@ -269,8 +270,9 @@ std::optional<Candidate> immediate_form(const Candidate& candidate) {
   return other;
 }
 
-std::optional<Candidate> find_candidate(const std::string& label, const Problem& problem,
+std::optional<Candidate> find_candidate(const std::string& remembered, const Problem& problem,
                                         const Settings& settings) {
+  const std::string label = current_name(remembered);
   if (label == "native") {
     const Candidate native{nullptr, {Via::native}, 0};
     return allows(settings, native) ? std::optional(native) : std::nullopt;

@@ -97,8 +97,8 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 // native.
 std::optional<Candidate> immediate_form(const Candidate& candidate);
 
-// A candidate by its label, if there is such a one here.
-std::optional<Candidate> find_candidate(const std::string& label, const Problem& problem,
+// A candidate by its label, if there is such a one here; labels may have earlier names.
+std::optional<Candidate> find_candidate(const std::string& remembered, const Problem& problem,
                                         const Settings& settings);
 
 // Without any measurement: combine small blocks, send large ones straight.

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari {
 namespace {
@@ -88,12 +89,10 @@ std::uint64_t likeness_of(World& world, const GraphWay& way, std::int32_t rank) 
 }  // namespace
 
 std::vector<std::string> GraphRepertoire::algorithms() const {
-  std::vector<std::string> names;
-  for (const GraphAlgorithm& algorithm : graph_algorithms()) names.emplace_back(algorithm.name);
-  return names;
+  return algorithm_names(AppliesTo::graphs);
 }
 
-GraphRepertoire::Planned GraphRepertoire::plan(const GraphAlgorithm& algorithm,
+GraphRepertoire::Planned GraphRepertoire::plan(const GraphPlanner& algorithm,
                                                const GraphTask& task) {
   Planned planned;
   planned.reason = algorithm.applicable(facts_, task);
@@ -109,7 +108,7 @@ GraphRepertoire::Planned GraphRepertoire::plan(const GraphAlgorithm& algorithm,
 
 std::vector<SchemePtr> GraphRepertoire::schemes(const std::string& algorithm, Collective collective,
                                                 double block_bytes, std::string& reason) {
-  const GraphAlgorithm& found = find_graph_algorithm(algorithm);
+  const GraphPlanner& found = find_graph_planner(algorithm);
   const int size_class =
       block_bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(block_bytes)));
   const Question key(algorithm, collective, size_class);

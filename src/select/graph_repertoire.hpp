@@ -1,4 +1,4 @@
-// The algorithms for graphs (planners/graphs/algorithm.hpp) on one rank's part of the graph. What
+// The algorithms for graphs (planners/graphs/graph_planner.hpp) on one rank's part of the graph. What
 // was planned is kept: the same question is answered at once.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 #include "select/scheme.hpp"
 
 namespace tonari {
@@ -28,7 +28,7 @@ class GraphRepertoire final : public Repertoire {
     std::vector<SchemePtr> schemes;
     std::string reason;
   };
-  Planned plan(const GraphAlgorithm& algorithm, const GraphTask& task);
+  Planned plan(const GraphPlanner& algorithm, const GraphTask& task);
 
   World& world_;
   const Vertex& vertex_;

@@ -1,6 +1,7 @@
 #include "select/routed_repertoire.hpp"
 
 #include "base/hash.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari {
 namespace {
@@ -48,15 +49,13 @@ class RoutedScheme final : public Scheme {
 }  // namespace
 
 std::vector<std::string> RoutedRepertoire::algorithms() const {
-  std::vector<std::string> names;
-  for (const Algorithm& algorithm : tonari::algorithms()) names.emplace_back(algorithm.name);
-  return names;
+  return algorithm_names(AppliesTo::offsets);
 }
 
 std::vector<SchemePtr> RoutedRepertoire::schemes(const std::string& algorithm,
                                                  Collective collective, double,
                                                  std::string& reason) {
-  const Algorithm& found = find_algorithm(algorithm);
+  const OffsetPlanner& found = find_offset_planner(algorithm);
   reason = found.applicable(*near_, collective);
   if (!reason.empty()) return {};
   const std::pair key(algorithm, collective);

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "planners/offsets/algorithm.hpp"
+#include "planners/offsets/offset_planner.hpp"
 #include "select/scheme.hpp"
 
 namespace tonari {

@@ -9,6 +9,7 @@ FLOORS = [
     ["planners/offsets", "planners/patterns", "planners/in_place", "layout"],
     ["cost"],
     ["planners/graphs"],
+    ["planners"],
     ["select"],
     ["channels"],
     ["engine"],

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "plan/builder.hpp"
+#include "planners/registry.hpp"
 #include "topology/patterns.hpp"
 
 namespace tonari {
@@ -318,9 +319,9 @@ std::shared_ptr<const Neighborhood> near(const std::string& name, int size, bool
 std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> where, Collective collective,
                                 std::size_t most = 3) {
   std::vector<Schedule> all;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (!algorithm.applicable(*where, collective).empty()) continue;
-    std::vector<Schedule> variants = algorithm.schedules(where, collective);
+  for (const AlgorithmRow& row : algorithms()) {
+    if (!row.offsets || !row.offsets->applicable(*where, collective).empty()) continue;
+    std::vector<Schedule> variants = row.offsets->schedules(where, collective);
     for (std::size_t k = 0; k < std::min(most, variants.size()); ++k)
       all.push_back(std::move(variants[k]));
   }

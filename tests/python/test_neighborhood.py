@@ -35,7 +35,7 @@ def test_offsets_can_be_given_as_rows():
 def test_algorithms_have_a_line_each():
     table = tonari.algorithms()
     assert list(table)[:3] == ["linear", "torus", "torus-direct"]
-    assert all("Traff" in line for line in table.values())
+    assert all("Träff" in line for line in table.values())
 
 
 def test_errors_carry_their_code():

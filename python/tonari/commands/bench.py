@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from tonari.algorithms import NAMES
 from tonari.benchmark import plot as plotting
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
@@ -57,11 +58,9 @@ def bench(
         str,
         typer.Option(
             metavar="A,A,...",
-            help="auto, linear, torus, torus-direct, additive-basis, joint-basis, tonari-native, "
-            "tonari-irecv, or with a channel: torus/p2p-typed, linear/shared, "
-            "linear/onesided, linear/shared/view;"
-            " on graphs linear, coloring, tree, node-aware, common-neighborhood, "
-            "store-and-forward, message-sharing, balanced;"
+            help=f"auto, {NAMES['offsets']}, tonari-native, tonari-irecv, or with a channel: "
+            "torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view;"
+            f" on graphs {NAMES['graphs']};"
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; "
             "or all.",
         ),

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from tonari.algorithms import NAMES
 from tonari.benchmark import inplace_plot
 from tonari.benchmark.launch import find_mpi, launch, process_counts
 from tonari.benchmark.plot import check_file
@@ -46,7 +47,7 @@ def bench_inplace(
         typer.Option(
             metavar="A,A,...",
             help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, "
-            "mpich-order, linear-shift, hierarchical-sets; left out: all but auto.",
+            f"{NAMES['in place']}; left out: all but auto.",
         ),
     ] = "",
     channel: Annotated[

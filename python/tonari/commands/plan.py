@@ -9,6 +9,7 @@ import typer
 
 from tonari import output
 from tonari.commands.plan_graph import GraphOptions, plan_graph
+from tonari.core import core
 from tonari.grids import dims_for_proof, parse_dims, parse_periodic
 from tonari.neighborhood import Neighborhood, neighborhood
 from tonari.report import json_row, make_report, prove_plans
@@ -92,6 +93,7 @@ def plan(
     """
     if bool(pattern) == bool(graph):
         raise typer.BadParameter("give either a pattern or --graph FILE")
+    algorithm = core().current_name(algorithm)
     if graph:
         if dims or mesh or periodic or ports or storage is not Storage.separate:
             raise typer.BadParameter(

@@ -62,9 +62,6 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_balanced{
-    "balanced",
-    "ranks with common targets share messages, then ranks with common sources, in stages",
-    applicable, ways};
+const GraphPlanner graph_balanced{"balanced", applicable, ways};
 
 }  // namespace tonari

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 
 namespace tonari {
 namespace {
@@ -107,9 +107,6 @@ Coloring color_edges(World& world, std::span<const Vertex> vertices) {
   return result;
 }
 
-const GraphAlgorithm graph_coloring{
-    "coloring",
-    "rounds in which no rank sends or receives twice (Hoefler and Schneider, section II-A3)",
-    applicable, ways};
+const GraphPlanner graph_coloring{"coloring", applicable, ways};
 
 }  // namespace tonari

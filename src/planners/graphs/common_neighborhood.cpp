@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 
 namespace tonari {
 namespace {
@@ -404,9 +404,6 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_common_neighborhood{
-    "common-neighborhood",
-    "ranks with common targets share the sending, in pairs of pairs (Ghazimirsaeed et al. 2019)",
-    applicable, ways};
+const GraphPlanner graph_common_neighborhood{"common-neighborhood", applicable, ways};
 
 }  // namespace tonari

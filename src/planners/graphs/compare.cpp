@@ -58,7 +58,7 @@ std::vector<Plan> emit_all(const GraphQuestion& question, const GraphWay& way) {
   return plans;
 }
 
-std::vector<GraphWay> all_ways(const GraphQuestion& question, const GraphAlgorithm& algorithm) {
+std::vector<GraphWay> all_ways(const GraphQuestion& question, const GraphPlanner& algorithm) {
   LocalWorld world(static_cast<int>(question.vertices.size()));
   return algorithm.ways(world, question.vertices, question.facts, task_of(question));
 }
@@ -115,10 +115,10 @@ void prove_all(const GraphQuestion& question, std::span<const Plan> plans, const
          "; please report this");
 }
 
-GraphAnswer answer(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+GraphAnswer answer(const GraphQuestion& question, const GraphPlanner& algorithm,
                    const GraphWay& way, std::span<const Plan> reference, Proving proving) {
   LocalWorld world(static_cast<int>(question.vertices.size()));
-  GraphAnswer row{algorithm.name,    way.variant, algorithm.summary, "", gather_traffic(world, way),
+  GraphAnswer row{algorithm.name,    way.variant, "", gather_traffic(world, way),
                   count_rounds(way), way.ports};
   row.bytes =
       checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out),
@@ -177,11 +177,11 @@ GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
   return {std::move(vertices), collective, bytes, machine, facts};
 }
 
-std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphPlanner& algorithm,
                                  Proving proving) {
   if (const std::string reason = algorithm.applicable(question.facts, task_of(question));
       !reason.empty())
-    return {{algorithm.name, "", algorithm.summary, reason}};
+    return {{algorithm.name, "", reason}};
   std::vector<Plan> reference;
   if (&algorithm != &graph_linear && question.facts.edges <= most_crossed_blocks)
     reference = emit_all(question, all_ways(question, graph_linear).front());
@@ -191,7 +191,7 @@ std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphAlgor
   return rows;
 }
 
-Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+Plan make_plan(const GraphQuestion& question, const GraphPlanner& algorithm,
                const std::string& variant, int rank) {
   if (rank < 0 || rank >= question.facts.ranks)
     fail(Errc::argument, "there is no rank ", rank, ": the graph has ranks 0 to ",

@@ -10,7 +10,7 @@
 
 #include "cost/loggp.hpp"
 #include "plan/plan.hpp"
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 #include "topology/neighborhood.hpp"
 #include "topology/vertex.hpp"
 
@@ -34,7 +34,7 @@ GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
 
 // One way of one algorithm.
 struct GraphAnswer {
-  std::string algorithm, variant, summary;
+  std::string algorithm, variant;
   std::string reason;  // why it is not applicable; then nothing below is filled
   Traffic traffic{};
   // steps it takes if every rank sends and receives one message at a time: sum over stages of the
@@ -55,12 +55,12 @@ enum class Proving { never, small, always };
 // A row per way, in the algorithm's order, or a single one that says why it is not applicable.
 // Throws Errc::internal if plans turn out to be wrong, and, if they are always to be proven,
 // Errc::argument if that is too much for one process.
-std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphPlanner& algorithm,
                                  Proving proving = Proving::small);
 
 // One rank's plan. Throws Errc::algorithm if the algorithm is not applicable or has no such
 // variant, Errc::argument if there is no such rank.
-Plan make_plan(const GraphQuestion& question, const GraphAlgorithm& algorithm,
+Plan make_plan(const GraphQuestion& question, const GraphPlanner& algorithm,
                const std::string& variant, int rank);
 
 }  // namespace tonari

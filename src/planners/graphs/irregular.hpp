@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 
 namespace tonari {
 

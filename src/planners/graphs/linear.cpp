@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 
 namespace tonari {
 namespace {
@@ -57,7 +57,6 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_linear{
-    "linear", "every block straight to its target, blocks for one rank together", applicable, ways};
+const GraphPlanner graph_linear{"linear", applicable, ways};
 
 }  // namespace tonari

@@ -66,10 +66,6 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_message_sharing{
-    "message-sharing",
-    "busy ranks with common targets give each other messages, then hand messages over to those "
-    "with few (Duymus 2021)",
-    applicable, ways};
+const GraphPlanner graph_message_sharing{"message-sharing", applicable, ways};
 
 }  // namespace tonari

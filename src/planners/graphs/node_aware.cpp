@@ -18,7 +18,7 @@
 #include <map>
 #include <tuple>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 #include "planners/graphs/node_pairs.hpp"
 
 namespace tonari {
@@ -318,9 +318,6 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_node_aware{"node-aware",
-                                      "one message per pair of nodes, gathered and scattered "
-                                      "inside (Bienz et al. 2019, Collom et al. 2023)",
-                                      applicable, ways};
+const GraphPlanner graph_node_aware{"node-aware", applicable, ways};
 
 }  // namespace tonari

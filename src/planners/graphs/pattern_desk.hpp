@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 #include "planners/patterns/message_schedule.hpp"
 
 namespace tonari {

@@ -13,7 +13,7 @@
 
 #include <functional>
 
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 #include "planners/graphs/pairings.hpp"
 
 namespace tonari {

@@ -153,9 +153,6 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_store_and_forward{
-    "store-and-forward",
-    "along the dimensions of a virtual mesh, stage by stage (Selvitopi and Aykanat 2019)",
-    applicable, ways};
+const GraphPlanner graph_store_and_forward{"store-and-forward", applicable, ways};
 
 }  // namespace tonari

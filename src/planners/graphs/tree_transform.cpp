@@ -28,8 +28,8 @@
 #include <memory>
 #include <optional>
 
-#include "planners/graphs/algorithm.hpp"
 #include "planners/graphs/extremes.hpp"
+#include "planners/graphs/graph_planner.hpp"
 #include "planners/graphs/loggp_tree.hpp"
 #include "planners/graphs/tree_desk.hpp"
 
@@ -351,9 +351,6 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
 
 }  // namespace
 
-const GraphAlgorithm graph_tree{
-    "tree",
-    "busy ranks hand messages to idle ones, trees for hot spots (Hoefler, Schneider 2012, II-B)",
-    applicable, ways};
+const GraphPlanner graph_tree{"tree", applicable, ways};
 
 }  // namespace tonari

@@ -84,9 +84,6 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm additive_basis_algorithm{
-    "additive-basis",
-    "few lengths per dimension that add up to all coordinates (Traff et al., section 5)",
-    applicable, schedules};
+const OffsetPlanner offset_additive_basis{"additive-basis", applicable, schedules};
 
 }  // namespace tonari

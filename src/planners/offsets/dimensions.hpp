@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "planners/offsets/algorithm.hpp"
+#include "planners/offsets/offset_planner.hpp"
 
 namespace tonari {
 

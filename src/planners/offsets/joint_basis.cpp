@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "planners/offsets/algorithm.hpp"
 #include "planners/offsets/dimensions.hpp"
+#include "planners/offsets/offset_planner.hpp"
 
 namespace tonari {
 namespace {
@@ -107,8 +107,8 @@ class Search {
 };
 
 std::vector<Vec> basis_by_dimension(const Neighborhood& near, Collective collective) {
-  const bool additive = additive_basis_algorithm.applicable(near, collective).empty();
-  const Algorithm& by_dimension = additive ? additive_basis_algorithm : torus_direct_algorithm;
+  const bool additive = offset_additive_basis.applicable(near, collective).empty();
+  const OffsetPlanner& by_dimension = additive ? offset_additive_basis : offset_torus_direct;
   const auto shared = std::make_shared<const Neighborhood>(near);
   const std::vector<Schedule> schedules = by_dimension.schedules(shared, collective);
   const std::span<const Vec> steps = schedules.front().routing().steps();
@@ -184,9 +184,6 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm joint_basis_algorithm{
-    "joint-basis",
-    "few vectors that add up to all offsets, found by a bounded search (Traff et al., section 5)",
-    applicable, schedules};
+const OffsetPlanner offset_joint_basis{"joint-basis", applicable, schedules};
 
 }  // namespace tonari

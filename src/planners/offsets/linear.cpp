@@ -4,7 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "planners/offsets/algorithm.hpp"
+#include "planners/offsets/offset_planner.hpp"
 
 namespace tonari {
 namespace {
@@ -44,8 +44,6 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm linear_algorithm{"linear",
-                                 "every block straight to its target (Traff et al., Listing 4)",
-                                 applicable, schedules};
+const OffsetPlanner offset_linear{"linear", applicable, schedules};
 
 }  // namespace tonari

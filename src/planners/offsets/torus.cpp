@@ -43,8 +43,6 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm torus_algorithm{
-    "torus", "hops of length one along the dimensions (Traff et al., Algorithm 1)", applicable,
-    schedules};
+const OffsetPlanner offset_torus{"torus", applicable, schedules};
 
 }  // namespace tonari

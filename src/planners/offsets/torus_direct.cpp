@@ -13,8 +13,6 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const Algorithm torus_direct_algorithm{
-    "torus-direct", "straight along each dimension in turn (Traff et al., section 5)", applicable,
-    schedules};
+const OffsetPlanner offset_torus_direct{"torus-direct", applicable, schedules};
 
 }  // namespace tonari

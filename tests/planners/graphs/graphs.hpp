@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "planners/graphs/algorithm.hpp"
 #include "planners/graphs/delivery.hpp"
 #include "planners/graphs/local_world.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari::graphs {
 
@@ -174,7 +174,7 @@ inline std::uint64_t odd_bytes(BlockId block) {
 }
 
 // Proves all ways of an algorithm; does nothing where it does not apply.
-inline void expect_proven(const GraphAlgorithm& algorithm, std::span<const Vertex> vertices,
+inline void expect_proven(const GraphPlanner& algorithm, std::span<const Vertex> vertices,
                           GraphTask task, unsigned seed) {
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);

@@ -15,8 +15,8 @@ namespace {
 
 using namespace graphs;
 
-const GraphAlgorithm* const planners[] = {&graph_store_and_forward, &graph_message_sharing,
-                                          &graph_balanced};
+const GraphPlanner* const planners[] = {&graph_store_and_forward, &graph_message_sharing,
+                                        &graph_balanced};
 
 // Random ranks send to random ranks, both with a power law: rank i of a random order with weight (1
 // + i)^-exponent.
@@ -75,8 +75,8 @@ std::vector<Vertex> irregular_graph(int ranks, unsigned kind, std::mt19937& rand
   return all;
 }
 
-std::vector<GraphWay> plan_ways(const GraphAlgorithm& algorithm,
-                                const std::vector<Vertex>& vertices, const GraphTask& task) {
+std::vector<GraphWay> plan_ways(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
+                                const GraphTask& task) {
   LocalWorld world(static_cast<int>(vertices.size()));
   return algorithm.ways(world, vertices, gather_facts(world, vertices), task);
 }
@@ -89,7 +89,7 @@ TEST(Irregular, EveryWayIsProvenOnAnyGraph) {
     for (unsigned seed = 0; seed < (ranks < 27 ? 42u : 14u); ++seed) {
       const std::vector<Vertex> vertices = irregular_graph(ranks, seed % 7, random);
       for (Collective collective : {Collective::alltoall, Collective::allgather})
-        for (const GraphAlgorithm* algorithm : planners)
+        for (const GraphPlanner* algorithm : planners)
           for (const GraphWay& way : plan_ways(*algorithm, vertices, {collective, 8, {}})) {
             const Proof proof = prove(plans(vertices, collective, way),
                                       expected_delivery(vertices, collective, odd_bytes), seed);
@@ -106,7 +106,7 @@ TEST(Irregular, DoesNotDependOnProcesses) {
   for (unsigned seed = 0; seed < 28; ++seed) {
     const std::vector<Vertex> vertices =
         irregular_graph(4 + static_cast<int>(random() % 30), seed % 7, random);
-    for (const GraphAlgorithm* algorithm : planners)
+    for (const GraphPlanner* algorithm : planners)
       expect_same_however_spread(*algorithm, vertices,
                                  {seed % 2 ? Collective::alltoall : Collective::allgather, 8, {}},
                                  random);
@@ -255,7 +255,7 @@ TEST(Irregular, OnlyPatternsThatFitAreGathered) {
   // 133,056 blocks
   for (int k = 0; k < 33; ++k) often.insert(often.end(), once.begin(), once.end());
   const std::vector<Vertex> dense = make(64, often);
-  for (const GraphAlgorithm* algorithm : {&graph_message_sharing, &graph_balanced})
+  for (const GraphPlanner* algorithm : {&graph_message_sharing, &graph_balanced})
     for (const GraphWay& way : plan_ways(*algorithm, dense, {Collective::alltoall, 8, {}}))
       EXPECT_FALSE(way.variant.starts_with("whole")) << way.variant;
 }
@@ -268,7 +268,7 @@ TEST(Irregular, DesksSendABlockOnce) {
     const int ranks = 16 + static_cast<int>(random() % 80);
     const std::vector<Vertex> vertices =
         make(ranks, power_law(ranks, ranks / 4., 0.6, 0.4, random));
-    for (const GraphAlgorithm* algorithm : {&graph_message_sharing, &graph_balanced}) {
+    for (const GraphPlanner* algorithm : {&graph_message_sharing, &graph_balanced}) {
       const GraphWay all =
           find_way(plan_ways(*algorithm, vertices, {Collective::alltoall, 8, {}}), "whole pattern");
       const GraphWay gather = find_way(
@@ -330,14 +330,14 @@ TEST(Irregular, TwoRanksShareTheirCommonTargets) {
 }
 
 TEST(Irregular, SwitchThemselvesOff) {
-  const auto reason = [](const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices,
+  const auto reason = [](const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
                          const GraphTask& task) {
     LocalWorld world(static_cast<int>(vertices.size()));
     return algorithm.applicable(gather_facts(world, vertices), task);
   };
   std::mt19937 random(11);
   const std::vector<Vertex> steep = make(64, power_law(64, 12, 0.8, 0.5, random));
-  for (const GraphAlgorithm* algorithm : planners) {
+  for (const GraphPlanner* algorithm : planners) {
     EXPECT_EQ(reason(*algorithm, steep, {Collective::alltoall, 8, {}}), "");
     EXPECT_EQ(reason(*algorithm, steep, {Collective::allgather, 1 << 12, {}}), "")
         << "a block travels once per hop";

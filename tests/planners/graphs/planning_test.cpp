@@ -70,7 +70,7 @@ struct Cost {
   std::size_t letters, steps;
 };
 
-Cost cost(const GraphAlgorithm& algorithm, const std::vector<Vertex>& vertices,
+Cost cost(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
           const GraphTask& task) {
   CountingWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
@@ -86,7 +86,7 @@ TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
   const Edges edges = erdos_renyi(1024, 32 / 1024., random);
   const std::vector<Vertex> vertices = make(1024, edges, nodes_of(1024, 32));
   const struct {
-    const GraphAlgorithm* algorithm;
+    const GraphPlanner* algorithm;
     std::size_t letters_per_edge, steps;
   } bounds[] = {{&graph_linear, 1, 3},
                 {&graph_coloring, 8, 400},
@@ -96,7 +96,7 @@ TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
                 {&graph_store_and_forward, 40, 40},
                 {&graph_message_sharing, 100, 2000},
                 {&graph_balanced, 200, 4000}};
-  ASSERT_EQ(std::size(bounds), graph_algorithms().size()) << "a new algorithm?";
+  ASSERT_EQ(std::size(bounds), algorithm_names(AppliesTo::graphs).size()) << "a new algorithm?";
   for (const auto& [algorithm, letters_per_edge, steps] : bounds)
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       if (algorithm == &graph_common_neighborhood && collective == Collective::alltoall) continue;
@@ -122,7 +122,7 @@ void expect_few_letters_per_edge(int ranks) {
   std::mt19937 random(4);
   const Edges edges = common_targets(ranks, random);
   const std::vector<Vertex> vertices = make(ranks, edges, nodes_of(ranks, 40));
-  for (const GraphAlgorithm* algorithm : {&graph_node_aware, &graph_common_neighborhood}) {
+  for (const GraphPlanner* algorithm : {&graph_node_aware, &graph_common_neighborhood}) {
     const Cost now = cost(*algorithm, vertices, {Collective::allgather, 8, dear_messages()});
     EXPECT_LE(now.letters, 30 * edges.size()) << algorithm->name;
     EXPECT_LE(now.steps, 300u) << algorithm->name;
@@ -142,7 +142,7 @@ struct Reading {
   std::size_t per_rank = 0;  // words in all exchanges together
 };
 
-Reading reading(const GraphAlgorithm& algorithm, int ranks, Collective collective) {
+Reading reading(const GraphPlanner& algorithm, int ranks, Collective collective) {
   const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
   CountingWorld world(ranks);
   const GraphFacts facts = gather_facts(world, vertices);

@@ -23,7 +23,7 @@ inline std::vector<Vertex> own_vertices(const World& world, const std::vector<Ve
 
 // Plans once with all ranks together and once with the ranks dealt to a few processes at random:
 // the same hops in the same order.
-inline void expect_same_however_spread(const GraphAlgorithm& algorithm,
+inline void expect_same_however_spread(const GraphPlanner& algorithm,
                                        const std::vector<Vertex>& vertices, const GraphTask& task,
                                        std::mt19937& random) {
   LocalWorld all(static_cast<int>(vertices.size()));

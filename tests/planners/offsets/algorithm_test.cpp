@@ -1,4 +1,4 @@
-#include "planners/offsets/algorithm.hpp"
+#include "planners/offsets/offset_planner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,39 +10,19 @@
 namespace tonari {
 namespace {
 
-TEST(Algorithms, AreListedOnceWithNameAndSummary) {
-  std::vector<std::string> names;
-  for (const Algorithm& algorithm : algorithms()) {
-    names.push_back(algorithm.name);
-    EXPECT_EQ(&find_algorithm(algorithm.name), &algorithm);
-    EXPECT_FALSE(std::string(algorithm.summary).empty());
-  }
-  EXPECT_EQ(names, (std::vector<std::string>{"linear", "torus", "torus-direct", "additive-basis",
-                                             "joint-basis"}));
-}
-
-TEST(Algorithms, AnUnknownNameListsTheKnownOnes) {
-  const Error e = test::error_of([] { find_algorithm("torus-indirect"); });
-  EXPECT_EQ(e.code(), Errc::algorithm);
-  EXPECT_STREQ(e.what(),
-               "there is no algorithm 'torus-indirect'; choose one of linear, torus, torus-direct, "
-               "additive-basis, joint-basis");
-  EXPECT_EQ(test::error_of([] { find_algorithm(""); }).code(), Errc::algorithm);
-}
-
-TEST(Algorithms, VariantsAreNamedApartFewestRoundsFirst) {
+TEST(OffsetPlanners, VariantsAreNamedApartFewestRoundsFirst) {
   test::Random random(61);
   for (int k = 0; k < 100; ++k) {
     const Grid grid = test::random_grid(random, random.between(1, 3), 60);
     const auto near = std::make_shared<const Neighborhood>(
         Neighborhood{grid, test::random_offsets(random, grid, 14)});
-    for (const Algorithm& algorithm : algorithms()) {
-      if (!algorithm.applicable(*near, Collective::alltoall).empty()) continue;
-      const std::vector<Schedule> schedules = algorithm.schedules(near, Collective::alltoall);
-      ASSERT_FALSE(schedules.empty()) << algorithm.name;
+    for (const AlgorithmRow& row : algorithms()) {
+      if (!row.offsets || !row.offsets->applicable(*near, Collective::alltoall).empty()) continue;
+      const std::vector<Schedule> schedules = row.offsets->schedules(near, Collective::alltoall);
+      ASSERT_FALSE(schedules.empty()) << row.name;
       std::set<std::string> labels;
       for (std::size_t v = 0; v < schedules.size(); ++v) {
-        EXPECT_EQ(schedules[v].algorithm(), algorithm.name);
+        EXPECT_EQ(schedules[v].algorithm(), row.name);
         EXPECT_TRUE(labels.insert(schedules[v].label()).second) << schedules[v].label();
         if (v > 0) {
           EXPECT_GE(schedules[v].rounds(), schedules[v - 1].rounds()) << schedules[v].label();
@@ -52,7 +32,7 @@ TEST(Algorithms, VariantsAreNamedApartFewestRoundsFirst) {
   }
 }
 
-TEST(Algorithms, ASchedulesFalsePromiseIsNoticed) {
+TEST(OffsetPlanners, ASchedulesFalsePromiseIsNoticed) {
   const auto near = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({3}), {Vec{1}}});
   const Schedule wrong("linear", "", near, Collective::alltoall, 2, 1, [](const Neighborhood& n) {
     Routing routing(n);
@@ -66,12 +46,11 @@ TEST(Algorithms, ASchedulesFalsePromiseIsNoticed) {
   EXPECT_STREQ(e.what(), "linear: announced 2 rounds and 1 hops, made 1 and 1");
 }
 
-TEST(Algorithms, TorusRefusesEndlessWays) {
+TEST(OffsetPlanners, TorusRefusesEndlessWays) {
   const Neighborhood near{Grid::torus({2000000000}), std::vector<Vec>(100, Vec{600000})};
-  EXPECT_EQ(torus_algorithm.applicable(near, Collective::alltoall),
+  EXPECT_EQ(offset_torus.applicable(near, Collective::alltoall),
             "its blocks would travel more than 50,000,000 hops per rank");
-  EXPECT_EQ(torus_algorithm.applicable({Grid::torus({200}), near.offsets}, Collective::alltoall),
-            "");
+  EXPECT_EQ(offset_torus.applicable({Grid::torus({200}), near.offsets}, Collective::alltoall), "");
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
   const auto near = std::make_shared<const Neighborhood>(
       Neighborhood{Grid::torus({8, 8, 8}), parse_pattern("moore:3:3").offsets});
   const std::vector<Schedule> variants =
-      additive_basis_algorithm.schedules(near, Collective::alltoall);
+      offset_additive_basis.schedules(near, Collective::alltoall);
   const Schedule direct = test::first_schedule("torus-direct", *near, Collective::alltoall);
   ASSERT_GT(variants.size(), 2u);
   for (std::size_t k = 1; k < variants.size(); ++k) {
@@ -236,7 +236,7 @@ TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
 TEST(AdditiveBasis, SaysWhenItSavesNothing) {
   const Neighborhood near{Grid::torus({5, 5}), parse_pattern("moore:2:1").offsets};
   EXPECT_EQ(
-      additive_basis_algorithm.applicable(near, Collective::alltoall),
+      offset_additive_basis.applicable(near, Collective::alltoall),
       "no dimension has more than two distinct coordinates, so nothing is saved over torus-direct");
 }
 

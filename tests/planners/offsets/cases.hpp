@@ -6,8 +6,8 @@
 #include <random>
 #include <sstream>
 
-#include "planners/offsets/algorithm.hpp"
 #include "planners/offsets/delivery.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari::test {
 
@@ -86,14 +86,14 @@ inline std::vector<Plan> plans_of_all_ranks(const Schedule& schedule, EmitOption
 template <class F>
 void for_each_schedule(const std::shared_ptr<const Neighborhood>& near, Collective collective,
                        F f) {
-  for (const Algorithm& algorithm : algorithms())
-    if (algorithm.applicable(*near, collective).empty())
-      for (const Schedule& schedule : algorithm.schedules(near, collective)) f(schedule);
+  for (const AlgorithmRow& row : algorithms())
+    if (row.offsets && row.offsets->applicable(*near, collective).empty())
+      for (const Schedule& schedule : row.offsets->schedules(near, collective)) f(schedule);
 }
 
 inline Schedule first_schedule(const std::string& algorithm, const Neighborhood& near,
                                Collective collective) {
-  return find_algorithm(algorithm)
+  return find_offset_planner(algorithm)
       .schedules(std::make_shared<const Neighborhood>(near), collective)
       .front();
 }

@@ -39,12 +39,12 @@ TEST(JointBasis, OctantNeedsOneRoundPerDimension) {  // 2^3 - 1 sums of three ve
 
 TEST(JointBasis, RefusesLargeNeighborhoodsWithAReason) {
   const Neighborhood near{Grid::torus({8, 8, 8}), parse_pattern("moore:3:2").offsets};
-  EXPECT_EQ(joint_basis_algorithm.applicable(near, Collective::alltoall),
+  EXPECT_EQ(offset_joint_basis.applicable(near, Collective::alltoall),
             "the search for a joint basis is for at most 64 distinct neighbors, here are 124");
   // only 7 of them differ
-  EXPECT_EQ(joint_basis_algorithm.applicable({Grid::torus({2, 2, 2}), near.offsets},
-                                             Collective::alltoall),
-            "");
+  EXPECT_EQ(
+      offset_joint_basis.applicable({Grid::torus({2, 2, 2}), near.offsets}, Collective::alltoall),
+      "");
 }
 
 // Never more rounds than the algorithms by dimension, never fewer than the number of sums allows.

@@ -81,13 +81,13 @@ TEST(Messages, LinearSendsExactlyOneToEveryNeighbor) {
 TEST(Messages, LinearAlsoOffersAMessagePerBlock) {
   const auto near = std::make_shared<const Neighborhood>(
       Neighborhood{Grid::torus({4}), {Vec{1}, Vec{1}, Vec{5}, Vec{0}, Vec{2}}});
-  const std::vector<Schedule> schedules = linear_algorithm.schedules(near, Collective::alltoall);
+  const std::vector<Schedule> schedules = offset_linear.schedules(near, Collective::alltoall);
   ASSERT_EQ(schedules.size(), 2u);
   EXPECT_EQ(schedules[0].rounds(), 2u);
   EXPECT_EQ(schedules[1].rounds(), 4u);
   EXPECT_EQ(schedules[1].variant(), "a message per block");
   EXPECT_EQ(schedules[1].label(), "linear (a message per block)");
-  EXPECT_EQ(linear_algorithm.schedules(near, Collective::allgather).size(), 1u);
+  EXPECT_EQ(offset_linear.schedules(near, Collective::allgather).size(), 1u);
 }
 
 // Plus and minus along one dimension do not wait for each other; with one port they do.

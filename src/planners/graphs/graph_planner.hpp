@@ -1,4 +1,4 @@
-// The algorithms for graphs and the one table that lists them.
+// What plans an algorithm for graphs, what it may ask and what it makes.
 #pragma once
 
 #include <algorithm>
@@ -41,9 +41,9 @@ struct GraphWay {
   int ports = 0;
 };
 
-struct GraphAlgorithm {
+// The planner of one algorithm; src/planners/registry.cpp lists them all.
+struct GraphPlanner {
   const char* name;
-  const char* summary;  // one line, with its source
   // Empty if the algorithm can be used and may pay, else the reason why not. Pure and cheap.
   std::string (*applicable)(const GraphFacts& facts, const GraphTask& task);
   // Collective. vertices: one per rank of world.here(), in that order. At least one way; the same
@@ -51,10 +51,6 @@ struct GraphAlgorithm {
   std::vector<GraphWay> (*ways)(World& world, std::span<const Vertex> vertices,
                                 const GraphFacts& facts, const GraphTask& task);
 };
-
-std::span<const GraphAlgorithm> graph_algorithms();
-// Throws Errc::algorithm with the list of names if there is none.
-const GraphAlgorithm& find_graph_algorithm(const std::string& name);
 
 // Collective.
 GraphFacts gather_facts(World& world, std::span<const Vertex> vertices);
@@ -69,7 +65,7 @@ struct Traffic {
 Traffic gather_traffic(World& world, const GraphWay& way);
 
 // One per file of this folder.
-extern const GraphAlgorithm graph_linear, graph_coloring, graph_tree, graph_node_aware,
+extern const GraphPlanner graph_linear, graph_coloring, graph_tree, graph_node_aware,
     graph_common_neighborhood, graph_store_and_forward, graph_message_sharing, graph_balanced;
 
 }  // namespace tonari

@@ -1,32 +1,8 @@
-#include "planners/graphs/algorithm.hpp"
+#include "planners/graphs/graph_planner.hpp"
 
-#include <set>
-#include <tuple>
-
-#include "base/error.hpp"
+#include <utility>
 
 namespace tonari {
-
-std::span<const GraphAlgorithm> graph_algorithms() {
-  static const GraphAlgorithm table[] = {graph_linear,
-                                         graph_coloring,
-                                         graph_tree,
-                                         graph_node_aware,
-                                         graph_common_neighborhood,
-                                         graph_store_and_forward,
-                                         graph_message_sharing,
-                                         graph_balanced};
-  return table;
-}
-
-const GraphAlgorithm& find_graph_algorithm(const std::string& name) {
-  std::string names;
-  for (const GraphAlgorithm& algorithm : graph_algorithms()) {
-    if (name == algorithm.name) return algorithm;
-    names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
-  }
-  fail(Errc::algorithm, "there is no algorithm '", name, "' for graphs; choose one of ", names);
-}
 
 namespace {
 

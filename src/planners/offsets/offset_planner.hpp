@@ -1,10 +1,9 @@
-// The algorithms and the one table that lists them.
+// What plans an algorithm for offsets, and what it makes.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -50,9 +49,9 @@ class Schedule {
   mutable std::optional<Tree> tree_;
 };
 
-struct Algorithm {
+// The planner of one algorithm; src/planners/registry.cpp lists them all.
+struct OffsetPlanner {
   const char* name;
-  const char* summary;  // one line, with its source
   // Empty if the algorithm can be used, else the reason why not. Pure and cheap.
   std::string (*applicable)(const Neighborhood& near, Collective collective);
   // All variants worth pricing, fewest rounds first; at least one. Pure; the same on all ranks.
@@ -61,12 +60,8 @@ struct Algorithm {
                                      Collective collective);
 };
 
-std::span<const Algorithm> algorithms();
-// Throws Errc::algorithm with the list of names if there is none.
-const Algorithm& find_algorithm(const std::string& name);
-
 // One per file of this folder.
-extern const Algorithm linear_algorithm, torus_algorithm, torus_direct_algorithm,
-    additive_basis_algorithm, joint_basis_algorithm;
+extern const OffsetPlanner offset_linear, offset_torus, offset_torus_direct, offset_additive_basis,
+    offset_joint_basis;
 
 }  // namespace tonari

@@ -1,23 +1,8 @@
-#include "planners/offsets/algorithm.hpp"
+#include "planners/offsets/offset_planner.hpp"
 
 #include "base/error.hpp"
 
 namespace tonari {
-
-std::span<const Algorithm> algorithms() {
-  static const Algorithm table[] = {linear_algorithm, torus_algorithm, torus_direct_algorithm,
-                                    additive_basis_algorithm, joint_basis_algorithm};
-  return table;
-}
-
-const Algorithm& find_algorithm(const std::string& name) {
-  std::string names;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (name == algorithm.name) return algorithm;
-    names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
-  }
-  fail(Errc::algorithm, "there is no algorithm '", name, "'; choose one of ", names);
-}
 
 Schedule::Schedule(std::string algorithm, std::string variant,
                    std::shared_ptr<const Neighborhood> near, Collective collective,

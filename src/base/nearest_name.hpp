@@ -1,0 +1,12 @@
+// Which known name somebody may have meant who misspelled one.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace tonari {
+
+// Empty if no name is near. A prefix up to the first underscore is not counted as part of a name.
+std::string nearest_name(const std::string& name, std::span<const std::string> known);
+
+}  // namespace tonari
