@@ -12,7 +12,7 @@ constexpr double most_simulated = 2e5;  // blocks delivered to all ranks togethe
 constexpr double most_proved = 2e6;     // blocks sent by all ranks together
 
 struct Priced {
-  Schedule schedule;
+  OffsetVariant planned;
   double predicted;
 };
 
@@ -25,35 +25,35 @@ bool is_interior(const Neighborhood& near, int rank) {
   });
 }
 
-std::vector<Plan> plans_of_all(const Schedule& schedule, EmitOptions emit) {
+std::vector<Plan> plans_of_all(const OffsetVariant& planned, EmitOptions emit) {
   std::vector<Plan> plans;
-  for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank)
-    plans.push_back(schedule.plan(rank, emit));
+  for (int rank = 0; rank < planned.near().grid.ranks(); ++rank)
+    plans.push_back(planned.plan(rank, emit));
   return plans;
 }
 
-double total_hops(const Schedule& schedule) {
-  return static_cast<double>(schedule.hops() + 1) * schedule.near().grid.ranks();
+double total_hops(const OffsetVariant& planned) {
+  return static_cast<double>(planned.hops() + 1) * planned.near().grid.ranks();
 }
 
 // Near borders ranks differ and all are run, if they are not too many; else the plan of the rank
 // with the most to do stands for all.
-double predict(const Question& question, const Schedule& schedule) {
+double predict(const Question& question, const OffsetVariant& planned) {
   const BlockBytes bytes = [&](Slice) { return question.bytes; };
   const Neighborhood& near = *question.near;
   const int center = central_rank(near.grid);
   const bool few = static_cast<double>(near.offsets.size()) * near.grid.ranks() <= most_simulated;
   if (few && !is_interior(near, center))
-    return simulate(plans_of_all(schedule, question.emit), bytes, question.machine);
-  return simulate(std::vector{schedule.plan(center, question.emit)}, bytes, question.machine);
+    return simulate(plans_of_all(planned, question.emit), bytes, question.machine);
+  return simulate(std::vector{planned.plan(center, question.emit)}, bytes, question.machine);
 }
 
 // All variants, or the one predicted fastest.
 std::vector<Priced> priced(const Question& question, const OffsetPlanner& algorithm, bool all) {
   std::vector<Priced> found;
-  for (Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
-    const double predicted = predict(question, schedule);
-    found.push_back({std::move(schedule), predicted});
+  for (OffsetVariant& planned : algorithm.variants(question.near, question.collective)) {
+    const double predicted = predict(question, planned);
+    found.push_back({std::move(planned), predicted});
   }
   if (all) return found;
   const auto best = std::min_element(found.begin(), found.end(),
@@ -61,9 +61,9 @@ std::vector<Priced> priced(const Question& question, const OffsetPlanner& algori
   return {std::move(*best)};
 }
 
-Answer count_plan(const Question& question, const Schedule& schedule, const Plan& plan) {
-  Answer answer{schedule.algorithm(), schedule.variant(), ""};
-  answer.rounds = schedule.rounds();
+Answer count_plan(const Question& question, const OffsetVariant& planned, const Plan& plan) {
+  Answer answer{planned.algorithm(), planned.variant(), ""};
+  answer.rounds = planned.rounds();
   answer.depth = plan.depth();
   for (const Operation& op : plan.operations()) {
     if (op.kind != Kind::send && op.kind != Kind::exchange) continue;
@@ -77,16 +77,16 @@ Answer count_plan(const Question& question, const Schedule& schedule, const Plan
 }
 
 Plan reference_plan(const Question& question) {
-  const Schedule linear = offset_linear.schedules(question.near, question.collective).front();
+  const OffsetVariant linear = offset_linear.variants(question.near, question.collective).front();
   return linear.plan(central_rank(question.near->grid), question.emit);
 }
 
 Answer answer(const Question& question, const Priced& candidate, const Plan& reference) {
   const int center = central_rank(question.near->grid);
-  const Plan plan = candidate.schedule.plan(center, question.emit);
+  const Plan plan = candidate.planned.plan(center, question.emit);
   Answer row = count_plan(
-      question, candidate.schedule,
-      question.rank == center ? plan : candidate.schedule.plan(question.rank, question.emit));
+      question, candidate.planned,
+      question.rank == center ? plan : candidate.planned.plan(question.rank, question.emit));
   row.predicted = candidate.predicted;
   if (row.algorithm != offset_linear.name)
     row.crossover_bytes = crossover_bytes(plan, reference, question.machine);
@@ -146,8 +146,8 @@ std::vector<Answer> analyze(const Question& question, const std::string& name, b
 
 Answer count(const Question& question, const std::string& name) {
   const OffsetPlanner& algorithm = find_applicable(question, name);
-  const Schedule schedule = algorithm.schedules(question.near, question.collective).front();
-  return count_plan(question, schedule, schedule.plan(question.rank, question.emit));
+  const OffsetVariant planned = algorithm.variants(question.near, question.collective).front();
+  return count_plan(question, planned, planned.plan(question.rank, question.emit));
 }
 
 std::vector<std::pair<std::string, std::string>> list_variants(const Question& question,
@@ -156,32 +156,32 @@ std::vector<std::pair<std::string, std::string>> list_variants(const Question& q
   std::vector<std::pair<std::string, std::string>> names;
   for (const OffsetPlanner* algorithm : planners(name))
     if (algorithm->applicable(*question.near, question.collective).empty())
-      for (const Schedule& schedule : algorithm->schedules(question.near, question.collective))
-        names.emplace_back(schedule.algorithm(), schedule.variant());
+      for (const OffsetVariant& planned : algorithm->variants(question.near, question.collective))
+        names.emplace_back(planned.algorithm(), planned.variant());
   return names;
 }
 
-Schedule find_schedule(const Question& question, const std::string& name,
-                       const std::string& variant) {
+OffsetVariant find_variant(const Question& question, const std::string& name,
+                           const std::string& variant) {
   const OffsetPlanner& algorithm = find_applicable(question, name);
   std::string names;
-  for (const Schedule& schedule : algorithm.schedules(question.near, question.collective)) {
-    if (schedule.variant() == variant) return schedule;
-    names += (names.empty() ? "'" : ", '") + schedule.variant() + "'";
+  for (const OffsetVariant& planned : algorithm.variants(question.near, question.collective)) {
+    if (planned.variant() == variant) return planned;
+    names += (names.empty() ? "'" : ", '") + planned.variant() + "'";
   }
   fail(Errc::algorithm, name, " has no variant '", variant, "' here, only ", names);
 }
 
-Proof prove(const Question& question, const Schedule& schedule) {
-  if (total_hops(schedule) > most_proved)
+Proof prove(const Question& question, const OffsetVariant& planned) {
+  if (total_hops(planned) > most_proved)
     fail(Errc::argument, "the reference executor would move ",
-         static_cast<std::uint64_t>(total_hops(schedule)), " blocks on ",
+         static_cast<std::uint64_t>(total_hops(planned)), " blocks on ",
          question.near->grid.ranks(), " ranks; give a smaller grid with --dims");
   std::vector<std::uint64_t> bytes;
   const std::size_t blocks =
       question.collective == Collective::alltoall ? question.near->offsets.size() : 1;
   for (std::size_t i = 0; i < blocks; ++i) bytes.push_back(1 + i % 5);
-  const std::vector<Plan> plans = plans_of_all(schedule, question.emit);
+  const std::vector<Plan> plans = plans_of_all(planned, question.emit);
   return prove(plans, expected_delivery(*question.near, question.collective, bytes));
 }
 

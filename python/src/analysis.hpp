@@ -57,17 +57,17 @@ std::vector<Answer> analyze(const Question& question, const std::string& algorit
 // first variant.
 Answer count(const Question& question, const std::string& algorithm);
 
-// Algorithm and variant of every schedule that could be used: of all algorithms, or of the one
+// Algorithm and variant of every variant that could be used: of all algorithms, or of the one
 // named.
 std::vector<std::pair<std::string, std::string>> list_variants(const Question& question,
                                                                const std::string& algorithm);
 
 // The variant with that name.
-Schedule find_schedule(const Question& question, const std::string& algorithm,
-                       const std::string& variant);
+OffsetVariant find_variant(const Question& question, const std::string& algorithm,
+                           const std::string& variant);
 
 // Runs the reference executor over all ranks of the grid, with blocks of differing sizes.
 // Errc::argument if that is too much for one process.
-Proof prove(const Question& question, const Schedule& schedule);
+Proof prove(const Question& question, const OffsetVariant& planned);
 
 }  // namespace tonari

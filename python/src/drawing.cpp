@@ -24,9 +24,9 @@ std::string peer_name(const Grid& grid, int here, int peer) {
 
 }  // namespace
 
-std::string draw(const Question& question, const Schedule& schedule, std::size_t most_blocks) {
+std::string draw(const Question& question, const OffsetVariant& planned, std::size_t most_blocks) {
   const Grid& grid = question.near->grid;
-  const Plan plan = schedule.plan(question.rank, question.emit);
+  const Plan plan = planned.plan(question.rank, question.emit);
   std::size_t width = 0;
   for (const Operation& op : plan.operations())
     if (op.kind != Kind::copy)

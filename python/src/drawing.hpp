@@ -9,6 +9,6 @@
 namespace tonari {
 
 // most_blocks: runs of blocks named per message before "...".
-std::string draw(const Question& question, const Schedule& schedule, std::size_t most_blocks);
+std::string draw(const Question& question, const OffsetVariant& planned, std::size_t most_blocks);
 
 }  // namespace tonari

@@ -159,13 +159,13 @@ void bind_question(nb::module_& m) {
           "draw",
           [](const Question& q, const std::string& algorithm, const std::string& variant,
              std::size_t most_blocks) {
-            return draw(q, find_schedule(q, algorithm, variant), most_blocks);
+            return draw(q, find_variant(q, algorithm, variant), most_blocks);
           },
           "algorithm"_a, "variant"_a, "most_blocks"_a)
       .def(
           "prove",
           [](const Question& q, const std::string& algorithm, const std::string& variant) {
-            const Proof proof = prove(q, find_schedule(q, algorithm, variant));
+            const Proof proof = prove(q, find_variant(q, algorithm, variant));
             return std::pair(proof.ok, proof.what);
           },
           "algorithm"_a, "variant"_a);

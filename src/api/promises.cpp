@@ -61,7 +61,7 @@ bool everywhere(Context& context, bool here) {
   return agree(context.comm(), std::nullopt, std::span(&ballot, 1))[0] && here;
 }
 
-// Sizes, schemes, the choice, and the sizes of blocks that pass through.
+// Sizes, variants, the choice, and the sizes of blocks that pass through.
 void plan_ahead(tonari_neighborhood near, Collective collective) {
   Context& context = *near->context;
   ExactSizes& exact = *context.exact_sizes();
@@ -82,7 +82,7 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
   known.sizes.average = average_size(context, known.sizes.bytes, binding);
   binding.uniform = known.sizes.bytes;
   for (bool contiguous : {true, false}) {  // it is not known yet how blocks lie
-    const Problem problem{context.repertoire(),
+    const Problem problem{context.planners(),
                           context.place().fingerprint,
                           context.place().neighbors,
                           collective,
@@ -93,7 +93,7 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
                           context.several_nodes()};
     std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
     // later calls find it, where requests share one
-    if (!chosen.front().scheme) context.graph_for_request();
+    if (!chosen.front().planned) context.graph_for_request();
     learn_passing(context, chosen, problem, context.settings(), binding);
   }
 }

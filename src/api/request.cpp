@@ -174,7 +174,7 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
 
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
                    const Mine& mine) {
-  Problem problem{context.repertoire(),
+  Problem problem{context.planners(),
                   context.place().fingerprint,
                   context.place().neighbors,
                   collective,
@@ -201,8 +201,8 @@ void describe(Prepared& request, const Choice& choice, const Problem& problem) {
   request.reason = choice.reason;
   request.predicted = choice.candidate.predicted;
   request.measured = choice.measured;
-  request.rounds = static_cast<int>(choice.candidate.scheme ? choice.candidate.scheme->rounds()
-                                                            : problem.neighbors);
+  request.rounds = static_cast<int>(choice.candidate.planned ? choice.candidate.planned->rounds()
+                                                             : problem.neighbors);
   const std::string ways = request.exchange->ways();
   request.description =
       text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
@@ -260,7 +260,7 @@ Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice,
           const Problem& problem, Mine& mine) {
   Context& context = *near.context;
   Wiring wiring = wire_choice(context, choice, problem, mine);
-  if (!choice.candidate.scheme && !wiring.refusal.empty()) {
+  if (!choice.candidate.planned && !wiring.refusal.empty()) {
     replace_native(choice, wiring.refusal, problem, mine.settings);
     wiring = wire_choice(context, choice, problem, mine);
   }

@@ -421,12 +421,11 @@ Glance glance(const Neighborhood& near) {
 // Blocks a rank sends. The tree of a large allgather takes milliseconds to make; most such
 // neighborhoods are boxes, in which every place that is passed is a neighbor, so that each block
 // arrives there once.
-double blocks_sent(const Schedule& schedule, std::size_t moving) {
+double blocks_sent(const OffsetVariant& variant, std::size_t moving) {
   constexpr std::size_t largest_tree = 2000;  // neighbors
-  if (schedule.collective() == Collective::alltoall ||
-      schedule.near().offsets.size() <= largest_tree)
-    return units(schedule.volume());
-  return units(std::min(schedule.hops(), moving));
+  if (variant.collective() == Collective::alltoall || variant.near().offsets.size() <= largest_tree)
+    return units(variant.volume());
+  return units(std::min(variant.hops(), moving));
 }
 
 }  // namespace
@@ -436,16 +435,16 @@ double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogG
   return Simulation(plans, bytes, machine, channel).run();
 }
 
-double estimate(const Schedule& schedule, double block_bytes, const LogGP& machine,
+double estimate(const OffsetVariant& variant, double block_bytes, const LogGP& machine,
                 ChannelCost channel) {
-  const double rounds = units(schedule.rounds());
+  const double rounds = units(variant.rounds());
   if (rounds == 0) return 0;
-  const auto [moving, share] = glance(schedule.near());
-  const double blocks = blocks_sent(schedule, moving), message = blocks / rounds * block_bytes;
+  const auto [moving, share] = glance(variant.near());
+  const double blocks = blocks_sent(variant, moving), message = blocks / rounds * block_bytes;
   // A block takes `levels` hops on average: so often the rank waits for the network, each time for
   // its share of the rounds.
   const double levels = std::clamp(
-      std::ceil(units(schedule.hops()) / std::max<double>(1, units(moving))), 1.0, rounds);
+      std::ceil(units(variant.hops()) / std::max<double>(1, units(moving))), 1.0, rounds);
   const double segments =
       channel.segment > 0 ? std::max(1.0, std::ceil(message / units(channel.segment))) : 1;
   const bool waits = message / segments > units(machine.eager);

@@ -45,7 +45,7 @@ double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogG
 // A first guess from rounds, hops and volume alone, without making the plan: to sort many
 // candidates. Within a factor of 3 of simulate on the usual patterns. block_bytes: average size of
 // a block.
-double estimate(const Schedule& schedule, double block_bytes, const LogGP& machine,
+double estimate(const OffsetVariant& variant, double block_bytes, const LogGP& machine,
                 ChannelCost channel = {});
 
 // The block size in bytes from which `plan` is predicted to be no longer faster than `reference`

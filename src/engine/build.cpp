@@ -20,7 +20,7 @@ Packing packing_for(const Plan& plan, const Candidate& candidate, const Settings
 std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
                                 const Settings& settings, const Arguments& arguments,
                                 const Binding& binding, int first_tag, Wiring wiring) {
-  if (!candidate.scheme)
+  if (!candidate.planned)
     return std::make_unique<NativeExchange>(context, arguments, std::move(wiring.graph));
   const Plan plan =
       wiring.plan ? std::move(*wiring.plan) : plan_of(candidate, settings, context.rank());

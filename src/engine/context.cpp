@@ -2,10 +2,10 @@
 
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
-#include "engine/strict_repertoire.hpp"
+#include "engine/strict_planner_registry.hpp"
 #include "planners/graphs/mirror.hpp"
-#include "select/graph_repertoire.hpp"
-#include "select/routed_repertoire.hpp"
+#include "select/graph_planner_registry.hpp"
+#include "select/offset_planner_registry.hpp"
 
 namespace tonari {
 
@@ -13,7 +13,7 @@ Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neigh
                  Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
   place_ = place_in(near, rank());
-  repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
+  planners_ = as_promised(std::make_unique<OffsetPlannerRegistry>(std::move(near)));
 }
 
 Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
@@ -32,22 +32,22 @@ void Context::settle(const TopologyLists& lists, Vertex vertex) {
   if (lists.grid) isomorphism = find_isomorphism(world, *lists.grid, std::span(&vertex, 1));
   if (isomorphism.empty()) {
     place_ = place_in_graph(world, std::move(vertex));
-    repertoire_ = as_promised(std::make_unique<GraphRepertoire>(world, place_.vertex, place_.facts,
-                                                                [this] { return machine(); }));
+    planners_ = as_promised(std::make_unique<GraphPlannerRegistry>(
+        world, place_.vertex, place_.facts, [this] { return machine(); }));
     return;
   }
   auto near =
       std::make_shared<const Neighborhood>(Neighborhood{*lists.grid, isomorphism.front().offsets});
   place_ = place_in(near, std::move(vertex), std::move(isomorphism.front()));
-  repertoire_ = as_promised(std::make_unique<RoutedRepertoire>(std::move(near)));
+  planners_ = as_promised(std::make_unique<OffsetPlannerRegistry>(std::move(near)));
 }
 
 Context::Context(std::shared_ptr<SharedComm> shared)
     : shared_(std::move(shared)), nodes_(shared_->nodes()) {}
 
-std::unique_ptr<Repertoire> Context::as_promised(std::unique_ptr<Repertoire> repertoire) {
-  if (!settings_.strict_communication) return repertoire;
-  return std::make_unique<StrictRepertoire>(std::move(repertoire), place_.vertex, comm());
+std::unique_ptr<PlannerRegistry> Context::as_promised(std::unique_ptr<PlannerRegistry> planners) {
+  if (!settings_.strict_communication) return planners;
+  return std::make_unique<StrictPlannerRegistry>(std::move(planners), place_.vertex, comm());
 }
 
 std::shared_ptr<ProgressThread> Context::progress_thread() {

@@ -41,7 +41,7 @@ class Context {
   int ranks() const { return shared_->ranks(); }
   const Place& place() const { return place_; }
   const Vertex& vertex() const { return place_.vertex; }
-  Repertoire& repertoire() { return *repertoire_; }
+  PlannerRegistry& planners() { return *planners_; }
   const Settings& settings() const { return settings_; }
 
   // Null: no sizes were promised.
@@ -77,13 +77,13 @@ class Context {
 
  private:
   void settle(const TopologyLists& lists, Vertex vertex);
-  std::unique_ptr<Repertoire> as_promised(std::unique_ptr<Repertoire> repertoire);
+  std::unique_ptr<PlannerRegistry> as_promised(std::unique_ptr<PlannerRegistry> planners);
   std::shared_ptr<const OwnedComm> make_graph() const;
 
   std::shared_ptr<SharedComm> shared_;
   std::shared_ptr<const NodeMap> nodes_;  // when this was made
   Place place_;
-  std::unique_ptr<Repertoire> repertoire_;
+  std::unique_ptr<PlannerRegistry> planners_;
   std::unique_ptr<ExactSizes> exact_sizes_;
   std::weak_ptr<ProgressThread> progress_thread_;
   Settings settings_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "planners/graphs/mirror.hpp"
-#include "select/scheme.hpp"
+#include "select/price.hpp"
 
 namespace tonari {
 

@@ -22,13 +22,13 @@ std::vector<Block> blocks_of_eight(std::uint64_t* words, std::size_t count) {
 
 // Sends the size of every block along with the plan, all scratch blocks being receive blocks, where
 // they stay.
-std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const Settings& settings,
-                                  const Binding& binding) {
+std::vector<Bytes> run_with_sizes(Context& context, const Variant& variant,
+                                  const Settings& settings, const Binding& binding) {
   std::vector<std::uint64_t> mine, theirs;
   std::unique_ptr<Exchange> exchange;
-  context.reserve_tags(scheme.tags());
+  context.reserve_tags(variant.tags());
   together(context.comm(), [&] {
-    const Plan plan = scheme.plan(context.rank(), {Storage::separate, settings.ports});
+    const Plan plan = variant.plan(context.rank(), {Storage::separate, settings.ports});
     for (const Block& b : binding.send) mine.push_back(b.bytes);
     theirs.resize(binding.recv.size() + plan.scratch_like().size());
     Binding sizes;
@@ -45,27 +45,28 @@ std::vector<Bytes> run_with_sizes(Context& context, const Scheme& scheme, const 
   return {theirs.begin() + static_cast<std::ptrdiff_t>(binding.recv.size()), theirs.end()};
 }
 
-// A scheme of which nothing is known yet, and its scratch blocks.
+// A variant of which nothing is known yet, and its scratch blocks.
 struct Unknown {
   Key key;
-  const Scheme* scheme;
+  const Variant* variant;
   std::vector<std::uint32_t> like = {};  // here
   bool anywhere = false;                 // whether any rank has some
 };
 
 // Collective: every rank makes its own plans, and if one cannot, all throw.
-void look_at_plans(Context& context, std::vector<Unknown>& schemes, const Settings& settings) {
-  std::vector<Ballot> some(schemes.size(), 0);
+void look_at_plans(Context& context, std::vector<Unknown>& variants, const Settings& settings) {
+  std::vector<Ballot> some(variants.size(), 0);
   const std::optional<Error> error = caught([&] {
-    for (std::size_t k = 0; k < schemes.size(); ++k) {
+    for (std::size_t k = 0; k < variants.size(); ++k) {
       const Plan plan =
-          schemes[k].scheme->plan(context.rank(), {Storage::separate, settings.ports});
-      schemes[k].like.assign(plan.scratch_like().begin(), plan.scratch_like().end());
-      some[k] = !schemes[k].like.empty();
+          variants[k].variant->plan(context.rank(), {Storage::separate, settings.ports});
+      variants[k].like.assign(plan.scratch_like().begin(), plan.scratch_like().end());
+      some[k] = !variants[k].like.empty();
     }
   });
   const std::vector<bool> same = agree(context.comm(), error, some);
-  for (std::size_t k = 0; k < schemes.size(); ++k) schemes[k].anywhere = some[k].value || !same[k];
+  for (std::size_t k = 0; k < variants.size(); ++k)
+    variants[k].anywhere = some[k].value || !same[k];
 }
 
 Passing learn(Context& context, const Unknown& unknown, const Problem& problem,
@@ -79,7 +80,7 @@ Passing learn(Context& context, const Unknown& unknown, const Problem& problem,
   }
   if (!unknown.anywhere) return nullptr;
   return std::make_shared<const std::vector<Bytes>>(
-      run_with_sizes(context, *unknown.scheme, settings, binding));
+      run_with_sizes(context, *unknown.variant, settings, binding));
 }
 
 }  // namespace
@@ -93,13 +94,13 @@ void learn_passing(Context& context, std::vector<Candidate>& candidates, const P
   const auto key = [&](const Candidate& c) {
     return Key{c.algorithm(), c.variant(), settings.ports};
   };
-  const auto asked = [](const Candidate& c) { return c.scheme && !c.passing_learned; };
+  const auto asked = [](const Candidate& c) { return c.planned && !c.passing_learned; };
   std::vector<Unknown> unknown;
   for (const Candidate& c : candidates)
     if (asked(c) && !learned.contains(key(c)) &&
         std::none_of(unknown.begin(), unknown.end(),
                      [&](const Unknown& u) { return u.key == key(c); }))
-      unknown.push_back({key(c), c.scheme.get()});
+      unknown.push_back({key(c), c.planned.get()});
   if (!unknown.empty()) look_at_plans(context, unknown, settings);
   for (const Unknown& u : unknown)
     fresh.emplace(u.key, learn(context, u, problem, settings, binding));
@@ -115,7 +116,7 @@ void learn_passing(Context& context, std::vector<Candidate>& candidates, const P
 Plan plan_of(const Candidate& candidate, const Settings& settings, int rank) {
   // In turns in receive blocks and scratch only where blocks that meet there have one size.
   const bool alternate = candidate.channel.via == Via::typed && !candidate.passing;
-  return candidate.scheme->plan(
+  return candidate.planned->plan(
       rank, {alternate ? Storage::alternate : Storage::separate, settings.ports});
 }
 

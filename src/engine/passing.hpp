@@ -9,7 +9,7 @@ namespace tonari {
 
 // Collective. Sets `passing` of every candidate whose plan has scratch blocks of a size that the
 // problem does not tell: the plan itself brings the sizes, as blocks of eight bytes. Candidates of
-// one scheme share what was learned.
+// one variant share what was learned.
 void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem,
                    const Settings& settings, const Binding& binding);
 

@@ -62,8 +62,8 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
 // One-sided: each message that comes in has two places, whatever they are made of, and one that
 // goes out is packed, unless its blocks are contiguous.
 double scratch_estimate(const Candidate& c, const Problem& problem) {
-  if (!c.scheme) return 0;
-  const double hops = static_cast<double>(c.scheme->hops()),
+  if (!c.planned) return 0;
+  const double hops = static_cast<double>(c.planned->hops()),
                blocks = static_cast<double>(problem.neighbors);
   const bool uncombined = c.variant() == "a message per block";
   if (c.channel.one_sided())
@@ -202,10 +202,10 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
   if (settings.tune == Tune::automatic || settings.tune == Tune::recall) {
     key = wisdom_key(context, problem, settings);
     const auto known = recall(context, key, problem, settings);
-    if (known && (known->scheme || native_ok)) return {*known, "wisdom", "", 0};
+    if (known && (known->planned || native_ok)) return {*known, "wisdom", "", 0};
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
-  if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.scheme; });
+  if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.planned; });
   if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
   if (settings.tune == Tune::model || settings.tune == Tune::recall || context.ranks() == 1) {
     Choice choice{candidates.front(), "model", "predicted:\n", 0};

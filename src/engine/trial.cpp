@@ -93,11 +93,11 @@ class Contest {
   void verify() {
     shadow_.fill_send(context_.rank());
     const auto first_plan = std::ranges::find_if(
-        timings_, [](const Timing& t) { return t.candidate.scheme && t.refusal.empty(); });
+        timings_, [](const Timing& t) { return t.candidate.planned && t.refusal.empty(); });
     if (first_plan == timings_.end()) return;
     const std::vector<std::byte> expected = deliver(first_plan - timings_.begin());
     for (std::size_t c = 0; c < timings_.size(); ++c) {
-      if (timings_[c].candidate.scheme || !timings_[c].refusal.empty()) continue;
+      if (timings_[c].candidate.planned || !timings_[c].refusal.empty()) continue;
       const bool right = deliver(c) == expected;
       const Ballot here = right;
       timings_[c].wrong = !agree(context_.comm(), std::nullopt, std::span(&here, 1))[0] || !right;

@@ -114,7 +114,7 @@ Wiring wire_native(Context& context, Purpose purpose) {
 
 Wiring wire(Context& context, const Candidate& candidate, const Settings& settings,
             const Binding& binding, Purpose purpose) {
-  if (!candidate.scheme) return wire_native(context, purpose);
+  if (!candidate.planned) return wire_native(context, purpose);
   Wiring wiring;
   const ChannelChoice& channel = candidate.channel;
   if (!channel.shares() && !channel.one_sided()) return wiring;

@@ -56,9 +56,9 @@ LogGP through_memory(const LogGP& machine, bool single_copy) {
 
 double price(const Candidate& candidate, const Problem& problem, const LogGP& machine) {
   if (!candidate.channel.shares())
-    return candidate.scheme->price(problem.sizes, machine, cost_of(candidate.channel));
-  return candidate.scheme->price(
-      problem.sizes, through_memory(machine, candidate.channel.single_copy), {false, 0, false});
+    return price(*candidate.planned, problem.sizes, machine, cost_of(candidate.channel));
+  return price(*candidate.planned, problem.sizes,
+               through_memory(machine, candidate.channel.single_copy), {false, 0, false});
 }
 
 Candidate native_candidate(const Problem& problem, const LogGP& machine) {
@@ -77,21 +77,21 @@ ChannelChoice first_channel(const Settings& settings) {
   return first;
 }
 
-// Schemes of all algorithms that may be used; why the others may not goes into reasons.
-std::vector<Candidate> schemes(const Problem& problem, const Settings& settings,
-                               std::string& reasons) {
+// Variants of all algorithms that may be used; why the others may not goes into reasons.
+std::vector<Candidate> candidates_of(const Problem& problem, const Settings& settings,
+                                     std::string& reasons) {
   std::vector<Candidate> all;
   reasons.clear();
-  for (const std::string& algorithm : problem.repertoire.algorithms()) {
+  for (const std::string& algorithm : problem.planners.algorithms()) {
     if (settings.algorithm != "auto" &&
         algorithm != (settings.algorithm == "irecv" ? "linear" : settings.algorithm))
       continue;
     std::string reason, variants;
-    for (SchemePtr& scheme :
-         problem.repertoire.schemes(algorithm, problem.collective, problem.sizes.average, reason)) {
-      variants += (variants.empty() ? "'" : ", '") + scheme->variant() + "'";
-      if (settings.variant.empty() || settings.variant == scheme->variant())
-        all.push_back({std::move(scheme), first_channel(settings), 0});
+    for (VariantPtr& planned :
+         problem.planners.variants(algorithm, problem.collective, problem.sizes.average, reason)) {
+      variants += (variants.empty() ? "'" : ", '") + planned->variant() + "'";
+      if (settings.variant.empty() || settings.variant == planned->variant())
+        all.push_back({std::move(planned), first_channel(settings), 0});
     }
     if (!settings.variant.empty() && all.empty() && reason.empty())
       reason = "it has no variant '" + settings.variant + "' here, but " + variants;
@@ -111,9 +111,10 @@ std::vector<Candidate> schemes(const Problem& problem, const Settings& settings,
 }
 
 // The first of those that do the same stays.
-void drop_twins(std::vector<Candidate>& all) {
+void remove_duplicates(std::vector<Candidate>& all) {
   std::set<std::uint64_t> seen;
-  std::erase_if(all, [&](const Candidate& c) { return !seen.insert(c.scheme->likeness()).second; });
+  std::erase_if(all,
+                [&](const Candidate& c) { return !seen.insert(c.planned->dedup_key()).second; });
 }
 
 void sort_by_price(std::vector<Candidate>& all) {
@@ -130,8 +131,8 @@ void keep_promising(std::vector<Candidate>& all) {
     const auto siblings = std::count_if(kept.begin(), kept.end(), [&](const Candidate& k) {
       return k.algorithm() == c.algorithm();
     });
-    const bool linear = c.scheme && c.algorithm() == "linear";
-    if (linear || !c.scheme || (siblings < 2 && c.predicted <= hopeless * best)) kept.push_back(c);
+    const bool linear = c.planned && c.algorithm() == "linear";
+    if (linear || !c.planned || (siblings < 2 && c.predicted <= hopeless * best)) kept.push_back(c);
   }
   all = std::move(kept);
 }
@@ -156,7 +157,7 @@ std::string ChannelChoice::detail() const {
 
 std::string Candidate::label() const {
   std::string label = algorithm();
-  if (!scheme) return label;
+  if (!planned) return label;
   if (!variant().empty()) label += "/" + variant();
   label += std::string("/") + channel.name();
   const std::string detail = channel.detail();
@@ -186,8 +187,8 @@ namespace {
 
 // Bytes of a message, if all were equally long.
 double message_bytes(const Candidate& candidate, const Problem& problem) {
-  const auto messages = std::max<double>(1, static_cast<double>(candidate.scheme->messages()));
-  return problem.sizes.average * static_cast<double>(candidate.scheme->hops()) / messages;
+  const auto messages = std::max<double>(1, static_cast<double>(candidate.planned->messages()));
+  return problem.sizes.average * static_cast<double>(candidate.planned->hops()) / messages;
 }
 
 // Shared memory between ranks of one node, windows between nodes. Between ranks of one node windows
@@ -212,7 +213,7 @@ std::vector<ChannelChoice> edge_channels(const Candidate& candidate, const Probl
   // paper 002, II-C2
   const int degree =
       std::clamp(static_cast<int>(std::lround(machine.L / machine.o)), 2, most_degree);
-  if (static_cast<int>(candidate.scheme->messages()) <= 2 * degree) return channels;
+  if (static_cast<int>(candidate.planned->messages()) <= 2 * degree) return channels;
   channels.push_back(
       {problem.shares_memory ? Via::shared_onesided : Via::onesided, false, 0, false, degree});
   return channels;
@@ -223,9 +224,9 @@ std::vector<ChannelChoice> edge_channels(const Candidate& candidate, const Probl
 std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& problem,
                                      const Settings& settings, const LogGP& machine) {
   std::vector<Candidate> all{candidate};
-  if (!candidate.scheme || settings.algorithm == "irecv") return all;
+  if (!candidate.planned || settings.algorithm == "irecv") return all;
   const auto add = [&](ChannelChoice channel) {
-    Candidate other{candidate.scheme, channel, 0};
+    Candidate other{candidate.planned, channel, 0};
     if (channel == candidate.channel || !allows(settings, other)) return;
     other.predicted = price(other, problem, machine);
     all.push_back(other);
@@ -244,8 +245,8 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   const bool native_only = settings.algorithm == "native";
   std::string reasons;
   std::vector<Candidate> all;
-  if (!native_only) all = schemes(problem, settings, reasons);
-  drop_twins(all);
+  if (!native_only) all = candidates_of(problem, settings, reasons);
+  remove_duplicates(all);
   for (Candidate& candidate : all) candidate.predicted = price(candidate, problem, machine);
   if (native_only ||
       (settings.algorithm == "auto" && settings.channel == "auto" && settings.ports == 0))
@@ -262,7 +263,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 }
 
 std::optional<Candidate> immediate_form(const Candidate& candidate) {
-  if (!candidate.scheme || candidate.channel.immediate || candidate.channel.shares() ||
+  if (!candidate.planned || candidate.channel.immediate || candidate.channel.shares() ||
       candidate.channel.one_sided())
     return std::nullopt;
   Candidate other = candidate;
@@ -278,13 +279,13 @@ std::optional<Candidate> find_candidate(const std::string& remembered, const Pro
     return allows(settings, native) ? std::optional(native) : std::nullopt;
   }
   const std::vector<std::string> words = split(label);
-  const std::vector<std::string> known = problem.repertoire.algorithms();
+  const std::vector<std::string> known = problem.planners.algorithms();
   if (words.empty() || std::find(known.begin(), known.end(), words[0]) == known.end())
     return std::nullopt;
   std::string reason;
-  for (SchemePtr& scheme :
-       problem.repertoire.schemes(words[0], problem.collective, problem.sizes.average, reason)) {
-    Candidate candidate{std::move(scheme), {}, 0};
+  for (VariantPtr& planned :
+       problem.planners.variants(words[0], problem.collective, problem.sizes.average, reason)) {
+    Candidate candidate{std::move(planned), {}, 0};
     for (const std::string& word : words) {
       for (Via via : choosable)
         if (word == ChannelChoice{via}.name()) candidate.channel.via = via;
@@ -302,16 +303,16 @@ std::optional<Candidate> find_candidate(const std::string& remembered, const Pro
 
 Candidate fixed_rule(const Problem& problem, const Settings& settings) {
   Settings wanted = settings;
-  const std::vector<std::string> known = problem.repertoire.algorithms();
+  const std::vector<std::string> known = problem.planners.algorithms();
   const bool combine = problem.sizes.average <= small_block &&
                        std::find(known.begin(), known.end(), "torus-direct") != known.end();
   if (wanted.algorithm == "auto") wanted.algorithm = combine ? "torus-direct" : "linear";
   if (wanted.algorithm == "native") return {nullptr, {Via::native}, 0};
   std::string reasons;
-  std::vector<Candidate> all = schemes(problem, wanted, reasons);
+  std::vector<Candidate> all = candidates_of(problem, wanted, reasons);
   if (all.empty() && settings.algorithm == "auto" && wanted.algorithm != "linear") {
     wanted.algorithm = "linear";
-    all = schemes(problem, wanted, reasons);
+    all = candidates_of(problem, wanted, reasons);
   }
   if (all.empty()) refuse(settings, reasons);
   return all.front();

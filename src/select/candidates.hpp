@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "select/scheme.hpp"
+#include "select/planner_registry.hpp"
+#include "select/price.hpp"
 
 namespace tonari {
 
@@ -38,7 +39,7 @@ inline constexpr Via choosable[] = {Via::packed, Via::typed, Via::shared, Via::o
                                     Via::shared_onesided};
 
 struct Candidate {
-  SchemePtr scheme;  // null: MPI's own collective
+  VariantPtr planned;  // null: MPI's own collective
   ChannelChoice channel;
   double predicted = 0;  // seconds
   // The size of each scratch block of this rank's plan, where the problem's sizes do not tell;
@@ -46,9 +47,9 @@ struct Candidate {
   std::shared_ptr<const std::vector<Bytes>> passing = nullptr;
   bool passing_learned = false;  // the same on all ranks, also where this one's plan needs no sizes
 
-  std::size_t tags() const { return scheme ? scheme->tags() : 0; }
-  std::string algorithm() const { return scheme ? scheme->algorithm() : "native"; }
-  std::string variant() const { return scheme ? scheme->variant() : ""; }
+  std::size_t tags() const { return planned ? planned->tags() : 0; }
+  std::string algorithm() const { return planned ? planned->algorithm() : "native"; }
+  std::string variant() const { return planned ? planned->variant() : ""; }
   // One line without tabs that identifies the candidate, also between runs:
   // torus-direct/p2p-packed, linear/a message per block/p2p-packed/immediate.
   std::string label() const;
@@ -74,7 +75,7 @@ struct Settings {
 
 // The exchange to choose for.
 struct Problem {
-  Repertoire& repertoire;
+  PlannerRegistry& planners;
   std::uint64_t fingerprint;  // of the neighborhood
   std::size_t neighbors;      // blocks that the busiest rank sends or receives
   Collective collective;
@@ -85,10 +86,10 @@ struct Problem {
   bool several_nodes = false;
 };
 
-// All algorithms of the repertoire (or the one asked for) in their variants, over all channels (or
-// the one asked for), best prediction first. Left out: schemes that would do the same as an earlier
+// All algorithms of the registry (or the one asked for) in their variants, over all channels (or
+// the one asked for), best prediction first. Left out: variants that would do the same as an earlier
 // one, hopeless ones, all but the two best variants of an algorithm. Throws Errc::algorithm if
-// nothing is left, with the reason. As all functions here that ask the repertoire: collective on
+// nothing is left, with the reason. As all functions here that ask the registry: collective on
 // graphs.
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings,
                                  const LogGP& machine);

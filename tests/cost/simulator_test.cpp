@@ -316,12 +316,12 @@ std::shared_ptr<const Neighborhood> near(const std::string& name, int size, bool
 }
 
 // The first few variants of every algorithm that can be used.
-std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> where, Collective collective,
-                                std::size_t most = 3) {
-  std::vector<Schedule> all;
+std::vector<OffsetVariant> schedules(std::shared_ptr<const Neighborhood> where,
+                                     Collective collective, std::size_t most = 3) {
+  std::vector<OffsetVariant> all;
   for (const AlgorithmRow& row : algorithms()) {
     if (!row.offsets || !row.offsets->applicable(*where, collective).empty()) continue;
-    std::vector<Schedule> variants = row.offsets->schedules(where, collective);
+    std::vector<OffsetVariant> variants = row.offsets->variants(where, collective);
     for (std::size_t k = 0; k < std::min(most, variants.size()); ++k)
       all.push_back(std::move(variants[k]));
   }
@@ -331,7 +331,7 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> where, Colle
 const Collective both[] = {Collective::alltoall, Collective::allgather};
 const ChannelCost channels[] = {{}, {true, 0, true}, {false, 4000, true}};
 
-std::vector<Plan> all_plans(const Schedule& schedule, EmitOptions options = {}) {
+std::vector<Plan> all_plans(const OffsetVariant& schedule, EmitOptions options = {}) {
   std::vector<Plan> plans;
   for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank)
     plans.push_back(schedule.plan(rank, options));
@@ -343,7 +343,7 @@ TEST(Simulate, OneRankStandsForAllOnATorus) {
   for (const char* pattern : {"moore:2:1", "moore:2:2", "star:2:2", "moore:3:1", "octant:2"})
     for (int size : {2, 3, 5})
       for (Collective collective : both)
-        for (const Schedule& schedule : schedules(near(pattern, size), collective))
+        for (const OffsetVariant& schedule : schedules(near(pattern, size), collective))
           for (Storage storage : {Storage::alternate, Storage::separate})
             for (const ChannelCost& channel : channels)
               for (std::uint64_t size_of_block : {1u, 100u, 5000u, 100000u}) {
@@ -360,7 +360,7 @@ TEST(Simulate, OneRankStandsForAllOnATorus) {
 TEST(Simulate, MeshesRunWithAllRanksAndWithOne) {
   for (const char* pattern : {"moore:2:1", "moore:2:2"})
     for (Collective collective : both)
-      for (const Schedule& schedule : schedules(near(pattern, 4, false), collective)) {
+      for (const OffsetVariant& schedule : schedules(near(pattern, 4, false), collective)) {
         const std::vector<Plan> plans = all_plans(schedule);
         const double all = simulate(plans, blocks_of(64), {});
         EXPECT_GT(all, 0);
@@ -377,7 +377,7 @@ TEST(Simulate, MeshesRunWithAllRanksAndWithOne) {
 TEST(Simulate, BiggerBlocksAreNeverFaster) {
   for (const char* pattern : {"moore:2:1", "moore:3:1", "star:3:1", "moore:2:3", "octant:3"})
     for (Collective collective : both)
-      for (const Schedule& schedule : schedules(near(pattern, 9), collective))
+      for (const OffsetVariant& schedule : schedules(near(pattern, 9), collective))
         for (const ChannelCost& channel : channels) {
           const Plan plan = schedule.plan(0);
           const double luck = plan.depth() == 1 ? 1e-12 : 0.05;
@@ -394,7 +394,7 @@ TEST(Simulate, BiggerBlocksAreNeverFaster) {
 TEST(Simulate, APortsLimitIsNeverFaster) {
   for (const char* pattern : {"moore:2:1", "moore:3:1", "star:3:1", "octant:3"})
     for (Collective collective : both)
-      for (const Schedule& schedule : schedules(near(pattern, 9), collective))
+      for (const OffsetVariant& schedule : schedules(near(pattern, 9), collective))
         for (std::uint64_t size : {1u, 512u, 65536u}) {
           const auto time = [&](int ports) {
             const Plan plan = schedule.plan(0, {Storage::separate, ports});
@@ -405,7 +405,7 @@ TEST(Simulate, APortsLimitIsNeverFaster) {
           EXPECT_GE(time(2), time(0) * (1 - 1e-12))
               << pattern << ", " << schedule.label() << ", " << size;
         }
-  const Schedule linear = schedules(near("moore:3:1", 9), Collective::alltoall)[0];
+  const OffsetVariant linear = schedules(near("moore:3:1", 9), Collective::alltoall)[0];
   const Plan plan = linear.plan(0, {Storage::separate, 1}), free = linear.plan(0);
   EXPECT_GT(simulate({&plan, 1}, blocks_of(1), {}), 2 * simulate({&free, 1}, blocks_of(1), {}))
       << "26 latencies instead of one";
@@ -416,10 +416,10 @@ TEST(Estimate, OrdersAsTheSimulatorDoes) {
   for (const char* pattern : {"moore:3:1", "moore:3:3", "star:3:1"})
     for (Collective collective : both)
       for (const ChannelCost& channel : {ChannelCost{}, ChannelCost{true, 0, true}}) {
-        const std::vector<Schedule> all = schedules(near(pattern, 16), collective, 6);
+        const std::vector<OffsetVariant> all = schedules(near(pattern, 16), collective, 6);
         for (std::uint64_t size = 1; size <= 256 << 10; size *= 4) {
           std::vector<double> simulated, estimated;
-          for (const Schedule& schedule : all) {
+          for (const OffsetVariant& schedule : all) {
             const Plan plan = schedule.plan(0);
             simulated.push_back(simulate({&plan, 1}, blocks_of(size), machine, channel));
             estimated.push_back(estimate(schedule, static_cast<double>(size), machine, channel));
@@ -444,7 +444,7 @@ TEST(Estimate, OrdersAsTheSimulatorDoes) {
 
 TEST(Estimate, NothingToSendTakesNoTime) {
   const auto nobody = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({3}), {}});
-  for (const Schedule& schedule : schedules(nobody, Collective::alltoall))
+  for (const OffsetVariant& schedule : schedules(nobody, Collective::alltoall))
     EXPECT_EQ(estimate(schedule, 8, {}), 0);
 }
 
@@ -452,9 +452,9 @@ TEST(Crossover, IsWhereTheOrderChanges) {
   const LogGP machine;
   int between = 0;
   for (const char* pattern : {"moore:3:1", "moore:2:1", "octant:3", "moore:2:3"}) {
-    const std::vector<Schedule> all = schedules(near(pattern, 9), Collective::alltoall);
+    const std::vector<OffsetVariant> all = schedules(near(pattern, 9), Collective::alltoall);
     const Plan linear = all[0].plan(0);
-    for (const Schedule& schedule : all) {
+    for (const OffsetVariant& schedule : all) {
       const Plan plan = schedule.plan(0);
       const std::int64_t size = crossover_bytes(plan, linear, machine);
       const auto faster = [&](std::int64_t bytes) {
@@ -475,7 +475,7 @@ TEST(Crossover, IsWhereTheOrderChanges) {
 }
 
 TEST(Crossover, NeverAndAlways) {
-  const std::vector<Schedule> all = schedules(near("moore:3:1", 9), Collective::alltoall);
+  const std::vector<OffsetVariant> all = schedules(near("moore:3:1", 9), Collective::alltoall);
   const Plan linear = all[0].plan(0), torus = all[1].plan(0);
   EXPECT_EQ(crossover_bytes(linear, linear, LogGP{}), 0) << "never faster than itself";
   LogGP free_copies;  // no bandwidth to lose

@@ -35,16 +35,16 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
-                           const GraphTask& task) {
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts& facts, const GraphTask& task) {
   const Work work = all_work(task);
-  std::vector<GraphWay> all;
+  std::vector<GraphVariant> all;
   SharedRelays senders(world, vertices, facts, task);
   for (const char* variant : {"receivers", "both ends", "senders twice"}) {
     if (!all.empty()) senders.senders_share(work);
     SharedRelays both = senders;
     both.receivers_share(work);
-    all.push_back({variant, both.deliver(), 0});
+    all.emplace_back(graph_balanced, variant, vertices, task, both.deliver());
   }
   if (!fits_a_desk(facts)) return all;
   std::vector<DeskPlanner> planners;
@@ -55,13 +55,14 @@ std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const
   };
   add("whole pattern", std::numeric_limits<double>::infinity());
   if (task.forwarding() > 0) add("whole pattern priced", message_time(task) / task.forwarding());
-  for (GraphWay& way : plan_at_desks(world, vertices, facts, task, planners))
-    all.push_back(std::move(way));
+  std::vector<std::vector<Relay>> relays = plan_at_desks(world, vertices, facts, task, planners);
+  for (std::size_t j = 0; j < planners.size(); ++j)
+    all.emplace_back(graph_balanced, planners[j].variant, vertices, task, std::move(relays[j]));
   return all;
 }
 
 }  // namespace
 
-const GraphPlanner graph_balanced{"balanced", applicable, ways};
+const GraphPlanner graph_balanced{"balanced", applicable, variants};
 
 }  // namespace tonari

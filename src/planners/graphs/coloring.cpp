@@ -73,18 +73,19 @@ Relay relay_by_color(const Vertex& v, const Side& sender, const Side& receiver,
 
 // rounds: nobody starts a round before its part of the one before is done. order: messages leave in
 // the order of their rounds, but do not wait.
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts&,
-                           const GraphTask& task) {
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts&, const GraphTask& task) {
   const Coloring coloring = color_edges(world, vertices);
-  GraphWay rounds{"rounds", {}, 1};
+  std::vector<Relay> rounds;
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    rounds.relays.push_back(relay_by_color(vertices[k], coloring.edges.senders[k],
-                                           coloring.edges.receivers[k], task.collective));
-  GraphWay order{"order", rounds.relays, 0};
-  for (Relay& relay : order.relays)
+    rounds.push_back(relay_by_color(vertices[k], coloring.edges.senders[k],
+                                    coloring.edges.receivers[k], task.collective));
+  std::vector<Relay> order = rounds;
+  for (Relay& relay : order)
     for (std::vector<Hop>* hops : {&relay.out, &relay.in})
       for (Hop& hop : *hops) hop.stage = 0;
-  return {std::move(rounds), std::move(order)};
+  return {{graph_coloring, "rounds", vertices, task, std::move(rounds), 1},
+          {graph_coloring, "order", vertices, task, std::move(order)}};
 }
 
 }  // namespace
@@ -107,6 +108,6 @@ Coloring color_edges(World& world, std::span<const Vertex> vertices) {
   return result;
 }
 
-const GraphPlanner graph_coloring{"coloring", applicable, ways};
+const GraphPlanner graph_coloring{"coloring", applicable, variants};
 
 }  // namespace tonari

@@ -159,26 +159,28 @@ class Planner {
   Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
           const GraphTask& task)
       : world_(world), price_(task) {
-    const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
+    const std::vector<GraphVariant> direct = graph_linear.variants(world, vertices, facts, task);
     members_.resize(vertices.size());
     for (std::size_t k = 0; k < members_.size(); ++k) {
-      for (const Hop& hop : direct.front().relays[k].out)
+      for (const Hop& hop : direct.front().relays()[k].out)
         members_[k].items.push_back({hop.peer, here(k)});
       std::sort(members_[k].items.begin(), members_[k].items.end());
       members_[k].held = {here(k)};
     }
   }
 
-  std::vector<GraphWay> ways() {
-    std::vector<GraphWay> all;
+  std::vector<GraphVariant> variants(std::span<const Vertex> vertices, const GraphTask& task) {
+    std::vector<GraphVariant> all;
+    const auto add = [&](const std::string& variant, int stage) {
+      all.emplace_back(graph_common_neighborhood, variant, vertices, task, deliver(stage));
+    };
     for (int level = 0; level < most_levels; ++level) {
       find_candidates();
       match();
       if (!share_with_partners(level)) break;
-      all.push_back({level == 0 ? "pairs" : "groups of " + std::to_string(2 << level),
-                     deliver(level + 1), 0});
+      add(level == 0 ? "pairs" : "groups of " + std::to_string(2 << level), level + 1);
     }
-    if (all.empty()) all.push_back({"nobody shares", deliver(0), 0});
+    if (all.empty()) add("nobody shares", 0);
     return all;
   }
 
@@ -397,13 +399,13 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
-                           const GraphTask& task) {
-  return Planner(world, vertices, facts, task).ways();
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts& facts, const GraphTask& task) {
+  return Planner(world, vertices, facts, task).variants(vertices, task);
 }
 
 }  // namespace
 
-const GraphPlanner graph_common_neighborhood{"common-neighborhood", applicable, ways};
+const GraphPlanner graph_common_neighborhood{"common-neighborhood", applicable, variants};
 
 }  // namespace tonari

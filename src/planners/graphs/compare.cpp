@@ -50,17 +50,18 @@ void check_edges(int ranks, std::span<const std::int32_t> senders,
         fail(Errc::argument, "an edge names rank ", end, "; ranks are 0 to ", ranks - 1);
 }
 
-std::vector<Plan> emit_all(const GraphQuestion& question, const GraphWay& way) {
+std::vector<Plan> plans_of_all(const GraphVariant& variant) {
   std::vector<Plan> plans;
-  plans.reserve(question.vertices.size());
-  for (std::size_t r = 0; r < question.vertices.size(); ++r)
-    plans.push_back(emit(question.vertices[r], question.collective, way.relays[r], way.ports));
+  plans.reserve(variant.relays().size());
+  for (std::size_t r = 0; r < variant.relays().size(); ++r)
+    plans.push_back(variant.plan(static_cast<int>(r)));
   return plans;
 }
 
-std::vector<GraphWay> all_ways(const GraphQuestion& question, const GraphPlanner& algorithm) {
+std::vector<GraphVariant> all_variants(const GraphQuestion& question,
+                                       const GraphPlanner& algorithm) {
   LocalWorld world(static_cast<int>(question.vertices.size()));
-  return algorithm.ways(world, question.vertices, question.facts, task_of(question));
+  return algorithm.variants(world, question.vertices, question.facts, task_of(question));
 }
 
 // Messages of one stage and one rank are told apart by their peers.
@@ -81,10 +82,10 @@ void count_stages(const std::vector<Hop>& hops,
   }
 }
 
-std::int64_t count_rounds(const GraphWay& way) {
+std::int64_t count_rounds(const GraphVariant& variant) {
   std::vector<std::int64_t> most;
   std::vector<std::pair<std::int32_t, std::int32_t>> messages;
-  for (const Relay& relay : way.relays) {
+  for (const Relay& relay : variant.relays()) {
     count_stages(relay.out, messages, most);
     count_stages(relay.in, messages, most);
   }
@@ -115,15 +116,16 @@ void prove_all(const GraphQuestion& question, std::span<const Plan> plans, const
          "; please report this");
 }
 
-GraphAnswer answer(const GraphQuestion& question, const GraphPlanner& algorithm,
-                   const GraphWay& way, std::span<const Plan> reference, Proving proving) {
+GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
+                   std::span<const Plan> reference, Proving proving) {
   LocalWorld world(static_cast<int>(question.vertices.size()));
-  GraphAnswer row{algorithm.name,    way.variant, "", gather_traffic(world, way),
-                  count_rounds(way), way.ports};
+  GraphAnswer row{
+      variant.algorithm(),   variant.variant(), "", gather_traffic(world, variant.relays()),
+      count_rounds(variant), variant.ports()};
   row.bytes =
       checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out),
                                       question.bytes, "bytes sent by a rank");
-  const std::vector<Plan> plans = emit_all(question, way);
+  const std::vector<Plan> plans = plans_of_all(variant);
   row.predicted = simulate(plans, [&](Slice) { return question.bytes; }, question.machine);
   if (to_be_proven(question, row.traffic, proving)) {
     prove_all(question, plans, row);
@@ -184,10 +186,10 @@ std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphPlann
     return {{algorithm.name, "", reason}};
   std::vector<Plan> reference;
   if (&algorithm != &graph_linear && question.facts.edges <= most_crossed_blocks)
-    reference = emit_all(question, all_ways(question, graph_linear).front());
+    reference = plans_of_all(all_variants(question, graph_linear).front());
   std::vector<GraphAnswer> rows;
-  for (const GraphWay& way : all_ways(question, algorithm))
-    rows.push_back(answer(question, algorithm, way, reference, proving));
+  for (const GraphVariant& variant : all_variants(question, algorithm))
+    rows.push_back(answer(question, variant, reference, proving));
   return rows;
 }
 
@@ -200,10 +202,9 @@ Plan make_plan(const GraphQuestion& question, const GraphPlanner& algorithm,
       !reason.empty())
     fail(Errc::algorithm, algorithm.name, " cannot be used here: ", reason);
   std::string names;
-  for (const GraphWay& way : all_ways(question, algorithm)) {
-    if (way.variant == variant)
-      return emit(question.vertices[rank], question.collective, way.relays[rank], way.ports);
-    names += (names.empty() ? "'" : ", '") + way.variant + "'";
+  for (const GraphVariant& one : all_variants(question, algorithm)) {
+    if (one.variant() == variant) return one.plan(rank);
+    names += (names.empty() ? "'" : ", '") + one.variant() + "'";
   }
   fail(Errc::algorithm, algorithm.name, " has no variant '", variant, "' here, only ", names);
 }

@@ -40,7 +40,7 @@ struct GraphAnswer {
   // steps it takes if every rank sends and receives one message at a time: sum over stages of the
   // busiest rank's messages
   std::int64_t rounds = 0;
-  int ports = 0;            // as in GraphWay
+  int ports = 0;            // as in GraphVariant
   std::uint64_t bytes = 0;  // sent by the rank that sends most
   double predicted = 0;     // seconds for the whole exchange, all ranks
   // as tonari::crossover_bytes against linear; 0 for linear; none: too large to find out

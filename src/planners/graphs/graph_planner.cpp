@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "base/error.hpp"
+#include "base/hash.hpp"
+
 namespace tonari {
 
 namespace {
@@ -47,10 +50,10 @@ GraphFacts gather_facts(World& world, std::span<const Vertex> vertices) {
           total[2]};
 }
 
-Traffic gather_traffic(World& world, const GraphWay& way) {
+Traffic gather_traffic(World& world, std::span<const Relay> relays) {
   Word most[] = {0, 0, 0, 0, 0}, total[] = {0, 0};
   const auto raise = [](Word& word, std::int64_t value) { word = std::max<Word>(word, value); };
-  for (const Relay& relay : way.relays) {
+  for (const Relay& relay : relays) {
     const std::int64_t out = message_count(relay.out);
     raise(most[0], out);
     raise(most[1], message_count(relay.in));
@@ -63,6 +66,46 @@ Traffic gather_traffic(World& world, const GraphWay& way) {
   world.max(most);
   world.sum(total);
   return {most[0], most[1], total[0], total[1], most[2], most[3], most[4]};
+}
+
+GraphVariant::GraphVariant(const GraphPlanner& planner, std::string variant,
+                           std::span<const Vertex> vertices, const GraphTask& task,
+                           std::vector<Relay> relays, int ports)
+    : Variant(planner.name, std::move(variant)),
+      vertices_(vertices),
+      collective_(task.collective),
+      relays_(std::move(relays)),
+      ports_(ports) {}
+
+// Keys are equal only if all ranks have the same hops in the same order: where a planner finds
+// nothing to do, it does what linear does.
+void GraphVariant::gather(World& world) {
+  traffic_ = gather_traffic(world, relays_);
+  Word sum = 0;
+  for (std::size_t k = 0; k < relays_.size(); ++k) {
+    Hash hash;
+    hash.word(vertices_[k].rank).word(ports_);
+    for (const std::vector<Hop>* hops : {&relays_[k].out, &relays_[k].in}) {
+      hash.word(hops->size());
+      for (const Hop& hop : *hops)
+        hash.word(hop.stage).word(hop.peer).word(hop.block.origin).word(hop.block.block);
+    }
+    sum += static_cast<Word>(hash.value() >> 24);  // room for the sum of many
+  }
+  dedup_key_ = static_cast<std::uint64_t>(world.sum(sum));
+}
+
+std::size_t GraphVariant::rounds() const {
+  return static_cast<std::size_t>(ports_ > 0 ? traffic_.stages
+                                             : std::max(traffic_.most_out, traffic_.most_in));
+}
+
+Plan GraphVariant::plan(int rank, EmitOptions options) const {
+  const auto vertex = std::ranges::lower_bound(vertices_, rank, {}, &Vertex::rank);
+  if (vertex == vertices_.end() || vertex->rank != rank)
+    fail(Errc::internal, label(), " was asked for the plan of rank ", rank, " in another process");
+  return emit(*vertex, collective_, relays_[static_cast<std::size_t>(vertex - vertices_.begin())],
+              options.ports > 0 ? options.ports : ports_);
 }
 
 }  // namespace tonari

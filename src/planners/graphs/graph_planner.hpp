@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cost/loggp.hpp"
+#include "plan/variant.hpp"
 #include "planners/graphs/relay.hpp"
 #include "planners/graphs/world.hpp"
 
@@ -33,12 +34,46 @@ struct GraphTask {
   double forwarding() const { return block_bytes * (machine.G + 2 * machine.copy_byte); }
 };
 
-// One way to do it.
-struct GraphWay {
-  std::string variant;        // empty, or what tells it from the algorithm's other ways
-  std::vector<Relay> relays;  // one per rank of world.here()
-  // 1: a stage waits for the one before (rounds); 0: as soon as the blocks are there
-  int ports = 0;
+// What a variant costs all ranks together: the busiest rank counts.
+struct Traffic {
+  std::int64_t most_out = 0, most_in = 0;  // messages of the busiest sender, receiver
+  std::int64_t messages = 0, blocks = 0;   // of all ranks
+  std::int64_t most_blocks_out = 0, most_blocks_in = 0;
+  std::int64_t stages = 0;  // the highest stage in use, plus one
+};
+
+struct GraphPlanner;
+
+// A variant by hops, planned for the ranks of one process.
+class GraphVariant final : public Variant {
+ public:
+  // relays: one per vertex, which must outlive this. ports: 1: a stage waits for the one before
+  // (rounds); 0: as soon as the blocks are there.
+  GraphVariant(const GraphPlanner& planner, std::string variant, std::span<const Vertex> vertices,
+               const GraphTask& task, std::vector<Relay> relays, int ports = 0);
+
+  const std::vector<Relay>& relays() const { return relays_; }
+  int ports() const { return ports_; }
+
+  // Finds out what all ranks do together, which the functions below tell. Collective.
+  void gather(World& world);
+  const Traffic& traffic() const { return traffic_; }
+  std::size_t rounds() const override;
+  std::size_t messages() const override { return static_cast<std::size_t>(traffic_.most_out); }
+  std::size_t hops() const override { return static_cast<std::size_t>(traffic_.most_blocks_out); }
+  std::size_t tags() const override { return static_cast<std::size_t>(traffic_.stages); }
+  std::uint64_t dedup_key() const override { return dedup_key_; }
+
+  // Of one of the vertices.
+  Plan plan(int rank, EmitOptions options = {}) const override;
+
+ private:
+  std::span<const Vertex> vertices_;
+  Collective collective_;
+  std::vector<Relay> relays_;
+  int ports_;
+  Traffic traffic_;
+  std::uint64_t dedup_key_ = 0;
 };
 
 // The planner of one algorithm; src/planners/registry.cpp lists them all.
@@ -46,23 +81,16 @@ struct GraphPlanner {
   const char* name;
   // Empty if the algorithm can be used and may pay, else the reason why not. Pure and cheap.
   std::string (*applicable)(const GraphFacts& facts, const GraphTask& task);
-  // Collective. vertices: one per rank of world.here(), in that order. At least one way; the same
-  // ways on all ranks. Only called if applicable.
-  std::vector<GraphWay> (*ways)(World& world, std::span<const Vertex> vertices,
-                                const GraphFacts& facts, const GraphTask& task);
+  // Collective. vertices: one per rank of world.here(), in that order. At least one variant; the
+  // same variants on all ranks. Only called if applicable.
+  std::vector<GraphVariant> (*variants)(World& world, std::span<const Vertex> vertices,
+                                        const GraphFacts& facts, const GraphTask& task);
 };
 
 // Collective.
 GraphFacts gather_facts(World& world, std::span<const Vertex> vertices);
 
-// What ways cost all ranks together: the busiest rank counts. Collective.
-struct Traffic {
-  std::int64_t most_out = 0, most_in = 0;  // messages of the busiest sender, receiver
-  std::int64_t messages = 0, blocks = 0;   // of all ranks
-  std::int64_t most_blocks_out = 0, most_blocks_in = 0;
-  std::int64_t stages = 0;  // the highest stage in use, plus one
-};
-Traffic gather_traffic(World& world, const GraphWay& way);
+Traffic gather_traffic(World& world, std::span<const Relay> relays);
 
 // One per file of this folder.
 extern const GraphPlanner graph_linear, graph_coloring, graph_tree, graph_node_aware,

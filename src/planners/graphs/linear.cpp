@@ -40,23 +40,23 @@ bool separate_repeats(std::vector<Hop>& hops) {
   return to.size() < hops.size();
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts&,
-                           const GraphTask& task) {
-  std::vector<GraphWay> all(2);
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts&, const GraphTask& task) {
+  std::vector<Relay> together, apart;
   bool repeats = false;
   for (const Vertex& v : vertices) {
-    all[0].relays.push_back(direct(v, task.collective));
-    Relay& apart = all[1].relays.emplace_back(all[0].relays.back());
-    repeats = separate_repeats(apart.out) || repeats;
-    separate_repeats(apart.in);
+    Relay& relay = apart.emplace_back(together.emplace_back(direct(v, task.collective)));
+    repeats = separate_repeats(relay.out) || repeats;
+    separate_repeats(relay.in);
   }
-  all[1].variant = "a message per block";
-  if (task.collective == Collective::allgather || !world.max(repeats)) all.pop_back();
+  std::vector<GraphVariant> all{{graph_linear, "", vertices, task, std::move(together)}};
+  if (task.collective == Collective::alltoall && world.max(repeats))
+    all.emplace_back(graph_linear, "a message per block", vertices, task, std::move(apart));
   return all;
 }
 
 }  // namespace
 
-const GraphPlanner graph_linear{"linear", applicable, ways};
+const GraphPlanner graph_linear{"linear", applicable, variants};
 
 }  // namespace tonari

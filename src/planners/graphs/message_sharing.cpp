@@ -40,32 +40,36 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
-                           const GraphTask& task) {
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts& facts, const GraphTask& task) {
   const SharedRelays direct(world, vertices, facts, task);
-  std::vector<GraphWay> all;
+  std::vector<GraphVariant> all;
+  const auto add = [&](std::string variant, std::vector<Relay> relays) {
+    all.emplace_back(graph_message_sharing, std::move(variant), vertices, task, std::move(relays));
+  };
   for (const auto& [variant, work] :
        {std::pair("paper", Work{}), std::pair("levelled", all_work(task))}) {
     SharedRelays sharing = direct;
     sharing.senders_share(work);
-    all.push_back({variant, sharing.deliver(), 0});
+    add(variant, sharing.deliver());
     SharedRelays twice = sharing;
     sharing.messages_move(work);
-    all.push_back({std::string(variant) + " phase II", sharing.deliver(), 0});
+    add(std::string(variant) + " phase II", sharing.deliver());
     twice.messages_move(work, 2);
     twice.messages_move(work, 1);
-    all.push_back({std::string(variant) + " phase II in two steps", twice.deliver(), 0});
+    add(std::string(variant) + " phase II in two steps", twice.deliver());
   }
   if (!fits_a_desk(facts)) return all;
   const DeskPlanner central{"whole pattern", [](const CommunicationMatrix& matrix) {
                               return combine(matrix, share_messages(matrix, 2));
                             }};
-  all.push_back(std::move(plan_at_desks(world, vertices, facts, task, {&central, 1}).front()));
+  add(central.variant,
+      std::move(plan_at_desks(world, vertices, facts, task, {&central, 1}).front()));
   return all;
 }
 
 }  // namespace
 
-const GraphPlanner graph_message_sharing{"message-sharing", applicable, ways};
+const GraphPlanner graph_message_sharing{"message-sharing", applicable, variants};
 
 }  // namespace tonari

@@ -82,22 +82,23 @@ class Planner {
   Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
           const GraphTask& task)
       : world_(world) {
-    const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
+    const std::vector<GraphVariant> direct = graph_linear.variants(world, vertices, facts, task);
     for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}});
-    learn_nodes(direct.front().relays);
+    learn_nodes(direct.front().relays());
     crossings_.resize(vertices.size());
     for (std::size_t k = 0; k < vertices.size(); ++k) crossings_[k] = list_crossings(members_[k]);
     appoint_for_nodes(world, vertices, crossings_);
   }
 
-  std::vector<GraphWay> ways() {
-    std::vector<GraphWay> all;
-    all.push_back({"three steps", finish(three_steps()), 0});
-    const bool gathers = passes_on(all.back().relays);
+  std::vector<GraphVariant> variants(std::span<const Vertex> vertices, const GraphTask& task) {
+    std::vector<GraphVariant> all;
+    all.emplace_back(graph_node_aware, "three steps", vertices, task, finish(three_steps()));
+    const bool gathers = passes_on(all.back().relays());
     std::vector<Relay> two = finish(two_steps());
     // Where nothing is gathered, both send the same across; where nothing is scattered, two steps
     // are linear's one.
-    if (gathers && passes_on(two)) all.push_back({"two steps", std::move(two), 0});
+    if (gathers && passes_on(two))
+      all.emplace_back(graph_node_aware, "two steps", vertices, task, std::move(two));
     return all;
   }
 
@@ -311,13 +312,13 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
-                           const GraphTask& task) {
-  return Planner(world, vertices, facts, task).ways();
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts& facts, const GraphTask& task) {
+  return Planner(world, vertices, facts, task).variants(vertices, task);
 }
 
 }  // namespace
 
-const GraphPlanner graph_node_aware{"node-aware", applicable, ways};
+const GraphPlanner graph_node_aware{"node-aware", applicable, variants};
 
 }  // namespace tonari

@@ -87,14 +87,12 @@ class OneOfEach {
 class Desks {
  public:
   Desks(World& world, Collective collective, std::span<const DeskPlanner> planners)
-      : world_(world), collective_(collective), planners_(planners), ways_(planners.size()) {
-    for (std::size_t j = 0; j < planners.size(); ++j) {
-      ways_[j].variant = planners[j].variant;
-      ways_[j].relays.resize(world.here().size());
-    }
-  }
+      : world_(world),
+        collective_(collective),
+        planners_(planners),
+        relays_(planners.size(), std::vector<Relay>(world.here().size())) {}
 
-  std::vector<GraphWay> run(const std::vector<Relay>& direct) {
+  std::vector<std::vector<Relay>> run(const std::vector<Relay>& direct) {
     ask(direct);
     std::vector<std::vector<Sent>> patterns(planners_.size());  // of desks that are here
     for (std::size_t k : world_.receivers())
@@ -114,7 +112,7 @@ class Desks {
            "a rank could not plan the whole pattern for all; it may be out of memory");
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k)) hear(k, letter.words);
-    return std::move(ways_);
+    return std::move(relays_);
   }
 
  private:
@@ -168,7 +166,7 @@ class Desks {
   }
 
   void hear(std::size_t k, std::span<const Word> words) {
-    Relay& relay = ways_[static_cast<std::size_t>(words[0])].relays[k];
+    Relay& relay = relays_[static_cast<std::size_t>(words[0])][k];
     std::vector<Hop>* hops = &relay.out;
     for (std::size_t w = 1; w < words.size();) {
       if (words[w] < 0) {
@@ -188,7 +186,7 @@ class Desks {
   World& world_;
   Collective collective_;
   std::span<const DeskPlanner> planners_;
-  std::vector<GraphWay> ways_;
+  std::vector<std::vector<Relay>> relays_;  // per planner and rank here
 };
 
 }  // namespace
@@ -197,11 +195,11 @@ bool fits_a_desk(const GraphFacts& facts) {
   return facts.edges <= most_desk_blocks && facts.ranks <= most_desk_ranks;
 }
 
-std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices,
-                                    const GraphFacts& facts, const GraphTask& task,
-                                    std::span<const DeskPlanner> planners) {
+std::vector<std::vector<Relay>> plan_at_desks(World& world, std::span<const Vertex> vertices,
+                                              const GraphFacts& facts, const GraphTask& task,
+                                              std::span<const DeskPlanner> planners) {
   return Desks(world, task.collective, planners)
-      .run(graph_linear.ways(world, vertices, facts, task).front().relays);
+      .run(graph_linear.variants(world, vertices, facts, task).front().relays());
 }
 
 }  // namespace tonari

@@ -23,9 +23,9 @@ struct DeskPlanner {
   std::function<MessageSchedule(const CommunicationMatrix&)> plan;  // of blocks of one word each
 };
 
-// One way per planner. Throws Errc::internal on all ranks if a desk fails. Collective.
-std::vector<GraphWay> plan_at_desks(World& world, std::span<const Vertex> vertices,
-                                    const GraphFacts& facts, const GraphTask& task,
-                                    std::span<const DeskPlanner> planners);
+// The relays of the ranks here, per planner. Throws Errc::internal on all ranks if a desk fails. Collective.
+std::vector<std::vector<Relay>> plan_at_desks(World& world, std::span<const Vertex> vertices,
+                                              const GraphFacts& facts, const GraphTask& task,
+                                              std::span<const DeskPlanner> planners);
 
 }  // namespace tonari

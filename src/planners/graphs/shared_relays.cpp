@@ -29,8 +29,8 @@ Work all_work(const GraphTask& task) {
 SharedRelays::SharedRelays(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
                            const GraphTask& task)
     : world_(&world) {
-  const std::vector<GraphWay> direct = graph_linear.ways(world, vertices, facts, task);
-  for (const Relay& relay : direct.front().relays) {
+  const std::vector<GraphVariant> direct = graph_linear.variants(world, vertices, facts, task);
+  for (const Relay& relay : direct.front().relays()) {
     Member& m = members_.emplace_back();
     for (const Hop& hop : relay.out) m.items.push_back({hop.peer, hop.block});
     std::sort(m.items.begin(), m.items.end());

@@ -142,17 +142,17 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
          "more hops";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
-                           const GraphTask& task) {
-  std::vector<GraphWay> all;
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts& facts, const GraphTask& task) {
+  std::vector<GraphVariant> all;
   for (int n : offered_dimensions(facts.ranks))
-    all.push_back(
-        {"dims" + std::to_string(n), Forwarding(world, vertices, task.collective, n).run(), 0});
+    all.emplace_back(graph_store_and_forward, "dims" + std::to_string(n), vertices, task,
+                     Forwarding(world, vertices, task.collective, n).run());
   return all;
 }
 
 }  // namespace
 
-const GraphPlanner graph_store_and_forward{"store-and-forward", applicable, ways};
+const GraphPlanner graph_store_and_forward{"store-and-forward", applicable, variants};
 
 }  // namespace tonari

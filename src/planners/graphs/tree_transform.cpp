@@ -339,18 +339,22 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return paper || balanced ? "" : "the busiest rank sends too few messages to gain by help";
 }
 
-std::vector<GraphWay> ways(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
-                           const GraphTask& task) {
+std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+                                   const GraphFacts& facts, const GraphTask& task) {
   PaperShare paper(task);
   BalancedShare balanced(task, facts.most_out);
-  std::vector<GraphWay> all;
-  all.push_back({"paper", Transformation(world, vertices, task.collective, paper).run(), 0});
-  all.push_back({"balanced", Transformation(world, vertices, task.collective, balanced).run(), 0});
+  std::vector<GraphVariant> all;
+  const auto add = [&](const char* variant, auto& share) {
+    all.emplace_back(graph_tree, variant, vertices, task,
+                     Transformation(world, vertices, task.collective, share).run());
+  };
+  add("paper", paper);
+  add("balanced", balanced);
   return all;
 }
 
 }  // namespace
 
-const GraphPlanner graph_tree{"tree", applicable, ways};
+const GraphPlanner graph_tree{"tree", applicable, variants};
 
 }  // namespace tonari

@@ -61,19 +61,20 @@ bool advance(std::vector<Dimension>& all) {
   return where != nullptr;
 }
 
-Schedule schedule(const std::vector<Dimension>& all, std::shared_ptr<const Neighborhood> near,
-                  Collective collective) {
+OffsetVariant schedule(const std::vector<Dimension>& all, std::shared_ptr<const Neighborhood> near,
+                       Collective collective) {
   std::vector<Coordinates> coordinates;
   std::vector<Axis> axes;
   for (const Dimension& dimension : all)
     coordinates.push_back(dimension.coordinates), axes.push_back(dimension.axis());
-  return schedule_by_dimension("additive-basis", "rounds", coordinates, std::move(axes),
-                               std::move(near), collective);
+  return variant_by_dimension("additive-basis", "rounds", coordinates, std::move(axes),
+                              std::move(near), collective);
 }
 
-std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {
+std::vector<OffsetVariant> variants(std::shared_ptr<const Neighborhood> near,
+                                    Collective collective) {
   std::vector<Dimension> all = dimensions(*near);
-  std::vector<Schedule> variants{schedule(all, near, collective)};
+  std::vector<OffsetVariant> variants{schedule(all, near, collective)};
   while (advance(all)) variants.push_back(schedule(all, near, collective));
   const bool ends_direct = std::all_of(all.begin(), all.end(), [](const Dimension& d) {
     return d.axis().lengths.size() == d.coordinates.size();
@@ -84,6 +85,6 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const OffsetPlanner offset_additive_basis{"additive-basis", applicable, schedules};
+const OffsetPlanner offset_additive_basis{"additive-basis", applicable, variants};
 
 }  // namespace tonari

@@ -84,28 +84,30 @@ Axis direct_axis(const Coordinates& coordinates) {
   return axis;
 }
 
-Schedule schedule_by_dimension(const char* algorithm, const char* variant,
-                               const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
-                               std::shared_ptr<const Neighborhood> near, Collective collective) {
+OffsetVariant variant_by_dimension(const char* algorithm, const char* variant,
+                                   const std::vector<Coordinates>& coordinates,
+                                   std::vector<Axis> axes, std::shared_ptr<const Neighborhood> near,
+                                   Collective collective) {
   std::size_t rounds = 0, hops = 0;
   for (std::size_t j = 0; j < axes.size(); ++j) {
     rounds += axes[j].lengths.size();
     hops += axes[j].hops(coordinates[j]);
   }
   const std::string name = *variant ? std::to_string(rounds) + " " + variant : "";
-  return Schedule(algorithm, name, near, collective, rounds, hops,
-                  [axes = std::move(axes), collective](const Neighborhood& n) {
-                    return route_by_dimension(n, axes, dimension_order(n, collective));
-                  });
+  return OffsetVariant(algorithm, name, near, collective, rounds, hops,
+                       [axes = std::move(axes), collective](const Neighborhood& n) {
+                         return route_by_dimension(n, axes, dimension_order(n, collective));
+                       });
 }
 
-Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&),
-                               std::shared_ptr<const Neighborhood> near, Collective collective) {
+OffsetVariant variant_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&),
+                                   std::shared_ptr<const Neighborhood> near,
+                                   Collective collective) {
   const std::vector<Coordinates> coordinates = coordinates_by_dimension(*near);
   std::vector<Axis> axes;
   for (const Coordinates& c : coordinates) axes.push_back(axis(c));
-  return schedule_by_dimension(algorithm, "", coordinates, std::move(axes), std::move(near),
-                               collective);
+  return variant_by_dimension(algorithm, "", coordinates, std::move(axes), std::move(near),
+                              collective);
 }
 
 }  // namespace tonari

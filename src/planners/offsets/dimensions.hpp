@@ -36,12 +36,13 @@ Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& ax
 // A step for every coordinate, so every coordinate in one step.
 Axis direct_axis(const Coordinates& coordinates);
 
-// The schedule of that routing; variant as Schedule has it, empty: none, "rounds": their number.
-Schedule schedule_by_dimension(const char* algorithm, const char* variant,
-                               const std::vector<Coordinates>& coordinates, std::vector<Axis> axes,
-                               std::shared_ptr<const Neighborhood> near, Collective collective);
+// The schedule of that routing; variant as OffsetVariant has it, empty: none, "rounds": their number.
+OffsetVariant variant_by_dimension(const char* algorithm, const char* variant,
+                                   const std::vector<Coordinates>& coordinates,
+                                   std::vector<Axis> axes, std::shared_ptr<const Neighborhood> near,
+                                   Collective collective);
 // The same, with the axis that `axis` makes of each dimension's coordinates.
-Schedule schedule_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&),
-                               std::shared_ptr<const Neighborhood> near, Collective collective);
+OffsetVariant variant_by_dimension(const char* algorithm, Axis (*axis)(const Coordinates&),
+                                   std::shared_ptr<const Neighborhood> near, Collective collective);
 
 }  // namespace tonari

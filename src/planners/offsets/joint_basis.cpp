@@ -110,8 +110,8 @@ std::vector<Vec> basis_by_dimension(const Neighborhood& near, Collective collect
   const bool additive = offset_additive_basis.applicable(near, collective).empty();
   const OffsetPlanner& by_dimension = additive ? offset_additive_basis : offset_torus_direct;
   const auto shared = std::make_shared<const Neighborhood>(near);
-  const std::vector<Schedule> schedules = by_dimension.schedules(shared, collective);
-  const std::span<const Vec> steps = schedules.front().routing().steps();
+  const std::vector<OffsetVariant> variants = by_dimension.variants(shared, collective);
+  const std::span<const Vec> steps = variants.front().routing().steps();
   return {steps.begin(), steps.end()};
 }
 
@@ -173,17 +173,18 @@ Routing route(const Neighborhood& near, const Found& found) {
   return routing;
 }
 
-std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {
+std::vector<OffsetVariant> variants(std::shared_ptr<const Neighborhood> near,
+                                    Collective collective) {
   const auto found = std::make_shared<const Found>(search(*near, collective));
   std::size_t hops = 0;
   for (const Vec& offset : routable_offsets(*near))
     if (!offset.is_zero()) hops += found->sums.at(offset).size();
-  return {Schedule("joint-basis", "", near, collective, found->basis.size(), hops,
-                   [found](const Neighborhood& n) { return route(n, *found); })};
+  return {OffsetVariant("joint-basis", "", near, collective, found->basis.size(), hops,
+                        [found](const Neighborhood& n) { return route(n, *found); })};
 }
 
 }  // namespace
 
-const OffsetPlanner offset_joint_basis{"joint-basis", applicable, schedules};
+const OffsetPlanner offset_joint_basis{"joint-basis", applicable, variants};
 
 }  // namespace tonari

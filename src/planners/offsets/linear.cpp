@@ -27,13 +27,14 @@ Routing route(const Neighborhood& near, bool combine) {
   return routing;
 }
 
-std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {
+std::vector<OffsetVariant> variants(std::shared_ptr<const Neighborhood> near,
+                                    Collective collective) {
   std::vector<Vec> offsets = routable_offsets(*near);
   std::erase(offsets, Vec{});
   const std::size_t moving = offsets.size();
   std::sort(offsets.begin(), offsets.end());
   const std::size_t distinct = std::unique(offsets.begin(), offsets.end()) - offsets.begin();
-  std::vector<Schedule> all;
+  std::vector<OffsetVariant> all;
   all.emplace_back("linear", "", near, collective, distinct, moving,
                    [](const Neighborhood& n) { return route(n, true); });
   if (moving > distinct && collective == Collective::alltoall)
@@ -44,6 +45,6 @@ std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collec
 
 }  // namespace
 
-const OffsetPlanner offset_linear{"linear", applicable, schedules};
+const OffsetPlanner offset_linear{"linear", applicable, variants};
 
 }  // namespace tonari

@@ -1,21 +1,21 @@
 #include "planners/offsets/offset_planner.hpp"
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 namespace tonari {
 
-Schedule::Schedule(std::string algorithm, std::string variant,
-                   std::shared_ptr<const Neighborhood> near, Collective collective,
-                   std::size_t rounds, std::size_t hops, Route route)
-    : algorithm_(std::move(algorithm)),
-      variant_(std::move(variant)),
+OffsetVariant::OffsetVariant(std::string algorithm, std::string variant,
+                             std::shared_ptr<const Neighborhood> near, Collective collective,
+                             std::size_t rounds, std::size_t hops, Route route)
+    : Variant(std::move(algorithm), std::move(variant)),
       near_(std::move(near)),
       collective_(collective),
       rounds_(rounds),
       hops_(hops),
       route_(std::move(route)) {}
 
-const Routing& Schedule::routing() const {
+const Routing& OffsetVariant::routing() const {
   if (!routing_) {
     routing_ = route_(*near_);
     if (routing_->steps().size() != rounds_ || routing_->hops() != hops_)
@@ -25,16 +25,18 @@ const Routing& Schedule::routing() const {
   return *routing_;
 }
 
-const Tree& Schedule::tree() const {
+const Tree& OffsetVariant::tree() const {
   if (!tree_) tree_ = build_tree(routing());
   return *tree_;
 }
 
-std::size_t Schedule::volume() const {
+std::uint64_t OffsetVariant::dedup_key() const { return Hash().word(rounds_).word(hops_).value(); }
+
+std::size_t OffsetVariant::volume() const {
   return collective_ == Collective::alltoall ? hops_ : tree().volume();
 }
 
-Plan Schedule::plan(int rank, EmitOptions options) const {
+Plan OffsetVariant::plan(int rank, EmitOptions options) const {
   return collective_ == Collective::alltoall ? emit_alltoall(routing(), rank, options)
                                              : emit_allgather(routing(), tree(), rank, options);
 }

@@ -11,36 +11,38 @@
 
 namespace tonari {
 
-// One way to run an algorithm on a neighborhood; the same on all ranks. Cheap to make: steps and
-// paths are computed at the first use.
-class Schedule {
+// A variant by steps and paths, the same on all ranks. Cheap to make: steps and paths are computed
+// at the first use.
+class OffsetVariant final : public Variant {
  public:
   using Route = std::function<Routing(const Neighborhood&)>;
 
-  // rounds, hops: what route() will produce, known beforehand so that schedules can be priced
-  // without being made. variant: empty, or what tells it from the algorithm's other variants.
-  Schedule(std::string algorithm, std::string variant, std::shared_ptr<const Neighborhood> near,
-           Collective collective, std::size_t rounds, std::size_t hops, Route route);
+  // rounds, hops: what route() will produce, known beforehand so that variants can be priced
+  // without being made.
+  OffsetVariant(std::string algorithm, std::string variant,
+                std::shared_ptr<const Neighborhood> near, Collective collective, std::size_t rounds,
+                std::size_t hops, Route route);
 
-  const std::string& algorithm() const { return algorithm_; }
-  const std::string& variant() const { return variant_; }
-  std::string label() const {
-    return variant_.empty() ? algorithm_ : algorithm_ + " (" + variant_ + ")";
-  }
   Collective collective() const { return collective_; }
   const Neighborhood& near() const { return *near_; }
 
-  std::size_t rounds() const { return rounds_; }  // D: messages sent by a rank far from any border
-  std::size_t hops() const { return hops_; }      // V: blocks such a rank sends in an all-to-all
+  // D: messages sent by a rank far from any border
+  std::size_t rounds() const override { return rounds_; }
+  std::size_t messages() const override { return rounds_; }
+  std::size_t tags() const override { return rounds_; }
+  // V: blocks such a rank sends in an all-to-all
+  std::size_t hops() const override { return hops_; }
   // V, or W for an allgather: blocks such a rank sends
   std::size_t volume() const;
+  // Equally many rounds and hops: on the usual patterns the same steps, or others that cost the
+  // same.
+  std::uint64_t dedup_key() const override;
 
   const Routing& routing() const;
-  Plan plan(int rank, EmitOptions options = {}) const;
+  Plan plan(int rank, EmitOptions options = {}) const override;
 
  private:
   const Tree& tree() const;
-  std::string algorithm_, variant_;
   std::shared_ptr<const Neighborhood> near_;
   Collective collective_;
   std::size_t rounds_, hops_;
@@ -56,8 +58,8 @@ struct OffsetPlanner {
   std::string (*applicable)(const Neighborhood& near, Collective collective);
   // All variants worth pricing, fewest rounds first; at least one. Pure; the same on all ranks.
   // Only called if applicable.
-  std::vector<Schedule> (*schedules)(std::shared_ptr<const Neighborhood> near,
-                                     Collective collective);
+  std::vector<OffsetVariant> (*variants)(std::shared_ptr<const Neighborhood> near,
+                                         Collective collective);
 };
 
 // One per file of this folder.

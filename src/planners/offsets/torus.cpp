@@ -37,12 +37,13 @@ std::string applicable(const Neighborhood& near, Collective) {
   return hops <= most_hops ? "" : "its blocks would travel more than 50,000,000 hops per rank";
 }
 
-std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {
-  return {schedule_by_dimension("torus", axis, std::move(near), collective)};
+std::vector<OffsetVariant> variants(std::shared_ptr<const Neighborhood> near,
+                                    Collective collective) {
+  return {variant_by_dimension("torus", axis, std::move(near), collective)};
 }
 
 }  // namespace
 
-const OffsetPlanner offset_torus{"torus", applicable, schedules};
+const OffsetPlanner offset_torus{"torus", applicable, variants};
 
 }  // namespace tonari

@@ -7,12 +7,13 @@ namespace {
 
 std::string applicable(const Neighborhood&, Collective) { return ""; }
 
-std::vector<Schedule> schedules(std::shared_ptr<const Neighborhood> near, Collective collective) {
-  return {schedule_by_dimension("torus-direct", direct_axis, std::move(near), collective)};
+std::vector<OffsetVariant> variants(std::shared_ptr<const Neighborhood> near,
+                                    Collective collective) {
+  return {variant_by_dimension("torus-direct", direct_axis, std::move(near), collective)};
 }
 
 }  // namespace
 
-const OffsetPlanner offset_torus_direct{"torus-direct", applicable, schedules};
+const OffsetPlanner offset_torus_direct{"torus-direct", applicable, variants};
 
 }  // namespace tonari

@@ -254,18 +254,18 @@ TEST(Coloring, RoundsAndOrder) {
     const GraphFacts facts = gather_facts(world, vertices);
     const GraphTask task{i % 2 ? Collective::alltoall : Collective::allgather, 8, {}};
     if (!graph_coloring.applicable(facts, task).empty()) continue;
-    const std::vector<GraphWay> ways = graph_coloring.ways(world, vertices, facts, task);
+    const std::vector<GraphVariant> ways = graph_coloring.variants(world, vertices, facts, task);
     ASSERT_EQ(ways.size(), 2u);
-    EXPECT_EQ(ways[0].ports, 1);
-    EXPECT_EQ(ways[1].ports, 0);
-    EXPECT_LE(gather_traffic(world, ways[0]).stages, facts.degree() + 1);
-    EXPECT_EQ(gather_traffic(world, ways[1]).stages, facts.edges ? 1 : 0);
-    EXPECT_EQ(gather_traffic(world, ways[0]).messages,
+    EXPECT_EQ(ways[0].ports(), 1);
+    EXPECT_EQ(ways[1].ports(), 0);
+    EXPECT_LE(gather_traffic(world, ways[0].relays()).stages, facts.degree() + 1);
+    EXPECT_EQ(gather_traffic(world, ways[1].relays()).stages, facts.edges ? 1 : 0);
+    EXPECT_EQ(gather_traffic(world, ways[0].relays()).messages,
               static_cast<std::int64_t>(distinct_edges(vertices).size()));
     for (std::size_t r = 0; r < vertices.size(); ++r)
       for (auto hops : {&Relay::out, &Relay::in}) {
-        const std::vector<Hop>&in_rounds = ways[0].relays[r].*hops,
-              &in_order = ways[1].relays[r].*hops;
+        const std::vector<Hop>&in_rounds = ways[0].relays()[r].*hops,
+              &in_order = ways[1].relays()[r].*hops;
         ASSERT_EQ(in_rounds.size(), in_order.size());
         for (std::size_t h = 0; h < in_rounds.size(); ++h) {
           EXPECT_EQ(in_rounds[h].peer, in_order[h].peer);

@@ -15,35 +15,35 @@ LogGP only_messages() {
   return machine;
 }
 
-std::vector<GraphWay> plan_ways(std::span<const Vertex> vertices, double bytes,
-                                const LogGP& machine) {
+std::vector<GraphVariant> plan_ways(std::span<const Vertex> vertices, double bytes,
+                                    const LogGP& machine) {
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   const GraphTask task{Collective::allgather, bytes, machine};
-  return graph_common_neighborhood.ways(world, vertices, facts, task);
+  return graph_common_neighborhood.variants(world, vertices, facts, task);
 }
 
-Traffic traffic_of(std::span<const Vertex> vertices, const GraphWay& way) {
+Traffic traffic_of(std::span<const Vertex> vertices, const GraphVariant& way) {
   LocalWorld world(static_cast<int>(vertices.size()));
-  return gather_traffic(world, way);
+  return gather_traffic(world, way.relays());
 }
 
-GraphWay linear_way(std::span<const Vertex> vertices) {
+GraphVariant linear_way(std::span<const Vertex> vertices) {
   LocalWorld world(static_cast<int>(vertices.size()));
   return graph_linear
-      .ways(world, vertices, gather_facts(world, vertices), {Collective::allgather, 8, {}})
+      .variants(world, vertices, gather_facts(world, vertices), {Collective::allgather, 8, {}})
       .front();
 }
 
-void expect_proven_ways(std::span<const Vertex> vertices, const std::vector<GraphWay>& ways,
+void expect_proven_ways(std::span<const Vertex> vertices, const std::vector<GraphVariant>& ways,
                         unsigned seed) {
   const std::int64_t linear = traffic_of(vertices, linear_way(vertices)).most_out;
-  for (const GraphWay& way : ways) {
+  for (const GraphVariant& way : ways) {
     const Proof proof = prove(plans(vertices, Collective::allgather, way),
                               expected_delivery(vertices, Collective::allgather, odd_bytes), seed);
-    ASSERT_TRUE(proof) << way.variant << ", seed " << seed << ": " << proof.what;
-    ASSERT_LE(traffic_of(vertices, way).most_out, linear) << way.variant << ", seed " << seed;
-    for (const Relay& relay : way.relays) {
+    ASSERT_TRUE(proof) << way.variant() << ", seed " << seed << ": " << proof.what;
+    ASSERT_LE(traffic_of(vertices, way).most_out, linear) << way.variant() << ", seed " << seed;
+    for (const Relay& relay : way.relays()) {
       std::set<BlockId> arrived;
       for (const Hop& hop : relay.in)
         ASSERT_TRUE(arrived.insert(hop.block).second) << "a block came twice, seed " << seed;
@@ -73,11 +73,11 @@ TEST(CommonNeighborhood, EveryWayIsProvenOnAnyGraph) {
   int shared = 0, fours = 0, eights = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, 40);
-    const std::vector<GraphWay> ways =
+    const std::vector<GraphVariant> ways =
         plan_ways(vertices, 8, random() % 4 ? only_messages() : LogGP{});
     expect_proven_ways(vertices, ways, seed);
     if (HasFatalFailure()) return;
-    shared += !ways.empty() && ways.front().variant == "pairs";
+    shared += !ways.empty() && ways.front().variant() == "pairs";
     fours += ways.size() >= 2;
     eights += ways.size() >= 3;
   }
@@ -96,7 +96,7 @@ TEST(CommonNeighborhood, EveryWayIsProvenOnClusteredGraphs) {
     std::vector<Vertex> vertices =
         make(ranks, clustered(ranks, size, common, static_cast<int>(random() % 3), random));
     disturb(vertices, random);
-    const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+    const std::vector<GraphVariant> ways = plan_ways(vertices, 8, only_messages());
     expect_proven_ways(vertices, ways, seed);
     if (HasFatalFailure()) return;
     fours += ways.size() >= 2;
@@ -111,10 +111,10 @@ TEST(CommonNeighborhood, CopesWithNothing) {
                                                 make(2, complete(2)), make(6, star_in(6))};
   for (const std::vector<Vertex>& vertices : graphs)
     for (const LogGP& machine : {LogGP{}, only_messages()}) {
-      const std::vector<GraphWay> ways = plan_ways(vertices, 8, machine);
+      const std::vector<GraphVariant> ways = plan_ways(vertices, 8, machine);
       ASSERT_EQ(ways.size(), 1u);
       expect_proven_ways(vertices, ways, 1);
-      EXPECT_EQ(ways.front().variant, "nobody shares");
+      EXPECT_EQ(ways.front().variant(), "nobody shares");
     }
 }
 
@@ -128,9 +128,9 @@ TEST(CommonNeighborhood, NeighborsOfAGridShare) {
         if (dy != 12 || dx != 12)
           edges.emplace_back(r, (r / 12 + dy) % 12 * 12 + (r % 12 + dx) % 12);
   const std::vector<Vertex> vertices = make(144, edges);
-  const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+  const std::vector<GraphVariant> ways = plan_ways(vertices, 8, only_messages());
   expect_proven_ways(vertices, ways, 1);
-  EXPECT_EQ(ways.front().variant, "pairs");
+  EXPECT_EQ(ways.front().variant(), "pairs");
   const Traffic traffic = traffic_of(vertices, ways.front());
   EXPECT_EQ(traffic.most_out, 1 + 9 + 5);
   EXPECT_EQ(traffic.blocks, 144 * 24);
@@ -141,7 +141,7 @@ TEST(CommonNeighborhood, NeighborsOfAGridShare) {
 TEST(CommonNeighborhood, HalvesTheMessagesOfCompleteGraphs) {
   for (const int ranks : {16, 32, 64}) {
     const std::vector<Vertex> vertices = make(ranks, complete(ranks));
-    const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+    const std::vector<GraphVariant> ways = plan_ways(vertices, 8, only_messages());
     ASSERT_GE(ways.size(), 2u);
     expect_proven_ways(vertices, ways, 1);
     std::int64_t expected = ranks - 1;
@@ -150,7 +150,7 @@ TEST(CommonNeighborhood, HalvesTheMessagesOfCompleteGraphs) {
       // Without the partner the targets are split in two; later partners stand with the same
       // halves, up to the one target that is missing in each.
       expected = level == 0 ? (ranks - 2 + 1) / 2 + 1 : 1 + 1 + (expected - 1) / 2 + 1;
-      EXPECT_LE(traffic.most_out, expected) << ranks << ' ' << ways[level].variant;
+      EXPECT_LE(traffic.most_out, expected) << ranks << ' ' << ways[level].variant();
       EXPECT_EQ(traffic.blocks, static_cast<std::int64_t>(ranks) * (ranks - 1))
           << "nobody gets a block that is not for it, and none twice";
       EXPECT_EQ(traffic.stages, static_cast<std::int64_t>(level) + 2);
@@ -161,7 +161,7 @@ TEST(CommonNeighborhood, HalvesTheMessagesOfCompleteGraphs) {
 // One of an odd number finds no partner at first; it is helped next.
 TEST(CommonNeighborhood, TheOneLeftOverIsHelpedNext) {
   const std::vector<Vertex> vertices = make(31, complete(31));
-  const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+  const std::vector<GraphVariant> ways = plan_ways(vertices, 8, only_messages());
   ASSERT_GE(ways.size(), 2u);
   expect_proven_ways(vertices, ways, 1);
   EXPECT_EQ(traffic_of(vertices, ways[0]).most_out, 30);
@@ -173,10 +173,10 @@ TEST(CommonNeighborhood, TheOneLeftOverIsHelpedNext) {
 TEST(CommonNeighborhood, QuartersTheMessagesOfClusters) {
   std::mt19937 random(5);
   const std::vector<Vertex> vertices = make(80, clustered(80, 4, 24, 0, random));
-  const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+  const std::vector<GraphVariant> ways = plan_ways(vertices, 8, only_messages());
   ASSERT_GE(ways.size(), 2u);
   expect_proven_ways(vertices, ways, 1);
-  EXPECT_EQ(ways[0].variant, "pairs");
+  EXPECT_EQ(ways[0].variant(), "pairs");
   EXPECT_EQ(traffic_of(vertices, ways[0]).most_out, 13);
   EXPECT_EQ(traffic_of(vertices, ways[1]).most_out, 8);
   EXPECT_EQ(traffic_of(vertices, ways[0]).blocks, 80 * 24 + 80);  // and one between partners
@@ -188,7 +188,7 @@ TEST(CommonNeighborhood, TheBusyOneGivesMore) {
   Edges edges = star_out(34, 0);
   for (int t = 2; t < 18; ++t) edges.emplace_back(1, t);
   const std::vector<Vertex> vertices = make(34, edges);
-  const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+  const std::vector<GraphVariant> ways = plan_ways(vertices, 8, only_messages());
   ASSERT_FALSE(ways.empty());
   expect_proven_ways(vertices, ways, 1);
   // 16 of its own and one to the helper, who has 16
@@ -197,13 +197,13 @@ TEST(CommonNeighborhood, TheBusyOneGivesMore) {
 
 TEST(CommonNeighborhood, SharesOnlyWhereItPays) {
   const std::vector<Vertex> vertices = make(16, complete(16));
-  EXPECT_EQ(plan_ways(vertices, 8, LogGP{}).front().variant, "pairs");
+  EXPECT_EQ(plan_ways(vertices, 8, LogGP{}).front().variant(), "pairs");
   // the latency of every level counts
   EXPECT_LT(plan_ways(vertices, 8, LogGP{}).size(), plan_ways(vertices, 8, only_messages()).size());
-  EXPECT_EQ(plan_ways(vertices, 1 << 20, LogGP{}).front().variant, "nobody shares");
+  EXPECT_EQ(plan_ways(vertices, 1 << 20, LogGP{}).front().variant(), "nobody shares");
   const std::vector<Vertex> loose = make(16, {{0, 1}, {0, 2}, {0, 3}, {4, 3}, {4, 6}, {4, 7}});
   ASSERT_EQ(plan_ways(loose, 8, only_messages()).size(), 1u);
-  EXPECT_EQ(plan_ways(loose, 8, only_messages()).front().variant, "nobody shares");
+  EXPECT_EQ(plan_ways(loose, 8, only_messages()).front().variant(), "nobody shares");
   expect_proven_ways(loose, plan_ways(loose, 8, only_messages()), 1);
 
   LocalWorld world(16);
@@ -230,9 +230,9 @@ TEST(CommonNeighborhood, TenThousandRanks) {
   for (int r = 0; r < 10000; ++r)
     for (int t = 0; t < 8; ++t) edges.emplace_back(r, t * 1250);  // eight whom all send to
   const std::vector<Vertex> vertices = make(10000, edges);
-  const std::vector<GraphWay> ways = plan_ways(vertices, 8, only_messages());
+  const std::vector<GraphVariant> ways = plan_ways(vertices, 8, only_messages());
   ASSERT_FALSE(ways.empty());
-  EXPECT_EQ(ways.front().variant, "pairs");
+  EXPECT_EQ(ways.front().variant(), "pairs");
   // half of those eight's messages, and who found no partner
   EXPECT_LE(traffic_of(vertices, ways.front()).most_in, 5500);
   EXPECT_LE(traffic_of(vertices, ways.front()).messages,

@@ -161,10 +161,10 @@ inline std::vector<Vertex> any_graph(std::mt19937& random, int most_ranks = 24) 
 }
 
 inline std::vector<Plan> plans(std::span<const Vertex> vertices, Collective collective,
-                               const GraphWay& way) {
+                               const GraphVariant& way) {
   std::vector<Plan> all;
   for (std::size_t r = 0; r < vertices.size(); ++r)
-    all.push_back(emit(vertices[r], collective, way.relays[r], way.ports));
+    all.push_back(emit(vertices[r], collective, way.relays()[r], way.ports()));
   return all;
 }
 
@@ -179,13 +179,13 @@ inline void expect_proven(const GraphPlanner& algorithm, std::span<const Vertex>
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   if (!algorithm.applicable(facts, task).empty()) return;
-  const std::vector<GraphWay> ways = algorithm.ways(world, vertices, facts, task);
+  const std::vector<GraphVariant> ways = algorithm.variants(world, vertices, facts, task);
   ASSERT_FALSE(ways.empty()) << algorithm.name;
-  for (const GraphWay& way : ways) {
-    ASSERT_EQ(way.relays.size(), vertices.size()) << algorithm.name;
+  for (const GraphVariant& way : ways) {
+    ASSERT_EQ(way.relays().size(), vertices.size()) << algorithm.name;
     const Proof proof = prove(plans(vertices, task.collective, way),
                               expected_delivery(vertices, task.collective, odd_bytes), seed);
-    ASSERT_TRUE(proof) << algorithm.name << " " << way.variant << " " << name(task.collective)
+    ASSERT_TRUE(proof) << algorithm.name << " " << way.variant() << " " << name(task.collective)
                        << ", seed " << seed << ": " << proof.what;
   }
 }

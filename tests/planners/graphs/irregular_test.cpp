@@ -75,10 +75,10 @@ std::vector<Vertex> irregular_graph(int ranks, unsigned kind, std::mt19937& rand
   return all;
 }
 
-std::vector<GraphWay> plan_ways(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
-                                const GraphTask& task) {
+std::vector<GraphVariant> plan_ways(const GraphPlanner& algorithm,
+                                    const std::vector<Vertex>& vertices, const GraphTask& task) {
   LocalWorld world(static_cast<int>(vertices.size()));
-  return algorithm.ways(world, vertices, gather_facts(world, vertices), task);
+  return algorithm.variants(world, vertices, gather_facts(world, vertices), task);
 }
 
 // Also where they would refuse because it does not pay.
@@ -90,10 +90,10 @@ TEST(Irregular, EveryWayIsProvenOnAnyGraph) {
       const std::vector<Vertex> vertices = irregular_graph(ranks, seed % 7, random);
       for (Collective collective : {Collective::alltoall, Collective::allgather})
         for (const GraphPlanner* algorithm : planners)
-          for (const GraphWay& way : plan_ways(*algorithm, vertices, {collective, 8, {}})) {
+          for (const GraphVariant& way : plan_ways(*algorithm, vertices, {collective, 8, {}})) {
             const Proof proof = prove(plans(vertices, collective, way),
                                       expected_delivery(vertices, collective, odd_bytes), seed);
-            ASSERT_TRUE(proof) << algorithm->name << ' ' << way.variant << ' ' << name(collective)
+            ASSERT_TRUE(proof) << algorithm->name << ' ' << way.variant() << ' ' << name(collective)
                                << ", " << ranks << " ranks, seed " << seed << ": " << proof.what;
             ++ways;
           }
@@ -122,17 +122,17 @@ TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
     std::erase_if(dimensions, [&](int n) { return n > most_dimensions(ranks); });
     dimensions.erase(std::unique(dimensions.begin(), dimensions.end()), dimensions.end());
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
-      const std::vector<GraphWay> ways =
+      const std::vector<GraphVariant> ways =
           plan_ways(graph_store_and_forward, vertices, {collective, 8, {}});
       ASSERT_EQ(ways.size(), dimensions.size());
       for (std::size_t w = 0; w < ways.size(); ++w) {
         LocalWorld world(ranks);
-        const Traffic traffic = gather_traffic(world, ways[w]);
+        const Traffic traffic = gather_traffic(world, ways[w].relays());
         std::int64_t most = 0;
         for (int size : virtual_topology(ranks, dimensions[w])) most += size - 1;
-        EXPECT_EQ(ways[w].variant, "dims" + std::to_string(dimensions[w]));
-        EXPECT_LE(traffic.most_out, most) << ranks << ' ' << ways[w].variant;
-        EXPECT_LE(traffic.most_in, 2 * most) << ranks << ' ' << ways[w].variant;
+        EXPECT_EQ(ways[w].variant(), "dims" + std::to_string(dimensions[w]));
+        EXPECT_LE(traffic.most_out, most) << ranks << ' ' << ways[w].variant();
+        EXPECT_LE(traffic.most_in, 2 * most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.stages, dimensions[w]);
         EXPECT_LE(traffic.blocks, dimensions[w] * gather_facts(world, vertices).pairs);
       }
@@ -145,13 +145,13 @@ TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
 TEST(Irregular, StoreAndForwardSendsABlockOncePerHop) {
   const std::vector<Vertex> vertices = make(9, {{0, 2}, {0, 5}, {0, 8}});  // 3 x 3: all by way of 2
   const std::vector<Relay> relays =
-      plan_ways(graph_store_and_forward, vertices, {Collective::allgather, 8, {}}).front().relays;
+      plan_ways(graph_store_and_forward, vertices, {Collective::allgather, 8, {}}).front().relays();
   EXPECT_EQ(relays[0].out, (std::vector<Hop>{{0, 2, {0, 0}}}));
   EXPECT_EQ(relays[2].out, (std::vector<Hop>{{1, 5, {0, 0}}, {1, 8, {0, 0}}}));
 }
 
-const GraphWay& find_way(const std::vector<GraphWay>& ways, const std::string& variant) {
-  const auto way = std::ranges::find(ways, variant, &GraphWay::variant);
+const GraphVariant& find_way(const std::vector<GraphVariant>& ways, const std::string& variant) {
+  const auto way = std::ranges::find(ways, variant, &GraphVariant::variant);
   if (way == ways.end()) throw std::invalid_argument("no variant " + variant);
   return *way;
 }
@@ -162,16 +162,16 @@ struct Counts {
   double average;
 };
 
-Counts count_messages(const GraphWay& way) {
+Counts count_messages(const GraphVariant& way) {
   Counts counts{0, 0, 0};
-  for (const Relay& relay : way.relays) {
+  for (const Relay& relay : way.relays()) {
     std::set<std::pair<int, int>> out, in;
     for (const Hop& hop : relay.out) out.insert({hop.stage, hop.peer});
     for (const Hop& hop : relay.in) in.insert({hop.stage, hop.peer});
     counts.most_out = std::max(counts.most_out, static_cast<std::int64_t>(out.size()));
     counts.most_both =
         std::max(counts.most_both, static_cast<std::int64_t>(out.size() + in.size()));
-    counts.average += static_cast<double>(out.size()) / static_cast<double>(way.relays.size());
+    counts.average += static_cast<double>(out.size()) / static_cast<double>(way.relays().size());
   }
   return counts;
 }
@@ -198,9 +198,9 @@ TEST(Irregular, MessageSharingIsNearlyAsGoodAsFromAbove) {
       const MatrixStatistics before = matrix.statistics(),
                              central = second_hop_matrix(matrix, share_common_messages(matrix))
                                            .statistics();
-      const std::vector<GraphWay> ways =
+      const std::vector<GraphVariant> ways =
           plan_ways(graph_message_sharing, make(p.ranks, edges), {Collective::alltoall, 8, {}});
-      ASSERT_EQ(ways.front().variant, "paper");
+      ASSERT_EQ(ways.front().variant(), "paper");
       const Counts paper = count_messages(ways.front());
       SCOPED_TRACE(testing::Message()
                    << p.ranks << " ranks, " << p.average << " messages on average, "
@@ -228,7 +228,7 @@ TEST(Irregular, MessageSharingIsNearlyAsGoodAsFromAbove) {
 // sqrt(P) messages to everybody, or P^(1/3) in two steps.
 TEST(Irregular, SecondPhaseSpreadsAHub) {
   for (int ranks : {16, 64, 256}) {
-    const std::vector<GraphWay> ways = plan_ways(
+    const std::vector<GraphVariant> ways = plan_ways(
         graph_message_sharing, make(ranks, star_out(ranks)), {Collective::alltoall, 8, {}});
     EXPECT_EQ(count_messages(find_way(ways, "paper")).most_out, ranks - 1);
     EXPECT_LE(static_cast<double>(count_messages(find_way(ways, "paper phase II")).most_out),
@@ -256,8 +256,8 @@ TEST(Irregular, OnlyPatternsThatFitAreGathered) {
   for (int k = 0; k < 33; ++k) often.insert(often.end(), once.begin(), once.end());
   const std::vector<Vertex> dense = make(64, often);
   for (const GraphPlanner* algorithm : {&graph_message_sharing, &graph_balanced})
-    for (const GraphWay& way : plan_ways(*algorithm, dense, {Collective::alltoall, 8, {}}))
-      EXPECT_FALSE(way.variant.starts_with("whole")) << way.variant;
+    for (const GraphVariant& way : plan_ways(*algorithm, dense, {Collective::alltoall, 8, {}}))
+      EXPECT_FALSE(way.variant().starts_with("whole")) << way.variant();
 }
 
 // From above an allgather's block is one for each target; it comes to every rank once all the same,
@@ -269,18 +269,18 @@ TEST(Irregular, DesksSendABlockOnce) {
     const std::vector<Vertex> vertices =
         make(ranks, power_law(ranks, ranks / 4., 0.6, 0.4, random));
     for (const GraphPlanner* algorithm : {&graph_message_sharing, &graph_balanced}) {
-      const GraphWay all =
+      const GraphVariant all =
           find_way(plan_ways(*algorithm, vertices, {Collective::alltoall, 8, {}}), "whole pattern");
-      const GraphWay gather = find_way(
+      const GraphVariant gather = find_way(
           plan_ways(*algorithm, vertices, {Collective::allgather, 8, {}}), "whole pattern");
       for (int r = 0; r < ranks; ++r) {
         std::set<BlockId> came;
-        for (const Hop& hop : gather.relays[static_cast<std::size_t>(r)].in)
+        for (const Hop& hop : gather.relays()[static_cast<std::size_t>(r)].in)
           EXPECT_TRUE(came.insert(hop.block).second);
-        EXPECT_LE(gather.relays[static_cast<std::size_t>(r)].in.size(),
-                  all.relays[static_cast<std::size_t>(r)].in.size());
-        for (const Hop& hop : gather.relays[static_cast<std::size_t>(r)].in) {
-          const auto& out = gather.relays[static_cast<std::size_t>(r)].out;
+        EXPECT_LE(gather.relays()[static_cast<std::size_t>(r)].in.size(),
+                  all.relays()[static_cast<std::size_t>(r)].in.size());
+        for (const Hop& hop : gather.relays()[static_cast<std::size_t>(r)].in) {
+          const auto& out = gather.relays()[static_cast<std::size_t>(r)].out;
           const auto& sources = vertices[static_cast<std::size_t>(r)].sources;
           EXPECT_TRUE(
               std::ranges::any_of(out, [&](const Hop& h) { return h.block == hop.block; }) ||
@@ -302,12 +302,12 @@ TEST(Irregular, LevelledAndBalancedMakeNobodyTheBusiest) {
                  : make(ranks, power_law(ranks, ranks / 6. + 1, 0.5, 0.4, random));
     const GraphTask task{seed % 3 ? Collective::alltoall : Collective::allgather, 8, {}};
     const Counts direct = count_messages(plan_ways(graph_linear, vertices, task).front());
-    const GraphWay levelled =
+    const GraphVariant levelled =
         find_way(plan_ways(graph_message_sharing, vertices, task), "levelled");
     EXPECT_LE(count_messages(levelled).most_both, direct.most_both) << "seed " << seed;
-    for (const GraphWay& way : plan_ways(graph_balanced, vertices, task)) {
+    for (const GraphVariant& way : plan_ways(graph_balanced, vertices, task)) {
       const Counts counts = count_messages(way);
-      EXPECT_LE(counts.most_both, direct.most_both) << way.variant << ", seed " << seed;
+      EXPECT_LE(counts.most_both, direct.most_both) << way.variant() << ", seed " << seed;
       better += 3 * counts.most_both < 2 * direct.most_both;
     }
   }
@@ -320,7 +320,7 @@ TEST(Irregular, TwoRanksShareTheirCommonTargets) {
   const std::vector<Vertex> vertices =
       make(6, {{0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 2}, {1, 3}, {1, 4}, {1, 5}});
   const std::vector<Relay> relays =
-      plan_ways(graph_message_sharing, vertices, {Collective::alltoall, 8, {}}).front().relays;
+      plan_ways(graph_message_sharing, vertices, {Collective::alltoall, 8, {}}).front().relays();
   for (int r : {0, 1}) {
     std::set<int> first, last;
     for (const Hop& hop : relays[r].out) (hop.stage == 0 ? first : last).insert(hop.peer);

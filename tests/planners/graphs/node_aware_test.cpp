@@ -36,8 +36,8 @@ std::vector<int> blocked_nodes(int ranks, int size) {
 
 struct Result {
   std::vector<Vertex> vertices;
-  std::vector<GraphWay> ways;
-  GraphWay linear;
+  std::vector<GraphVariant> ways;
+  std::vector<GraphVariant> linear;
 };
 
 Result plan_ways(std::vector<Vertex> vertices, Collective collective) {
@@ -45,9 +45,9 @@ Result plan_ways(std::vector<Vertex> vertices, Collective collective) {
   const GraphFacts facts = gather_facts(world, vertices);
   const GraphTask task{collective, 8, {}};
   Result result{std::move(vertices), {}, {}};
-  result.linear = graph_linear.ways(world, result.vertices, facts, task).front();
+  result.linear = graph_linear.variants(world, result.vertices, facts, task);
   // also where it would switch itself off
-  result.ways = graph_node_aware.ways(world, result.vertices, facts, task);
+  result.ways = graph_node_aware.variants(world, result.vertices, facts, task);
   return result;
 }
 
@@ -57,11 +57,11 @@ struct Network {
   std::map<std::pair<BlockId, int>, int> crossings_of_block;  // to a node
 };
 
-Network count_crossings(std::span<const Vertex> vertices, const GraphWay& way) {
+Network count_crossings(std::span<const Vertex> vertices, const GraphVariant& way) {
   Network all;
   for (std::size_t r = 0; r < vertices.size(); ++r) {
     std::set<std::pair<int, int>> messages;
-    for (const Hop& hop : way.relays[r].out) {
+    for (const Hop& hop : way.relays()[r].out) {
       const int to = vertices[hop.peer].node;
       if (to == vertices[r].node) continue;
       ++all.blocks;
@@ -78,23 +78,23 @@ Network count_crossings(std::span<const Vertex> vertices, const GraphWay& way) {
 // On every graph and for every way: proven; linear's pairs of nodes and no more messages than
 // linear; blocks cross once.
 void expect_economical(const Result& result, Collective collective, unsigned seed) {
-  const Network direct = count_crossings(result.vertices, result.linear);
-  for (const GraphWay& way : result.ways) {
+  const Network direct = count_crossings(result.vertices, result.linear.front());
+  for (const GraphVariant& way : result.ways) {
     const Proof proof = prove(plans(result.vertices, collective, way),
                               expected_delivery(result.vertices, collective, odd_bytes), seed);
-    ASSERT_TRUE(proof) << way.variant << ' ' << name(collective) << ", seed " << seed << ": "
+    ASSERT_TRUE(proof) << way.variant() << ' ' << name(collective) << ", seed " << seed << ": "
                        << proof.what;
     const Network crossing = count_crossings(result.vertices, way);
-    ASSERT_LE(crossing.messages, direct.messages) << way.variant << ", seed " << seed;
+    ASSERT_LE(crossing.messages, direct.messages) << way.variant() << ", seed " << seed;
     ASSERT_EQ(crossing.messages_of_pair.size(), direct.messages_of_pair.size());
-    const bool gathered = way.variant == "three steps";
+    const bool gathered = way.variant() == "three steps";
     for (const auto& [pair, messages] : crossing.messages_of_pair)
       ASSERT_LE(messages,
                 gathered ? 1 : static_cast<int>(result.vertices[pair.first].node_ranks.size()))
-          << way.variant << ", seed " << seed;
+          << way.variant() << ", seed " << seed;
     ASSERT_EQ(crossing.crossings_of_block.size(), direct.crossings_of_block.size());
     for (const auto& [block, times] : crossing.crossings_of_block)
-      ASSERT_EQ(times, 1) << way.variant << ", seed " << seed;
+      ASSERT_EQ(times, 1) << way.variant() << ", seed " << seed;
   }
 }
 
@@ -109,7 +109,7 @@ TEST(NodeAware, EveryWayIsProvenOnAnyGraphAndAnyNodes) {
       expect_economical(result, collective, seed);
       if (HasFatalFailure()) return;
       three += count_crossings(result.vertices, result.ways.front()).messages <
-               count_crossings(result.vertices, result.linear).messages;
+               count_crossings(result.vertices, result.linear.front()).messages;
       two += result.ways.size() == 2;
     }
   }
@@ -137,7 +137,7 @@ TEST(NodeAware, OneMessageBetweenRowsOfAGrid) {
     const Result result = plan_ways(vertices, collective);
     ASSERT_EQ(result.ways.size(), 2u);
     expect_economical(result, collective, 1);
-    EXPECT_EQ(count_crossings(vertices, result.linear).messages, 6 * 2 * 24);
+    EXPECT_EQ(count_crossings(vertices, result.linear.front()).messages, 6 * 2 * 24);
     EXPECT_EQ(count_crossings(vertices, result.ways[0]).messages, 6 * 2);
     EXPECT_EQ(count_crossings(vertices, result.ways[1]).messages, 6 * 2 * 8);
     EXPECT_EQ(count_crossings(vertices, result.ways[0]).blocks,
@@ -157,11 +157,12 @@ TEST(NodeAware, PairsOfNodesAreSpreadOverTheRanks) {
       EXPECT_EQ(count_crossings(vertices, result.ways[1]).most_messages, 8);
       std::vector<int> arrivals(vertices.size(), 0);
       for (std::size_t r = 0; r < vertices.size(); ++r)
-        for (const GraphWay& way : result.ways) {
+        for (const GraphVariant& way : result.ways) {
           std::set<int> senders;
-          for (const Hop& hop : way.relays[r].in)
+          for (const Hop& hop : way.relays()[r].in)
             if (vertices[hop.peer].node != vertices[r].node) senders.insert(hop.peer);
-          EXPECT_EQ(senders.size(), way.variant == "three steps" ? 8u / size : 8u) << way.variant;
+          EXPECT_EQ(senders.size(), way.variant() == "three steps" ? 8u / size : 8u)
+              << way.variant();
         }
     }
   }
@@ -174,9 +175,9 @@ TEST(NodeAware, UnevenNodes) {
       make(8, {{0, 1}, {0, 2}, {0, 3}, {0, 3}, {4, 0}, {5, 0}, {5, 0}, {6, 0}});
   put_on_nodes(vertices, {0, 1, 1, 1, 1, 1, 1, 1});
   const Result result = plan_ways(vertices, Collective::alltoall);
-  ASSERT_EQ(result.ways.front().variant, "three steps");
+  ASSERT_EQ(result.ways.front().variant(), "three steps");
   expect_economical(result, Collective::alltoall, 2);
-  const std::vector<Relay>& relays = result.ways.front().relays;
+  const std::vector<Relay>& relays = result.ways.front().relays();
   for (const Hop& hop : relays[0].out) EXPECT_EQ(hop.peer, 3);
   for (const Hop& hop : relays[0].in) EXPECT_EQ(hop.peer, 5);
   EXPECT_EQ(relays[4].out, (std::vector<Hop>{{0, 5, {4, 0}}}));

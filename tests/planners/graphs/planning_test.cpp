@@ -75,7 +75,7 @@ Cost cost(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
   CountingWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
-  EXPECT_FALSE(algorithm.ways(world, vertices, facts, task).empty()) << algorithm.name;
+  EXPECT_FALSE(algorithm.variants(world, vertices, facts, task).empty()) << algorithm.name;
   return {world.letters(), world.steps()};
 }
 
@@ -148,11 +148,12 @@ Reading reading(const GraphPlanner& algorithm, int ranks, Collective collective)
   const GraphFacts facts = gather_facts(world, vertices);
   const GraphTask task{collective, 8, infiniband()};
   EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
-  const std::vector<GraphWay> ways = algorithm.ways(world, vertices, facts, task);
+  const std::vector<GraphVariant> ways = algorithm.variants(world, vertices, facts, task);
   Reading leaves;
   for (int r = 1; r < ranks; ++r) {
     std::size_t passed_on = 0;
-    for (const GraphWay& way : ways) passed_on = std::max(passed_on, way.relays[r].out.size());
+    for (const GraphVariant& way : ways)
+      passed_on = std::max(passed_on, way.relays()[r].out.size());
     leaves.at_once.push_back(world.at_once(r));
     leaves.beyond =
         std::max(leaves.beyond, world.at_once(r) - std::min(world.at_once(r), 4 * passed_on));

@@ -20,9 +20,9 @@ TEST(Relay, LinearIsProvenOnAnyGraph) {
 // 0 -> 1 -> 2: rank 1 passes on what it also keeps.
 TEST(Relay, ForwardersOfAnAllgatherSendFromTheReceiveBlock) {
   const std::vector<Vertex> vertices = make(3, {{0, 1}, {0, 2}});
-  GraphWay way;
-  way.relays = {
-      {{{0, 1, {0, 0}}}, {}}, {{{1, 2, {0, 0}}}, {{0, 0, {0, 0}}}}, {{}, {{1, 1, {0, 0}}}}};
+  const GraphVariant way(
+      graph_linear, "", vertices, {Collective::allgather, 8, {}},
+      {{{{0, 1, {0, 0}}}, {}}, {{{1, 2, {0, 0}}}, {{0, 0, {0, 0}}}}, {{}, {{1, 1, {0, 0}}}}});
   const std::vector<Plan> all = plans(vertices, Collective::allgather, way);
   EXPECT_TRUE(all[1].scratch_like().empty());
   const Proof proof = prove(all, expected_delivery(vertices, Collective::allgather, odd_bytes));
@@ -31,10 +31,10 @@ TEST(Relay, ForwardersOfAnAllgatherSendFromTheReceiveBlock) {
 
 TEST(Relay, ForwardersOfAnAlltoallLearnSizes) {
   const std::vector<Vertex> vertices = make(3, {{0, 1}, {0, 2}, {0, 2}});
-  GraphWay way;
-  way.relays = {{{{0, 1, {0, 0}}, {0, 1, {0, 1}}, {0, 2, {0, 2}}}, {}},
-                {{{1, 2, {0, 1}}}, {{0, 0, {0, 0}}, {0, 0, {0, 1}}}},
-                {{}, {{0, 0, {0, 2}}, {1, 1, {0, 1}}}}};
+  const GraphVariant way(graph_linear, "", vertices, {Collective::alltoall, 8, {}},
+                         {{{{0, 1, {0, 0}}, {0, 1, {0, 1}}, {0, 2, {0, 2}}}, {}},
+                          {{{1, 2, {0, 1}}}, {{0, 0, {0, 0}}, {0, 0, {0, 1}}}},
+                          {{}, {{0, 0, {0, 2}}, {1, 1, {0, 1}}}}});
   const std::vector<Plan> all = plans(vertices, Collective::alltoall, way);
   ASSERT_EQ(all[1].scratch_like().size(), 1u);
   EXPECT_EQ(all[1].scratch_like()[0], foreign);
@@ -91,7 +91,8 @@ TEST(Traffic, CountsMessagesAndBlocks) {
   LocalWorld world(3);
   const GraphTask task;
   const Traffic traffic = gather_traffic(
-      world, graph_linear.ways(world, vertices, gather_facts(world, vertices), task).front());
+      world,
+      graph_linear.variants(world, vertices, gather_facts(world, vertices), task).front().relays());
   EXPECT_EQ(traffic.most_out, 2);
   EXPECT_EQ(traffic.most_in, 2);
   EXPECT_EQ(traffic.messages, 3);

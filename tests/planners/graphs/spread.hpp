@@ -27,16 +27,19 @@ inline void expect_same_however_spread(const GraphPlanner& algorithm,
                                        const std::vector<Vertex>& vertices, const GraphTask& task,
                                        std::mt19937& random) {
   LocalWorld all(static_cast<int>(vertices.size()));
-  const std::vector<GraphWay> together =
-      algorithm.ways(all, vertices, gather_facts(all, vertices), task);
+  const std::vector<GraphVariant> together =
+      algorithm.variants(all, vertices, gather_facts(all, vertices), task);
   run_spread(vertices.size(), random, [&](World& world) {
     const std::vector<Vertex> own = own_vertices(world, vertices);
-    const std::vector<GraphWay> ways = algorithm.ways(world, own, gather_facts(world, own), task);
+    const std::vector<GraphVariant> ways =
+        algorithm.variants(world, own, gather_facts(world, own), task);
     ASSERT_EQ(ways.size(), together.size());
     for (std::size_t w = 0; w < ways.size(); ++w)
       for (std::size_t k = 0; k < own.size(); ++k) {
-        EXPECT_EQ(ways[w].relays[k].out, together[w].relays[own[k].rank].out) << ways[w].variant;
-        EXPECT_EQ(ways[w].relays[k].in, together[w].relays[own[k].rank].in) << ways[w].variant;
+        EXPECT_EQ(ways[w].relays()[k].out, together[w].relays()[own[k].rank].out)
+            << ways[w].variant();
+        EXPECT_EQ(ways[w].relays()[k].in, together[w].relays()[own[k].rank].in)
+            << ways[w].variant();
       }
   });
 }

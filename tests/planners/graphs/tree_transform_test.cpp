@@ -31,28 +31,29 @@ LogGP close_by() {
   return m;
 }
 
-std::vector<GraphWay> tree(const std::vector<Vertex>& vertices, const GraphTask& task) {
+std::vector<GraphVariant> tree(const std::vector<Vertex>& vertices, const GraphTask& task) {
   LocalWorld world(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(world, vertices);
   EXPECT_EQ(graph_tree.applicable(facts, task), "");
-  return graph_tree.ways(world, vertices, facts, task);
+  return graph_tree.variants(world, vertices, facts, task);
 }
 
-Traffic traffic(const std::vector<Vertex>& vertices, const GraphWay& way) {
+Traffic traffic(const std::vector<Vertex>& vertices, const GraphVariant& way) {
   LocalWorld world(static_cast<int>(vertices.size()));
-  return gather_traffic(world, way);
+  return gather_traffic(world, way.relays());
 }
 
-GraphWay linear_way(const std::vector<Vertex>& vertices, const GraphTask& task) {
+GraphVariant linear_way(const std::vector<Vertex>& vertices, const GraphTask& task) {
   LocalWorld world(static_cast<int>(vertices.size()));
-  return graph_linear.ways(world, vertices, gather_facts(world, vertices), task).front();
+  return graph_linear.variants(world, vertices, gather_facts(world, vertices), task).front();
 }
 
 Traffic linear_traffic(const std::vector<Vertex>& vertices, const GraphTask& task) {
   return traffic(vertices, linear_way(vertices, task));
 }
 
-double seconds(const std::vector<Vertex>& vertices, const GraphTask& task, const GraphWay& way) {
+double seconds(const std::vector<Vertex>& vertices, const GraphTask& task,
+               const GraphVariant& way) {
   const auto bytes = static_cast<std::uint64_t>(task.block_bytes);
   return simulate(
       plans(vertices, task.collective, way), [bytes](Slice) { return bytes; }, task.machine);
@@ -165,9 +166,9 @@ TEST(Tree, BusiestSenderIsNeverBusierThanInLinear) {
       LocalWorld world(static_cast<int>(vertices.size()));
       const GraphFacts facts = gather_facts(world, vertices);
       if (!graph_tree.applicable(facts, task).empty()) continue;
-      for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task)) {
-        const Traffic now = gather_traffic(world, way);
-        ASSERT_LE(now.most_out, facts.most_out) << way.variant << " seed " << seed;
+      for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task)) {
+        const Traffic now = gather_traffic(world, way.relays());
+        ASSERT_LE(now.most_out, facts.most_out) << way.variant() << " seed " << seed;
         eased += now.most_out < facts.most_out;
       }
     }
@@ -179,13 +180,13 @@ TEST(Tree, HotSpotsGrowSeveralLevels) {
   const std::vector<Vertex> vertices = make(256, star_out(256));
   for (Collective collective : both) {
     const GraphTask task{collective, 8, infiniband()};
-    const GraphWay linear = linear_way(vertices, task);
-    for (const GraphWay& way : tree(vertices, task)) {
+    const GraphVariant linear = linear_way(vertices, task);
+    for (const GraphVariant& way : tree(vertices, task)) {
       const Traffic now = traffic(vertices, way);
-      EXPECT_GE(now.stages, 3) << way.variant << " " << name(collective);
-      EXPECT_LE(now.most_out, 64) << way.variant << " " << name(collective);
+      EXPECT_GE(now.stages, 3) << way.variant() << " " << name(collective);
+      EXPECT_LE(now.most_out, 64) << way.variant() << " " << name(collective);
       EXPECT_LT(seconds(vertices, task, way), seconds(vertices, task, linear) / 2)
-          << way.variant << " " << name(collective);
+          << way.variant() << " " << name(collective);
     }
   }
 }
@@ -200,9 +201,11 @@ TEST(Tree, HotSpotsWithTheSameReceiversAreAllEased) {
   for (Collective collective : both) {
     const GraphTask task{collective, 8, infiniband()};
     const double linear = seconds(vertices, task, linear_way(vertices, task));
-    for (const GraphWay& way : tree(vertices, task)) {
-      EXPECT_LE(traffic(vertices, way).most_out, 127 / 3) << way.variant << " " << name(collective);
-      EXPECT_LT(seconds(vertices, task, way), linear / 3) << way.variant << " " << name(collective);
+    for (const GraphVariant& way : tree(vertices, task)) {
+      EXPECT_LE(traffic(vertices, way).most_out, 127 / 3)
+          << way.variant() << " " << name(collective);
+      EXPECT_LT(seconds(vertices, task, way), linear / 3)
+          << way.variant() << " " << name(collective);
     }
   }
 }
@@ -220,11 +223,11 @@ TEST(Tree, AllgatherOverNeighborsKeepsTheVolume) {
   for (const std::vector<Vertex>& vertices : graphs)
     for (double bytes : {1.0, 64.0, 100000.0}) {
       const GraphTask task{Collective::allgather, bytes, close_by()};
-      for (const GraphWay& way : tree(vertices, task)) {
+      for (const GraphVariant& way : tree(vertices, task)) {
         EXPECT_EQ(traffic(vertices, way).blocks, linear_traffic(vertices, task).blocks)
-            << way.variant;
+            << way.variant();
         EXPECT_LT(traffic(vertices, way).most_out, linear_traffic(vertices, task).most_out)
-            << way.variant;
+            << way.variant();
       }
     }
 }
@@ -233,11 +236,11 @@ TEST(Tree, AllgatherOverNeighborsKeepsTheVolume) {
 TEST(Tree, StrangersHelpWhereNeighborsAreBusy) {
   const std::vector<Vertex> vertices = make(40, complete(20));
   const GraphTask task{Collective::allgather, 8, close_by()};
-  for (const GraphWay& way : tree(vertices, task)) {
+  for (const GraphVariant& way : tree(vertices, task)) {
     const Traffic now = traffic(vertices, way), before = linear_traffic(vertices, task);
-    EXPECT_LE(now.most_out, 3 * before.most_out / 4) << way.variant;
-    EXPECT_GT(now.blocks, before.blocks) << way.variant;
-    EXPECT_LE(now.blocks, before.blocks + 2 * 20) << way.variant;
+    EXPECT_LE(now.most_out, 3 * before.most_out / 4) << way.variant();
+    EXPECT_GT(now.blocks, before.blocks) << way.variant();
+    EXPECT_LE(now.blocks, before.blocks + 2 * 20) << way.variant();
   }
 }
 
@@ -250,16 +253,16 @@ TEST(Tree, PaperMovesWhatItsFormulaSays) {
     machine.G = collective == Collective::alltoall ? 0 : 1e-9;
     // allgather: L / (o + (k-1) G) = 3 / 2
     const double bytes = collective == Collective::alltoall ? 8 : 1001;
-    const GraphWay way = tree(vertices, {collective, bytes, machine}).front();
-    ASSERT_EQ(way.variant, "paper");
+    const GraphVariant way = tree(vertices, {collective, bytes, machine}).front();
+    ASSERT_EQ(way.variant(), "paper");
     // m = 11, s = 0: 5 - 3 = 2 to rank 1; then 9: 4 - 3 = 1 to rank 2; 8: 1 to rank 3; 7: none.
     // Allgather: 5 - 2 = 3; 8: 2; 6: 1; 5: none.
     const bool alltoall = collective == Collective::alltoall;
     const std::vector<std::size_t> expected =
         alltoall ? std::vector<std::size_t>{2, 1, 1, 0} : std::vector<std::size_t>{3, 2, 1, 0};
     for (int r = 1; r <= 4; ++r)
-      EXPECT_EQ(way.relays[r].out.size(), expected[r - 1]) << name(collective) << " rank " << r;
-    EXPECT_EQ(way.relays[0].out.front().peer, 1) << "the largest part of the tree leaves first";
+      EXPECT_EQ(way.relays()[r].out.size(), expected[r - 1]) << name(collective) << " rank " << r;
+    EXPECT_EQ(way.relays()[0].out.front().peer, 1) << "the largest part of the tree leaves first";
   }
 }
 
@@ -296,9 +299,9 @@ TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
         const GraphFacts facts = gather_facts(world, vertices);
         const double direct = seconds(vertices, task, linear_way(vertices, task));
         if (!graph_tree.applicable(facts, task).empty()) continue;
-        for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task))
+        for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task))
           EXPECT_LE(seconds(vertices, task, way), direct * 1.01)
-              << way.variant << " " << name(collective) << " " << ranks << " " << bytes;
+              << way.variant() << " " << name(collective) << " " << ranks << " " << bytes;
       }
 }
 
@@ -311,8 +314,8 @@ std::map<std::string, double> hot_spot_ratios(int ranks, const GraphTask& task) 
   const double linear = seconds(vertices, task, linear_way(vertices, task)) / best;
   std::map<std::string, double> ratios{{"linear", linear}, {"paper", linear}, {"balanced", linear}};
   if (graph_tree.applicable(facts, task).empty())
-    for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task))
-      ratios[way.variant] = seconds(vertices, task, way) / best;
+    for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task))
+      ratios[way.variant()] = seconds(vertices, task, way) / best;
   return ratios;
 }
 
@@ -343,8 +346,9 @@ void expect_few_iterations(int ranks, int part) {
     const GraphFacts facts = gather_facts(world, vertices);
     ASSERT_EQ(graph_tree.applicable(facts, task), "");
     const std::size_t exchanges = world.exchanges(), letters = world.letters_sent();
-    for (const GraphWay& way : graph_tree.ways(world, vertices, facts, task))
-      EXPECT_LT(gather_traffic(world, way).most_out, facts.most_out / part) << way.variant;
+    for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task))
+      EXPECT_LT(gather_traffic(world, way.relays()).most_out, facts.most_out / part)
+          << way.variant();
     EXPECT_LT(world.exchanges() - exchanges, 30000u);
     EXPECT_LT(world.letters_sent() - letters, 200u * static_cast<std::size_t>(ranks));
   }

@@ -18,7 +18,8 @@ TEST(OffsetPlanners, VariantsAreNamedApartFewestRoundsFirst) {
         Neighborhood{grid, test::random_offsets(random, grid, 14)});
     for (const AlgorithmRow& row : algorithms()) {
       if (!row.offsets || !row.offsets->applicable(*near, Collective::alltoall).empty()) continue;
-      const std::vector<Schedule> schedules = row.offsets->schedules(near, Collective::alltoall);
+      const std::vector<OffsetVariant> schedules =
+          row.offsets->variants(near, Collective::alltoall);
       ASSERT_FALSE(schedules.empty()) << row.name;
       std::set<std::string> labels;
       for (std::size_t v = 0; v < schedules.size(); ++v) {
@@ -34,13 +35,14 @@ TEST(OffsetPlanners, VariantsAreNamedApartFewestRoundsFirst) {
 
 TEST(OffsetPlanners, ASchedulesFalsePromiseIsNoticed) {
   const auto near = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({3}), {Vec{1}}});
-  const Schedule wrong("linear", "", near, Collective::alltoall, 2, 1, [](const Neighborhood& n) {
-    Routing routing(n);
-    routing.add_step(Vec{1});
-    routing.hop(0);
-    routing.end_path();
-    return routing;
-  });
+  const OffsetVariant wrong("linear", "", near, Collective::alltoall, 2, 1,
+                            [](const Neighborhood& n) {
+                              Routing routing(n);
+                              routing.add_step(Vec{1});
+                              routing.hop(0);
+                              routing.end_path();
+                              return routing;
+                            });
   const Error e = test::error_of([&] { wrong.plan(0); });
   EXPECT_EQ(e.code(), Errc::internal);
   EXPECT_STREQ(e.what(), "linear: announced 2 rounds and 1 hops, made 1 and 1");

@@ -220,9 +220,9 @@ TEST(AdditiveBasis, RadiusThreeInThreeDimensions) {
 TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
   const auto near = std::make_shared<const Neighborhood>(
       Neighborhood{Grid::torus({8, 8, 8}), parse_pattern("moore:3:3").offsets});
-  const std::vector<Schedule> variants =
-      offset_additive_basis.schedules(near, Collective::alltoall);
-  const Schedule direct = test::first_schedule("torus-direct", *near, Collective::alltoall);
+  const std::vector<OffsetVariant> variants =
+      offset_additive_basis.variants(near, Collective::alltoall);
+  const OffsetVariant direct = test::first_schedule("torus-direct", *near, Collective::alltoall);
   ASSERT_GT(variants.size(), 2u);
   for (std::size_t k = 1; k < variants.size(); ++k) {
     EXPECT_GT(variants[k].rounds(), variants[k - 1].rounds());

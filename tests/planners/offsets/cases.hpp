@@ -75,7 +75,8 @@ inline std::vector<std::uint64_t> random_bytes(Random& random, std::size_t block
   return bytes;
 }
 
-inline std::vector<Plan> plans_of_all_ranks(const Schedule& schedule, EmitOptions options = {}) {
+inline std::vector<Plan> plans_of_all_ranks(const OffsetVariant& schedule,
+                                            EmitOptions options = {}) {
   std::vector<Plan> plans;
   for (int rank = 0; rank < schedule.near().grid.ranks(); ++rank)
     plans.push_back(schedule.plan(rank, options));
@@ -88,13 +89,13 @@ void for_each_schedule(const std::shared_ptr<const Neighborhood>& near, Collecti
                        F f) {
   for (const AlgorithmRow& row : algorithms())
     if (row.offsets && row.offsets->applicable(*near, collective).empty())
-      for (const Schedule& schedule : row.offsets->schedules(near, collective)) f(schedule);
+      for (const OffsetVariant& schedule : row.offsets->variants(near, collective)) f(schedule);
 }
 
-inline Schedule first_schedule(const std::string& algorithm, const Neighborhood& near,
-                               Collective collective) {
+inline OffsetVariant first_schedule(const std::string& algorithm, const Neighborhood& near,
+                                    Collective collective) {
   return find_offset_planner(algorithm)
-      .schedules(std::make_shared<const Neighborhood>(near), collective)
+      .variants(std::make_shared<const Neighborhood>(near), collective)
       .front();
 }
 

@@ -151,7 +151,7 @@ void expect_plan(const Case& c, const std::string& algorithm, Collective collect
                  std::size_t rounds, std::size_t blocks) {
   for (const Grid* grid : {&c.torus, &c.mesh}) {
     const Neighborhood near{*grid, c.offsets};
-    const Schedule schedule = test::first_schedule(algorithm, near, collective);
+    const OffsetVariant schedule = test::first_schedule(algorithm, near, collective);
     const std::string where =
         schedule.label() + ' ' + name(collective) + " on " + test::describe(near);
     EXPECT_EQ(schedule.rounds(), rounds) << where;
@@ -230,7 +230,7 @@ TEST(ClosedForms, ShellsNeedARoundForEveryCoordinate) {
 void expect_promise_kept(const Case& c, Collective collective) {
   for (const Grid* grid : {&c.torus, &c.mesh}) {
     const auto near = std::make_shared<const Neighborhood>(Neighborhood{*grid, c.offsets});
-    test::for_each_schedule(near, collective, [&](const Schedule& schedule) {
+    test::for_each_schedule(near, collective, [&](const OffsetVariant& schedule) {
       const Sent sent = count(schedule.plan(grid == &c.mesh ? c.interior : 0));
       const std::string where =
           schedule.label() + ' ' + name(collective) + " on " + test::describe(*near);
@@ -270,7 +270,7 @@ TEST(ClosedForms, AllgatherIsNeverMoreThanAlltoall) {
   for (int k = 0; k < 15; ++k) {
     const Case c = random_case(random);
     const auto near = std::make_shared<const Neighborhood>(Neighborhood{c.torus, c.offsets});
-    test::for_each_schedule(near, Collective::allgather, [&](const Schedule& schedule) {
+    test::for_each_schedule(near, Collective::allgather, [&](const OffsetVariant& schedule) {
       EXPECT_LE(schedule.volume(), schedule.hops()) << schedule.label();
     });
   }

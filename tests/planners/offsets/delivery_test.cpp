@@ -13,7 +13,7 @@ struct Count {
   int schedules = 0, plans = 0;
 };
 
-bool proven(const Schedule& schedule, EmitOptions options, const Delivery& delivery,
+bool proven(const OffsetVariant& schedule, EmitOptions options, const Delivery& delivery,
             std::uint64_t seed) {
   const std::vector<Plan> plans = test::plans_of_all_ranks(schedule, options);
   const Proof proof = prove(plans, delivery, seed);
@@ -31,7 +31,7 @@ bool all_proven(const Neighborhood& near, Collective collective, Random& random,
       near, collective,
       test::random_bytes(random, collective == Collective::alltoall ? near.offsets.size() : 1));
   bool good = true;
-  test::for_each_schedule(shared, collective, [&](const Schedule& schedule) {
+  test::for_each_schedule(shared, collective, [&](const OffsetVariant& schedule) {
     ++count.schedules;
     for (Storage storage : {Storage::separate, Storage::alternate})
       for (int ports = 0; ports <= 3 && good; ++ports, ++count.plans)

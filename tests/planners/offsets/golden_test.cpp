@@ -34,7 +34,7 @@ std::string place(const Grid& grid, int rank) {
   return out.str();
 }
 
-void section(std::ostream& out, const Schedule& schedule, int rank, int ports) {
+void section(std::ostream& out, const OffsetVariant& schedule, int rank, int ports) {
   const Grid& grid = schedule.near().grid;
   PrintOptions options;
   options.peer = [&](int peer) { return place(grid, peer); };
@@ -56,7 +56,7 @@ std::string text_of(const Golden& golden) {
   }
   out << '\n';
   for (Collective collective : {Collective::alltoall, Collective::allgather}) {
-    const Schedule schedule = test::first_schedule(golden.algorithm, near, collective);
+    const OffsetVariant schedule = test::first_schedule(golden.algorithm, near, collective);
     out << '\n'
         << name(collective) << ": " << schedule.rounds() << " rounds, volume " << schedule.volume()
         << '\n';

@@ -14,7 +14,7 @@ namespace {
 
 using test::Random;
 
-Schedule joint(const Neighborhood& near) {
+OffsetVariant joint(const Neighborhood& near) {
   return test::first_schedule("joint-basis", near, Collective::alltoall);
 }
 
@@ -22,7 +22,7 @@ TEST(JointBasis, StarInFourRounds) {  // linear, torus and torus-direct need 6
   const std::vector<Vec> star = parse_pattern("star:3:1").offsets;
   for (const Grid& grid :
        {Grid::torus({4, 4, 4}), Grid::torus({5, 5, 5}), Grid::torus({16, 16, 16})}) {
-    const Schedule schedule = joint({grid, star});
+    const OffsetVariant schedule = joint({grid, star});
     EXPECT_EQ(schedule.rounds(), 4u);
     EXPECT_NO_THROW(schedule.routing().check());
   }
@@ -53,7 +53,7 @@ TEST(JointBasis, StaysWithinItsBounds) {
   for (int k = 0; k < 120; ++k) {
     const Grid grid = test::random_grid(random, random.between(1, 4), 200);
     const Neighborhood near{grid, test::random_offsets(random, grid, 12)};
-    const Schedule schedule = joint(near);
+    const OffsetVariant schedule = joint(near);
     std::vector<Vec> wanted = routable_offsets(near);
     std::set<Vec> distinct(wanted.begin(), wanted.end());
     distinct.erase(Vec{});
@@ -83,7 +83,7 @@ TEST(JointBasis, FindsHiddenVectors) {
 // All ranks must find the same basis, whatever the order of a hash table.
 TEST(JointBasis, IsTheSameEveryTime) {
   const Neighborhood near{Grid::torus({6, 5, 4}), parse_pattern("moore:3:1").offsets};
-  const Schedule a = joint(near), b = joint(near);
+  const OffsetVariant a = joint(near), b = joint(near);
   ASSERT_EQ(a.rounds(), b.rounds());
   EXPECT_TRUE(std::equal(a.routing().steps().begin(), a.routing().steps().end(),
                          b.routing().steps().begin()));

@@ -13,7 +13,7 @@ namespace {
 using test::Random;
 
 // Steps of the routing that lead from one rank to another.
-std::map<int, int> steps_to(const Schedule& schedule, int rank) {
+std::map<int, int> steps_to(const OffsetVariant& schedule, int rank) {
   const Grid& grid = schedule.near().grid;
   std::map<int, int> steps;
   for (const Vec& step : schedule.routing().steps())
@@ -21,7 +21,7 @@ std::map<int, int> steps_to(const Schedule& schedule, int rank) {
   return steps;
 }
 
-void check_one_message_per_step(const Schedule& schedule, const Plan& plan) {
+void check_one_message_per_step(const OffsetVariant& schedule, const Plan& plan) {
   std::map<int, int> messages;
   std::set<std::pair<int, Kind>> seen;  // step and direction
   for (const Operation& o : plan.operations()) {
@@ -43,7 +43,7 @@ TEST(Messages, AllBlocksOfOneStepTravelTogether) {
     const auto near = std::make_shared<const Neighborhood>(
         Neighborhood{grid, test::random_offsets(random, grid, 14)});
     for (Collective collective : {Collective::alltoall, Collective::allgather})
-      test::for_each_schedule(near, collective, [&](const Schedule& schedule) {
+      test::for_each_schedule(near, collective, [&](const OffsetVariant& schedule) {
         for (const Plan& plan : test::plans_of_all_ranks(schedule))
           check_one_message_per_step(schedule, plan);
       });
@@ -81,20 +81,20 @@ TEST(Messages, LinearSendsExactlyOneToEveryNeighbor) {
 TEST(Messages, LinearAlsoOffersAMessagePerBlock) {
   const auto near = std::make_shared<const Neighborhood>(
       Neighborhood{Grid::torus({4}), {Vec{1}, Vec{1}, Vec{5}, Vec{0}, Vec{2}}});
-  const std::vector<Schedule> schedules = offset_linear.schedules(near, Collective::alltoall);
+  const std::vector<OffsetVariant> schedules = offset_linear.variants(near, Collective::alltoall);
   ASSERT_EQ(schedules.size(), 2u);
   EXPECT_EQ(schedules[0].rounds(), 2u);
   EXPECT_EQ(schedules[1].rounds(), 4u);
   EXPECT_EQ(schedules[1].variant(), "a message per block");
   EXPECT_EQ(schedules[1].label(), "linear (a message per block)");
-  EXPECT_EQ(offset_linear.schedules(near, Collective::allgather).size(), 1u);
+  EXPECT_EQ(offset_linear.variants(near, Collective::allgather).size(), 1u);
 }
 
 // Plus and minus along one dimension do not wait for each other; with one port they do.
 TEST(Messages, IndependentRoundsAreSideBySide) {
   const Neighborhood near{Grid::torus({5, 5}), {Vec{1, 0}, Vec{-1, 0}, Vec{1, 1}, Vec{-1, -1}}};
   for (const char* algorithm : {"torus", "torus-direct"}) {
-    const Schedule schedule = test::first_schedule(algorithm, near, Collective::alltoall);
+    const OffsetVariant schedule = test::first_schedule(algorithm, near, Collective::alltoall);
     EXPECT_EQ(schedule.rounds(), 4u);
     EXPECT_EQ(schedule.plan(0).depth(), 2) << algorithm;
     EXPECT_EQ(schedule.plan(0, {Storage::separate, 1}).depth(), 4) << algorithm;
@@ -116,7 +116,7 @@ TEST(Messages, PortsBoundWhatIsUnderWay) {
 
 TEST(Messages, AlternatingStorageNeedsOneScratchBlockPerBlockAtMost) {
   const Neighborhood near{Grid::torus({9, 9}), {Vec{3, 4}, Vec{1, 0}, Vec{0, -2}, Vec{-4, 4}}};
-  const Schedule schedule = test::first_schedule("torus", near, Collective::alltoall);
+  const OffsetVariant schedule = test::first_schedule("torus", near, Collective::alltoall);
   // (1, 0) needs none
   EXPECT_EQ(schedule.plan(0, {Storage::alternate, 0}).scratch_like().size(), 3u);
   EXPECT_EQ(schedule.plan(0, {Storage::separate, 0}).scratch_like().size(), 6u + 0 + 1 + 7);
@@ -139,7 +139,7 @@ bool implied(const Plan& plan, OpId before, OpId after) {
   return false;
 }
 
-int break_every_edge(const Schedule& schedule, Storage storage, const Delivery& delivery) {
+int break_every_edge(const OffsetVariant& schedule, Storage storage, const Delivery& delivery) {
   std::vector<Plan> plans = test::plans_of_all_ranks(schedule, {storage, 0});
   const Plan right = plans[0];
   int broken = 0;
@@ -167,7 +167,7 @@ TEST(Messages, EveryDependencyIsNeeded) {
           collective == Collective::alltoall ? near.offsets.size() : 1, 3);
       const Delivery delivery = expected_delivery(near, collective, bytes);
       test::for_each_schedule(std::make_shared<const Neighborhood>(near), collective,
-                              [&](const Schedule& schedule) {
+                              [&](const OffsetVariant& schedule) {
                                 for (Storage storage : {Storage::separate, Storage::alternate})
                                   broken += break_every_edge(schedule, storage, delivery);
                               });

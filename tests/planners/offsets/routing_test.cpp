@@ -30,7 +30,7 @@ TEST(Routing, PathsNeverLeaveTheMesh) {
     const Grid grid = test::random_grid(random, random.between(1, 4), 60);
     const auto near = std::make_shared<const Neighborhood>(
         Neighborhood{grid, test::random_offsets(random, grid, 12)});
-    test::for_each_schedule(near, Collective::alltoall, [&](const Schedule& schedule) {
+    test::for_each_schedule(near, Collective::alltoall, [&](const OffsetVariant& schedule) {
       for (int rank = 0; rank < grid.ranks(); ++rank)
         for (std::size_t i = 0; i < near->offsets.size(); ++i) {
           if (near->target(rank, i) < 0) continue;
@@ -52,7 +52,7 @@ TEST(Routing, EveryScheduleChecks) {
     const auto near = std::make_shared<const Neighborhood>(
         Neighborhood{grid, test::random_offsets(random, grid, 15)});
     for (Collective collective : {Collective::alltoall, Collective::allgather})
-      test::for_each_schedule(near, collective, [&](const Schedule& schedule) {
+      test::for_each_schedule(near, collective, [&](const OffsetVariant& schedule) {
         EXPECT_NO_THROW(schedule.routing().check()) << schedule.label();
       });
   }

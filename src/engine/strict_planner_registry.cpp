@@ -1,4 +1,4 @@
-#include "engine/strict_repertoire.hpp"
+#include "engine/strict_planner_registry.hpp"
 
 #include <set>
 
@@ -21,17 +21,17 @@ bool follows_edges(const Plan& plan, const Vertex& vertex) {
 
 }  // namespace
 
-// Each rank looks at its own plans only, whatever algorithm made them; a scheme is fine if all
-// ranks find it fine. All ranks know the same schemes.
-void StrictRepertoire::look_at(const std::vector<SchemePtr>& schemes) {
-  std::vector<SchemePtr> fresh;
-  for (const SchemePtr& scheme : schemes)
-    if (!known_.contains(scheme)) fresh.push_back(scheme);
+// Each rank looks at its own plans only, whatever algorithm made them; a variant is fine if all
+// ranks find it fine. All ranks know the same variants.
+void StrictPlannerRegistry::look_at(const std::vector<VariantPtr>& variants) {
+  std::vector<VariantPtr> fresh;
+  for (const VariantPtr& variant : variants)
+    if (!known_.contains(variant)) fresh.push_back(variant);
   if (fresh.empty()) return;
   std::vector<Ballot> fine(fresh.size(), 0);
-  std::map<SchemePtr, bool> found;  // kept by all ranks or by none
+  std::map<VariantPtr, bool> found;  // kept by all ranks or by none
   const std::optional<Error> error = caught([&] {
-    for (const SchemePtr& scheme : fresh) found.emplace(scheme, false);
+    for (const VariantPtr& variant : fresh) found.emplace(variant, false);
     for (std::size_t k = 0; k < fresh.size(); ++k)
       fine[k] = follows_edges(fresh[k]->plan(vertex_.rank, {Storage::separate, 0}), vertex_);
   });
@@ -40,14 +40,14 @@ void StrictRepertoire::look_at(const std::vector<SchemePtr>& schemes) {
   known_.merge(found);
 }
 
-std::vector<SchemePtr> StrictRepertoire::schemes(const std::string& algorithm,
-                                                 Collective collective, double block_bytes,
-                                                 std::string& reason) {
-  const std::vector<SchemePtr> all = inner_->schemes(algorithm, collective, block_bytes, reason);
+std::vector<VariantPtr> StrictPlannerRegistry::variants(const std::string& algorithm,
+                                                        Collective collective, double block_bytes,
+                                                        std::string& reason) {
+  const std::vector<VariantPtr> all = inner_->variants(algorithm, collective, block_bytes, reason);
   look_at(all);
-  std::vector<SchemePtr> kept;
-  for (const SchemePtr& scheme : all)
-    if (known_.at(scheme)) kept.push_back(scheme);
+  std::vector<VariantPtr> kept;
+  for (const VariantPtr& variant : all)
+    if (known_.at(variant)) kept.push_back(variant);
   if (kept.empty() && !all.empty())
     reason = "it sends to ranks that are no neighbors, which cdag_strict_communication rules out";
   return kept;

@@ -1,4 +1,4 @@
-#include "engine/strict_repertoire.hpp"
+#include "engine/strict_planner_registry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@ Vertex alone(int rank) {
   return vertex;
 }
 
-// A scheme that cannot make its plan on one rank, and makes empty ones elsewhere.
-class FailsOnOneRank final : public Scheme {
+// A variant that cannot make its plan on one rank, and makes empty ones elsewhere.
+class FailsOnOneRank final : public Variant {
  public:
-  explicit FailsOnOneRank(int rank) : Scheme("broken", ""), rank_(rank) {}
+  explicit FailsOnOneRank(int rank) : Variant("broken", ""), rank_(rank) {}
   std::size_t rounds() const override { return 0; }
   std::size_t messages() const override { return 0; }
   std::size_t hops() const override { return 0; }
@@ -28,39 +28,38 @@ class FailsOnOneRank final : public Scheme {
     if (rank == rank_) fail(Errc::memory, "rank ", rank, " has no room for its plan");
     return emit(alone(rank), Collective::alltoall, {}, options.ports);
   }
-  std::uint64_t likeness() const override { return 0; }
-  double price(const Sizes&, const LogGP&, ChannelCost) const override { return 0; }
+  std::uint64_t dedup_key() const override { return 0; }
 
  private:
   int rank_;
 };
 
-class OneScheme final : public Repertoire {
+class OneVariant final : public PlannerRegistry {
  public:
-  explicit OneScheme(int failing) : scheme_(std::make_shared<FailsOnOneRank>(failing)) {}
+  explicit OneVariant(int failing) : scheme_(std::make_shared<FailsOnOneRank>(failing)) {}
   std::vector<std::string> algorithms() const override { return {"broken"}; }
-  std::vector<SchemePtr> schemes(const std::string&, Collective, double, std::string&) override {
+  std::vector<VariantPtr> variants(const std::string&, Collective, double, std::string&) override {
     return {scheme_};
   }
 
  private:
-  SchemePtr scheme_;
+  VariantPtr scheme_;
 };
 
-TEST(StrictRepertoire, APlanThatFailsOnOneRankFailsOnAll) {
+TEST(StrictPlannerRegistry, APlanThatFailsOnOneRankFailsOnAll) {
   const int rank = test::world_rank(), last = test::world_size() - 1;
   const Vertex vertex = alone(rank);
   std::string reason;
-  StrictRepertoire broken(std::make_unique<OneScheme>(last), vertex, MPI_COMM_WORLD);
+  StrictPlannerRegistry broken(std::make_unique<OneVariant>(last), vertex, MPI_COMM_WORLD);
   for (int again = 0; again < 2; ++again) try {
-      broken.schemes("broken", Collective::alltoall, 8, reason);
+      broken.variants("broken", Collective::alltoall, 8, reason);
       ADD_FAILURE() << "on rank " << rank;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::memory);
       EXPECT_EQ(std::string(error.what()), text("rank ", last, " has no room for its plan"));
     }
-  StrictRepertoire whole(std::make_unique<OneScheme>(-1), vertex, MPI_COMM_WORLD);
-  EXPECT_EQ(whole.schemes("broken", Collective::alltoall, 8, reason).size(), 1u);
+  StrictPlannerRegistry whole(std::make_unique<OneVariant>(-1), vertex, MPI_COMM_WORLD);
+  EXPECT_EQ(whole.variants("broken", Collective::alltoall, 8, reason).size(), 1u);
 }
 
 }  // namespace

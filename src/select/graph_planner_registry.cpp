@@ -1,0 +1,43 @@
+#include "select/graph_planner_registry.hpp"
+
+#include <cmath>
+
+namespace tonari {
+
+std::vector<std::string> GraphPlannerRegistry::algorithms() const {
+  return algorithm_names(AppliesTo::graphs, rows_);
+}
+
+GraphPlannerRegistry::Planned GraphPlannerRegistry::plan(const GraphPlanner& algorithm,
+                                                         const GraphTask& task) {
+  Planned planned;
+  planned.reason = algorithm.applicable(facts_, task);
+  if (!planned.reason.empty()) return planned;
+  for (GraphVariant& variant : algorithm.variants(world_, std::span(&vertex_, 1), facts_, task)) {
+    variant.gather(world_);
+    planned.variants.push_back(std::make_shared<const GraphVariant>(std::move(variant)));
+  }
+  return planned;
+}
+
+std::vector<VariantPtr> GraphPlannerRegistry::variants(const std::string& algorithm,
+                                                       Collective collective, double block_bytes,
+                                                       std::string& reason) {
+  const GraphPlanner& found = *find_algorithm(algorithm, AppliesTo::graphs, rows_).graphs;
+  const int size_class =
+      block_bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(block_bytes)));
+  const Question key(algorithm, collective, size_class);
+  auto known = planned_.find(key);
+  if (known == planned_.end()) {
+    // linear looks at no machine: it must not be the reason to measure one
+    const GraphTask task{collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()};
+    std::map<Question, Planned> fresh;
+    world_.together([&] { fresh.emplace(key, plan(found, task)); });
+    planned_.merge(fresh);  // by all ranks or by none: it decides who plans with the others
+    known = planned_.find(key);
+  }
+  reason = known->second.reason;
+  return known->second.variants;
+}
+
+}  // namespace tonari

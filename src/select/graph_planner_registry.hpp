@@ -1,0 +1,43 @@
+// The planners for graphs, on one rank's part of the graph. What was planned is kept: the same
+// question is answered at once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "planners/registry.hpp"
+#include "select/planner_registry.hpp"
+
+namespace tonari {
+
+class GraphPlannerRegistry final : public PlannerRegistry {
+ public:
+  // world: holds just the rank of `vertex`; both must outlive this. machine: asked for when
+  // something is first planned; collective.
+  GraphPlannerRegistry(World& world, const Vertex& vertex, const GraphFacts& facts,
+                       std::function<LogGP()> machine,
+                       std::span<const AlgorithmRow> rows = tonari::algorithms())
+      : world_(world), vertex_(vertex), facts_(facts), machine_(std::move(machine)), rows_(rows) {}
+
+  std::vector<std::string> algorithms() const override;
+  std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
+                                   double block_bytes, std::string& reason) override;
+
+ private:
+  struct Planned {
+    std::vector<VariantPtr> variants;
+    std::string reason;
+  };
+  Planned plan(const GraphPlanner& algorithm, const GraphTask& task);
+
+  World& world_;
+  const Vertex& vertex_;
+  const GraphFacts& facts_;
+  std::function<LogGP()> machine_;
+  std::span<const AlgorithmRow> rows_;
+  using Question = std::tuple<std::string, Collective, int>;  // algorithm, collective, size class
+  std::map<Question, Planned> planned_;
+};
+
+}  // namespace tonari

@@ -1,0 +1,23 @@
+#include "select/offset_planner_registry.hpp"
+
+namespace tonari {
+
+std::vector<std::string> OffsetPlannerRegistry::algorithms() const {
+  return algorithm_names(AppliesTo::offsets, rows_);
+}
+
+std::vector<VariantPtr> OffsetPlannerRegistry::variants(const std::string& algorithm,
+                                                        Collective collective, double,
+                                                        std::string& reason) {
+  const OffsetPlanner& found = *find_algorithm(algorithm, AppliesTo::offsets, rows_).offsets;
+  reason = found.applicable(*near_, collective);
+  if (!reason.empty()) return {};
+  const std::pair key(algorithm, collective);
+  if (const auto known = planned_.find(key); known != planned_.end()) return known->second;
+  std::vector<VariantPtr> all;
+  for (OffsetVariant& variant : found.variants(near_, collective))
+    all.push_back(std::make_shared<const OffsetVariant>(std::move(variant)));
+  return planned_.emplace(key, std::move(all)).first->second;
+}
+
+}  // namespace tonari

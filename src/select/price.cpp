@@ -1,0 +1,69 @@
+#include "select/price.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planners/graphs/graph_planner.hpp"
+#include "planners/offsets/offset_planner.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr std::size_t most_simulated_hops = 40'000;  // above that the estimate has to do
+
+// A rank in the middle of the grid stands for all.
+int middle(const Grid& grid) {
+  Vec position;
+  for (int j = 0; j < grid.dimensions(); ++j) position[j] = grid.size(j) / 2;
+  return grid.rank(position);
+}
+
+double price_offsets(const OffsetVariant& variant, const Sizes& sizes, const LogGP& machine,
+                     ChannelCost channel) {
+  if (variant.hops() > most_simulated_hops || sizes.bytes.empty())
+    return estimate(variant, sizes.average, machine, channel);
+  const Plan plan = variant.plan(middle(variant.near().grid), {Storage::separate, 0});
+  const auto bytes = [&](Slice s) -> std::uint64_t {
+    if (variant.collective() == Collective::allgather) return sizes.bytes[0];
+    return sizes.bytes[s.buffer == Buffer::scratch ? plan.scratch_like()[s.block] : s.block];
+  };
+  return simulate(std::span(&plan, 1), bytes, machine, channel);
+}
+
+// From the busiest rank's messages and blocks, and the longest way: no rank knows all plans.
+double price_traffic(const Traffic& traffic, const Sizes& sizes, const LogGP& m,
+                     ChannelCost channel) {
+  const auto out = static_cast<double>(traffic.most_out), in = static_cast<double>(traffic.most_in);
+  if (traffic.messages == 0) return 0;
+  const auto blocks = static_cast<double>(traffic.most_blocks_out + traffic.most_blocks_in);
+  const double message =
+      sizes.average * static_cast<double>(traffic.blocks) / static_cast<double>(traffic.messages);
+  const double segments =
+      channel.segment > 0 ? std::max(1.0, std::ceil(message / static_cast<double>(channel.segment)))
+                          : 1;
+  const bool combined = traffic.blocks > traffic.messages;
+  double processor = (out + in) * segments * m.o;
+  if (channel.typed)
+    processor += combined ? blocks * m.typed_block : 0;
+  else if (combined)
+    processor += blocks * (m.copy_block + sizes.average * m.copy_byte);
+  const double busiest =
+      static_cast<double>(std::max(traffic.most_blocks_out, traffic.most_blocks_in)) *
+      sizes.average;
+  const double network = std::max(out, in) * segments * m.g + busiest * m.G;
+  const bool waits = message / segments > static_cast<double>(m.eager);
+  return std::max(processor, network) +
+         static_cast<double>(traffic.stages) * (m.L + (waits ? m.rendezvous : 0));
+}
+
+}  // namespace
+
+double price(const Variant& variant, const Sizes& sizes, const LogGP& machine,
+             ChannelCost channel) {
+  if (const auto* by_offsets = dynamic_cast<const OffsetVariant*>(&variant))
+    return price_offsets(*by_offsets, sizes, machine, channel);
+  return price_traffic(dynamic_cast<const GraphVariant&>(variant).traffic(), sizes, machine,
+                       channel);
+}
+
+}  // namespace tonari
