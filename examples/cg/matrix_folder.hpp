@@ -1,4 +1,4 @@
-// A matrix dealt out to ranks by rows, as `tonari partition` writes it: a folder of NumPy files of
+// A matrix partitioned by rows, as `tonari partition` writes it: a folder of NumPy files of
 // which every rank reads its own part.
 //
 //   ranges.npy     int64, P + 1   rank p owns the rows ranges[p] to ranges[p + 1] - 1

@@ -58,7 +58,7 @@ def _tonari(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Sparse collective communication: plan it, measure it.
+    """Plans and measures halo exchanges and other sparse communication.
 
     Example:  tonari plan moore:3:1 --bytes 64
     """

@@ -1,5 +1,5 @@
-"""Who sends how much to whom: a communication matrix from a file, or that of a sparse matrix-vector
-product, its columns dealt out to ranks."""
+"""How much each rank sends to each: a communication matrix from a file, or that of a sparse
+matrix-vector product whose columns are partitioned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_RANKS = 1 << 17
 
 @dataclass(frozen=True)
 class Communication:
-    """Rank senders[e] sends words[e] words to rank receivers[e]; no pair twice, nobody sends to
+    """Rank senders[e] sends words[e] words to rank receivers[e]; no pair twice, no rank sends to
     itself.
 
     about  what the file is and how it was read
@@ -71,17 +71,17 @@ def read_communication(path: str, parts: int | None = None) -> Communication:
 def read_product(
     path: str, parts: int | None = None, partition_file: str | None = None
 ) -> Communication:
-    """A matrix, its columns dealt out by the file, or by a partitioner into so many parts."""
+    """A matrix, its columns partitioned by the file, or by a partitioner into `parts` parts."""
     matrix = read_matrix(path)
     size = matrix.shape[1]
     if parts is not None and parts > size:
         raise Error(f"{path} has {size:,} columns, which are too few for --parts {parts}", ARGUMENT)
     if partition_file is not None:
         owners = partition(partition_file, unpacked(partition_file), size, parts)
-        how = f"dealt out by {partition_file}"
+        how = f"partitioned by {partition_file}"
     elif parts is not None:
         owners = make_partition(matrix, parts)
-        how = "dealt out by Mt-KaHyPar"
+        how = "partitioned by Mt-KaHyPar"
     else:
         raise Error(
             "say how many ranks there are: --parts P, or a partition with --partition FILE, "

@@ -85,7 +85,7 @@ def edge_list(path: str, text: bytes) -> np.ndarray:
 
 
 def _numbers(path: str, bare: bytes, dtype: type, widths: tuple[int, ...], rule: str) -> np.ndarray:
-    """A table of numbers, a row per line that is not empty, in one of so many columns."""
+    """A table of numbers, a row per line that is not empty, in one of these numbers of columns."""
     if not bare.strip():
         return np.empty((0, widths[0]), dtype)
     try:

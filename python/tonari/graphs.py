@@ -1,5 +1,5 @@
-"""Directed graphs from files: who sends to whom, of a communication matrix, a mesh, or the rows of
-a matrix dealt out to ranks."""
+"""Directed graphs from files: which rank sends to which, of a communication matrix, a mesh, or a
+matrix partitioned by rows."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def read_graph(path: str, ranks: int | None = None) -> Graph:
     """A graph from an edge list, a METIS graph (FILE.graph, FILE.metis) or a Matrix Market file,
     each plain or gzipped.
 
-    ranks: fewer than the file has rows or vertices: they are dealt out in contiguous blocks, the
-    first ones larger by one where it does not come out even. Of a matrix (and a METIS graph, as
+    ranks: fewer than the file has rows or vertices: they are partitioned into contiguous blocks,
+    the first ones larger by one where it does not come out even. Of a matrix (and a METIS graph, as
     one) rank a then sends to rank b if a row of b has a nonzero in a column of a: what a sparse
     matrix-vector product by rows sends around. Of an edge list it sends along its edges.
     """
@@ -73,7 +73,7 @@ def _from_edges(table: np.ndarray, ranks: int | None, path: str) -> Graph:
         senders, receivers, weights = _merged(
             _owners(senders, size, ranks), _owners(receivers, size, ranks), weights
         )
-        about = f"edge list of {size:,} vertices, dealt out in blocks"
+        about = f"edge list of {size:,} vertices, partitioned into blocks"
     return _graph(ranks or size, senders, receivers, weights, about, path)
 
 
@@ -92,15 +92,16 @@ def _merged(
 
 def _from_matrix(matrix: Matrix, ranks: int | None, path: str, about: str) -> Graph:
     """A communication matrix, entry (i, j) for what rank i sends to rank j, if there are as many
-    ranks as rows; else rows dealt out."""
+    ranks as rows; else its rows partitioned."""
     rows, columns = matrix.shape
     if ranks is not None and ranks > rows:
         raise Error(f"{path} has {rows:,} rows, fewer than the {ranks:,} of --ranks", TOPOLOGY)
     if ranks is None or ranks == rows == columns:
         if rows != columns:
             raise Error(
-                f"{path} is {rows:,} x {columns:,}: to say who sends to whom a matrix must "
-                "be square; --ranks deals out its rows",
+                f"{path} is {rows:,} x {columns:,}: to say which rank sends to which, a "
+                "matrix must "
+                "be square; --ranks partitions its rows",
                 TOPOLOGY,
             )
         return _graph(rows, matrix.rows, matrix.columns, matrix.values, about, path)
@@ -141,7 +142,7 @@ def _graph(
         raise Error(f"{path} has no ranks", FILE)
     if ranks > MOST_RANKS:
         raise Error(
-            f"{path} has {ranks:,} ranks; {MOST_RANKS:,} are the most: --ranks deals them out",
+            f"{path} has {ranks:,} ranks; {MOST_RANKS:,} are the most: --ranks partitions them",
             TOPOLOGY,
         )
     return Graph(ranks, senders.astype(np.int32), receivers.astype(np.int32), weights, about)

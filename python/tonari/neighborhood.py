@@ -49,7 +49,7 @@ class Neighborhood:
         bytes    size of a block
         machine  path of a file with LogGP parameters; None: a generic machine
         rank     whose plan is counted and drawn; None: the one in the middle of the grid
-        ports    at most so many messages of a rank in and out at a time; 0: no limit
+        ports    most messages of a rank in and out at a time; 0: no limit
         storage  "separate" or "alternate": where forwarded blocks wait
         """
         check_range("bytes", bytes, 2**63 - 1)

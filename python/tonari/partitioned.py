@@ -1,4 +1,4 @@
-"""A square matrix dealt out to ranks by rows, each rank's rows consecutive: as NumPy files of which
+"""A square matrix partitioned by rows, each rank's rows consecutive: as NumPy files of which
 every rank reads its own part."""
 
 from __future__ import annotations

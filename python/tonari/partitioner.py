@@ -1,4 +1,4 @@
-"""Columns of a matrix dealt out to ranks by a hypergraph partitioner, so that a product by columns
+"""Columns of a matrix assigned to ranks by a hypergraph partitioner, so that a product by columns
 sends few words."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tonari.graph_files import Matrix
 
 IMBALANCE = 0.03
 SEED = 1
-# Above this many parts, Mt-KaHyPar has a preset for many parts, which is several times as fast for a
+# Above this many parts, Mt-KaHyPar has a preset for many parts. It is several times as fast for a
 # few percent more words.
 MANY = 128
 # With more threads that preset does not give the same twice. The first number that a process asks

@@ -62,8 +62,8 @@ constexpr Setting table[] = {
      true, "which way values take to those who need them"},
     {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4",
      "as MPI_COMM_TYPE_SHARED tells", "neighborhoods, grids, vectors, in place", true,
-     "emulated nodes, for tests: 4 means four consecutive ranks each, 1,3,4 the first nodes and "
-     "one with the rest"},
+     "pretend the ranks are on several nodes, for tests: 4 means nodes of four consecutive ranks; "
+     "1,3,4 means the first nodes, and one with the rest"},
     {"", "TONARI_SHM_DIR", word, "a directory in memory (tmpfs)", "", "shared memory", false,
      "where shared memory lies, which otherwise has no name"},
     {"", "TONARI_CACHE_DIR", word, "a directory", "$XDG_CACHE_HOME/tonari, else ~/.cache/tonari",

@@ -59,7 +59,7 @@ WORD = re.compile(rf"(?<![a-z])(?:{'|'.join(PRIVATE)})(?![a-z])", re.IGNORECASE)
 # Names that programs, scripts and files may have from earlier versions stay accepted.
 EARLIER = re.compile(
     r"tonari_halo_neighbours|TONARI_HALO_NEIGHBOURS|--neighbours|common-neighbourhood|colouring"
-    r"|neighbours(?=; /\* its earlier name)"
+    r"|neighbours(?=[^\n]{0,30}(?:\n[^\n]{0,20})?earlier name)|\bdealt_out\b|`levelled`"
 )
 
 

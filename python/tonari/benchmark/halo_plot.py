@@ -60,7 +60,7 @@ def _draw_exchanges(axis: Any, rows: list[Row], key: str, title: str) -> None:
             "markersize": 3,
         }
         if row["exchange"] in FLOORS:
-            style |= {"color": "grey", "marker": "", "zorder": 1}
+            style |= {"color": "gray", "marker": "", "zorder": 1}
         axis.plot(*zip(*points), label=name, **style)
     axis.set(ylabel="µs", yscale="log", title=title)
 
@@ -68,7 +68,7 @@ def _draw_exchanges(axis: Any, rows: list[Row], key: str, title: str) -> None:
 def _draw_computing(axis: Any, rows: list[Row]) -> None:
     for name, points in computing(rows).items():
         style = (
-            {"color": "grey", "linestyle": ":"}
+            {"color": "gray", "linestyle": ":"}
             if name == "read and write"
             else {"linestyle": "--"}
             if name.endswith("loops")

@@ -66,7 +66,7 @@ def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> None:
                 sizes,
                 [point["median_us"] for point in points],
                 label=label,
-                color="grey",
+                color="gray",
                 linewidth=0.8,
                 linestyle="--",
                 zorder=1,

@@ -53,7 +53,7 @@ def made_up(side: int = SIDE) -> Matrix:
 
 
 class Source:
-    """Where the matrix comes from, and how it is dealt out: a file by Mt-KaHyPar or in blocks, a
+    """Where the matrix comes from, and how it is partitioned: a file by Mt-KaHyPar or in blocks, a
     folder of `tonari partition` as it is, the made-up one in blocks."""
 
     def __init__(self, path: str, blocks: bool = False) -> None:

@@ -47,12 +47,12 @@ def bench(
     ranks: Annotated[
         int | None,
         typer.Option(
-            min=1, max=65536, metavar="N", help="Processes; left out: 2, or as many as hosts."
+            min=1, max=65536, metavar="N", help="Processes; default: 2, or as many as hosts."
         ),
     ] = None,
     mpi: Annotated[
         str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
     ] = "",
     algorithms: Annotated[
         str,
@@ -67,9 +67,7 @@ def bench(
     ] = "",
     dims: Annotated[
         str,
-        typer.Option(
-            metavar="3x3x3", help="The grid of ranks; left out: as MPI_Dims_create likes it."
-        ),
+        typer.Option(metavar="3x3x3", help="The grid of ranks; default: from MPI_Dims_create."),
     ] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
     layout: Annotated[
@@ -80,7 +78,8 @@ def bench(
     ] = "",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
     max_time: Annotated[
-        float, typer.Option(min=0.0, metavar="S", help="At most so many seconds per block size.")
+        float,
+        typer.Option(min=0.0, metavar="S", help="Time limit in seconds, for each block size."),
     ] = 20.0,
     tune: Annotated[
         str,
@@ -89,7 +88,7 @@ def bench(
         ),
     ] = "auto",
     repeat: Annotated[
-        int, typer.Option(min=1, max=100, metavar="N", help="Run everything so often.")
+        int, typer.Option(min=1, max=100, metavar="N", help="Repeat everything N times.")
     ] = 1,
     hosts: Annotated[
         int,
@@ -97,15 +96,18 @@ def bench(
             min=0,
             max=1000,
             metavar="N",
-            help="Spread over so many hosts: network namespaces, TCP between them. Root only.",
+            help="Number of hosts: network namespaces with TCP between them. Only for root.",
         ),
     ] = 0,
     preset: Annotated[
         str,
-        typer.Option(metavar="P", help="An experiment of the paper: " + ", ".join(PRESETS) + "."),
+        typer.Option(metavar="P", help="An experiment of a paper: " + ", ".join(PRESETS) + "."),
     ] = "",
     setup: Annotated[
-        bool, typer.Option("--setup", help="Time the making of neighborhoods and requests instead.")
+        bool,
+        typer.Option(
+            "--setup", help="Time how long making neighborhoods and requests takes instead."
+        ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
     file: Annotated[
@@ -116,8 +118,9 @@ def bench(
         typer.Option(metavar="FILE.png", help="Draw time over block size (.png, .svg, .pdf)."),
     ] = None,
 ) -> None:
-    """Times exchanges: tonari, MPI's neighborhood collectives and plain messages, in one process,
-    round by round, every result verified.
+    """Times exchanges by tonari, MPI's neighborhood collectives and plain messages.
+
+    All candidates run in one process, round by round, and every result is verified.
 
     Example:  tonari bench moore:3:1 --bytes 8,512,4096 --ranks 2 --mpi openmpi
 

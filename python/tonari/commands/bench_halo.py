@@ -38,7 +38,7 @@ def bench_halo(
     ranks: Annotated[int, typer.Option(min=1, max=65536, metavar="N", help="Processes.")] = 2,
     mpi: Annotated[
         str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
     ] = "",
     stencil: Annotated[
         str,
@@ -51,7 +51,7 @@ def bench_halo(
         str,
         typer.Option(
             metavar="E,E,...",
-            help="Names such as layout, or with their storage, such as mapped/layout; left out: "
+            help="Names such as layout, or with their storage, such as mapped/layout; default: "
             "all.",
         ),
     ] = "",
@@ -60,7 +60,7 @@ def bench_halo(
         typer.Option(
             min=0,
             metavar="BYTES",
-            help="To whose multiples mapped regions are padded; 0: the system's page.",
+            help="Mapped regions are padded to multiples of it; 0: the system's page.",
         ),
     ] = 0,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
@@ -69,12 +69,10 @@ def bench_halo(
         typer.Option(
             min=0.0,
             metavar="S",
-            help="At most so many seconds per size, half of them for exchanges and half for steps.",
+            help="Time limit in seconds, for each size: half for exchanges and half for steps.",
         ),
     ] = 20.0,
-    repeat: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Run everything so many times.")
-    ] = 1,
+    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat everything N times.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
     file: Annotated[
         Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
@@ -87,8 +85,10 @@ def bench_halo(
         ),
     ] = None,
 ) -> None:
-    """Times ghost exchanges of a periodic 3-d grid: arrays, bricks and mapped bricks, plain packing
-    and MPI's datatypes, and the floor.
+    """Times ghost exchanges of a periodic 3-d grid, by tonari and by MPI.
+
+    Beside each other stand arrays, bricks and mapped bricks, plain packing, MPI's datatypes, and
+    the floor.
 
     Example:  tonari bench halo --size 64 --ghost 8 --ranks 2 --mpi openmpi
 

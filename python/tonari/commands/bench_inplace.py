@@ -25,20 +25,20 @@ def register(app: typer.Typer) -> None:
 
 def bench_inplace(
     total_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Bytes of a rank's blocks together.")
+        int, typer.Option(min=1, metavar="N", help="Sum of the sizes of a rank's blocks, in bytes.")
     ] = 1 << 20,
     ranks: Annotated[
         str, typer.Option(metavar="N,N,...", help="Processes; one run for each number.")
     ] = "2",
     mpi: Annotated[
         str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
     ] = "",
     memory: Annotated[
         str,
         typer.Option(
             metavar="N,N,...",
-            help="Budgets of temporary memory in bytes, one row each; left out: "
+            help="Budgets of temporary memory in bytes, one row each; default: "
             "65536,1048576,8388608.",
         ),
     ] = "",
@@ -47,7 +47,7 @@ def bench_inplace(
         typer.Option(
             metavar="A,A,...",
             help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, "
-            f"{NAMES['in place']}; left out: all but auto.",
+            f"{NAMES['in place']}; default: all but auto.",
         ),
     ] = "",
     channel: Annotated[
@@ -56,11 +56,11 @@ def bench_inplace(
     sizes: Annotated[
         str,
         typer.Option(
-            metavar="S", help="random: what two ranks exchange is uniformly random; or equal."
+            metavar="S", help="random: uniformly random for each pair of ranks; or equal."
         ),
     ] = "random",
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Of the random sizes.")
+        int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the random sizes.")
     ] = 1,
     general: Annotated[
         bool,
@@ -74,7 +74,7 @@ def bench_inplace(
         typer.Option(
             min=0.0,
             metavar="S",
-            help="At most so many seconds per number of ranks and kind of exchange.",
+            help="Time limit in seconds, for each number of ranks and kind of exchange.",
         ),
     ] = 20.0,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
@@ -88,8 +88,10 @@ def bench_inplace(
         ),
     ] = None,
 ) -> None:
-    """Times and weighs all-to-all exchanges in place: tonari with several budgets of memory, MPI's
-    own, and MPI's with a second buffer.
+    """Measures time and memory of all-to-all exchanges in place, by tonari and by MPI.
+
+    Beside each other stand tonari with several budgets of memory, MPI's own exchange in place, and
+    MPI's with a second buffer.
 
     Example:  tonari bench inplace --total-bytes 67108864 --ranks 2,4,8 --mpi openmpi
     --plot inplace.svg

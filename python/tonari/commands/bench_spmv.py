@@ -38,26 +38,26 @@ def bench_spmv(
         str,
         typer.Argument(
             metavar="[MATRIX|DIR]",
-            help="Square matrix as for `tonari partition`, or a folder that it wrote; left out: "
-            "one that is made up.",
+            help="Square matrix as for `tonari partition`, or a folder that it wrote; default: "
+            "a generated one.",
         ),
     ] = "",
     ranks: Annotated[
         str,
         typer.Option(
             metavar="N,N,...",
-            help="Processes; one run for each number. Left out: 2, or none with --simulate.",
+            help="Processes; one run for each number. Default: 2, or none with --simulate.",
         ),
     ] = "",
     mpi: Annotated[
         str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; left out: the first one of the build."),
+        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
     ] = "",
     kinds: Annotated[
         str,
         typer.Option(
             metavar="K,K,...",
-            help="forward, reverse: exchanges; rows, columns: products; left out: all.",
+            help="forward, reverse: exchanges; rows, columns: products; default: all.",
         ),
     ] = "",
     candidates: Annotated[
@@ -66,7 +66,7 @@ def bench_spmv(
             metavar="A,A,...",
             help="irecv, irecv-persistent, native, native-nonblocking, native-persistent; "
             "tonari's auto and its algorithms for graphs; vector/direct, vector/topology:2,"
-            " vector/node, vector/auto; left out: all that apply.",
+            " vector/node, vector/auto; default: all that apply.",
         ),
     ] = "",
     blocks: Annotated[
@@ -80,38 +80,38 @@ def bench_spmv(
         str,
         typer.Option(
             metavar="P,P,...",
-            help="Also predict the forward exchange on so many ranks, by every planner of `tonari "
-            "share`.",
+            help="Also predict the forward exchange on these numbers of ranks, by every planner of "
+            "`tonari share`.",
         ),
     ] = "",
     schemes: Annotated[
         str,
         typer.Option(
-            metavar="S,S,...", help="Of --simulate: those of `tonari share`; left out: all."
+            metavar="S,S,...", help="For --simulate: schemes of `tonari share`; default: all."
         ),
     ] = "",
     machine: Annotated[
         str,
         typer.Option(
-            metavar="FILE", help="Of --simulate: LogGP parameters; left out: a generic machine."
+            metavar="FILE", help="For --simulate: LogGP parameters; default: a generic machine."
         ),
     ] = "",
     tune: Annotated[
         str,
         typer.Option(
             metavar="MODE",
-            help="tonari_tune of all that tonari makes: auto, off, model or measure.",
+            help="tonari_tune of all tonari requests: auto, off, model or measure.",
         ),
     ] = "auto",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
     max_time: Annotated[
         float,
         typer.Option(
-            min=0.0, metavar="S", help="At most so many seconds per number of ranks and kind."
+            min=0.0, metavar="S", help="Time limit in seconds, for each number of ranks and kind."
         ),
     ] = 20.0,
     repeat: Annotated[
-        int, typer.Option(min=1, max=100, metavar="N", help="Run everything so many times.")
+        int, typer.Option(min=1, max=100, metavar="N", help="Repeat everything N times.")
     ] = 1,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
     file: Annotated[
@@ -124,8 +124,10 @@ def bench_spmv(
         ),
     ] = None,
 ) -> None:
-    """Times the exchanges of sparse matrix-vector products, and whole products: tonari's vectors
-    and alltoallv, MPI's own, plain messages.
+    """Times sparse matrix-vector products and their exchanges, by tonari and by MPI.
+
+    Beside each other stand tonari's vectors and alltoallv, MPI's own collectives and plain
+    messages.
 
     Example:  tonari bench spmv matrix.mtx.gz --ranks 2,4,8,16 --mpi openmpi --plot spmv.svg
 
@@ -162,7 +164,7 @@ def _measure(
     repeat: int,
     progress: Callable[[str], None],
 ) -> list[Row]:
-    progress(f"dealing out rows to {ranks} ranks")
+    progress(f"partitioning rows over {ranks} ranks")
     with tempfile.TemporaryDirectory(prefix="tonari-bench-") as place:
         folder = Path(place)
         write(source.partitioned(ranks), folder)

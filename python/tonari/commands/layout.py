@@ -10,7 +10,7 @@ from tonari import output
 from tonari.core import core
 from tonari.views.layout import show
 
-SEARCH = "Look for an order anew, for at most so many seconds; left out: the one in the table."
+SEARCH = "Look for an order anew, for at most this many seconds; default: the one in the table."
 
 
 def register(app: typer.Typer) -> None:

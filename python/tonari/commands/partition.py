@@ -33,21 +33,24 @@ def partition(
         typer.Option(
             "--output",
             metavar="DIR",
-            help="Where the files go; made if it does not exist.",
+            help="Folder for the files; it is made if it does not exist.",
             show_default=False,
         ),
     ],
     parts: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="P", help="Ranks, by whom the rows are owned.", show_default=False
+            min=1,
+            metavar="P",
+            help="Number of ranks to distribute the rows over.",
+            show_default=False,
         ),
     ] = None,
     partition: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Owners of the rows, one number per line; left out: Mt-KaHyPar finds them.",
+            help="Owners of the rows, one number per line; default: found by Mt-KaHyPar.",
             show_default=False,
         ),
     ] = None,
@@ -62,16 +65,17 @@ def partition(
         bool,
         typer.Option(
             "--laplacian",
-            help="Other values: -1 beside the diagonal, on it one more than there are of these in "
-            "the row.",
+            help="Replace the values: -1 beside the diagonal, and on it one more than there are of "
+            "these in the row.",
         ),
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="What was made, for programs: a JSON array with one row.")
+        bool, typer.Option("--json", help="Sizes for programs: a JSON array with one row.")
     ] = False,
 ) -> None:
-    """Deals the rows of a matrix out to ranks and writes it permuted, each rank's rows consecutive,
-    as NumPy files.
+    """Partitions the rows of a matrix and writes files of which each rank reads its own part.
+
+    The files are NumPy's. The matrix is permuted so that each rank's rows are consecutive:
 
     row_begin, columns (ascending in a row) and values are the permuted matrix by
     rows; rank p owns the rows ranges[p] to ranges[p + 1]; row k of it was row
@@ -86,7 +90,7 @@ def partition(
         )
     with output.status(f"reading {path}") as status:
         matrix = read_for_products(path, with_laplacian=laplacian)
-        status.update("dealing out rows")
+        status.update("partitioning rows")
         owners, count = owners_of(matrix, path, parts, partition_file=partition, blocks=blocks)
         made = permuted(matrix, owners, count)
         write(made, folder)

@@ -16,16 +16,18 @@ from tonari.report import json_row, make_report, prove_plans
 from tonari.views.plan import show
 
 PATTERNS = "moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line."
-DIMS = "Ranks along each dimension; left out: so many that nothing wraps around."
+DIMS = "Ranks along each dimension; default: large enough that nothing wraps around."
 GRAPH = (
     "Instead of a pattern: an edge list, a METIS graph (.graph) or a Matrix Market file, plain "
     "or .gz."
 )
-RANKS = "--graph: deal out the rows, or vertices, to so many ranks."
-NODE_RANKS = "--graph: so many consecutive ranks share a node."
-RANK = "Count and draw for this rank; left out: the one in the middle, or with --graph the busiest."
+RANKS = "--graph: number of ranks to partition the rows, or vertices, over."
+NODE_RANKS = "--graph: number of consecutive ranks that share a node."
+RANK = "Count and draw for this rank; default: the one in the middle, or with --graph the busiest."
 ALGORITHM = "Draw this one instead of the one predicted fastest; --json, --graph: only this one."
-STORAGE = "Where forwarded blocks wait: in a place of their own, or in turns (fewer)."
+STORAGE = (
+    "Where forwarded blocks wait: each in scratch memory of its own, or alternately (less memory)."
+)
 
 
 class Op(str, Enum):
@@ -53,7 +55,9 @@ def plan(
     ] = Op.alltoall,
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
-    periodic: Annotated[str, typer.Option(metavar="1,0,1", help="Which dimensions are.")] = "",
+    periodic: Annotated[
+        str, typer.Option(metavar="1,0,1", help="Which dimensions are periodic.")
+    ] = "",
     bytes: Annotated[int, typer.Option(min=0, metavar="N", help="Size of a block.")] = 64,
     algorithm: Annotated[str, typer.Option(metavar="A", help=ALGORITHM)] = "",
     variants: Annotated[
@@ -61,7 +65,7 @@ def plan(
         typer.Option("--variants", help="All variants, not only the fastest of each algorithm."),
     ] = False,
     machine: Annotated[
-        str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")
+        str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
     ] = "",
     rank: Annotated[int | None, typer.Option(min=0, metavar="R", help=RANK)] = None,
     ports: Annotated[
@@ -79,7 +83,7 @@ def plan(
 ) -> None:
     """Rounds, blocks, bytes and predicted time of every algorithm, without MPI.
 
-    Checks the counts against the formulas of the paper's section 3,
+    Checks the counts against the formulas of Träff 2016, section 3,
     and draws the rounds of one algorithm as text.
 
     "pays below" (crossover_bytes) is the block size from which an algorithm is

@@ -38,14 +38,17 @@ def share(
     parts: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="P", help="Ranks, by whom the columns are owned.", show_default=False
+            min=1,
+            metavar="P",
+            help="Number of ranks to distribute the columns over.",
+            show_default=False,
         ),
     ] = None,
     partition: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Owners of the columns, one number per line; left out: Mt-KaHyPar finds them.",
+            help="Owners of the columns, one number per line; default: found by Mt-KaHyPar.",
             show_default=False,
         ),
     ] = None,
@@ -60,18 +63,17 @@ def share(
         str,
         typer.Option(
             metavar="S,S,...",
-            help="direct, forward-2, ..., sharing-1, sharing-2, balanced; left out: all.",
+            help="direct, forward-2, ..., sharing-1, sharing-2, balanced; default: all.",
         ),
     ] = "",
     machine: Annotated[
-        str, typer.Option(metavar="FILE", help="LogGP parameters; left out: a generic machine.")
+        str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
     ] = "",
     front: Annotated[
         bool,
         typer.Option(
             "--front",
-            help="Plan balanced with every setting, and compare the best of them with each other "
-            "scheme.",
+            help="Plan balanced with every setting, and compare the best with each other scheme.",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
@@ -100,7 +102,7 @@ def share(
     """
     if communication and partition:
         raise typer.BadParameter(
-            "--partition deals out the columns of a matrix; it does not go with --communication"
+            "--partition assigns the columns of a matrix; it does not go with --communication"
         )
     if plot:
         check_file(plot)

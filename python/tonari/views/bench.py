@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark.summary import FLOOR, fastest, label, panels, typical
-from tonari.views import doubts
+from tonari.views import warnings
 
 Row = dict[str, Any]
 
@@ -128,4 +128,4 @@ def _notes(console: Console, rows: list[Row]) -> None:
         f"{' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds",
         style="dim",
     )
-    doubts.show(console, rows, label, "native")
+    warnings.show(console, rows, label, "native")

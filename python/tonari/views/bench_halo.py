@@ -9,7 +9,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, label, memory, sizes, typical
-from tonari.views import doubts
+from tonari.views import warnings
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -143,7 +143,7 @@ def _notes(console: Console, rows: list[Row]) -> None:
     for row in typical(rows):
         if row["exchange"] == "auto":
             console.print(f"{label(row)}: {row['chosen']}", style="dim")
-    doubts.show(console, rows, label, "network")
+    warnings.show(console, rows, label, "network")
 
 
 def _padding(rows: list[Row]) -> Table:

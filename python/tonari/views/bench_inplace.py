@@ -9,7 +9,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark.inplace_plot import exchanges, label
-from tonari.views import doubts
+from tonari.views import warnings
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -72,4 +72,4 @@ def _notes(console: Console, rows: list[Row]) -> None:
         style="dim",
     )
     console.print(f"memory: {first['peak_method']}", style="dim")
-    doubts.show(console, rows, label)
+    warnings.show(console, rows, label)

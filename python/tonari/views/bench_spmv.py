@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark.spmv_summary import KINDS, label, panels, simulated, typical
-from tonari.views import doubts
+from tonari.views import warnings
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -21,7 +21,7 @@ def show(rows: list[Row]) -> None:
     first = rows[0]
     console.print(
         f"[bold]{escape(first['matrix'])}[/]: {first['rows']:,} rows, {first['nonzeros']:,} "
-        f"nonzeros, dealt out by {first['dealt_out']}\n"
+        f"nonzeros, partitioned by {first['dealt_out']}\n"
     )
     for (ranks, kind), members in panels(rows).items():
         one = members[0]
@@ -97,4 +97,4 @@ def _notes(console: Console, rows: list[Row]) -> None:
     for row in typical(rows):
         if label(row).endswith("auto"):
             console.print(f"{label(row)}: {escape(row['chosen'])}", style="dim")
-    doubts.show(console, rows, label, "native")
+    warnings.show(console, rows, label, "native")

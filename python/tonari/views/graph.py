@@ -12,7 +12,7 @@ from tonari import output
 from tonari.graph_report import Degrees, GraphReport, proof_of, reason_of
 from tonari.views.plan import PROOF, pays_below, print_lines
 
-SMALL = 16  # ranks: so many are drawn without being asked
+SMALL = 16  # ranks: up to this many are drawn without being asked
 WIDTH = 80
 
 
