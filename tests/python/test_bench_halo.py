@@ -24,12 +24,11 @@ FIELDS = set(
     copy_us of_network of_network_remote ratio_pack ratio_datatypes repeat ratio_spread
 """.split()
 )
-EXCHANGES = [
-    "array/pack", "array/datatypes", "network", "network-remote", "array/tonari-pack",
-    "array/tonari-datatypes", "array/shift", "array/plan", "array/auto", "brick/basic",
-    "brick/layout", "brick/plan", "brick/auto", "mapped/layout", "mapped/memmap", "mapped/shift",
-    "mapped/plan", "mapped/auto", "mapped/zero-byte",
-]  # fmt: skip
+EXCHANGES = """
+    array/pack array/datatypes network network-remote array/tonari-pack array/tonari-datatypes
+    array/shift array/plan array/auto brick/basic brick/layout brick/plan brick/auto
+    mapped/layout mapped/memmap mapped/shift mapped/plan mapped/auto mapped/zero-byte
+""".split()
 # Of section 3: 26 neighbors, 42 contiguous pieces, 98 regions; dimension by dimension 6; from page
 # to page none.
 MESSAGES = {

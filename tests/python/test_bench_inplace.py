@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,8 @@ ORDERS = ("mpich-order", "linear-shift", "hierarchical-sets")
 OURS = {*ORDERS, "auto", "general"}
 WORD = 8
 FEW_PAGES = 64 * 1024  # beside the budget: what a request and MPI need for their own lists
-QUEUES = (
-    1 << 20
-)  # of MPI's own, in memory that its ranks share; pages count from the first message that takes one
+# Of MPI's own, in memory that its ranks share; pages count from the first message that takes one.
+QUEUES = 1 << 20
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,18 +54,12 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
         f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 4096,65536 --channel "
         "auto,p2p-packed"
     )
-    assert [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found] == [
-        *(
-            (name, "mpi", None)
-            for name in ("native-out-of-place", "native-inplace", "sendrecv-replace")
-        ),
-        *(
-            (name, channel, budget)
-            for name in ORDERS
-            for channel in ("auto", "p2p-packed")
-            for budget in (4096, 65536)
-        ),
-    ]
+    natives = product(
+        ("native-out-of-place", "native-inplace", "sendrecv-replace"), ["mpi"], [None]
+    )
+    ours = product(ORDERS, ("auto", "p2p-packed"), (4096, 65536))
+    asked = [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found]
+    assert asked == [*natives, *ours]
     for row in found:
         assert FIELDS <= row.keys()
         assert not any(isinstance(value, (dict, list)) for value in row.values())
@@ -85,9 +79,10 @@ def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
     )
     general = [row for row in found if row["exchange"] == "general"]
     assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in general] == [
-        ("general", "native-out-of-place", None), ("general", "general", 2048), ("general",
-        "general", 65536),
-    ]  # fmt: skip
+        ("general", "native-out-of-place", None),
+        ("general", "general", 2048),
+        ("general", "general", 65536),
+    ]
     assert all(row["verified"] for row in found)
 
 
@@ -151,19 +146,9 @@ def test_sizes_smaller_than_an_integer_and_than_the_ranks() -> None:
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = [
-        "--total-bytes",
-        "20000",
-        "--ranks",
-        "1,3",
-        "--general",
-        "--rounds",
-        "4",
-        "--output",
-        str(file),
-        "--plot",
-        str(plot),
-    ]
+    options = (
+        f"--total-bytes 20000 --ranks 1,3 --general --rounds 4 --output {file} --plot {plot}"
+    ).split()
     done = run("inplace", *options)
     assert done.returncode == 0, done.stderr
     for count in ("1 rank", "3 ranks"):
