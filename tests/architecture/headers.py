@@ -13,7 +13,8 @@ from rooms import core_headers, other_headers, public_headers
 
 
 def compile_alone(compiler: list[str], header: Path, directories: list[str]) -> str:
-    """The compiler's complaint; empty if it has none. The header comes twice: it must be guarded."""
+    """The compiler's complaint; empty if it has none. The header comes twice: it must be
+    guarded."""
     includes = [f"-I{d}" for d in directories]
     line = f'#include "{header}"\n' * 2
     run = subprocess.run(

@@ -23,7 +23,8 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 
 def room_of(file: str) -> str:
-    """The room of "room/file", the innermost where rooms lie in each other; empty if there is none."""
+    """The room of "room/file", the innermost where rooms lie in each other; empty if there is
+    none."""
     folder = file.rpartition("/")[0]
     while folder and folder not in FLOOR:
         folder = folder.rpartition("/")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -35,8 +36,22 @@ def time_limit(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def words(*arguments: str) -> list[str]:
+    """What stands alone is a line of words as in a shell; several are the words themselves."""
+    return shlex.split(arguments[0]) if len(arguments) == 1 else list(arguments)
+
+
+def refused(done: subprocess.CompletedProcess[str], sentence: str, status: int = 0) -> None:
+    """The process failed (with that status) and said no more than one sentence."""
+    assert done.returncode == status if status else done.returncode != 0
+    assert done.stdout == ""
+    assert done.stderr.startswith("tonari: ") and len(done.stderr.splitlines()) == 1, done.stderr
+    assert sentence in done.stderr, done.stderr
+
+
 def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """call("plan", "moore:2:1") -> what the process `tonari plan moore:2:1` would have left."""
+    """call("plan moore:2:1") -> what the process `tonari plan moore:2:1` would have left."""
+    line = words(*arguments)
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.dict(os.environ, PLAIN | TAKE_TURNS | environment),
@@ -44,9 +59,7 @@ def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
         redirect_stderr(err),
         time_limit(PATIENCE),
     ):
-        status = main(list(arguments))
+        status = main(line)
     if status == INTERRUPTED:  # who wants the command to stop wants the tests to stop
         raise KeyboardInterrupt
-    return subprocess.CompletedProcess(
-        ["tonari", *arguments], status, out.getvalue(), err.getvalue()
-    )
+    return subprocess.CompletedProcess(["tonari", *line], status, out.getvalue(), err.getvalue())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import call
+from command_line import call, words
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -50,7 +50,7 @@ def rows(tonari: Run) -> Callable[..., dict[str, dict[str, Any]]]:
     """rows("moore:2:1") -> the rows of `tonari plan ... --json` by algorithm."""
 
     def plan(*arguments: str) -> dict[str, dict[str, Any]]:
-        done = tonari("plan", *arguments, "--json")
+        done = tonari("plan", *words(*arguments), "--json")
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
         return {row["algorithm"]: row for row in json.loads(done.stdout)}

@@ -4,58 +4,39 @@ from __future__ import annotations
 
 import json
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import built
 import pytest
-from command_line import call
+from command_line import call, refused, words
 
 from tonari.benchmark import inplace_plot
 from tonari.views import bench_inplace as view
 
 BUILT, needs_build, each_mpi = built.marks("tonari_bench_inplace")
-FIELDS = {
-    *(
-        "algorithm",
-        "budget_bytes",
-        "median_us",
-        "peak_extra_bytes",
-        "verified",
-        "exchange",
-        "channel",
-        "requested_channel",
-        "q1_us",
-        "q3_us",
-    ),
-    *(
-        "peak_method",
-        "peak_heap_bytes",
-        "peak_hwm_bytes",
-        "of_copy",
-        "ranks",
-        "mpi",
-        "total_bytes",
-        "moved_bytes",
-        "ratio_native",
-        "rounds",
-    ),
-}
+FIELDS = set(
+    """
+    algorithm budget_bytes median_us peak_extra_bytes verified exchange channel requested_channel
+    q1_us q3_us peak_method peak_heap_bytes peak_hwm_bytes of_copy ranks mpi total_bytes moved_bytes
+    ratio_native rounds
+""".split()
+)
 ORDERS = ("mpich-order", "linear-shift", "hierarchical-sets")
 OURS = {*ORDERS, "auto", "general"}
 WORD = 8
 FEW_PAGES = 64 * 1024  # beside the budget: what a request and MPI need for their own lists
-QUEUES = (
-    1 << 20
-)  # of MPI's own, in memory that its ranks share; pages count from the first message that takes one
+# Of MPI's own, in memory that its ranks share; pages count from the first message that takes one.
+QUEUES = 1 << 20
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return call("bench", *arguments)
+    return call("bench", *words(*arguments))
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
-    done = run("inplace", *arguments, "--rounds", "4", "--max-time", "2", "--json")
+    done = run("inplace", *words(*arguments), "--rounds", "4", "--max-time", "2", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -70,38 +51,20 @@ def bytes_that_move(found: list[dict[str, Any]]) -> int:
 def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
     """Wrong data of MPI's own collective in place is a row, too; everything else must be right."""
     found = rows(
-        "--total-bytes",
-        "40000",
-        "--ranks",
-        ranks,
-        "--mpi",
-        mpi,
-        "--memory",
-        "4096,65536",
-        "--channel",
-        "auto,p2p-packed",
+        f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 4096,65536 --channel "
+        "auto,p2p-packed"
     )
-    assert [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found] == [
-        *(
-            (name, "mpi", None)
-            for name in ("native-out-of-place", "native-inplace", "sendrecv-replace")
-        ),
-        *(
-            (name, channel, budget)
-            for name in ORDERS
-            for channel in ("auto", "p2p-packed")
-            for budget in (4096, 65536)
-        ),
-    ]
+    natives = product(
+        ("native-out-of-place", "native-inplace", "sendrecv-replace"), ["mpi"], [None]
+    )
+    ours = product(ORDERS, ("auto", "p2p-packed"), (4096, 65536))
+    asked = [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found]
+    assert asked == [*natives, *ours]
     for row in found:
         assert FIELDS <= row.keys()
         assert not any(isinstance(value, (dict, list)) for value in row.values())
-        assert (row["exchange"], row["ranks"], row["mpi"], row["total_bytes"]) == (
-            "symmetric",
-            int(ranks),
-            mpi,
-            40000,
-        )
+        expected = ("symmetric", int(ranks), mpi, 40000)
+        assert (row["exchange"], row["ranks"], row["mpi"], row["total_bytes"]) == expected
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["verified"] is True or row["algorithm"] == "native-inplace", row
         assert (row["of_copy"] is None) == (ranks == "1")
@@ -111,23 +74,15 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
 @pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3"])
 def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
     found = rows(
-        "--total-bytes",
-        "40000",
-        "--ranks",
-        ranks,
-        "--mpi",
-        mpi,
-        "--memory",
-        "2048,65536",
-        "--algorithms",
-        "auto",
-        "--general",
+        f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 2048,65536 --algorithms auto "
+        "--general"
     )
     general = [row for row in found if row["exchange"] == "general"]
     assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in general] == [
-        ("general", "native-out-of-place", None), ("general", "general", 2048), ("general",
-        "general", 65536),
-    ]  # fmt: skip
+        ("general", "native-out-of-place", None),
+        ("general", "general", 2048),
+        ("general", "general", 65536),
+    ]
     assert all(row["verified"] for row in found)
 
 
@@ -137,19 +92,8 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
     largest block."""
     total = 6 << 20
     found = rows(
-        "--total-bytes",
-        str(total),
-        "--sizes",
-        "equal",
-        "--ranks",
-        "3",
-        "--mpi",
-        mpi,
-        "--memory",
-        "65536,1048576",
-        "--channel",
-        "auto,p2p-packed",
-        "--general",
+        f"--total-bytes {total} --sizes equal --ranks 3 --mpi {mpi} --memory 65536,1048576 "
+        "--channel auto,p2p-packed --general"
     )
     for row in found:
         extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
@@ -167,7 +111,8 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
 @pytest.mark.more
 @each_mpi
 def test_sizes(mpi: str) -> None:
-    """Equal: two of three blocks come from others. Random: the seed decides, and nothing else does."""
+    """Equal: two of three blocks come from others. Random: the seed decides, and nothing else
+    does."""
     plain = [
         "--total-bytes",
         str(3000 * WORD),
@@ -192,14 +137,8 @@ def test_sizes_smaller_than_an_integer_and_than_the_ranks() -> None:
         assert all(
             row["verified"]
             for row in rows(
-                "--total-bytes",
-                total,
-                "--ranks",
-                "4",
-                "--algorithms",
-                "sendrecv-replace,hierarchical-sets",
-                "--memory",
-                "0,1",
+                f"--total-bytes {total} --ranks 4 --algorithms sendrecv-replace,hierarchical-sets "
+                "--memory 0,1"
             )
         )
 
@@ -207,19 +146,9 @@ def test_sizes_smaller_than_an_integer_and_than_the_ranks() -> None:
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = [
-        "--total-bytes",
-        "20000",
-        "--ranks",
-        "1,3",
-        "--general",
-        "--rounds",
-        "4",
-        "--output",
-        str(file),
-        "--plot",
-        str(plot),
-    ]
+    options = (
+        f"--total-bytes 20000 --ranks 1,3 --general --rounds 4 --output {file} --plot {plot}"
+    ).split()
     done = run("inplace", *options)
     assert done.returncode == 0, done.stderr
     for count in ("1 rank", "3 ranks"):
@@ -249,11 +178,7 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_get_one_sentence(arguments: list[str], sentence: str) -> None:
-    done = run("inplace", *arguments)
-    assert done.returncode != 0
-    assert done.stdout == ""
-    assert done.stderr.startswith("tonari: ") and len(done.stderr.splitlines()) == 1
-    assert sentence in done.stderr
+    refused(run("inplace", *arguments), sentence)
 
 
 def test_two_words_are_a_command_and_in_another_order_a_hint() -> None:

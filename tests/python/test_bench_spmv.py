@@ -12,7 +12,7 @@ from typing import Any
 import built
 import numpy as np
 import pytest
-from command_line import call
+from command_line import call, refused, words
 from tonari.benchmark import spmv_plot
 from tonari.benchmark.launch import ANY_RANKS
 from tonari.benchmark.spmv_matrix import MANY, made_up
@@ -21,42 +21,14 @@ from tonari.partitioned import equal_blocks, permuted, read, read_for_products, 
 from tonari.views import bench_spmv as view
 
 BUILT, needs_build, each_mpi = built.marks("tonari_bench_spmv")
-FIELDS = {
-    *(
-        "kind",
-        "candidate",
-        "chosen",
-        "ranks",
-        "mpi",
-        "mpi_version",
-        "matrix",
-        "dealt_out",
-        "rows",
-        "nonzeros",
-        "words",
-        "most_ghosts",
-        "avg_targets",
-        "most_targets",
-    ),
-    *(
-        "messages",
-        "bytes",
-        "pingpong_us",
-        "median_us",
-        "q1_us",
-        "q3_us",
-        "min_us",
-        "init_us",
-        "rounds",
-        "batch",
-        "ratio_native",
-        "ratio_best",
-        "verified",
-        "disturbed",
-        "repeat",
-    ),
-    *("ratio_spread", "predicted_us", "avg_messages", "words_of_direct", "stages", "machine"),
-}
+FIELDS = set(
+    """
+    kind candidate chosen ranks mpi mpi_version matrix dealt_out rows nonzeros words most_ghosts
+    avg_targets most_targets messages bytes pingpong_us median_us q1_us q3_us min_us init_us rounds
+    batch ratio_native ratio_best verified disturbed repeat ratio_spread predicted_us avg_messages
+    words_of_direct stages machine
+""".split()
+)
 PLAIN = ["irecv", "irecv-persistent", "native", "native-nonblocking", "native-persistent"]
 SIZE = 60
 YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -67,11 +39,11 @@ COUNTS = {
 
 
 def run(*arguments: str, command: str = "bench spmv") -> subprocess.CompletedProcess[str]:
-    return call(*command.split(), *arguments, **YIELD)
+    return call(*command.split(), *words(*arguments), **YIELD)
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
-    done = run(*arguments, "--rounds", "2", "--max-time", "0.2", "--json")
+    done = run(*words(*arguments), "--rounds", "2", "--max-time", "0.2", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -173,12 +145,8 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
                     max(sent),
                     pytest.approx(sum(sent) / ranks),
                 )
-                assert (row["rows"], row["dealt_out"], row["mpi"], row["predicted_us"]) == (
-                    SIZE,
-                    "blocks",
-                    mpi,
-                    None,
-                )
+                expected = (SIZE, "blocks", mpi, None)
+                assert (row["rows"], row["dealt_out"], row["mpi"], row["predicted_us"]) == expected
             bytes_sent = [
                 8 * sum(len(words) for pair, words in pairs.items() if pair[back] == rank)
                 for rank in range(ranks)
@@ -246,11 +214,8 @@ def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
             "balanced, 3 stages",
         } <= by.keys()
         direct = by["direct"]
-        assert (direct["messages"], direct["words"], direct["most_targets"]) == (
-            max(sent),
-            sum(map(len, pairs.values())),
-            max(sent),
-        )
+        expected = (max(sent), sum(map(len, pairs.values())), max(sent))
+        assert (direct["messages"], direct["words"], direct["most_targets"]) == expected
         assert direct["avg_messages"] == pytest.approx(sum(sent) / ranks)
         assert all(
             row["predicted_us"] > 0 and row["verified"] and row["kind"] == "simulated"
@@ -264,23 +229,10 @@ def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
 def test_folders_are_taken_as_they_are(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     assert (
-        run(
-            matrix, "--parts", "2", "--blocks", "--output", str(folder), command="partition"
-        ).returncode
-        == 0
+        run(f"{matrix} --parts 2 --blocks --output {folder}", command="partition").returncode == 0
     )
     found = rows(
-        str(folder),
-        "--ranks",
-        "2",
-        "--kinds",
-        "rows",
-        "--candidates",
-        "irecv,vector/direct",
-        "--repeat",
-        "2",
-        "--tune",
-        "off",
+        f"{folder} --ranks 2 --kinds rows --candidates irecv,vector/direct --repeat 2 --tune off"
     )
     assert [
         (row["candidate"], row["repeat"], row["dealt_out"], row["verified"]) for row in found
@@ -303,19 +255,14 @@ def test_mistakes_get_one_sentence(matrix: str) -> None:
         (["--plot", "picture.txt"], ".png"),
         (["--mpi", "other"], "the build has no other"),
     ):
-        done = run(matrix, "--blocks", *arguments)
-        assert done.returncode != 0 and done.stdout == "" and done.stderr.startswith("tonari: ")
-        assert len(done.stderr.splitlines()) == 1 and sentence in done.stderr, done.stderr
+        refused(run(matrix, "--blocks", *arguments), sentence)
 
 
 @needs_build
 def test_the_program_says_which_file_is_wrong(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     assert (
-        run(
-            matrix, "--parts", "1", "--blocks", "--output", str(folder), command="partition"
-        ).returncode
-        == 0
+        run(f"{matrix} --parts 1 --blocks --output {folder}", command="partition").returncode == 0
     )
     good = {path: path.read_bytes() for path in folder.iterdir()}
     columns = folder / "columns.npy"
@@ -421,11 +368,8 @@ def test_repeats_series_and_plot() -> None:
     axis = Figure().subplots()
     spmv_plot._panel(axis, "", typical(found))
     (line,) = axis.get_lines()
-    assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == (
-        "auto",
-        [2, 8],
-        [20.0, 50.0],
-    )
+    expected = ("auto", [2, 8], [20.0, 50.0])
+    assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == expected
     bars = Figure().subplots()
     spmv_plot._predictions(
         bars,

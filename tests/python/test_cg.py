@@ -51,19 +51,10 @@ def write(folder: Path, matrix: np.ndarray, ranges: list[int], b: np.ndarray | N
 
 
 def run(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        MPIS[mpi]["mpiexec"],
-        "-n",
-        str(ranks),
-        str(Path(MPIS[mpi]["bin"]) / "cg"),
-        *arguments,
-    ]
-    environment = (
-        ANY_RANKS
-        | TAKE_TURNS
-        | dict(os.environ)
-        | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
-    )
+    program = str(Path(MPIS[mpi]["bin"]) / "cg")
+    command = [MPIS[mpi]["mpiexec"], "-n", str(ranks), program, *arguments]
+    settings = {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
+    environment = ANY_RANKS | TAKE_TURNS | dict(os.environ) | settings
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
@@ -161,61 +152,22 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
 
     entries = np.count_nonzero(matrix)
     refused("cut", 2, cut, "columns.npy", f"promises {entries} values")
-    refused(
-        "gone",
-        2,
-        lambda folder: (folder / "values.npy").unlink(),
-        "values.npy",
-        "cannot be read",
-        "tonari partition",
-    )
-    refused(
-        "column",
-        2,
-        replace("columns", entries - 1, n),
-        "columns.npy",
-        f"entry {entries - 1} is column {n}",
-        f"0 to {n - 1}",
-    )
-    refused(
-        "nan",
-        2,
-        replace("values", entries - 3, np.nan),
-        "values.npy",
-        f"entry {entries - 3}",
-        "finite",
-    )
+    gone = lambda folder: (folder / "values.npy").unlink()  # noqa: E731
+    refused("gone", 2, gone, "values.npy", "cannot be read", "tonari partition")
+    last, wrong = entries - 1, (f"entry {entries - 1} is column {n}", f"0 to {n - 1}")
+    refused("column", 2, replace("columns", last, n), "columns.npy", *wrong)
+    nan = replace("values", entries - 3, np.nan)
+    refused("nan", 2, nan, "values.npy", f"entry {entries - 3}", "finite")
     refused("begin", 2, replace("row_begin", n - 1, 0), "row_begin.npy", "rows 100 to", "ascending")
     refused(
         "end", 2, replace("row_begin", n, entries + 1), "columns.npy", f"expected are {entries + 1}"
     )
-    refused(
-        "type",
-        2,
-        lambda folder: np.save(folder / "values.npy", np.ones(entries, np.float32)),
-        "values.npy",
-        "<f8",
-    )
-    refused(
-        "parts",
-        3,
-        lambda folder: None,
-        "ranges.npy",
-        "ranks (3)",
-        "as many ranks as the matrix has parts",
-    )
+    single = lambda folder: np.save(folder / "values.npy", np.ones(entries, "f4"))  # noqa: E731
+    refused("type", 2, single, "values.npy", "<f8")
+    parts = ("ranks (3)", "as many ranks as the matrix has parts")
+    refused("parts", 3, lambda folder: None, "ranges.npy", *parts)
     refused("ranges", 2, replace("ranges", 2, n - 1), "ranges.npy", f"0 to {n}")
-    refused(
-        "b",
-        2,
-        lambda folder: np.save(folder / "b.npy", np.ones(n + 1)),
-        "b.npy",
-        f"expected are {n}",
-    )
-    refused(
-        "text",
-        2,
-        lambda folder: (folder / "ranges.npy").write_text("0 100 " * 20),
-        "ranges.npy",
-        "no .npy file",
-    )
+    longer = lambda folder: np.save(folder / "b.npy", np.ones(n + 1))  # noqa: E731
+    refused("b", 2, longer, "b.npy", f"expected are {n}")
+    text = lambda folder: (folder / "ranges.npy").write_text("0 100 " * 20)  # noqa: E731
+    refused("text", 2, text, "ranges.npy", "no .npy file")

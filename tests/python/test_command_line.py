@@ -26,9 +26,6 @@ def test_a_process_leaves_what_a_call_returns(arguments: list[str]) -> None:
         env=os.environ | PLAIN | {"PYTHONUTF8": "1"},
     )
     same = call(*arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (
-        same.returncode,
-        same.stdout,
-        same.stderr,
-    )
+    expected = (same.returncode, same.stdout, same.stderr)
+    assert (done.returncode, done.stdout, done.stderr) == expected
     assert done.stdout or done.stderr

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-SOURCE = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
+from scripts import BUILD, run_script
 
 
 def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SOURCE / "examples/heat3d/demo.py"), *arguments]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "100"},
-    )
+    return run_script("heat3d/demo.py", *arguments, columns=100)
 
 
 @pytest.fixture

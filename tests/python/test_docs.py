@@ -110,13 +110,8 @@ def compile_program(mpi: dict[str, str], source: Path) -> Path:
         (mpi["mpicxx"], "-std=c++20") if source.suffix == ".cpp" else (mpi["mpicc"], "-std=c99")
     )
     program = source.with_suffix(".out")
-    warnings = [
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-DOMPI_SKIP_MPICXX",
-        "-DMPICH_SKIP_MPICXX",
-    ]  # the old C++ bindings do not pass
+    # The old C++ bindings do not pass.
+    warnings = "-Wall -Wextra -Werror -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX".split()
     flags = [
         standard,
         *warnings,

@@ -1,4 +1,5 @@
-"""Files of grids and NumPy: what it saves is loaded, and what is saved it loads as the same array."""
+"""Files of grids and NumPy: what it saves is loaded, and what is saved it loads as the same
+array."""
 
 from __future__ import annotations
 

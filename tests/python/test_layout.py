@@ -7,6 +7,7 @@ import json
 from itertools import product
 
 import pytest
+from command_line import refused
 
 FIELDS = ["dims", "messages", "basic", "neighbors", "neighbours", "bound", "order"]
 TABLE_1 = [
@@ -46,12 +47,8 @@ def count_messages(order):
 def test_orders_reach_the_bound(tonari, dims, neighbors, bound, basic, search):
     row = layout(tonari, str(dims), *search)
     assert list(row) == FIELDS
-    assert (row["dims"], row["neighbors"], row["bound"], row["basic"]) == (
-        dims,
-        neighbors,
-        bound,
-        basic,
-    )
+    expected = (dims, neighbors, bound, basic)
+    assert (row["dims"], row["neighbors"], row["bound"], row["basic"]) == expected
     assert row["messages"] == bound == count_messages(row["order"])
     assert sorted(row["order"]) == sorted(
         "".join(s) for s in product("-0+", repeat=dims) if set(s) != {"0"}
@@ -104,12 +101,7 @@ def test_neighbors_are_summed_up(tonari, dims):
     ],
 )
 def test_errors_are_one_sentence(tonari, arguments, status, sentence):
-    done = tonari("layout", *arguments)
-    assert done.returncode == status
-    assert done.stdout == ""
-    assert sentence in done.stderr
-    assert done.stderr.startswith("tonari: ")
-    assert done.stderr.count("\n") == 1
+    refused(tonari("layout", *arguments), sentence, status)
 
 
 def test_help_has_an_example(tonari):

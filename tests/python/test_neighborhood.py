@@ -13,16 +13,8 @@ from tonari.errors import ALGORITHM, ARGUMENT, TOPOLOGY
 def test_patterns_are_arrays_of_offsets():
     near = tonari.neighborhood("moore:2:1")
     assert near.offsets.dtype == np.int32
-    assert near.offsets.tolist() == [
-        [-1, -1],
-        [-1, 0],
-        [-1, 1],
-        [0, -1],
-        [0, 1],
-        [1, -1],
-        [1, 0],
-        [1, 1],
-    ]
+    expected = [[-1, -1], [-1, 0], [-1, 1], [0, -1], [0, 1], [1, -1], [1, 0], [1, 1]]
+    assert near.offsets.tolist() == expected
     assert near.dims == (5, 5)
     assert near.periodic == (True, True)
 

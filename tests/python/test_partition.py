@@ -115,18 +115,10 @@ def test_duplicates_add_up_with_their_signs_and_what_is_zero_is_left_out(tmp_pat
     )
     run(path, "--parts", "3", "--blocks", "--output", str(tmp_path / "out"))
     made = read(tmp_path / "out")
-    assert (made.row_begin.tolist(), made.columns.tolist(), made.values.tolist()) == (
-        [0, 1, 2, 2],
-        [0, 2],
-        [-2, -2],
-    )
-    assert [getattr(made, name).dtype for name in NAMES] == [
-        np.int64,
-        np.int64,
-        np.float64,
-        np.int64,
-        np.int64,
-    ]
+    expected = ([0, 1, 2, 2], [0, 2], [-2, -2])
+    assert (made.row_begin.tolist(), made.columns.tolist(), made.values.tolist()) == expected
+    expected = [np.int64, np.int64, np.float64, np.int64, np.int64]
+    assert [getattr(made, name).dtype for name in NAMES] == expected
 
 
 def test_patterns_have_ones_and_a_laplacian_is_positive_definite(tmp_path) -> None:

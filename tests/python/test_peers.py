@@ -19,15 +19,12 @@ import pytest
 from tonari.benchmark.launch import ANY_RANKS
 
 BUILT, needs_build, each_mpi = built.marks("tonari_peers")
-ENVIRONMENT = (
-    ANY_RANKS
-    | built.TAKE_TURNS
-    | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
-)
+SETTINGS = {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
+ENVIRONMENT = ANY_RANKS | built.TAKE_TURNS | SETTINGS
 # The MPI itself does not read other processes' memory.
 NO_READS_BY_MPI = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "UCX_TLS": "^cma"}
 # The launcher lets the others go on where a rank has died.
-GO_ON = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
+GO_ON = {"openmpi": ("--enable-recovery",), "mpich": ("-disable-auto-cleanup",)}
 
 
 def command(
@@ -45,30 +42,15 @@ def run(
     words: list[str], cache: Path, channel: str = "shared", **environment: str
 ) -> list[dict[str, Any]]:
     """What each rank that came to its end reported, in the order of ranks."""
-    folder = (
-        cache / f"reports-{len(list(cache.glob('reports-*')))}"
-        if cache.is_dir()
-        else cache / "reports-0"
-    )
+    folder = cache / f"reports-{len(list(cache.glob('reports-*')))}"
     folder.mkdir(parents=True)
-    env = (
-        os.environ
-        | ENVIRONMENT
-        | {
-            "TONARI_CACHE_DIR": str(cache),
-            "TONARI_CHANNEL": channel,
-            "TONARI_PEERS_REPORTS": str(folder),
-        }
-        | environment
-    )
-    done = subprocess.run(
-        words, capture_output=True, text=True, encoding="utf-8", timeout=90, env=env
-    )
+    places = {"TONARI_CACHE_DIR": str(cache), "TONARI_PEERS_REPORTS": str(folder)}
+    env = os.environ | ENVIRONMENT | places | {"TONARI_CHANNEL": channel} | environment
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=90, env=env)
     reports = [json.loads(path.read_text()) for path in folder.iterdir()]
     assert reports, f"{done.stdout}\n{done.stderr}"
-    assert done.returncode == 0 or "kill" in words, (
-        done.stderr
-    )  # launchers report on the dead as they like
+    # Launchers report on the dead as they like.
+    assert done.returncode == 0 or "kill" in words, done.stderr
     print(done.stderr)  # pytest shows it if the test fails
     return sorted(reports, key=lambda report: report["rank"])
 
@@ -86,9 +68,8 @@ def assert_nothing_is_left(reports: list[dict[str, Any]]) -> None:
     assert [report["mappings"] for report in reports] == [0] * len(reports)
     assert all(is_gone(report["process"]) for report in reports)
     names = [path.name for path in Path("/dev/shm").glob("*")]
-    assert not [
-        name for name in names if "tonari" in name and not name.startswith("tonari-test-")
-    ]  # those are folders of other tests
+    of_other_tests = "tonari-test-"
+    assert not [name for name in names if "tonari" in name and not name.startswith(of_other_tests)]
 
 
 def in_place(algorithm: str) -> list[str]:
@@ -108,9 +89,7 @@ def in_place(algorithm: str) -> list[str]:
 def test_a_killed_rank_is_named_to_the_others(
     mpi: str, size: str, algorithm: str, tmp_path: Path
 ) -> None:
-    words = command(
-        mpi, 3, "kill", "--bytes", size, *in_place(algorithm), launcher=tuple(GO_ON[mpi])
-    )
+    words = command(mpi, 3, "kill", "--bytes", size, *in_place(algorithm), launcher=GO_ON[mpi])
     reports = run(words, tmp_path, TONARI_ALGORITHM="linear" if in_place(algorithm) else algorithm)
     assert [report["rank"] for report in reports] == [0, 1]
     for report in reports:
@@ -122,12 +101,8 @@ def test_a_killed_rank_is_named_to_the_others(
     dead = re.search(r"rank 2 \(process (\d+)\) has ended", sentences)
     assert dead, sentences
     assert is_gone(int(dead[1]))
-    assert all(
-        re.search(
-            r"rank \d \(process \d+\) has ended|rank \d has freed its request", report["sentence"]
-        )
-        for report in reports
-    )
+    reason = r"rank \d \(process \d+\) has ended|rank \d has freed its request"
+    assert all(re.search(reason, report["sentence"]) for report in reports)
     assert_nothing_is_left(reports)
 
 
@@ -136,19 +111,16 @@ def test_a_killed_rank_is_named_to_the_others(
 def test_a_killed_rank_whose_pages_are_ghosts_is_named(
     mpi: str, ranks: int, tmp_path: Path
 ) -> None:
-    reports = run(
-        command(mpi, ranks, "kill", "--grid", "--bytes", "8192", launcher=tuple(GO_ON[mpi])),
-        tmp_path,
-    )
+    words = command(mpi, ranks, "kill", "--grid", "--bytes", "8192", launcher=GO_ON[mpi])
+    reports = run(words, tmp_path)
     assert [report["rank"] for report in reports] == list(range(ranks - 1))
     for report in reports:
         assert "zero-byte" in report["description"]
         assert report["peer_error"], report
         assert report["seconds"] < 8
         assert report["wrong"] == 0
-        assert re.search(rf"rank {ranks - 1} has ended|rank \d has given up", report["sentence"]), (
-            report
-        )
+        reason = rf"rank {ranks - 1} has ended|rank \d has given up"
+        assert re.search(reason, report["sentence"]), report
     assert any(f"rank {ranks - 1} has ended" in report["sentence"] for report in reports)
     assert all(is_gone(report["process"]) for report in reports)
 
@@ -187,14 +159,8 @@ needs_mount = pytest.mark.skipif(
 
 
 def in_small_directory(directory: Path, kib: int, words: list[str]) -> list[str]:
-    return [
-        "unshare",
-        "-m",
-        "sh",
-        "-c",
-        f"mount -t tmpfs -o size={kib}k none {shlex.quote(str(directory))} "
-        f"&& exec {shlex.join(words)}",
-    ]
+    mount = f"mount -t tmpfs -o size={kib}k none {shlex.quote(str(directory))}"
+    return ["unshare", "-m", "sh", "-c", f"{mount} && exec {shlex.join(words)}"]
 
 
 def small_directory(tmp_path: Path) -> Path:
@@ -229,13 +195,8 @@ def test_too_little_memory_to_share_is_no_error(
 def test_too_little_memory_leaves_the_other_candidates(mpi: str, tmp_path: Path) -> None:
     directory = small_directory(tmp_path)
     words = command(mpi, 2, "exchange", "--bytes", "400000")
-    for report in run(
-        in_small_directory(directory, 16, words),
-        tmp_path,
-        "auto",
-        TONARI_TUNE="measure",
-        TONARI_SHM_DIR=str(directory),
-    ):
+    settings = {"TONARI_TUNE": "measure", "TONARI_SHM_DIR": str(directory)}
+    for report in run(in_small_directory(directory, 16, words), tmp_path, "auto", **settings):
         assert (report["code"], report["wrong"]) == (0, 0)
         assert re.search(
             r"^  linear/shared: cannot share \d+ bytes", report["description"], re.MULTILINE
@@ -247,12 +208,8 @@ def test_too_little_memory_leaves_the_other_candidates(mpi: str, tmp_path: Path)
 def test_without_permission_to_read_others_nothing_is_read(mpi: str, tmp_path: Path) -> None:
     arguments = ("exchange", "--bytes", "4000000", "--exchanges", "20")
     free = run(command(mpi, 2, *arguments), tmp_path / "free", TONARI_TUNE="measure")
-    refused = run(
-        command(mpi, 2, *arguments, "--refuse"),
-        tmp_path / "refused",
-        TONARI_TUNE="measure",
-        **NO_READS_BY_MPI,
-    )
+    settings = NO_READS_BY_MPI | {"TONARI_TUNE": "measure"}
+    refused = run(command(mpi, 2, *arguments, "--refuse"), tmp_path / "refused", **settings)
     for report in free + refused:
         assert (report["code"], report["wrong"]) == (0, 0)
     assert all("shared" in report["description"].splitlines()[1] for report in free + refused)
@@ -264,9 +221,8 @@ def test_without_permission_to_read_others_nothing_is_read(mpi: str, tmp_path: P
 @each_mpi
 @pytest.mark.parametrize("size", ["8", built.more("400000")])
 def test_one_thread_is_enough(mpi: str, size: str, tmp_path: Path) -> None:
-    for report in run(
-        command(mpi, 3, "exchange", "--bytes", size, "--threads", "single"), tmp_path
-    ):
+    words = command(mpi, 3, "exchange", "--bytes", size, "--threads", "single")
+    for report in run(words, tmp_path):
         assert (report["code"], report["wrong"], report["mappings"]) == (0, 0, 0)
         assert "shared" in report["description"].splitlines()[1]
 
@@ -291,12 +247,8 @@ def test_small_exchanges_make_no_system_call(mpi: str, tmp_path: Path) -> None:
         directory = tmp_path / str(attempt)
         directory.mkdir()
         traced = ("sh", "-c", f'exec strace -o {shlex.quote(str(directory))}/$$ "$@"', "traced")
-        for report in run(
-            command(mpi, 2, "quiet", before=traced),
-            tmp_path,
-            OMPI_MCA_mpi_yield_when_idle="0",
-            LD_PRELOAD="",
-        ):
+        settings = {"OMPI_MCA_mpi_yield_when_idle": "0", "LD_PRELOAD": ""}
+        for report in run(command(mpi, 2, "quiet", before=traced), tmp_path, **settings):
             assert (report["code"], report["wrong"]) == (0, 0)
         for trace in directory.iterdir():
             calls = [

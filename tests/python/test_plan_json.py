@@ -6,16 +6,11 @@ import json
 
 import pytest
 
-FIELDS = {
-    "algorithm",
-    "variant",
-    "rounds",
-    "messages",
-    "volume_blocks",
-    "bytes",
-    "predicted_us",
-    "crossover_bytes",
-}
+FIELDS = set(
+    """
+    algorithm variant rounds messages volume_blocks bytes predicted_us crossover_bytes
+""".split()
+)
 
 
 def counts(row):

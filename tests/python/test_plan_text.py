@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from command_line import refused
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -91,12 +92,7 @@ def test_help_has_an_example(tonari, command):
     ],
 )
 def test_mistakes_get_one_sentence_and_a_status(tonari, arguments, words):
-    done = tonari("plan", *arguments)
-    assert done.returncode != 0
-    assert done.stdout == ""
-    assert words in done.stderr
-    assert done.stderr.startswith("tonari: ")
-    assert len(done.stderr.splitlines()) == 1
+    refused(tonari("plan", *arguments), words)
 
 
 @pytest.mark.parametrize("text", ["1 0\n1 0 0\n", "1 x\n", "# nothing\n", "1 2 3 4 5 6 7 8 9\n"])

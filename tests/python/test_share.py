@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import words
 from tonari.cli import main
 from tonari.communication import (
     Communication,
@@ -22,16 +23,9 @@ from tonari.sharing_front import SETTINGS
 
 from tonari import Error
 
-FIELDS = [
-    "scheme",
-    "avg_messages",
-    "max_messages",
-    "max_recv",
-    "words",
-    "max_words",
-    "stages",
-    "delivered",
-]
+FIELDS = """
+    scheme avg_messages max_messages max_recv words max_words stages delivered
+""".split()
 DATA = Path(__file__).resolve().parents[1] / "data"
 HEADER = "%%MatrixMarket matrix coordinate {} {}\n"
 
@@ -65,7 +59,7 @@ def pattern(ranks, seed, hubs=2):
 
 
 def share(tonari, *arguments):
-    done = tonari("share", *arguments, "--json")
+    done = tonari("share", *words(*arguments), "--json")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return json.loads(done.stdout)
@@ -96,11 +90,8 @@ def test_direct_is_the_pattern_and_others_relieve_the_busiest(tonari, file):
     direct = by["direct"]
     sent, received = (np.bincount([pair[k] for pair in flows], minlength=40) for k in (0, 1))
     assert direct["avg_messages"] == pytest.approx(sent.mean())
-    assert (direct["max_messages"], direct["max_recv"], direct["stages"]) == (
-        sent.max(),
-        received.max(),
-        1,
-    )
+    expected = (sent.max(), received.max(), 1)
+    assert (direct["max_messages"], direct["max_recv"], direct["stages"]) == expected
     assert (direct["words"], direct["max_words"], direct["overhead_messages"]) == (1, 1, 0)
     for n in range(2, 6):
         assert by[f"forward-{n}"]["stages"] == n
@@ -130,9 +121,7 @@ def test_the_front_dominates_or_says_none(tonari, file):
     """Settings are what the comparison says they are, for a pattern with hubs; the readable form
     fits the terminal."""
     path = file("c.mtx", market(48, [(a, b, w) for (a, b), w in pattern(48, 5).items()]))
-    rows = share(
-        tonari, path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front"
-    )
+    rows = share(tonari, f"{path} --communication --schemes direct,forward-2,sharing-2 --front")
     schemes, settings = (
         [row for row in rows if row["scheme"] != "balanced"],
         [row for row in rows if row["scheme"] == "balanced"],
@@ -234,10 +223,7 @@ def test_a_partitioner_keeps_neighbors_together(file):
 def test_numbers_of_the_data_set(tonari, name, average, most):
     rows = share(
         tonari,
-        str(DATA / "comm512" / f"{name}.mtx.gz"),
-        "--communication",
-        "--schemes",
-        "direct,sharing-1,sharing-2",
+        f"{DATA}/comm512/{name}.mtx.gz --communication --schemes direct,sharing-1,sharing-2",
     )
     by = {row["scheme"]: row for row in rows if not row["variant"]}
     assert round(by["direct"]["avg_messages"], 1) == average

@@ -3,55 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
+from scripts import BUILD, run_script
 
 
-def run_driver(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        str(SOURCE / "examples/strong_scaling/strong_scaling.py"),
-        "--build",
-        str(BUILD),
-        *arguments,
-    ]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "120"},
-    )
+def run_driver(arguments: str) -> subprocess.CompletedProcess[str]:
+    words = ["--build", str(BUILD), *arguments.split()]
+    return run_script("strong_scaling/strong_scaling.py", *words, columns=120)
 
 
 def test_rows_and_picture(tmp_path: Path) -> None:
     picture = tmp_path / "scaling.png"
     done = run_driver(
-        "--cells",
-        "32",
-        "--steps",
-        "4",
-        "--ranks",
-        "1,2",
-        "--storages",
-        "brick,zero-byte",
-        "--plot",
-        str(picture),
-        "--json",
+        f"--cells 32 --steps 4 --ranks 1,2 --storages brick,zero-byte --plot {picture} --json"
     )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
-    assert [(row["ranks"], row["storage"]) for row in rows] == [
-        (1, "brick"),
-        (1, "zero-byte"),
-        (2, "brick"),
-        (2, "zero-byte"),
-    ]
+    expected = [(1, "brick"), (1, "zero-byte"), (2, "brick"), (2, "zero-byte")]
+    assert [(row["ranks"], row["storage"]) for row in rows] == expected
     for row in rows:
         assert row["cells"] == [32, 32, 32] and row["equal"] and row["error"] < 1e-12
         assert row["step_us"][2] >= row["compute_us"][0] > 0
@@ -61,6 +32,6 @@ def test_rows_and_picture(tmp_path: Path) -> None:
 
 
 def test_failure_has_a_reason_and_a_status() -> None:
-    refused = run_driver("--cells", "32", "--ranks", "1", "--storages", "tiles")
+    refused = run_driver("--cells 32 --ranks 1 --storages tiles")
     assert refused.returncode == 1
     assert "there is no storage tiles; there are array brick" in refused.stderr

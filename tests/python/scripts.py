@@ -1,0 +1,21 @@
+"""The Python programs of the examples, as a user starts them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
+
+
+def run_script(name: str, *arguments: str, columns: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SOURCE / "examples" / name), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"NO_COLOR": "1", "COLUMNS": str(columns)},
+    )
