@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iomanip>
 
-#include "base/setting.hpp"
-#include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
 #include "engine/trial.hpp"
@@ -24,17 +21,6 @@ constexpr std::size_t most_finalists = 8;
 constexpr const char* contestants = "2";
 // bytes that candidates may hold together on one rank while they are measured
 constexpr double most_scratch = 256 << 20;
-
-// Seconds for measuring at one init: what rank 0 says. Collective.
-double budget(MPI_Comm comm, Tune tune) {
-  const std::string given = in_environment(setting(SettingId::tune_seconds)).value_or("");
-  double seconds = std::atof(given.c_str());
-  if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
-  stay_together(comm);
-  // ranks that measure for different times would wait for each other
-  check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");
-  return seconds;
-}
 
 std::string wisdom_key(Context& context, const Problem& problem, const Settings& settings) {
   return text(context.machine_key(), "|", contestants, "|", problem_key(problem, settings));
@@ -108,7 +94,7 @@ std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Sett
 // First all candidates on persistent requests, then those in front once more, also without.
 Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings,
                Shadow& shadow, std::string& details) {
-  const double seconds = budget(context.comm(), settings.tune);
+  const double seconds = tune_seconds(context.comm(), settings.tune);
   const std::vector<Timing> first =
       time_candidates(context, candidates, settings, shadow, seconds / 2);
   details = "measured:\n";
@@ -183,8 +169,7 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
 }
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
-  if (settings.tune == Tune::automatic || settings.tune == Tune::measure)
-    settings.tune = Tune::recall;
+  if (measures(settings.tune)) settings.tune = Tune::recall;
   return choose(context, problem, settings, {}, {});
 }
 

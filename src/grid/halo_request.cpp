@@ -1,21 +1,18 @@
 #include "grid/halo_request.hpp"
 
-#include <algorithm>
 #include <array>
-#include <iomanip>
 
 #include "api/handles.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/contest.hpp"
 #include "grid/halo_exchange.hpp"
 #include "grid/halo_plan.hpp"
 
 namespace tonari {
 namespace {
-
-constexpr double budget = 0.05;  // seconds for timing, but at least three rounds
 
 struct HaloSettings {
   std::optional<HaloKind> kind;  // none: auto
@@ -86,11 +83,9 @@ class HaloRun final : public Exchange {
 };
 
 struct HaloCandidate {
-  HaloKind kind;
   std::shared_ptr<Prepared> prepared;
   // free for the others, too, until one is chosen: they run one after the other
   std::size_t tags = 0;
-  double seconds = 0;
 };
 
 const char* channel_of(HaloKind kind) {
@@ -135,7 +130,7 @@ std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& requ
 
 HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloRequest& request,
                               MPI_Info info, const HaloSettings& settings) {
-  HaloCandidate candidate{request.kind, std::make_shared<Prepared>()};
+  HaloCandidate candidate{std::make_shared<Prepared>()};
   Prepared& prepared = *candidate.prepared;
   prepared.context = grid->context();
   prepared.spare = std::make_unique<tonari_request_s>();
@@ -158,80 +153,24 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
   return candidate;
 }
 
-double time_once(Prepared& prepared, MPI_Comm comm) {
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibarrier(comm, &barrier), "MPI_Ibarrier");
-  complete_while_driving(barrier);
-  const double begin = MPI_Wtime();
-  prepared.start();
-  prepared.wait();
-  return MPI_Wtime() - begin;
-}
-
-// Collective: in turns, round by round; the median over rounds of the slowest rank's time.
-void time_all(std::vector<HaloCandidate>& candidates, MPI_Comm comm) {
-  double first = 0;
-  stay_together(comm);
-  for (HaloCandidate& candidate : candidates) first += time_once(*candidate.prepared, comm);
-  int rounds = std::clamp(static_cast<int>(budget / std::max(first, 1e-6)), 3, 200);
-  check_mpi(MPI_Bcast(&rounds, 1, MPI_INT, 0, comm), "MPI_Bcast");
-  std::vector<double> times;
-  times.reserve(static_cast<std::size_t>(rounds) * candidates.size());
-  stay_together(comm);  // nothing fails while others run
-  for (int r = 0; r < rounds; ++r)
-    for (HaloCandidate& candidate : candidates)
-      times.push_back(time_once(*candidate.prepared, comm));
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE,
-                          MPI_MAX, comm),
-            "MPI_Allreduce");
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    std::vector<double> mine;
-    for (std::size_t at = c; at < times.size(); at += candidates.size()) mine.push_back(times[at]);
-    std::ranges::nth_element(mine, mine.begin() + static_cast<std::ptrdiff_t>(mine.size() / 2));
-    candidates[c].seconds = mine[mine.size() / 2];
-  }
-}
-
 HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request, MPI_Info info,
                      const HaloSettings& settings, std::string& details) {
-  std::vector<HaloKind> kinds = kinds_of(grid->shape());
-  const bool measures =
-      settings.common.tune == Tune::automatic || settings.common.tune == Tune::measure;
-  if (settings.kind)
-    kinds = {*settings.kind};
-  else if (!measures)
-    kinds.resize(1);
-  std::vector<HaloCandidate> candidates;
-  candidates.reserve(kinds.size());
-  std::optional<Error> refused;  // the same on all ranks
-  for (const HaloKind kind : kinds) {
-    request.kind = kind;
-    stay_together(grid->context()->comm());
-    try {
-      HaloCandidate candidate{};
-      together(grid->context()->comm(),
-               [&] { candidate = build_candidate(grid, request, info, settings); });
-      candidates.push_back(std::move(candidate));  // by all ranks or by none
-      // no room for it, or an algorithm or channel is asked for that it does not have: others may
-      // do
-    } catch (const Error& error) {
-      if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
-      refused = error;
-      details += text("  ", name(kind), " does not apply: ", error.what(), "\n");
-    }
-  }
-  if (candidates.empty()) throw *refused;
-  const char* reason = settings.kind ? "forced" : "fixed rule";
-  if (candidates.size() > 1) {
-    time_all(candidates, grid->context()->comm());
-    reason = "measured";
-    std::ranges::stable_sort(candidates, {}, &HaloCandidate::seconds);
-    for (const HaloCandidate& c : candidates)
-      details += text("  ", name(c.kind), ": ", std::setprecision(3), c.seconds * 1e6, " us\n");
-  }
-  candidates.front().prepared->reason = reason;
-  candidates.front().prepared->measured = candidates.front().seconds;
-  return std::move(candidates.front());
+  const std::vector<HaloKind> kinds =
+      settings.kind ? std::vector{*settings.kind} : kinds_of(grid->shape());
+  std::vector<HaloCandidate> made(kinds.size());
+  Alternatives ways;
+  for (const HaloKind kind : kinds) ways.names.emplace_back(name(kind));
+  ways.make = [&](std::size_t k) {
+    request.kind = kinds[k];
+    made[k] = build_candidate(grid, request, info, settings);
+  };
+  ways.timed = [&](std::size_t k) -> Exchange& { return *made[k].prepared->exchange; };
+  Decision decision = decide(*grid->context(), settings.common.tune, ways);
+  HaloCandidate& chosen = made[decision.winner];
+  chosen.prepared->reason = settings.kind ? "forced" : decision.reason;
+  chosen.prepared->measured = decision.measured;
+  details = std::move(decision.details);
+  return std::move(chosen);
 }
 
 void describe(const HaloGrid& grid, const HaloRequest& request, const std::string& details,

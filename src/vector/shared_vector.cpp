@@ -6,7 +6,9 @@
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/contest.hpp"
 #include "engine/read_topology.hpp"
+#include "vector/request.hpp"
 
 namespace tonari {
 
@@ -59,16 +61,17 @@ namespace {
 
 struct VectorSettings {
   std::string route = "direct";
-  bool measures = true;
-  std::uint64_t fingerprint() const { return Hash().bytes(route).word(measures).value(); }
+  Tune tune = Tune::automatic;
+  std::uint64_t fingerprint() const {
+    return Hash().bytes(route).word(static_cast<std::uint64_t>(tune)).value();
+  }
 };
 
 VectorSettings read_vector_settings(MPI_Info info) {
   VectorSettings settings;
   if (const auto value = lookup(info, SettingId::route)) settings.route = *value;
   check_route_name(settings.route);
-  const Tune tune = read_settings(info, {}).tune;
-  settings.measures = tune == Tune::automatic || tune == Tune::measure;
+  settings.tune = read_settings(info, {}).tune;
   return settings;
 }
 
@@ -100,11 +103,27 @@ OwnedRanges gather_ranges(const Context& context, OwnedRange own) {
 std::vector<std::string> routes_to_try(const VectorSettings& settings, const Context& context) {
   if (settings.route != "auto") return {settings.route};
   std::vector<std::string> names{"direct"};
-  if (settings.measures && context.ranks() >= 4) names.emplace_back("topology:2");
-  if (settings.measures && context.several_nodes() && context.shares_memory())
-    names.emplace_back("node");
+  if (context.ranks() >= 4) names.emplace_back("topology:2");
+  if (context.several_nodes() && context.shares_memory()) names.emplace_back("node");
   return names;
 }
+
+// A route is timed on a forward exchange of one vector of doubles. Algorithms and channels are
+// measured, too, as for any request: a route is as fast as they are, and what is measured is
+// remembered for the requests to come.
+struct TimedRoute {
+  std::unique_ptr<SharedVector> vector = nullptr;
+  std::vector<double> owned = {}, ghosts = {};
+  std::shared_ptr<Prepared> forward = nullptr;
+
+  Exchange& exchange() {
+    owned.resize(static_cast<std::size_t>(vector->pattern().owned));
+    ghosts.resize(vector->pattern().needs.size());
+    const VectorCall call{Direction::forward, nullptr, MPI_OP_NULL, owned.data(), ghosts.data()};
+    forward = prepare_vector(*vector, call, MPI_INFO_NULL, true);
+    return *forward->exchange;
+  }
+};
 
 }  // namespace
 
@@ -126,25 +145,28 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
   if (!agree(shared->comm(), error, std::span(&print, 1))[0])
     fail_on_different_settings(shared->comm(), info);
 
-  std::vector<std::unique_ptr<SharedVector>> candidates;
-  std::size_t chosen = 0;
+  std::unique_ptr<SharedVector> made;
   together(shared->comm(), [&] {
     shared->update_nodes();
     const auto context = std::make_shared<Context>(shared);
     const OwnedRanges ranges = gather_ranges(*context, own);
     const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
     check_indices(needs, ranges.size(), context->rank());
-    for (const std::string& name : routes_to_try(settings, *context)) {
+    Alternatives routes{routes_to_try(settings, *context), {}, {}};
+    std::vector<TimedRoute> timed(routes.names.size());
+    routes.make = [&](std::size_t k) {
+      const std::string& name = routes.names[k];
       const VectorRoute route = VectorRoute::named(name, *context);
       World& world = shared->world();
       world.together([&] {
-        candidates.push_back(std::make_unique<SharedVector>(
-            context, name, discover(world, ranges, own, needs, route)));
+        timed[k].vector = std::make_unique<SharedVector>(
+            context, name, discover(world, ranges, own, needs, route));
       });
-    }
-    if (candidates.size() > 1) chosen = fastest_route(candidates);
+    };
+    routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };
+    made = std::move(timed[decide(*context, settings.tune, routes).winner].vector);
   });
-  return std::move(candidates[chosen]);
+  return made;
 }
 
 }  // namespace tonari

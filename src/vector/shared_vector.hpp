@@ -58,8 +58,4 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
                                           const std::int64_t indices[], MPI_Info info,
                                           const std::optional<Error>& wrong);
 
-// Collective: index into candidates, the same on all ranks, of the one whose forward exchange of
-// doubles is fastest.
-std::size_t fastest_route(std::span<const std::unique_ptr<SharedVector>> candidates);
-
 }  // namespace tonari
