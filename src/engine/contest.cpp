@@ -8,6 +8,7 @@
 #include "base/setting.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/wisdom.hpp"
 
 namespace tonari {
 namespace {
@@ -156,8 +157,9 @@ class Deciding {
       : context_(context), tune_(tune), alternatives_(alternatives) {}
 
   Decision run() {
-    const std::size_t all = alternatives_.names.size();
-    for (std::size_t k = 0; k < (measures(tune_) ? all : 1); ++k)
+    const std::size_t all = measures(tune_) ? alternatives_.names.size() : 1;
+    if (all > 1 && tune_ == Tune::automatic && follow_wisdom()) return std::move(decision_);
+    for (std::size_t k = 0; k < all; ++k)
       if (make(k)) made_.push_back(k);
     if (made_.empty()) throw *refused_;
     decision_.winner = made_.front();
@@ -167,6 +169,18 @@ class Deciding {
   }
 
  private:
+  std::string key() { return wisdom_key(context_, alternatives_.question); }
+
+  bool follow_wisdom() {
+    const auto known = recall(context_, key());
+    if (!known) return false;
+    const auto& names = alternatives_.names;
+    decision_.winner =
+        static_cast<std::size_t>(std::ranges::find(names, known->label) - names.begin());
+    decision_.reason = "wisdom";
+    return decision_.winner < names.size() && make(decision_.winner);
+  }
+
   // Whether it applies.
   bool make(std::size_t k) {
     stay_together(context_.comm());
@@ -199,6 +213,10 @@ class Deciding {
     for (const std::size_t c : order)
       decision_.details += text("  ", alternatives_.names[made_[c]], ": ", std::setprecision(3),
                                 all[c].seconds * 1e6, " us\n");
+    if (best.steady)
+      remember(context_, key(), {alternatives_.names[decision_.winner]});
+    else
+      decision_.details += unsteady_times;
   }
 
   Context& context_;

@@ -42,18 +42,20 @@ struct Alternatives {
   std::function<void(std::size_t)> make;
   // Collective: what is timed of the k-th, which was made. It lives as long as that.
   std::function<Exchange&(std::size_t)> timed;
+  std::string question = {};  // what the choice depends on, for wisdom
 };
 
 struct Decision {
   std::size_t winner = 0;
-  std::string reason;   // fixed rule, measured
+  std::string reason;   // fixed rule, measured, wisdom
   std::string details;  // lines for tonari_request_describe: what was compared
   double measured = 0;  // seconds; 0 if it was not measured
 };
 
-// Collective, together on the context's communicator: makes the alternatives and finds the fastest,
-// in an eighth of the time for measuring, since each may have measured for itself. Where nothing is
-// to be measured only the first is made. Throws the same on all ranks if none applies.
+// Collective, together on the context's communicator: makes what was remembered, else all
+// alternatives, and finds the fastest in an eighth of the time for measuring, since each may have
+// measured for itself. Where nothing is to be measured only the first is made. Throws the same on
+// all ranks if none applies.
 Decision decide(Context& context, Tune tune, const Alternatives& alternatives);
 
 }  // namespace tonari

@@ -153,6 +153,24 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
   return candidate;
 }
 
+// What the fastest kind depends on.
+std::string question(const GridShape& shape, const HaloSettings& settings) {
+  const Decomposition& parts = shape.parts;
+  Hash hash;
+  for (int k = 0; k < shape.dims(); ++k) {
+    const auto d = static_cast<std::size_t>(k);
+    hash.word(parts.ranks.size(k)).word(parts.ranks.periodic(k)).word(parts.per_rank[d]);
+    hash.word(parts.lower[d]).word(parts.upper[d]).word(shape.brick[d]);
+    for (const std::int64_t cells : parts.cuts[d]) hash.word(cells);
+  }
+  hash.word(shape.element_bytes).word(shape.fields).word(shape.interleaved);
+  hash.word(shape.page).word(shape.huge);
+  const Settings& plan = settings.common;
+  return text("halo|", name(shape.storage), "|", shape.dims(), "|", std::hex, hash.value(),
+              std::dec, "|", settings.reach == Reach::faces ? "faces" : "all", "|", plan.algorithm,
+              "/", plan.variant, "|", plan.channel, "|", plan.ports);
+}
+
 HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request, MPI_Info info,
                      const HaloSettings& settings, std::string& details) {
   const std::vector<HaloKind> kinds =
@@ -165,6 +183,7 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
     made[k] = build_candidate(grid, request, info, settings);
   };
   ways.timed = [&](std::size_t k) -> Exchange& { return *made[k].prepared->exchange; };
+  ways.question = question(grid->shape(), settings);
   Decision decision = decide(*grid->context(), settings.common.tune, ways);
   HaloCandidate& chosen = made[decision.winner];
   chosen.prepared->reason = settings.kind ? "forced" : decision.reason;
