@@ -130,10 +130,8 @@ std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& requ
 
 HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloRequest& request,
                               MPI_Info info, const HaloSettings& settings) {
-  HaloCandidate candidate{std::make_shared<Prepared>()};
+  HaloCandidate candidate{std::make_shared<Prepared>(grid->context())};
   Prepared& prepared = *candidate.prepared;
-  prepared.context = grid->context();
-  prepared.spare = std::make_unique<tonari_request_s>();
   auto run = std::make_unique<HaloRun>(grid);
   prepared.algorithm = name(request.kind);
   prepared.rounds = request.kind == HaloKind::shift ? grid->shape().dims() : 1;
@@ -143,6 +141,7 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
         planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
     prepared.channel = planned->channel, prepared.channel_detail = planned->channel_detail;
     prepared.predicted = planned->predicted, prepared.rounds = planned->rounds;
+    prepared.times = planned->times;
     prepared.description = planned->description;
     run->own(planned);
   } else {
@@ -192,48 +191,49 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
   return std::move(chosen);
 }
 
-void describe(const HaloGrid& grid, const HaloRequest& request, const std::string& details,
-              Prepared& prepared) {
+void describe(const HaloGrid& grid, const HaloRequest& request, double start,
+              const std::string& details, Prepared& prepared) {
   const GridShape& shape = grid.shape();
   const std::string inner = std::move(prepared.description);
-  prepared.description =
+  prepared.describe(
+      start,
       text("halo of copy ", request.copy, ", ", shape.dims(), " dimensions, ",
            request.reach == Reach::faces ? "faces only, " : "", "storage ", name(shape.storage),
            shape.mapped_ghosts ? " with mapped ghosts" : "", ", ", grid.subdomains(),
-           grid.subdomains() == 1 ? " subdomain" : " subdomains", "\nchosen: ", prepared.algorithm,
-           " (", prepared.reason, ")\nsends: ", prepared.exchange->messages(), " messages, ",
-           prepared.exchange->bytes(), " bytes\n", details,
-           inner.empty() ? "" : "as an exchange between neighbors: " + inner);
+           grid.subdomains() == 1 ? " subdomain" : " subdomains"),
+      prepared.algorithm,
+      details + (inner.empty() ? "" : "as an exchange between neighbors: " + inner));
 }
 
 }  // namespace
 
 std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy,
-                                       MPI_Info info, bool has_place) {
+                                       MPI_Info info, Output output) {
   const double start = MPI_Wtime();
+  const MPI_Comm comm = grid->context()->comm();
   HaloSettings settings;
-  const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new request is null");
-    if (copy < 0 || copy >= grid->shape().copies)
-      fail(Errc::argument, "copy ", copy, " does not exist; the grid has ", grid->shape().copies);
-    settings = read_halo_settings(info, grid->shape());
-  });
-  const std::vector<bool> same =
-      agree(grid->context()->comm(), error,
-            std::array<Ballot, 2>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
-  if (!same[0])
-    fail(Errc::mismatch,
-         "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
-  if (!same[1]) fail_on_different_settings(grid->context()->comm(), info);
+  agree_on_arguments(
+      comm, info, output,
+      [&] {
+        if (copy < 0 || copy >= grid->shape().copies)
+          fail(Errc::argument, "copy ", copy, " does not exist; the grid has ",
+               grid->shape().copies);
+        settings = read_halo_settings(info, grid->shape());
+      },
+      [&] {
+        return std::array{Alike{static_cast<std::uint64_t>(copy),
+                                "ranks asked for exchanges of different copies; it must be the "
+                                "same copy on all ranks"},
+                          Alike{settings.fingerprint(), other_settings}};
+      });
   HaloCandidate chosen{};
-  together(grid->context()->comm(), [&] {
+  together(comm, [&] {
     std::string details;
     const HaloRequest request{HaloKind::plan, settings.reach, copy};
     chosen = choose(grid, request, info, settings, details);
-    describe(*grid, request, details, *chosen.prepared);
+    describe(*grid, request, start, details, *chosen.prepared);
   });
   grid->context()->take_tags(chosen.tags);
-  chosen.prepared->init = MPI_Wtime() - start;
   return chosen.prepared;
 }
 

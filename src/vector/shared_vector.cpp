@@ -76,11 +76,11 @@ VectorSettings read_vector_settings(MPI_Info info) {
 }
 
 void check_own(OwnedRange own) {
-  if (own.count < 0) fail(Errc::argument, "owned is ", own.count, "; it must not be negative");
+  if (own.count < 0) fail(Errc::argument, "`owned` is ", own.count, "; it must not be negative");
   if (own.count == 0) return;
-  if (own.first < 0) fail(Errc::argument, "first is ", own.first, "; indices begin at 0");
+  if (own.first < 0) fail(Errc::argument, "`first` is ", own.first, "; indices begin at 0");
   if (own.first > std::numeric_limits<std::int64_t>::max() - own.count)
-    fail(Errc::argument, "first + owned is ", own.first, " + ", own.count,
+    fail(Errc::argument, "`first` + `owned` is ", own.first, " + ", own.count,
          ", which does not fit in 64 bits");
 }
 
@@ -129,7 +129,7 @@ struct TimedRoute {
     owned.resize(static_cast<std::size_t>(vector->pattern().owned));
     ghosts.resize(vector->pattern().needs.size());
     const VectorCall call{Direction::forward, nullptr, MPI_OP_NULL, owned.data(), ghosts.data()};
-    forward = prepare_vector(*vector, call, MPI_INFO_NULL, true);
+    forward = prepare_vector(*vector, call, MPI_INFO_NULL, inside);
     return *forward->exchange;
   }
 };
@@ -138,22 +138,21 @@ struct TimedRoute {
 
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
                                           const std::int64_t indices[], MPI_Info info,
-                                          const std::optional<Error>& wrong) {
+                                          Output output, const std::optional<Error>& wrong) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   VectorSettings settings;
-  const std::optional<Error> error = caught([&] {
-    if (wrong) throw *wrong;
-    check_own(own);
-    if (needed < 0) fail(Errc::argument, "needed is ", needed, "; it must not be negative");
-    if (needed > 0 && !indices)
-      fail(Errc::argument, "the list of indices is null, but ", needed, " are needed");
-    settings = read_vector_settings(info);
-  });
-  const Ballot print = settings.fingerprint();
-  if (!agree(shared->comm(), error, std::span(&print, 1))[0])
-    fail_on_different_settings(shared->comm(), info);
-
+  agree_on_arguments(
+      shared->comm(), info, output,
+      [&] {
+        if (wrong) throw *wrong;
+        check_own(own);
+        if (needed < 0) fail(Errc::argument, "`needed` is ", needed, "; it must not be negative");
+        if (needed > 0 && !indices)
+          fail(Errc::argument, "`indices` is NULL, but ", needed, " are needed");
+        settings = read_vector_settings(info);
+      },
+      [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
   std::unique_ptr<SharedVector> made;
   together(shared->comm(), [&] {
     shared->update_nodes();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "api/agree_on_arguments.hpp"
 #include "api/prepared.hpp"
 #include "vector/program.hpp"
 
@@ -56,6 +57,6 @@ class SharedVector {
 // all ranks learn of it.
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
                                           const std::int64_t indices[], MPI_Info info,
-                                          const std::optional<Error>& wrong);
+                                          Output output, const std::optional<Error>& wrong);
 
 }  // namespace tonari

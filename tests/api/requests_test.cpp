@@ -420,6 +420,13 @@ class Wisdom : public Requests {
     tonari_request_info about;
     EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
     const Outcome mine{about.algorithm, about.reason, about.measured_seconds};
+    // who was decided by a contest says when that has paid
+    const std::string words = tonari_request_describe(request);
+    const bool contest = mine.reason == "measured" || mine.reason == "wisdom";
+    EXPECT_EQ(words.find("\nbreak-even: ") != words.npos, contest) << words;
+    const bool unknown = words.find("break-even: unknown") != words.npos,
+               native = words.find("us  native (predicted") != words.npos;
+    EXPECT_FALSE(native && unknown) << words;
     char both[128] = "";
     const std::string text = mine.algorithm + about.variant + about.channel + mine.reason;
     text.copy(both, sizeof both - 1);

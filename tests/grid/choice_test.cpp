@@ -72,4 +72,21 @@ TEST_F(GridChoice, ObeysTheTimeForMeasuring) {
   EXPECT_GE(rounds_in(choose(small, TONARI_STORAGE_BRICK, "measure").text), 9);
 }
 
+// Ghosts are read where they are, so a plan's blocks must come there.
+TEST_F(GridChoice, ReceiveViewsAreNotForGhosts) {
+  TestGrid t(small, TONARI_STORAGE_ARRAY);
+  tonari_request request = TONARI_REQUEST_NULL;
+  must(tonari_grid_exchange_init(t.grid, 0,
+                                 Info{{"tonari_halo", "plan"},
+                                      {"tonari_channel", "shared"},
+                                      {"tonari_recv_view", "yes"},
+                                      {"tonari_tune", "off"}},
+                                 &request));
+  t.fill(0, 0);
+  must(tonari_start(request));
+  must(tonari_wait(request));
+  EXPECT_TRUE(t.holds(0, 0, false, false)) << tonari_request_describe(request);
+  must(tonari_request_free(&request));
+}
+
 }  // namespace
