@@ -135,8 +135,10 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *
  * Info keys, the same on all ranks. As environment variables (TONARI_HALO for tonari_halo, ...)
  * they win over info.
- *   tonari_halo  auto (default): what applies is timed, within a small budget, and the fastest is
- *                taken. With tonari_tune=off or model: plan on arrays, layout, memmap.
+ *   tonari_halo  auto (default): what was remembered for such a grid, else what applies is timed
+ *                (in an eighth of TONARI_TUNE_SECONDS), and the fastest is taken and remembered.
+ *                With tonari_tune=measure it is timed anyway; with off or model: plan on arrays,
+ *                layout, memmap.
  *       array    pack: gathered by vectorized copies, one message per neighbor
  *                datatypes: MPI gathers, by subarray types, one message per neighbor
  *                shift: two messages per dimension, one dimension after the other, so that ghosts

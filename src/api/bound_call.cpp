@@ -52,7 +52,7 @@ bool BoundCall::NamedType::is(MPI_Datatype other) const {
   return other == type && (!mark || mark_of(other) == mark);
 }
 
-BoundCall::Side::Side(const Given& given, std::size_t blocks) : given_(given) {
+BoundCall::Side::Side(const BufferArguments& given, std::size_t blocks) : given_(given) {
   if (given.form == Form::regular || given.form == Form::v) types_.push_back(named(given.type));
   if (given.form == Form::regular || blocks == 0) return;
   counts_.assign(given.counts, given.counts + blocks);
@@ -61,7 +61,7 @@ BoundCall::Side::Side(const Given& given, std::size_t blocks) : given_(given) {
     std::transform(given.types, given.types + blocks, std::back_inserter(types_), named);
 }
 
-bool BoundCall::Side::same(const Given& given) const {
+bool BoundCall::Side::same(const BufferArguments& given) const {
   if (given.buffer != given_.buffer || given.count != given_.count) return false;
   if (!counts_.empty() && (!given.counts || !given.displacements)) return false;
   if (!std::equal(counts_.begin(), counts_.end(), given.counts) ||

@@ -39,10 +39,10 @@ class BoundCall {
   };
   struct Side {
     Side() = default;
-    Side(const Given& given, std::size_t blocks);
-    bool same(const Given& given) const;
+    Side(const BufferArguments& given, std::size_t blocks);
+    bool same(const BufferArguments& given) const;
 
-    Given given_;  // its arrays may be gone
+    BufferArguments given_;  // its arrays may be gone
     std::vector<int> counts_;
     std::vector<MPI_Aint> displacements_;
     std::vector<NamedType> types_;

@@ -15,55 +15,64 @@ MPI_Aint extent(MPI_Datatype type) {
 
 // Reads one side of an operation.
 struct Side {
-  const char* name;  // "send" or "receive"
+  const char* prefix;  // of the arguments' names: "send", "recv" or ""
   const void* buffer;
   std::size_t blocks;
 
-  TypedBlock block(std::size_t i, int count, MPI_Datatype type, MPI_Aint displacement) const {
-    if (count < 0)
-      fail(Errc::argument, name, " count ", i, " is ", count, "; counts must not be negative");
-    if (type == MPI_DATATYPE_NULL) fail(Errc::argument, name, " type ", i, " is MPI_DATATYPE_NULL");
-    return {displacement, count, type};
+  // The argument, or one entry of it.
+  std::string named(const char* what) const { return text("`", prefix, what, "`"); }
+  std::string named(const char* what, std::size_t i) const {
+    return text("`", prefix, what, "[", i, "]`");
   }
-  void check(const void* counts, const void* displacements, const void* types) const {
+  void check_count(int count, const std::string& name) const {
+    if (count < 0) fail(Errc::argument, name, " is ", count, "; counts must not be negative");
+  }
+  void check_type(MPI_Datatype type, const std::string& name) const {
+    if (type == MPI_DATATYPE_NULL) fail(Errc::argument, name, " is MPI_DATATYPE_NULL");
+  }
+  void check_buffer() const {
     if (buffer == MPI_IN_PLACE)
       fail(Errc::argument, "MPI_IN_PLACE has no meaning in a neighborhood collective");
-    if (blocks > 0 && !counts) fail(Errc::argument, "the array of ", name, " counts is null");
-    if (blocks > 0 && !displacements)
-      fail(Errc::argument, "the array of ", name, " displacements is null");
-    if (blocks > 0 && !types) fail(Errc::argument, "the array of ", name, " types is null");
+  }
+  void require_list(const void* list, const char* what) const {
+    if (blocks > 0 && !list) fail(Errc::argument, named(what), " is NULL");
   }
   // count elements each, one block after the other
   std::vector<TypedBlock> regular(int count, MPI_Datatype type) const {
-    check(this, this, this);
+    check_buffer();
     std::vector<TypedBlock> all;
     if (blocks == 0) return all;
     all.reserve(blocks);
-    const TypedBlock first = block(0, count, type, 0);
+    check_count(count, named("count")), check_type(type, named("type"));
     const MPI_Aint step = checked_multiply<MPI_Aint>(extent(type), count, "size of a block");
     checked_multiply<MPI_Aint>(step, static_cast<MPI_Aint>(blocks), "size of the buffer");
     for (std::size_t i = 0; i < blocks; ++i)
-      all.push_back({step * static_cast<MPI_Aint>(i), first.count, first.type});
+      all.push_back({step * static_cast<MPI_Aint>(i), count, type});
     return all;
   }
   std::vector<TypedBlock> v(const int counts[], const MPI_Aint displacements[],
                             MPI_Datatype type) const {
-    check(counts, displacements, this);
-    if (blocks > 0 && type == MPI_DATATYPE_NULL)
-      fail(Errc::argument, "the ", name, " type is MPI_DATATYPE_NULL");
+    check_buffer();
+    require_list(counts, "counts"), require_list(displacements, "displs");
+    if (blocks > 0) check_type(type, named("type"));
     std::vector<TypedBlock> all;
     const MPI_Aint unit = blocks > 0 ? extent(type) : 0;
-    for (std::size_t i = 0; i < blocks; ++i)
-      all.push_back(
-          block(i, counts[i], type, checked_multiply(displacements[i], unit, "displacement")));
+    for (std::size_t i = 0; i < blocks; ++i) {
+      check_count(counts[i], named("counts", i));
+      all.push_back({checked_multiply(displacements[i], unit, "displacement"), counts[i], type});
+    }
     return all;
   }
   std::vector<TypedBlock> w(const int counts[], const MPI_Aint displacements[],
                             const MPI_Datatype types[]) const {
-    check(counts, displacements, types);
+    check_buffer();
+    require_list(counts, "counts"), require_list(displacements, "displs");
+    require_list(types, "types");
     std::vector<TypedBlock> all;
-    for (std::size_t i = 0; i < blocks; ++i)
-      all.push_back(block(i, counts[i], types[i], displacements[i]));
+    for (std::size_t i = 0; i < blocks; ++i) {
+      check_count(counts[i], named("counts", i)), check_type(types[i], named("types", i));
+      all.push_back({displacements[i], counts[i], types[i]});
+    }
     return all;
   }
 };
@@ -103,8 +112,9 @@ const char* Call::name() const {
   return names[operation()];
 }
 
-std::vector<TypedBlock> read_blocks(const char* name, std::size_t blocks, const Given& given) {
-  const Side side{name, given.buffer, blocks};
+std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
+                                    const BufferArguments& given) {
+  const Side side{prefix, given.buffer, blocks};
   if (given.form == Form::regular) return side.regular(given.count, given.type);
   if (given.form == Form::v) return side.v(given.counts, given.displacements, given.type);
   return side.w(given.counts, given.displacements, given.types);
@@ -115,7 +125,7 @@ Arguments Call::read(const Place& place) const {
   void* into = const_cast<void*>(recv.buffer);
   return in_our_order(
       place, {collective, form(), send.buffer, into, read_blocks("send", blocks_sent(place), send),
-              read_blocks("receive", blocks_received(place), recv)});
+              read_blocks("recv", blocks_received(place), recv)});
 }
 
 void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding) {

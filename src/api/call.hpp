@@ -7,7 +7,7 @@
 namespace tonari {
 
 // One side of a call. What its form does not have stays empty.
-struct Given {
+struct BufferArguments {
   Form form = Form::regular;
   const void* buffer = nullptr;
   int count = 0;                            // regular
@@ -16,15 +16,15 @@ struct Given {
   const MPI_Aint* displacements = nullptr;  // v: in extents of the type, w: in bytes
   const MPI_Datatype* types = nullptr;      // w
 };
-inline Given regular(const void* buffer, int count, MPI_Datatype type) {
+inline BufferArguments regular(const void* buffer, int count, MPI_Datatype type) {
   return {Form::regular, buffer, count, type};
 }
-inline Given v_form(const void* buffer, const int counts[], const MPI_Aint displacements[],
-                    MPI_Datatype type) {
+inline BufferArguments v_form(const void* buffer, const int counts[],
+                              const MPI_Aint displacements[], MPI_Datatype type) {
   return {Form::v, buffer, 0, type, counts, displacements};
 }
-inline Given w_form(const void* buffer, const int counts[], const MPI_Aint displacements[],
-                    const MPI_Datatype types[]) {
+inline BufferArguments w_form(const void* buffer, const int counts[],
+                              const MPI_Aint displacements[], const MPI_Datatype types[]) {
   return {Form::w, buffer, 0, MPI_DATATYPE_NULL, counts, displacements, types};
 }
 
@@ -32,7 +32,7 @@ inline constexpr std::size_t operations = 6;
 
 struct Call {
   Collective collective;
-  Given send, recv;
+  BufferArguments send, recv;
 
   Form form() const { return recv.form; }  // an allgather has one block to send, in all forms
   std::size_t operation() const {
@@ -49,9 +49,10 @@ struct Call {
   Arguments read(const Place& place) const;
 };
 
-// The blocks of one side, as many as `blocks`. name: "send" or "receive", or what else the sentence
-// of an error should call it. Throws as Call::read.
-std::vector<TypedBlock> read_blocks(const char* name, std::size_t blocks, const Given& given);
+// The blocks of one side, as many as `blocks`. prefix: of the names of its arguments: "send",
+// "recv" or "". Throws as Call::read.
+std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
+                                    const BufferArguments& given);
 
 // Blocks that no edge leads to or from become empty: nobody may look at the memory that a program
 // gives for them. binding: of the arguments.

@@ -24,7 +24,7 @@ void check_startable(const tonari_request_s& request, int number = -1) {
 }
 
 void start(tonari_request request) {
-  if (!request) fail(Errc::argument, "the request is null");
+  require(request, "request");
   check_startable(*request);
   request->prepared->exchange->check_start();
   request->active = true;  // also if it fails: test and wait say so again
@@ -79,8 +79,8 @@ bool test_all(int n, const tonari_request* requests, Waiter& waiter) {
 }
 
 void check_list(int n, const tonari_request* requests) {
-  if (n < 0) fail(Errc::argument, "the number of requests is ", n, "; it must not be negative");
-  if (n > 0 && !requests) fail(Errc::argument, "the list of requests is null");
+  if (n < 0) fail(Errc::argument, "`n` is ", n, "; it must not be negative");
+  if (n > 0) require(requests, "requests");
 }
 
 // Who hears that one of several failed does not hear which. So all of them can be freed then, and
@@ -115,7 +115,7 @@ extern "C" int tonari_start(tonari_request request) {
 
 extern "C" int tonari_test(tonari_request request, int* flag) {
   return guarded([&] {
-    if (!flag) fail(Errc::argument, "the place for the flag is null");
+    require(flag, "flag");
     *flag = test(request);
   });
 }
@@ -151,7 +151,7 @@ extern "C" int tonari_waitall(int n, const tonari_request requests[]) {
 
 extern "C" int tonari_request_free(tonari_request* request) {
   return guarded([&] {
-    if (!request) fail(Errc::argument, "the address of the request is null");
+    require(request, "request");
     if (*request) check_free(**request), put_away(std::unique_ptr<tonari_request_s>(*request));
     *request = TONARI_REQUEST_NULL;
   });
@@ -160,8 +160,7 @@ extern "C" int tonari_request_free(tonari_request* request) {
 extern "C" int tonari_request_recv_view(tonari_request request, int block, const void** address,
                                         MPI_Count* bytes) {
   return guarded([&] {
-    if (!request || !address)
-      fail(Errc::argument, request ? "the place for the address is null" : "the request is null");
+    require(request, "request"), require(address, "address");
     const Prepared& p = *request->prepared;
     if (block < 0 || static_cast<std::size_t>(block) >= p.arrivals.size())
       fail(Errc::argument, "receive block ", block, " does not exist; there are ",
@@ -182,9 +181,7 @@ extern "C" const char* tonari_request_describe(tonari_request request) {
 
 extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {
   return guarded([&] {
-    if (!request || !info)
-      fail(Errc::argument,
-           request ? "the place for the information is null" : "the request is null");
+    require(request, "request"), require(info, "info");
     const Prepared& p = *request->prepared;
     *info = {p.algorithm.c_str(),
              p.variant.c_str(),

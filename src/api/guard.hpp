@@ -1,6 +1,8 @@
 // The border between C++ and C: exceptions become codes, sentences are kept for tonari_last_error.
 #pragma once
 
+#include <mpi.h>
+
 #include "base/error.hpp"
 
 namespace tonari {
@@ -18,6 +20,14 @@ int guarded(Work&& work) noexcept {
   } catch (...) {
     return record_current_exception();
   }
+}
+
+// What the program must give. name: of the argument, as the function declares it.
+inline void require(const void* pointer, const char* name) {
+  if (!pointer) fail(Errc::argument, "`", name, "` is NULL");
+}
+inline void require_comm(MPI_Comm comm, const char* name) {
+  if (comm == MPI_COMM_NULL) fail(Errc::argument, "`", name, "` is MPI_COMM_NULL");
 }
 
 }  // namespace tonari

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iomanip>
 
 #include "api/handles.hpp"
 #include "api/in_place_blocks.hpp"
@@ -17,28 +16,53 @@
 namespace tonari {
 namespace {
 
-enum class Sort : std::uint64_t { symmetric, general };
+enum class InPlaceKind : std::uint64_t { symmetric, general };
 
 std::shared_ptr<SharedComm> shared_for(MPI_Comm comm) {
   int between = 0;
   check_mpi(MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter");
   if (between)
     fail(Errc::argument,
-         "the communicator is an intercommunicator; in-place exchanges need an intracommunicator, "
+         "`comm` is an intercommunicator; in-place exchanges need an intracommunicator, "
          "such as MPI_Intercomm_merge makes");
   return SharedComm::of(comm);
 }
 
-// One agreement about errors of any rank, and about what ranks have to do alike.
-void agree_on_call(MPI_Comm comm, const std::optional<Error>& error, Sort sort,
-                   const InPlaceSettings& settings, MPI_Info info) {
-  const std::vector<bool> same = agree(
-      comm, error, std::array<Ballot, 2>{static_cast<std::uint64_t>(sort), settings.fingerprint()});
-  if (!same[0])
-    fail(Errc::mismatch,
-         "some ranks call a symmetric in-place exchange where others call the general one");
-  if (!same[1]) fail_on_different_settings(comm, info);
-}
+// What an in-place call brings, beside its blocks.
+struct InPlaceInit {
+  const double start = MPI_Wtime();
+  std::shared_ptr<SharedComm> shared;
+  std::shared_ptr<Context> context = nullptr;
+  InPlaceSettings settings = {};
+
+  // Collective. read: the blocks.
+  template <class Read>
+  void agree(MPI_Info info, Output output, InPlaceKind kind, Read read) {
+    agree_on_arguments(
+        shared->comm(), info, output,
+        [&] {
+          context = context_on(shared);
+          settings = read_in_place_settings(info);
+          read();
+        },
+        [&] {
+          return std::array{
+              Alike{static_cast<std::uint64_t>(kind),
+                    "some ranks call a symmetric in-place exchange where others call the general "
+                    "one"},
+              Alike{settings.fingerprint(), other_settings}};
+        });
+  }
+
+  // Last.
+  void describe(Prepared& prepared, const std::string& how) const {
+    if (settings.progress_thread) prepared.drive_by_thread();
+    prepared.reason = settings.order ? "forced" : "fixed rule";
+    prepared.describe(start, text("in-place all-to-all between ", context->ranks(), " ranks"),
+                      prepared.algorithm + " " + prepared.channel,
+                      text("may hold ", settings.memory, " bytes\n", how));
+  }
+};
 
 // ---- symmetric
 
@@ -56,7 +80,7 @@ struct Region {
   std::size_t peer;
 };
 
-void check_regions(const char* side, const Given& given, std::size_t ranks, int rank) {
+void check_regions(const char* side, const BufferArguments& given, std::size_t ranks, int rank) {
   std::vector<Region> regions;
   for (std::size_t j = 0; j < ranks; ++j)
     if (given.counts[j] > 0) regions.push_back({given.displacements[j], given.counts[j], j});
@@ -68,7 +92,7 @@ void check_regions(const char* side, const Given& given, std::size_t ranks, int 
            regions[k].peer, " overlap each other");
 }
 
-std::int64_t slots_end(const Given& given, std::size_t ranks) {
+std::int64_t slots_end(const BufferArguments& given, std::size_t ranks) {
   std::int64_t end = 0;
   for (std::size_t j = 0; j < ranks; ++j)
     if (given.counts[j] > 0)
@@ -77,12 +101,14 @@ std::int64_t slots_end(const Given& given, std::size_t ranks) {
   return end;
 }
 
-GeneralProblem read_general(const Given& send, const Given& recv, const Context& context) {
+GeneralProblem read_general(const BufferArguments& send, const BufferArguments& recv,
+                            const Context& context) {
   const auto ranks = static_cast<std::size_t>(context.ranks());
   check_buffer(send);
+  if (send.type == MPI_DATATYPE_NULL) fail(Errc::argument, "`type` is MPI_DATATYPE_NULL");
   // null arrays, negative counts
-  read_blocks("send", ranks, send), read_blocks("receive", ranks, recv);
-  check_displacements("send ", send, ranks), check_displacements("receive ", recv, ranks);
+  read_blocks("send", ranks, send), read_blocks("recv", ranks, recv);
+  check_displacements("send", send, ranks), check_displacements("recv", recv, ranks);
   check_regions("send", send, ranks, context.rank()),
       check_regions("receive", recv, ranks, context.rank());
   GeneralProblem problem;
@@ -92,7 +118,7 @@ GeneralProblem read_general(const Given& send, const Given& recv, const Context&
   problem.extent = extent;
   const std::int64_t slots = std::max(slots_end(send, ranks), slots_end(recv, ranks));
   if (slots > 0 && problem.element->bytes() > 0) {
-    if (!send.buffer) fail(Errc::argument, "buf is null, but there are elements to move");
+    if (!send.buffer) fail(Errc::argument, "`buf` is NULL, but there are elements to move");
     if (extent <= 0)
       fail(Errc::argument, "the extent of the type is ", extent,
            " bytes; displacements in units of it need a positive one");
@@ -119,112 +145,73 @@ std::vector<Bytes> in_bytes(const std::vector<std::uint64_t>& counts, Bytes elem
   return bytes;
 }
 
-// ---- both
-
-void describe(Prepared& prepared, const InPlaceSettings& settings, const std::string& how) {
-  prepared.reason = settings.order ? "forced" : "fixed rule";
-  const std::string ways = prepared.exchange->ways();
-  prepared.description = text(
-      "in-place all-to-all between ", prepared.context->ranks(),
-      " ranks\nchosen: ", prepared.algorithm, " ", prepared.channel, " (", prepared.reason,
-      ")\nsends: ", prepared.exchange->messages(), " messages",
-      ways.empty() ? "" : text(" (", ways, ")"), ", ", prepared.exchange->bytes(), " bytes; holds ",
-      prepared.exchange->scratch_bytes(), " bytes of ", settings.memory, " that it may\n", how);
-}
-
-std::shared_ptr<Prepared> with_handle(const std::shared_ptr<Context>& context) {
-  auto prepared = std::make_shared<Prepared>();
-  prepared->context = context;
-  prepared->spare = std::make_unique<tonari_request_s>();
-  return prepared;
-}
-
-void drive_by_thread(Prepared& prepared, const InPlaceSettings& settings) {
-  if (settings.progress_thread)
-    prepared.exchange = std::make_unique<DrivenExchange>(std::move(prepared.exchange),
-                                                         prepared.context->progress_thread());
-}
-
 }  // namespace
 
-std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, MPI_Info info,
-                                            bool has_place) {
-  const double start = MPI_Wtime();
-  const std::shared_ptr<SharedComm> shared = shared_for(comm);
-  std::shared_ptr<Context> context;
-  InPlaceSettings settings;
+std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm,
+                                            MPI_Info info, Output output) {
+  InPlaceInit init{.shared = shared_for(comm)};
   std::vector<SwapBlock> swapped;
-  const std::optional<Error> error = caught([&] {
-    context = context_on(shared);
-    if (!has_place) fail(Errc::argument, "the place for the new request is null");
-    settings = read_in_place_settings(info);
-    swapped = read_swap_blocks(blocks, static_cast<std::size_t>(context->ranks()), context->rank());
+  init.agree(info, output, InPlaceKind::symmetric, [&] {
+    swapped = read_swap_blocks(blocks, static_cast<std::size_t>(init.context->ranks()),
+                               init.context->rank());
   });
-  agree_on_call(shared->comm(), error, Sort::symmetric, settings, info);
+  Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
-  together(context->comm(), [&] {
+  together(context.comm(), [&] {
     const std::vector<Bytes> sizes = sizes_of(swapped);
-    compare_pairs(*context, sizes, sizes);
+    compare_pairs(context, sizes, sizes);
     Bytes largest = 0;
-    for (int j = 0; j < context->ranks(); ++j)
-      if (j != context->rank()) largest = std::max(largest, sizes[static_cast<std::size_t>(j)]);
-    SwapSettings how{settings.order.value_or(SwapOrder::hierarchical_sets),
-                     settings.channel != "p2p-packed",
-                     settings.memory,
+    for (int j = 0; j < context.ranks(); ++j)
+      if (j != context.rank()) largest = std::max(largest, sizes[static_cast<std::size_t>(j)]);
+    SwapSettings how{init.settings.order.value_or(SwapOrder::hierarchical_sets),
+                     init.settings.channel != "p2p-packed",
+                     init.settings.memory,
                      0,
                      largest,
-                     settings.timeout};
-    look_round(context->comm(), how);
-    InPlace made = make_symmetric(*context, swapped, how);
-    prepared = with_handle(context);
+                     init.settings.timeout};
+    agree_on_limits(context.comm(), how);
+    InPlace made = make_symmetric(context, swapped, how);
+    prepared = std::make_shared<Prepared>(init.context);
     prepared->exchange = std::move(made.exchange);
     prepared->algorithm = name(how.order);
     prepared->channel = made.channel;
-    drive_by_thread(*prepared, settings);
-    describe(*prepared, settings,
-             text(made.refusal.empty() ? "" : "channel shared is not used: " + made.refusal + "\n",
-                  "chunks of at most ", made.chunk, " bytes where they go by MPI\n"));
+    init.describe(
+        *prepared,
+        text(made.refusal.empty() ? "" : "channel shared is not used: " + made.refusal + "\n",
+             "chunks of at most ", made.chunk, " bytes where they go by MPI\n"));
   });
-  prepared->init = MPI_Wtime() - start;
   return prepared;
 }
 
-std::shared_ptr<Prepared> prepare_general(const Given& send, const Given& recv, MPI_Comm comm,
-                                          MPI_Info info, bool has_place) {
-  const double start = MPI_Wtime();
-  const std::shared_ptr<SharedComm> shared = shared_for(comm);
-  std::shared_ptr<Context> context;
-  InPlaceSettings settings;
+std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const BufferArguments& recv,
+                                          MPI_Comm comm, MPI_Info info, Output output) {
+  InPlaceInit init{.shared = shared_for(comm)};
+  InPlaceSettings& settings = init.settings;
   GeneralProblem problem;
-  const std::optional<Error> error = caught([&] {
-    context = context_on(shared);
-    if (!has_place) fail(Errc::argument, "the place for the new request is null");
-    settings = read_in_place_settings(info);
+  init.agree(info, output, InPlaceKind::general, [&] {
     if (settings.order_by_key)
       fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '",
            name(settings.order.value_or(SwapOrder::hierarchical_sets)),
            "', an order of symmetric swaps; leave it out of the general exchange");
     settings.order.reset();
-    problem = read_general(send, recv, *context);
+    problem = read_general(send, recv, *init.context);
   });
-  agree_on_call(shared->comm(), error, Sort::general, settings, info);
+  Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
-  together(context->comm(), [&] {
+  together(context.comm(), [&] {
     const Bytes element = problem.element->bytes();
-    compare_pairs(*context, in_bytes(problem.send_counts, element),
+    compare_pairs(context, in_bytes(problem.send_counts, element),
                   in_bytes(problem.recv_counts, element));
-    context->reserve_tags(GeneralExchange::tags);
-    prepared = with_handle(context);
-    const WaitPolicy wait{context->node()->crowded(), settings.timeout};
+    context.reserve_tags(GeneralExchange::tags);
+    prepared = std::make_shared<Prepared>(init.context);
+    const WaitPolicy wait{context.node()->crowded(), settings.timeout};
     prepared->exchange = std::make_unique<GeneralExchange>(
-        context->shared_comm(), context->first_tag(), std::move(problem), settings.memory, wait);
+        context.shared_comm(), context.first_tag(), std::move(problem), settings.memory, wait);
     prepared->algorithm = "general";
     prepared->channel = "p2p-packed";
-    drive_by_thread(*prepared, settings);
-    describe(*prepared, settings, "");
+    init.describe(*prepared, "");
   });
-  context->take_tags(GeneralExchange::tags);
-  prepared->init = MPI_Wtime() - start;
+  context.take_tags(GeneralExchange::tags);
   return prepared;
 }
 

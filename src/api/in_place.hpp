@@ -5,17 +5,18 @@
 
 #include <memory>
 
+#include "api/agree_on_arguments.hpp"
 #include "api/call.hpp"
 #include "api/prepared.hpp"
 
 namespace tonari {
 
-// Collective over comm, which is not null. has_place: whether the program gave a place for the
-// request; here, where all ranks learn of it. Symmetric: block j is swapped with rank j.
-std::shared_ptr<Prepared> prepare_symmetric(const Given& blocks, MPI_Comm comm, MPI_Info info,
-                                            bool has_place);
+// Collective over comm, which is not null. output: for the request. Symmetric: block j is swapped
+// with rank j.
+std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm,
+                                            MPI_Info info, Output output);
 // General: both in v form, of the same buffer and type.
-std::shared_ptr<Prepared> prepare_general(const Given& send, const Given& recv, MPI_Comm comm,
-                                          MPI_Info info, bool has_place);
+std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const BufferArguments& recv,
+                                          MPI_Comm comm, MPI_Info info, Output output);
 
 }  // namespace tonari

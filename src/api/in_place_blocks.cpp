@@ -91,7 +91,7 @@ void check_addresses(const std::vector<Read>& blocks) {
   for (const Read& read : blocks)
     if (read.block.bytes > 0 && read.span().first < first_page)
       fail(Errc::argument, "block ", read.number, " has ", read.block.bytes,
-           " bytes, but buf is null");
+           " bytes, but `buf` is NULL");
 }
 
 void check_elements(const std::vector<Read>& blocks, int rank) {
@@ -134,16 +134,16 @@ void check_overlaps(const std::vector<Read>& blocks, int rank) {
 
 }  // namespace
 
-void check_buffer(const Given& given) {
+void check_buffer(const BufferArguments& given) {
   if (given.buffer == MPI_IN_PLACE)
-    fail(Errc::argument, "buf is MPI_IN_PLACE; give the buffer itself");
+    fail(Errc::argument, "`buf` is MPI_IN_PLACE; give the buffer itself");
 }
 
-void check_displacements(const char* side, const Given& given, std::size_t ranks) {
+void check_displacements(const char* prefix, const BufferArguments& given, std::size_t ranks) {
   if (!given.displacements) return;  // missing where they are needed: said when they are read
   for (std::size_t j = 0; j < ranks; ++j)
     if (given.displacements[j] < 0)
-      fail(Errc::argument, side, "displacement ", j, " is ", given.displacements[j],
+      fail(Errc::argument, "`", prefix, "displs[", j, "]` is ", given.displacements[j],
            "; in place they are counted from buf and must not be negative");
 }
 
@@ -163,12 +163,12 @@ bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_
 }
 
 // The block for the rank itself does not move, but must not overlap another, as in MPI.
-std::vector<SwapBlock> read_swap_blocks(const Given& given, std::size_t ranks, int rank) {
+std::vector<SwapBlock> read_swap_blocks(const BufferArguments& given, std::size_t ranks, int rank) {
   check_buffer(given);
   check_displacements("", given, ranks);
   Shapes shapes;
   std::vector<Read> blocks;
-  for (const TypedBlock& typed : read_blocks("block", ranks, given))
+  for (const TypedBlock& typed : read_blocks("", ranks, given))
     blocks.push_back(read_block(given.buffer, typed, shapes.of(typed.type), blocks.size()));
   check_addresses(blocks);
   check_elements(blocks, rank);

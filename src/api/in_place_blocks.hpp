@@ -15,12 +15,12 @@ namespace tonari {
 // Errc::buffers (blocks, or elements of one, share a byte), Errc::overflow, Errc::mpi. What is kept
 // takes memory for one element of each type; only blocks whose spans interleave are looked at
 // element by element.
-std::vector<SwapBlock> read_swap_blocks(const Given& given, std::size_t ranks, int rank);
+std::vector<SwapBlock> read_swap_blocks(const BufferArguments& given, std::size_t ranks, int rank);
 
 // ---- of both kinds of exchanges in place
 
-void check_buffer(const Given& given);
-void check_displacements(const char* side, const Given& given, std::size_t ranks);
+void check_buffer(const BufferArguments& given);
+void check_displacements(const char* prefix, const BufferArguments& given, std::size_t ranks);
 
 // Whether some of `count` elements, each extent bytes after the last (all of them fit: span_of),
 // share a byte, or one has a byte twice.

@@ -1,6 +1,4 @@
 // The in-place all-to-all exchanges as C functions: persistent, non-blocking, blocking.
-#include "api/guard.hpp"
-#include "api/handles.hpp"
 #include "api/in_place.hpp"
 #include "api/request.hpp"
 
@@ -10,38 +8,27 @@ namespace {
 
 // What is called: send is empty if it is symmetric.
 struct InPlaceCall {
-  Given blocks, send = {};
+  BufferArguments blocks, send = {};
   bool general = false;
   MPI_Comm comm;
   MPI_Info info;
 };
 
-std::shared_ptr<Prepared> prepare(const InPlaceCall& call, bool has_place) {
-  if (call.comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-  return call.general ? prepare_general(call.send, call.blocks, call.comm, call.info, has_place)
-                      : prepare_symmetric(call.blocks, call.comm, call.info, has_place);
+auto preparing(const InPlaceCall& call) {
+  return [&call](Output output) {
+    require_comm(call.comm, "comm");
+    return call.general ? prepare_general(call.send, call.blocks, call.comm, call.info, output)
+                        : prepare_symmetric(call.blocks, call.comm, call.info, output);
+  };
 }
 
 int made(const InPlaceCall& call, tonari_request* request) {
-  return guarded([&] { *request = request_of(prepare(call, request != nullptr)); });
+  return init_request(request, preparing(call));
 }
-
 int started(const InPlaceCall& call, tonari_request* request) {
-  return guarded([&] {
-    std::shared_ptr<Prepared> prepared = prepare(call, request != nullptr);
-    prepared->start();
-    *request = request_of(std::move(prepared));
-    (*request)->active = (*request)->once = true;
-  });
+  return start_once(request, preparing(call));
 }
-
-int completed(const InPlaceCall& call) {
-  return guarded([&] {
-    const std::shared_ptr<Prepared> prepared = prepare(call, true);
-    prepared->start();
-    prepared->wait();
-  });
-}
+int completed(const InPlaceCall& call) { return run_once(preparing(call)); }
 
 InPlaceCall regular_call(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info) {
   return {regular(buf, count, type), {}, false, comm, info};

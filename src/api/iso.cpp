@@ -79,7 +79,7 @@ template <class Init>
 int init_on(MPI_Comm isocomm, Init init) {
   const Attached* attached = attached_to(isocomm);
   if (!attached) {
-    return raise(isocomm, record("the communicator has no isomorphic neighborhood; pass the one "
+    return raise(isocomm, record("`isocomm` has no isomorphic neighborhood; pass the one "
                                  "that Iso_neighborhood_create returned in isocomm",
                                  Errc::topology));
   }
@@ -87,8 +87,7 @@ int init_on(MPI_Comm isocomm, Init init) {
 }
 
 int require(const Iso_request* request) {
-  return request ? TONARI_SUCCESS
-                 : record("the address of the Iso_request is null; pass &request", Errc::argument);
+  return request ? TONARI_SUCCESS : record("`request` is NULL; pass &request", Errc::argument);
 }
 
 MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
@@ -110,7 +109,7 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[]
   // this one.
   int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates,
                                              MPI_INFO_NULL, &near);
-  if (!isocomm) code = record("the place for isocomm is null", Errc::argument);
+  if (!isocomm) code = record("`isocomm` is NULL", Errc::argument);
   if (code != TONARI_SUCCESS) return raise(cartcomm, code);
   code = guarded([&] { *isocomm = with_attribute(cartcomm, near); });
   if (code != TONARI_SUCCESS) tonari_neighborhood_free(&near);

@@ -1,13 +1,13 @@
 #include <algorithm>
+#include <array>
 #include <vector>
 
-#include "api/guard.hpp"
+#include "api/agree_on_arguments.hpp"
 #include "api/handles.hpp"
 #include "api/promises.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
-#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
 
@@ -28,9 +28,8 @@ Grid require_grid(MPI_Comm cart) {
 }
 
 std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
-  if (s < 0) fail(Errc::argument, "the number of neighbors is ", s, "; it must not be negative");
-  if (s > 0 && !offsets)
-    fail(Errc::argument, "the list of offsets is null, but there are ", s, " neighbors");
+  if (s < 0) fail(Errc::argument, "`s` is ", s, "; the number of neighbors must not be negative");
+  if (s > 0 && !offsets) fail(Errc::argument, "`offsets` is NULL, but there are ", s, " neighbors");
   std::vector<Vec> list(s);
   for (int i = 0; i < s; ++i)
     std::copy_n(offsets + static_cast<std::ptrdiff_t>(i) * d, d, list[i].begin());
@@ -72,55 +71,64 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
+// Collective, where all ranks have agreed. of(): a context.
+template <class MakeContext>
+std::unique_ptr<tonari_neighborhood_s> handle_of(SharedComm& shared, MakeContext of) {
+  shared.update_nodes();
+  auto handle = std::make_unique<tonari_neighborhood_s>();
+  handle->context = of();
+  return handle;
+}
+
 tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info,
-                           bool has_place) {
+                           Output output) {
   require_one_group(cart);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
-  const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new neighborhood is null");
-    Grid grid = require_grid(cart);
-    std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
-    near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
-    settings = read_neighborhood_settings(info);
-    if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
-  });
-  const Ballot words[] = {near ? near->fingerprint() : 0, settings.fingerprint()};
-  const std::vector<bool> same = agree(shared->comm(), error, words);
+  const Agreement agreement = agree_on_arguments(
+      shared->comm(), info, output,
+      [&] {
+        Grid grid = require_grid(cart);
+        std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
+        near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
+        settings = read_neighborhood_settings(info);
+        if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
+      },
+      [&] {
+        return std::array{Alike{near ? near->fingerprint() : 0},
+                          Alike{settings.fingerprint(), other_settings}};
+      });
   std::unique_ptr<tonari_neighborhood_s> handle;
   together(shared->comm(), [&] {
-    if (!same[0]) explain_difference(shared->comm(), *near);
-    if (!same[1]) fail_on_different_settings(shared->comm(), info);
-    shared->update_nodes();
-    handle = std::make_unique<tonari_neighborhood_s>();
-    handle->context = std::make_shared<Context>(shared, near, settings);
+    if (!agreement.same[0]) explain_difference(shared->comm(), *near);
+    handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, near, settings); });
   });
   return handle.release();
 }
 
 // Collective. read: this rank's lists; may throw.
 template <class Read>
-tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, bool has_place, Read read) {
+tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Read read) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   TopologyLists lists;
   Settings settings;
-  const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new neighborhood is null");
-    lists = read();
-    settings = read_neighborhood_settings(info);
-    if (settings.exact_byte_communications) check_weights(lists, rank_in(comm));
-  });
-  const Ballot words[] = {settings.fingerprint(), lists.grid.has_value()};
-  const std::vector<bool> same = agree(shared->comm(), error, words);
+  const Agreement agreement = agree_on_arguments(
+      shared->comm(), info, output,
+      [&] {
+        lists = read();
+        settings = read_neighborhood_settings(info);
+        if (settings.exact_byte_communications) check_weights(lists, rank_in(comm));
+      },
+      [&] {
+        return std::array{Alike{settings.fingerprint(), other_settings},
+                          Alike{lists.grid.has_value()}};
+      });
   std::unique_ptr<tonari_neighborhood_s> handle;
   together(shared->comm(), [&] {
-    if (!same[0]) fail_on_different_settings(shared->comm(), info);
-    if (!same[1]) lists.grid.reset();
-    shared->update_nodes();
-    handle = std::make_unique<tonari_neighborhood_s>();
-    handle->context = std::make_shared<Context>(shared, lists, settings);
+    if (!agreement.same[1]) lists.grid.reset();
+    handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, lists, settings); });
     if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
   });
   return handle.release();
@@ -149,9 +157,8 @@ using namespace tonari;
 extern "C" int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[],
                                                MPI_Info info, tonari_neighborhood* near) {
   return guarded([&] {
-    if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-    const tonari_neighborhood made = create(cart, s, offsets, info, near != nullptr);
-    *near = made;
+    require_comm(cart, "cart");
+    *near = create(cart, s, offsets, info, {near, "near"});
   });
 }
 
@@ -160,8 +167,8 @@ extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, 
                                                    const int destinations[], const int* destweights,
                                                    MPI_Info info, tonari_neighborhood* near) {
   return guarded([&] {
-    if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-    const tonari_neighborhood made = create_graph(comm, info, near != nullptr, [&] {
+    require_comm(comm, "comm");
+    *near = create_graph(comm, info, {near, "near"}, [&] {
       TopologyLists lists;
       lists.sources = read_ranks(comm, indegree, sources, "source");
       lists.targets = read_ranks(comm, outdegree, destinations, "destination");
@@ -170,24 +177,21 @@ extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, 
       lists.grid = grid_below(comm);
       return lists;
     });
-    *near = made;
   });
 }
 
 extern "C" int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info,
                                                     tonari_neighborhood* near) {
   return guarded([&] {
-    if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-    const tonari_neighborhood made =
-        create_graph(comm, info, near != nullptr, [&] { return read_topology(comm); });
-    *near = made;
+    require_comm(comm, "comm");
+    *near = create_graph(comm, info, {near, "near"}, [&] { return read_topology(comm); });
   });
 }
 
 extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegree,
                                            int* outdegree) {
   return guarded([&] {
-    if (!near) fail(Errc::argument, "the neighborhood is null");
+    require(near, "near");
     const Vertex& lists = as_given(near->context->place());
     if (indegree) *indegree = static_cast<int>(lists.sources.size());
     if (outdegree) *outdegree = static_cast<int>(lists.targets.size());
@@ -195,27 +199,20 @@ extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegr
 }
 
 extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
-  return guarded([&] {
-    if (!near) fail(Errc::argument, "the address of the neighborhood is null");
-    const std::shared_ptr<SharedComm> shared =
-        *near && mpi_usable() ? (*near)->context->share() : nullptr;
-    delete *near;
-    *near = TONARI_NEIGHBORHOOD_NULL;
-    if (shared) shared->trim_windows();
-  });
+  return free_handle(near, "near",
+                     [](tonari_neighborhood_s& freed) -> Context& { return *freed.context; });
 }
 
 extern "C" int tonari_neighborhood_count(tonari_neighborhood near, int* s) {
   return guarded([&] {
-    if (!near || !s)
-      fail(Errc::argument, near ? "the place for the count is null" : "the neighborhood is null");
+    require(near, "near"), require(s, "s");
     *s = static_cast<int>(as_given(near->context->place()).targets.size());
   });
 }
 
 extern "C" int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[], int sources[]) {
   return guarded([&] {
-    if (!near) fail(Errc::argument, "the neighborhood is null");
+    require(near, "near");
     const Vertex& lists = as_given(near->context->place());
     const auto rank_or_null = [](int rank) { return rank < 0 ? MPI_PROC_NULL : rank; };
     if (targets) std::transform(lists.targets.begin(), lists.targets.end(), targets, rank_or_null);

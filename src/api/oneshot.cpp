@@ -1,24 +1,18 @@
 // The six operations as single calls, blocking and non-blocking.
-#include "api/guard.hpp"
 #include "api/request.hpp"
 
 using namespace tonari;
 
 namespace {
 
-void run(Prepared& prepared) {
-  prepared.start();
-  prepared.wait();
-}
-
 // On a neighborhood with static buffers, after the first call of the operation: no rank asks the
 // others any more. A rank that breaks the promise must take part all the same, since the others
 // count on it, and says so afterwards.
 void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near, const Call& call,
-                      bool has_place) {
+                      Output output) {
   Prepared& prepared = bound.prepared();
   std::optional<Error> broken = bound.difference(call, near.context->place());
-  if (!has_place) broken = Error(Errc::argument, "the place for the new request is null");
+  if (output.name && !broken) broken = caught([&] { require(output.address, output.name); });
   if (prepared.running) {
     prepared.wait();
     broken = Error(Errc::active, text("an exchange of ", call.name(),
@@ -30,30 +24,26 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
   if (!broken && !prepared.spare)
     broken = caught([&] { prepared.spare = std::make_unique<tonari_request_s>(); });
   if (!broken) return;
-  run(prepared);
+  prepared.start();
+  prepared.wait();
   throw *broken;
 }
 
 // Ready to be started.
-std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, bool has_place) {
-  if (!near) fail(Errc::argument, "the neighborhood is null");
+std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, Output output) {
+  require(near, "near");
   const BoundCall& bound = near->bound[call.operation()];
-  if (!bound) return prepare(near, call, Use::once, MPI_INFO_NULL, has_place);
-  require_promised(bound, *near, call, has_place);
+  if (!bound) return prepare(near, call, Use::once, MPI_INFO_NULL, output);
+  require_promised(bound, *near, call, output);
   return bound.shared();
 }
 
 int completed(tonari_neighborhood near, const Call& call) {
-  return guarded([&] { run(*ready(near, call, true)); });
+  return run_once([&](Output output) { return ready(near, call, output); });
 }
 
 int started(tonari_neighborhood near, tonari_request* request, const Call& call) {
-  return guarded([&] {
-    std::shared_ptr<Prepared> prepared = ready(near, call, request != nullptr);
-    prepared->start();
-    *request = request_of(std::move(prepared));
-    (*request)->active = (*request)->once = true;
-  });
+  return start_once(request, [&](Output output) { return ready(near, call, output); });
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // The persistent forms of the six operations.
-#include "api/guard.hpp"
 #include "api/request.hpp"
 
 using namespace tonari;
@@ -7,9 +6,9 @@ using namespace tonari;
 namespace {
 
 int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const Call& call) {
-  return guarded([&] {
-    if (!near) fail(Errc::argument, "the neighborhood is null");
-    *request = request_of(prepare(near, call, Use::persistent, info, request != nullptr));
+  return init_request(request, [&](Output output) {
+    require(near, "near");
+    return prepare(near, call, Use::persistent, info, output);
   });
 }
 

@@ -6,7 +6,10 @@
 
 namespace tonari {
 
-Prepared::Prepared() { make_room_in_flight(); }
+Prepared::Prepared(std::shared_ptr<Context> for_context)
+    : context(std::move(for_context)), spare(std::make_unique<tonari_request_s>()) {
+  make_room_in_flight();
+}
 // Without the MPI an exchange stays as it is: its MPI objects are gone already or, in a child made
 // by fork(), the rank's, as is what it would tell the other ends, and its thread is not there.
 Prepared::~Prepared() {
@@ -34,6 +37,21 @@ void Prepared::give_up(const Error& why) {
   discharge(*exchange);
   exchange->give_up();
   broken = why;
+}
+
+void Prepared::describe(double start, const std::string& what, const std::string& chosen,
+                        const std::string& details) {
+  init = MPI_Wtime() - start;
+  const std::string ways = exchange->ways();
+  const bool contest = reason == "measured" || reason == "wisdom";
+  description = text(what, "\nchosen: ", chosen, " (", reason, ")\nsends: ", exchange->messages(),
+                     " messages", ways.empty() ? "" : text(" (", ways, ")"), ", ",
+                     exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",
+                     contest ? break_even(init, times) : "", details);
+}
+
+void Prepared::drive_by_thread() {
+  exchange = std::make_unique<DrivenExchange>(std::move(exchange), context->progress_thread());
 }
 
 void Prepared::start() {

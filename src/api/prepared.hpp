@@ -10,6 +10,7 @@
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
 #include "engine/in_flight.hpp"
+#include "select/break_even.hpp"
 #include "tonari/tonari.h"
 
 namespace tonari {
@@ -23,7 +24,7 @@ struct Arrival {
 
 // Shared by a request's handle with what the neighborhood keeps for the next call.
 struct Prepared {
-  Prepared();
+  explicit Prepared(std::shared_ptr<Context> for_context);
   ~Prepared();
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
@@ -37,6 +38,11 @@ struct Prepared {
   void wait();                     // others in flight are driven on, too
   void give_up(const Error& why);  // as if it had failed so; it was started and is not complete
 
+  // Last, once all else is known: the text for tonari_request_describe, and the time since `start`.
+  void describe(double start, const std::string& what, const std::string& chosen,
+                const std::string& details);
+  void drive_by_thread();  // before it is described
+
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
   bool running = false;           // stays true if it fails
@@ -45,6 +51,7 @@ struct Prepared {
   std::vector<Arrival> arrivals;  // by the program's numbers
   std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, init = 0, measured = 0;
+  AgainstNative times;  // of the contest that decided
   int rounds = 0;
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
 

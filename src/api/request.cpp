@@ -1,7 +1,6 @@
 #include "api/request.hpp"
 
 #include <array>
-#include <iomanip>
 #include <map>
 
 #include "api/promises.hpp"
@@ -79,24 +78,27 @@ void check_addresses(const Place& place, Collective collective, const Side& side
                                  static_cast<std::uintptr_t>(b.layout ? span.first : 0);
     if (first < first_page)
       fail(Errc::argument, name, " block ", number(place, collective, side.buffer, i), " has ",
-           b.bytes, " bytes, but the ", name, " buffer is null");
+           b.bytes, " bytes, but `", side.buffer == Buffer::send ? "sendbuf" : "recvbuf",
+           "` is NULL");
   }
 }
 
 // What this rank brings.
-struct Mine {
+struct LocalArguments {
   Settings settings;
   Arguments arguments;
   Binding binding;
   SizePrint sizes;
-  std::array<bool, Shelf::places> matches{};  // of what lies on the shelf
+  std::array<bool, RequestCache::places> matches{};  // of what is cached
 };
 
 // Everything that this rank can check by itself.
-void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info, Mine& mine) {
+void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
+          Output output, LocalArguments& mine) {
   Context& context = *near.context;
   mine.settings = read_settings(info, context.settings());
-  if (use == Use::once) mine.settings.recv_view = false;  // nobody could ask where the blocks are
+  // nobody could ask where the blocks are
+  if (use == Use::once || !output.name) mine.settings.recv_view = false;
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.place())) throw *broken;
   const Place& place = context.place();
@@ -111,13 +113,13 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
   if (use == Use::once)
     mine.matches =
-        near.shelf.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
+        near.cache.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
   // those were checked
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
     check_overlaps(place, call.collective, mine.binding);
 }
 
-bool spread(const Binding& binding) {
+bool non_contiguous(const Binding& binding) {
   const auto has_layout = [](const Block& block) { return block.layout != nullptr; };
   return std::ranges::any_of(binding.send, has_layout) ||
          std::ranges::any_of(binding.recv, has_layout);
@@ -125,7 +127,7 @@ bool spread(const Binding& binding) {
 
 // What ranks agree on before they prepare anything.
 struct Agreed {
-  std::optional<std::size_t> shelved;  // what to use again
+  std::optional<std::size_t> cached;  // what to use again
   std::array<bool, SizePrint::count> same_sizes;
   std::array<std::uint64_t, SizePrint::count> said_sizes;
   bool contiguous = false;
@@ -134,46 +136,45 @@ struct Agreed {
 // One agreement about everything: errors, what the program calls, sizes, and what can be used
 // again. A rank that has agreed needs no memory to use it again.
 Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
-                     bool has_place, Mine& mine) {
-  Context& context = *near.context;
-  std::vector<std::uint64_t> said;
-  const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new request is null");
-    read(near, call, use, info, mine);
-  });
-  const auto [one_size, by_number] = mine.sizes.ballots();
+                     Output output, LocalArguments& mine) {
   constexpr std::size_t first_place = 8;
-  std::array<Ballot, first_place + Shelf::places> ballots{
-      static_cast<std::uint64_t>(call.collective),
-      mine.settings.fingerprint(),
-      static_cast<std::uint64_t>(use),
-      one_size,
-      by_number,
-      spread(mine.binding),
-      static_cast<std::uint64_t>(call.form()),
-      static_cast<std::uint64_t>(mine.arguments.form)};
-  std::ranges::copy(mine.matches, ballots.begin() + first_place);
-  const std::vector<bool> same = agree(context.comm(), error, ballots, &said);
-  if (!same[0])
-    fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
-  if (!same[1]) fail_on_different_settings(context.comm(), info);
-  if (!same[2])
-    fail(Errc::mismatch, "some ranks make a persistent request where others make a one-shot call");
-  if (!same[6] && mine.settings.static_buffers)
-    fail(Errc::mismatch,
-         "ranks call different forms (regular, v, w) of the operation; with cdag_static_buffers it "
-         "must be one form on all ranks");
+  const auto things = [&] {
+    const auto [one_size, by_number] = mine.sizes.ballots();
+    std::array<Alike, first_place + RequestCache::places> all{
+        Alike{static_cast<std::uint64_t>(call.collective),
+              "some ranks call an all-to-all where others call an allgather"},
+        {mine.settings.fingerprint(), other_settings},
+        {static_cast<std::uint64_t>(use),
+         "some ranks make a persistent request where others make a one-shot call"},
+        {one_size},
+        {by_number},
+        {non_contiguous(mine.binding)},
+        {static_cast<std::uint64_t>(call.form()),
+         mine.settings.static_buffers
+             ? "ranks call different forms (regular, v, w) of the operation; with "
+               "cdag_static_buffers it must be one form on all ranks"
+             : nullptr},
+        {static_cast<std::uint64_t>(mine.arguments.form)}};
+    for (std::size_t k = 0; k < mine.matches.size(); ++k)
+      all[first_place + k].ballot = mine.matches[k];
+    return all;
+  };
+  const auto [same, said] = agree_on_arguments(
+      near.context->comm(), info, output, [&] { read(near, call, use, info, output, mine); },
+      things);
   // it can express the others: MPI's own collective must be the same one on all ranks
   if (!same[7]) mine.arguments.form = Form::w;
-  Agreed agreed{
-      std::nullopt, {same[3], same[4]}, {said[3], said[4]}, same[5] && !spread(mine.binding)};
-  for (std::size_t k = 0; k < Shelf::places && !agreed.shelved; ++k)
-    if (mine.matches[k] && same[first_place + k]) agreed.shelved = k;
+  Agreed agreed{std::nullopt,
+                {same[3], same[4]},
+                {said[3], said[4]},
+                same[5] && !non_contiguous(mine.binding)};
+  for (std::size_t k = 0; k < RequestCache::places && !agreed.cached; ++k)
+    if (mine.matches[k] && same[first_place + k]) agreed.cached = k;
   return agreed;
 }
 
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
-                   const Mine& mine) {
+                   const LocalArguments& mine) {
   Problem problem{context.planners(),
                   context.place().fingerprint,
                   context.place().neighbors,
@@ -193,25 +194,21 @@ Problem problem_of(Context& context, Collective collective, const Agreed& agreed
   return problem;
 }
 
-void describe(Prepared& request, const Choice& choice, const Problem& problem) {
+void describe(Prepared& request, double start, const Choice& choice, const Problem& problem) {
   request.algorithm = choice.candidate.algorithm();
   request.variant = choice.candidate.variant();
   request.channel = choice.candidate.channel.name();
   request.channel_detail = choice.candidate.channel.detail();
   request.reason = choice.reason;
   request.predicted = choice.candidate.predicted;
-  request.measured = choice.measured;
+  request.measured = choice.measured, request.times = choice.times;
   request.rounds = static_cast<int>(choice.candidate.planned ? choice.candidate.planned->rounds()
                                                              : problem.neighbors);
-  const std::string ways = request.exchange->ways();
-  request.description =
-      text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
-           std::setprecision(6), problem.sizes.average, " bytes per block",
-           problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : "", "\n",
-           "chosen: ", choice.candidate.label(), " (", choice.reason, ")\n",
-           "sends: ", request.exchange->messages(), " messages",
-           ways.empty() ? "" : text(" (", ways, ")"), ", ", request.exchange->bytes(),
-           " bytes; holds ", request.exchange->scratch_bytes(), " bytes\n", choice.details);
+  request.describe(start,
+                   text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
+                        problem.sizes.average, " bytes per block",
+                        problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : ""),
+                   choice.candidate.label(), choice.details);
 }
 
 // Memory that cannot be shared, or a window that cannot be made, is no error: the messages go by
@@ -241,7 +238,8 @@ void replace_native(Choice& choice, const std::string& refusal, const Problem& p
 }
 
 // Collective: what passes through, tags, and the channel.
-Wiring wire_choice(Context& context, Choice& choice, const Problem& problem, const Mine& mine) {
+Wiring wire_choice(Context& context, Choice& choice, const Problem& problem,
+                   const LocalArguments& mine) {
   std::vector<Candidate> chosen{choice.candidate};
   learn_passing(context, chosen, problem, mine.settings, mine.binding);
   choice.candidate = chosen.front();
@@ -256,8 +254,8 @@ struct Made {
   BoundCall bound;  // by what was promised
 };
 
-Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice,
-          const Problem& problem, Mine& mine) {
+Made make(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
+          const Problem& problem, LocalArguments& mine) {
   Context& context = *near.context;
   Wiring wiring = wire_choice(context, choice, problem, mine);
   if (!choice.candidate.planned && !wiring.refusal.empty()) {
@@ -268,16 +266,12 @@ Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice,
   if (choice.candidate.channel.shares() && !context.shares_memory())
     choice.details =
         "no two ranks share a node: nothing goes through shared memory\n" + choice.details;
-  Made made{std::make_shared<Prepared>(), choice.candidate.tags(), {}};
+  Made made{std::make_shared<Prepared>(near.context), choice.candidate.tags(), {}};
   Prepared& prepared = *made.prepared;
-  prepared.context = near.context;
-  prepared.spare = std::make_unique<tonari_request_s>();
   prepared.exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding,
                             context.first_tag(), std::move(wiring));
-  if (mine.settings.progress_thread)
-    prepared.exchange =
-        std::make_unique<DrivenExchange>(std::move(prepared.exchange), context.progress_thread());
-  describe(prepared, choice, problem);
+  if (mine.settings.progress_thread) prepared.drive_by_thread();
+  describe(prepared, start, choice, problem);
   prepared.arrivals = arrivals(context.place(), mine.binding);
   if (mine.settings.static_buffers && !near.bound[call.operation()])
     made.bound = BoundCall(call, context.place(), std::move(mine.binding), made.prepared);
@@ -286,12 +280,13 @@ Made make(const tonari_neighborhood_s& near, const Call& call, Choice choice,
 
 // Who uses it again: all calls of the operation, if they were promised to be this one; else calls
 // with the same arguments. On all ranks or on none: it decides who asks the others.
-void keep(tonari_neighborhood_s& near, const Call& call, Use use, Mine& mine, Made& made) {
+void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments& mine,
+          Made& made) {
   near.context->take_tags(made.tags);
   if (made.bound)
     near.bound[call.operation()] = std::move(made.bound);
   else if (use == Use::once && !mine.settings.static_buffers)
-    near.shelf.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)},
+    near.cache.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)},
                    made.prepared);
 }
 
@@ -310,11 +305,11 @@ const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem
 }
 
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
-                                  MPI_Info info, bool has_place) {
+                                  MPI_Info info, Output output) {
   const double start = MPI_Wtime();
-  Mine mine;
-  const Agreed agreed = agree_on_call(*near, call, use, info, has_place, mine);
-  if (agreed.shelved) return near->shelf.take(*agreed.shelved);
+  LocalArguments mine;
+  const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
+  if (agreed.cached) return near->cache.take(*agreed.cached);
   Made made;
   together(near->context->comm(), [&] {
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
@@ -322,10 +317,9 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
     const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)
                                            : choose(*near->context, problem, mine.settings,
                                                     mine.arguments, mine.binding);
-    made = make(*near, call, choice, problem, mine);
+    made = make(*near, call, start, choice, problem, mine);
   });
   keep(*near, call, use, mine, made);
-  made.prepared->init = MPI_Wtime() - start;
   return std::move(made.prepared);
 }
 

@@ -211,7 +211,7 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given,
   });
 }
 
-void look_round(MPI_Comm comm, SwapSettings& settings) {
+void agree_on_limits(MPI_Comm comm, SwapSettings& settings) {
   constexpr Bytes limit = std::numeric_limits<std::int64_t>::max();
   std::int64_t words[] = {static_cast<std::int64_t>(std::min(settings.memory, limit)),
                           -static_cast<std::int64_t>(std::min(settings.largest_block, limit))};

@@ -47,6 +47,6 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given,
                    const std::vector<Bytes>& expected);
 
 // Collective: fills in what is said of all ranks; largest_block holds that of this rank.
-void look_round(MPI_Comm comm, SwapSettings& settings);
+void agree_on_limits(MPI_Comm comm, SwapSettings& settings);
 
 }  // namespace tonari

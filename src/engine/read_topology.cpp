@@ -124,8 +124,7 @@ TopologyLists read_topology(MPI_Comm comm) {
 std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, const char* what) {
   if (count < 0)
     fail(Errc::argument, "the number of ", what, "s is ", count, "; it must not be negative");
-  if (count > 0 && !list)
-    fail(Errc::argument, "the list of ", what, "s is null, but its length is ", count);
+  if (count > 0 && !list) fail(Errc::argument, "`", what, "s` is NULL, but its length is ", count);
   const int ranks = size_of(comm);
   for (int i = 0; i < count; ++i)
     if (list[i] != MPI_PROC_NULL && (list[i] < 0 || list[i] >= ranks))

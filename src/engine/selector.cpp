@@ -2,51 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iomanip>
 
-#include "base/setting.hpp"
-#include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
 #include "engine/trial.hpp"
-#include "select/cache.hpp"
+#include "engine/wisdom.hpp"
 
 namespace tonari {
 namespace {
 
-constexpr double close = 1.3;  // who is so near to the best gets a second look
+// The finalists' limits, in times of the best:
+constexpr double close = 1.3;
 // the same for the immediate form of an exchange of at most so many seconds
-constexpr double hopeful = 3, short_exchange = 5e-6;
+constexpr double promising = 3, short_exchange = 5e-6;
 constexpr std::size_t most_finalists = 8;
-// What takes part in contests: to be raised when something is added, so that older wisdom, which
-// did not know of it, is not followed.
-constexpr const char* contestants = "2";
 // bytes that candidates may hold together on one rank while they are measured
 constexpr double most_scratch = 256 << 20;
-
-// Seconds for measuring at one init: what rank 0 says. Collective.
-double budget(MPI_Comm comm, Tune tune) {
-  const std::string given = in_environment(setting(SettingId::tune_seconds)).value_or("");
-  double seconds = std::atof(given.c_str());
-  if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
-  stay_together(comm);
-  // ranks that measure for different times would wait for each other
-  check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");
-  return seconds;
-}
-
-std::string wisdom_key(Context& context, const Problem& problem, const Settings& settings) {
-  return text(context.machine_key(), "|", contestants, "|", problem_key(problem, settings));
-}
-
-std::optional<Candidate> recall(Context& context, const std::string& key, const Problem& problem,
-                                const Settings& settings) {
-  std::string label;
-  if (context.rank() == 0) label = CacheFile(cache_directory(), "wisdom").get(key).value_or("");
-  label = broadcast(context.comm(), label);
-  return label.empty() ? std::nullopt : find_candidate(label, problem, settings);
-}
 
 void add_lines(std::string& details, const std::vector<Timing>& timings) {
   for (const Timing& t : timings)
@@ -96,7 +68,7 @@ std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Sett
   std::vector<Candidate> finalists;
   for (const Timing& t : first) {
     const bool in_front = t.seconds <= close * first[0].seconds;
-    const bool may_be = t.seconds < short_exchange && t.seconds <= hopeful * first[0].seconds;
+    const bool may_be = t.seconds < short_exchange && t.seconds <= promising * first[0].seconds;
     if (!t.usable() || !(in_front || may_be) || finalists.size() >= most_finalists) continue;
     if (in_front) finalists.push_back(t.candidate);
     if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv")
@@ -105,22 +77,38 @@ std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Sett
   return finalists;
 }
 
+// 0: it took no part, or delivers wrong blocks.
+double native_seconds(const std::vector<Timing>& timings) {
+  const auto native = std::ranges::find_if(
+      timings, [](const Timing& t) { return !t.candidate.planned && t.usable(); });
+  return native == timings.end() ? 0 : native->seconds;
+}
+
+void take(const std::vector<Timing>& timings, Choice& choice) {
+  const Timing& best = timings[0];
+  add_lines(choice.details, timings);
+  choice.candidate = best.candidate;
+  choice.reason = best.usable() ? "measured" : "model";
+  choice.measured = best.seconds, choice.steady = best.steady;
+  const double native = native_seconds(timings);
+  choice.times = {best.seconds, native > 0 ? native : choice.times.native};
+}
+
 // First all candidates on persistent requests, then those in front once more, also without.
-Timing contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings,
-               Shadow& shadow, std::string& details) {
-  const double seconds = budget(context.comm(), settings.tune);
+Choice contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings,
+               Shadow& shadow) {
+  const double seconds = tune_seconds(context.comm(), settings.tune);
+  Choice choice;
+  choice.details = "measured:\n";
   const std::vector<Timing> first =
       time_candidates(context, candidates, settings, shadow, seconds / 2);
-  details = "measured:\n";
-  add_lines(details, first);
+  take(first, choice);
   const std::vector<Candidate> finalists = finalists_of(first, settings);
-  if (finalists.size() <= 1) return first[0];
-  const std::vector<Timing> last =
-      time_candidates(context, finalists, settings, shadow, seconds / 2);
-  details +=
+  if (finalists.size() <= 1) return choice;
+  choice.details +=
       "those in front once more, also with Isend and Irecv instead of persistent requests:\n";
-  add_lines(details, last);
-  return last[0];
+  take(time_candidates(context, finalists, settings, shadow, seconds / 2), choice);
+  return choice;
 }
 
 Choice measure_on_copies(Context& context, const std::vector<Candidate>& candidates,
@@ -130,19 +118,11 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
   const Ballot here = shadow.has_value();
   if (!agree(context.comm(), std::nullopt, std::span(&here, 1))[0] || !shadow)
     return {candidates.front(), "model",
-            "the buffers are too large to be measured on copies of them\n", 0};
-  Choice choice;
+            "the buffers are too large to be measured on copies of them\n"};
   std::vector<Candidate> chosen = affordable(candidates, problem);
   learn_passing(context, chosen, problem, settings, binding);
-  const Timing best = contest(context, chosen, settings, *shadow, choice.details);
-  choice.candidate = best.candidate;
-  choice.reason = best.usable() ? "measured" : "model";
-  choice.measured = best.seconds;
-  choice.steady = best.steady;
-  if (!best.steady)
-    choice.details +=
-        "the times varied much (is the machine busy with something else?), so this is not "
-        "remembered\n";
+  Choice choice = contest(context, chosen, settings, *shadow);
+  if (!choice.steady) choice.details += unsteady_times;
   return choice;
 }
 
@@ -183,8 +163,7 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
 }
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
-  if (settings.tune == Tune::automatic || settings.tune == Tune::measure)
-    settings.tune = Tune::recall;
+  if (measures(settings.tune)) settings.tune = Tune::recall;
   return choose(context, problem, settings, {}, {});
 }
 
@@ -200,9 +179,11 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
             "", 0};
   std::string key;
   if (settings.tune == Tune::automatic || settings.tune == Tune::recall) {
-    key = wisdom_key(context, problem, settings);
-    const auto known = recall(context, key, problem, settings);
-    if (known && (known->planned || native_ok)) return {*known, "wisdom", "", 0};
+    key = wisdom_key(context, problem_key(problem, settings));
+    if (const auto known = recall(context, key))
+      if (const auto found = find_candidate(known->label, problem, settings);
+          found && (found->planned || native_ok))
+        return {*found, "wisdom", "", 0, false, known->times};
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.planned; });
@@ -214,10 +195,9 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
           text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
     return choice;
   }
-  if (key.empty()) key = wisdom_key(context, problem, settings);
+  if (key.empty()) key = wisdom_key(context, problem_key(problem, settings));
   Choice choice = measure(context, candidates, problem, settings, arguments, binding);
-  if (context.rank() == 0 && choice.steady)
-    CacheFile(cache_directory(), "wisdom").put(key, choice.candidate.label());
+  if (choice.steady) remember(context, key, {choice.candidate.label(), choice.times});
   return choice;
 }
 

@@ -8,16 +8,18 @@
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
 #include "engine/wiring.hpp"
+#include "select/break_even.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
 
 struct Choice {
   Candidate candidate;
-  std::string reason;   // forced, fixed rule, model, measured, wisdom
-  std::string details;  // lines for tonari_request_describe: what was compared
-  double measured = 0;  // seconds; 0 if it was not measured
-  bool steady = false;  // the measurement can be trusted, also next time
+  std::string reason;        // forced, fixed rule, model, measured, wisdom
+  std::string details;       // lines for tonari_request_describe: what was compared
+  double measured = 0;       // seconds; 0 if it was not measured
+  bool steady = false;       // the measurement can be trusted, also next time
+  AgainstNative times = {};  // of this contest, or as remembered
 };
 
 // Collective. Everything but binding and arguments must be the same on all ranks. Throws the same

@@ -1,5 +1,4 @@
-// Times candidates on buffers shaped like the user's: his own hold his data and are not touched by
-// init.
+// Times candidates on buffers shaped like the user's, which hold data and are not touched by init.
 #pragma once
 
 #include <memory>
@@ -7,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/contest.hpp"
 #include "engine/selector.hpp"
 #include "memory/memory.hpp"
 
@@ -32,20 +32,16 @@ class Shadow {
   Binding binding_;
 };
 
-struct Timing {
+struct Timing : Standing {
   Candidate candidate;
   std::string refusal = {};  // why its channel cannot be used: never timed
-  double seconds = 0;        // maximum over ranks, between lower quartile and median over rounds
   bool wrong = false;        // delivered wrong blocks: never timed
-  bool steady = false;       // the rounds took similar times
-  bool finished = false;     // was not dropped for being slow
   bool usable() const { return !wrong && refusal.empty(); }
 };
 
-// Collective: the candidates in turns, round by round, until `budget` seconds are used (at least
-// three rounds), without those that fall far behind. The same result on all ranks, best first.
-// Native collectives are compared with what the first plan of ours delivers, because some MPIs
-// deliver wrong blocks.
+// Collective: a contest (engine/contest.hpp) of the candidates. The same result on all ranks, best
+// first. Native collectives are compared with what the first plan of ours delivers, because some
+// MPIs deliver wrong blocks.
 std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates,
                                     const Settings& settings, Shadow& shadow, double budget);
 

@@ -5,8 +5,6 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/request.hpp"
-#include "channels/mpi_error.hpp"
-#include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
@@ -21,8 +19,8 @@ struct tonari_grid_s {
 
 namespace {
 
-HaloGrid& require(tonari_grid grid) {
-  if (!grid) fail(Errc::argument, "the grid is null");
+HaloGrid& grid_of(tonari_grid grid) {
+  require(grid, "grid");
   return *grid->grid;
 }
 
@@ -31,22 +29,17 @@ void check_number(int number, int count, const char* what) {
     fail(Errc::argument, what, " ", number, " does not exist; there are ", count);
 }
 
-HaloGrid& require(tonari_grid grid, int subdomain) {
-  HaloGrid& g = require(grid);
+HaloGrid& grid_of(tonari_grid grid, int subdomain) {
+  HaloGrid& g = grid_of(grid);
   check_number(subdomain, g.subdomains(), "subdomain");
   return g;
 }
 
-HaloGrid& require(tonari_grid grid, int subdomain, int copy, int field) {
-  HaloGrid& g = require(grid, subdomain);
+HaloGrid& grid_of(tonari_grid grid, int subdomain, int copy, int field) {
+  HaloGrid& g = grid_of(grid, subdomain);
   check_number(copy, g.shape().copies, "copy");
   check_number(field, g.shape().fields, "field");
   return g;
-}
-
-template <class Place>
-void check_place(const Place* place, const char* what) {
-  if (!place) fail(Errc::argument, "the place for the ", what, " is null");
 }
 
 void check_inside(const HaloGrid& grid, int subdomain, const CellBox& box) {
@@ -116,7 +109,7 @@ std::vector<CellBox> boxes_of(const GridBox& box, int part) {
 // Fills a list of the program's, whose length it learns by a null one.
 template <class Count, class Item, class From, class Convert>
 void hand_out(Count* count, Item* items, const From& all, const char* what, Convert convert) {
-  check_place(count, "count");
+  require(count, "count");
   const auto there = static_cast<Count>(all.size());
   if (items && *count < there)
     fail(Errc::argument, "there is room for ", *count, " ", what, ", but there are ", there);
@@ -137,8 +130,8 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
                                   void* const arrays[], MPI_Info info, tonari_grid* grid) {
   (void)info;  // no keys yet
   return guarded([&] {
-    if (cart == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
-    GridShape read = read_shape(cart, shape, grid != nullptr);
+    require_comm(cart, "cart");
+    GridShape read = read_shape(cart, shape, grid);
     std::unique_ptr<tonari_grid_s> handle;
     const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
     together(shared->comm(), [&] {
@@ -150,37 +143,30 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
 }
 
 extern "C" int tonari_grid_free(tonari_grid* grid) {
-  return guarded([&] {
-    if (!grid) fail(Errc::argument, "the address of the grid is null");
-    std::shared_ptr<SharedComm> shared;
-    if (*grid && mpi_usable()) {
-      const HaloGrid& g = *(*grid)->grid;
-      shared = g.context()->share();
-      agree(g.context()->comm(), caught([&] {
-              if (const int live = g.requests)
-                fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live,
-                     live == 1 ? " request" : " requests",
-                     "; free them first with tonari_request_free");
-            }));
-    }
-    delete *grid;
-    *grid = TONARI_GRID_NULL;
-    if (shared) shared->trim_windows();
+  return free_handle(grid, "grid", [](tonari_grid_s& freed) -> Context& {
+    const HaloGrid& g = *freed.grid;
+    agree(g.context()->comm(), caught([&] {
+            if (const int live = g.requests)
+              fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live,
+                   live == 1 ? " request" : " requests",
+                   "; free them first with tonari_request_free");
+          }));
+    return *g.context();
   });
 }
 
 extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,
                                          tonari_request* request) {
-  return guarded([&] {
-    require(grid);
-    *request = request_of(prepare_halo(grid->grid, copy, info, request != nullptr));
+  return init_request(request, [&](Output output) {
+    grid_of(grid);
+    return prepare_halo(grid->grid, copy, info, output);
   });
 }
 
 extern "C" int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info) {
   return guarded([&] {
-    const HaloGrid& g = require(grid);
-    check_place(info, "information");
+    const HaloGrid& g = grid_of(grid);
+    require(info, "info");
     const GridShape& shape = g.shape();
     *info = {shape.dims(), g.subdomains(),
              shape.fields, shape.copies,
@@ -194,7 +180,7 @@ extern "C" int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info) {
 extern "C" int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t first[],
                                      int64_t cells[]) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain);
+    const HaloGrid& g = grid_of(grid, subdomain);
     const Cells at = g.shape().parts.first(g.rank(), subdomain);
     for (int k = 0; k < g.shape().dims(); ++k) {
       if (first) first[k] = at[k];
@@ -205,16 +191,16 @@ extern "C" int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t fi
 
 extern "C" int tonari_grid_data(tonari_grid grid, int subdomain, int copy, int field, void** base) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain, copy, field);
-    check_place(base, "base");
+    const HaloGrid& g = grid_of(grid, subdomain, copy, field);
+    require(base, "base");
     *base = g.base(subdomain, copy, field);
   });
 }
 
 extern "C" int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_bricks* bricks) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain);
-    check_place(bricks, "bricks");
+    const HaloGrid& g = grid_of(grid, subdomain);
+    require(bricks, "bricks");
     if (!g.shape().bricked())
       fail(Errc::argument,
            "the grid's storage is array, which has no bricks; ask tonari_grid_get_array");
@@ -240,8 +226,8 @@ extern "C" int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_br
 
 extern "C" int tonari_grid_get_array(tonari_grid grid, int subdomain, tonari_array* array) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain);
-    check_place(array, "array");
+    const HaloGrid& g = grid_of(grid, subdomain);
+    require(array, "array");
     if (g.shape().bricked())
       fail(Errc::argument, "the grid's storage is ", name(g.shape().storage),
            ", which is no array; ask tonari_grid_get_bricks");
@@ -252,9 +238,9 @@ extern "C" int tonari_grid_get_array(tonari_grid grid, int subdomain, tonari_arr
 extern "C" int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int field,
                               const int64_t index[], void** cell) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain, copy, field);
-    check_place(cell, "cell");
-    if (!index) fail(Errc::argument, "the index is null");
+    const HaloGrid& g = grid_of(grid, subdomain, copy, field);
+    require(cell, "cell");
+    require(index, "index");
     const GridBox& b = g.box(subdomain);
     Cells at{};
     for (int k = 0; k < b.dims; ++k) {
@@ -271,7 +257,7 @@ extern "C" int tonari_grid_at(tonari_grid grid, int subdomain, int copy, int fie
 extern "C" int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int* count,
                                  tonari_box boxes[]) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain);
+    const HaloGrid& g = grid_of(grid, subdomain);
     hand_out(count, boxes, boxes_of(g.box(subdomain), part), "boxes", box_for_c);
   });
 }
@@ -279,7 +265,7 @@ extern "C" int tonari_grid_boxes(tonari_grid grid, int subdomain, int part, int*
 extern "C" int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, int64_t* count,
                                      int32_t numbers[]) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain);
+    const HaloGrid& g = grid_of(grid, subdomain);
     if (!g.shape().bricked())
       fail(Errc::argument,
            "the grid's storage is array, which has no bricks; ask tonari_grid_boxes");
@@ -302,8 +288,8 @@ extern "C" int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, 
 extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field,
                                   const tonari_box* box, const void* array) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain, copy, field);
-    if (!array) fail(Errc::argument, "the array is null");
+    const HaloGrid& g = grid_of(grid, subdomain, copy, field);
+    require(array, "array");
     const CellBox cells = given_box(g, subdomain, box);
     check_writable(g, subdomain, cells);
     const auto* from = static_cast<const std::byte*>(array);
@@ -317,8 +303,8 @@ extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int
 extern "C" int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field,
                                   const tonari_box* box, void* array) {
   return guarded([&] {
-    const HaloGrid& g = require(grid, subdomain, copy, field);
-    if (!array) fail(Errc::argument, "the array is null");
+    const HaloGrid& g = grid_of(grid, subdomain, copy, field);
+    require(array, "array");
     auto* to = static_cast<std::byte*>(array);
     g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box),
                      [&](const std::byte* at, std::size_t bytes) {
@@ -335,8 +321,7 @@ void check_file_call(HaloGrid& grid, int copy, int field, const char* filename) 
   agree(grid.context()->comm(), caught([&] {
           check_number(copy, grid.shape().copies, "copy");
           check_number(field, grid.shape().fields, "field");
-          if (!filename || !*filename)
-            fail(Errc::argument, "the name of the file is null or empty");
+          if (!filename || !*filename) fail(Errc::argument, "`filename` is NULL or empty");
         }));
 }
 
@@ -344,7 +329,7 @@ void check_file_call(HaloGrid& grid, int copy, int field, const char* filename) 
 
 extern "C" int tonari_grid_save(tonari_grid grid, int copy, int field, const char* filename) {
   return guarded([&] {
-    HaloGrid& g = require(grid);
+    HaloGrid& g = grid_of(grid);
     check_file_call(g, copy, field, filename);
     together(g.context()->comm(), [&] { save_npy(g, copy, field, filename); });
   });
@@ -352,7 +337,7 @@ extern "C" int tonari_grid_save(tonari_grid grid, int copy, int field, const cha
 
 extern "C" int tonari_grid_load(tonari_grid grid, int copy, int field, const char* filename) {
   return guarded([&] {
-    HaloGrid& g = require(grid);
+    HaloGrid& g = grid_of(grid);
     check_file_call(g, copy, field, filename);
     together(g.context()->comm(), [&] { load_npy(g, copy, field, filename); });
   });

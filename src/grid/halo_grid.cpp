@@ -80,7 +80,7 @@ void HaloGrid::take_arrays(void* const arrays[]) {
                             static_cast<std::size_t>(shape_.fields);
   for (std::size_t i = 0; i < count; ++i) {
     if (!arrays[i])
-      fail(Errc::argument, "array ", i, " of ", count, " (copies x subdomains x fields) is null");
+      fail(Errc::argument, "array ", i, " of ", count, " (copies x subdomains x fields) is NULL");
     arrays_.push_back(static_cast<std::byte*>(arrays[i]));
   }
 }

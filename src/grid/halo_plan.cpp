@@ -72,7 +72,9 @@ struct Side {
     made.push_back(type_of(grid, request, end));
     counts.push_back(1), places.push_back(0), types.push_back(made.back().get());
   }
-  Given given() const { return w_form(MPI_BOTTOM, counts.data(), places.data(), types.data()); }
+  BufferArguments given() const {
+    return w_form(MPI_BOTTOM, counts.data(), places.data(), types.data());
+  }
 };
 
 const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
@@ -112,7 +114,7 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
   });
   const Near near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
   return prepare(near.get(), Call{Collective::alltoall, send.given(), receive.given()},
-                 Use::persistent, info, true);
+                 Use::persistent, info, inside);
 }
 
 }  // namespace tonari

@@ -1,21 +1,18 @@
 #include "grid/halo_request.hpp"
 
-#include <algorithm>
 #include <array>
-#include <iomanip>
 
 #include "api/handles.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/contest.hpp"
 #include "grid/halo_exchange.hpp"
 #include "grid/halo_plan.hpp"
 
 namespace tonari {
 namespace {
-
-constexpr double budget = 0.05;  // seconds for timing, but at least three rounds
 
 struct HaloSettings {
   std::optional<HaloKind> kind;  // none: auto
@@ -86,11 +83,9 @@ class HaloRun final : public Exchange {
 };
 
 struct HaloCandidate {
-  HaloKind kind;
   std::shared_ptr<Prepared> prepared;
   // free for the others, too, until one is chosen: they run one after the other
   std::size_t tags = 0;
-  double seconds = 0;
 };
 
 const char* channel_of(HaloKind kind) {
@@ -135,10 +130,8 @@ std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& requ
 
 HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloRequest& request,
                               MPI_Info info, const HaloSettings& settings) {
-  HaloCandidate candidate{request.kind, std::make_shared<Prepared>()};
+  HaloCandidate candidate{std::make_shared<Prepared>(grid->context())};
   Prepared& prepared = *candidate.prepared;
-  prepared.context = grid->context();
-  prepared.spare = std::make_unique<tonari_request_s>();
   auto run = std::make_unique<HaloRun>(grid);
   prepared.algorithm = name(request.kind);
   prepared.rounds = request.kind == HaloKind::shift ? grid->shape().dims() : 1;
@@ -148,6 +141,7 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
         planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
     prepared.channel = planned->channel, prepared.channel_detail = planned->channel_detail;
     prepared.predicted = planned->predicted, prepared.rounds = planned->rounds;
+    prepared.times = planned->times;
     prepared.description = planned->description;
     run->own(planned);
   } else {
@@ -158,124 +152,88 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
   return candidate;
 }
 
-double time_once(Prepared& prepared, MPI_Comm comm) {
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibarrier(comm, &barrier), "MPI_Ibarrier");
-  complete_while_driving(barrier);
-  const double begin = MPI_Wtime();
-  prepared.start();
-  prepared.wait();
-  return MPI_Wtime() - begin;
-}
-
-// Collective: in turns, round by round; the median over rounds of the slowest rank's time.
-void time_all(std::vector<HaloCandidate>& candidates, MPI_Comm comm) {
-  double first = 0;
-  stay_together(comm);
-  for (HaloCandidate& candidate : candidates) first += time_once(*candidate.prepared, comm);
-  int rounds = std::clamp(static_cast<int>(budget / std::max(first, 1e-6)), 3, 200);
-  check_mpi(MPI_Bcast(&rounds, 1, MPI_INT, 0, comm), "MPI_Bcast");
-  std::vector<double> times;
-  times.reserve(static_cast<std::size_t>(rounds) * candidates.size());
-  stay_together(comm);  // nothing fails while others run
-  for (int r = 0; r < rounds; ++r)
-    for (HaloCandidate& candidate : candidates)
-      times.push_back(time_once(*candidate.prepared, comm));
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE,
-                          MPI_MAX, comm),
-            "MPI_Allreduce");
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    std::vector<double> mine;
-    for (std::size_t at = c; at < times.size(); at += candidates.size()) mine.push_back(times[at]);
-    std::ranges::nth_element(mine, mine.begin() + static_cast<std::ptrdiff_t>(mine.size() / 2));
-    candidates[c].seconds = mine[mine.size() / 2];
+// What the fastest kind depends on.
+std::string question(const GridShape& shape, const HaloSettings& settings) {
+  const Decomposition& parts = shape.parts;
+  Hash hash;
+  for (int k = 0; k < shape.dims(); ++k) {
+    const auto d = static_cast<std::size_t>(k);
+    hash.word(parts.ranks.size(k)).word(parts.ranks.periodic(k)).word(parts.per_rank[d]);
+    hash.word(parts.lower[d]).word(parts.upper[d]).word(shape.brick[d]);
+    for (const std::int64_t cells : parts.cuts[d]) hash.word(cells);
   }
+  hash.word(shape.element_bytes).word(shape.fields).word(shape.interleaved);
+  hash.word(shape.page).word(shape.huge);
+  const Settings& plan = settings.common;
+  return text("halo|", name(shape.storage), "|", shape.dims(), "|", std::hex, hash.value(),
+              std::dec, "|", settings.reach == Reach::faces ? "faces" : "all", "|", plan.algorithm,
+              "/", plan.variant, "|", plan.channel, "|", plan.ports);
 }
 
 HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request, MPI_Info info,
                      const HaloSettings& settings, std::string& details) {
-  std::vector<HaloKind> kinds = kinds_of(grid->shape());
-  const bool measures =
-      settings.common.tune == Tune::automatic || settings.common.tune == Tune::measure;
-  if (settings.kind)
-    kinds = {*settings.kind};
-  else if (!measures)
-    kinds.resize(1);
-  std::vector<HaloCandidate> candidates;
-  candidates.reserve(kinds.size());
-  std::optional<Error> refused;  // the same on all ranks
-  for (const HaloKind kind : kinds) {
-    request.kind = kind;
-    stay_together(grid->context()->comm());
-    try {
-      HaloCandidate candidate{};
-      together(grid->context()->comm(),
-               [&] { candidate = build_candidate(grid, request, info, settings); });
-      candidates.push_back(std::move(candidate));  // by all ranks or by none
-      // no room for it, or an algorithm or channel is asked for that it does not have: others may
-      // do
-    } catch (const Error& error) {
-      if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
-      refused = error;
-      details += text("  ", name(kind), " does not apply: ", error.what(), "\n");
-    }
-  }
-  if (candidates.empty()) throw *refused;
-  const char* reason = settings.kind ? "forced" : "fixed rule";
-  if (candidates.size() > 1) {
-    time_all(candidates, grid->context()->comm());
-    reason = "measured";
-    std::ranges::stable_sort(candidates, {}, &HaloCandidate::seconds);
-    for (const HaloCandidate& c : candidates)
-      details += text("  ", name(c.kind), ": ", std::setprecision(3), c.seconds * 1e6, " us\n");
-  }
-  candidates.front().prepared->reason = reason;
-  candidates.front().prepared->measured = candidates.front().seconds;
-  return std::move(candidates.front());
+  const std::vector<HaloKind> kinds =
+      settings.kind ? std::vector{*settings.kind} : kinds_of(grid->shape());
+  std::vector<HaloCandidate> made(kinds.size());
+  Alternatives ways;
+  for (const HaloKind kind : kinds) ways.names.emplace_back(name(kind));
+  ways.make = [&](std::size_t k) {
+    request.kind = kinds[k];
+    made[k] = build_candidate(grid, request, info, settings);
+  };
+  ways.timed = [&](std::size_t k) -> Exchange& { return *made[k].prepared->exchange; };
+  ways.question = question(grid->shape(), settings);
+  Decision decision = decide(*grid->context(), settings.common.tune, ways);
+  HaloCandidate& chosen = made[decision.winner];
+  chosen.prepared->reason = settings.kind ? "forced" : decision.reason;
+  chosen.prepared->measured = decision.measured;
+  details = std::move(decision.details);
+  return std::move(chosen);
 }
 
-void describe(const HaloGrid& grid, const HaloRequest& request, const std::string& details,
-              Prepared& prepared) {
+void describe(const HaloGrid& grid, const HaloRequest& request, double start,
+              const std::string& details, Prepared& prepared) {
   const GridShape& shape = grid.shape();
   const std::string inner = std::move(prepared.description);
-  prepared.description =
+  prepared.describe(
+      start,
       text("halo of copy ", request.copy, ", ", shape.dims(), " dimensions, ",
            request.reach == Reach::faces ? "faces only, " : "", "storage ", name(shape.storage),
            shape.mapped_ghosts ? " with mapped ghosts" : "", ", ", grid.subdomains(),
-           grid.subdomains() == 1 ? " subdomain" : " subdomains", "\nchosen: ", prepared.algorithm,
-           " (", prepared.reason, ")\nsends: ", prepared.exchange->messages(), " messages, ",
-           prepared.exchange->bytes(), " bytes\n", details,
-           inner.empty() ? "" : "as an exchange between neighbors: " + inner);
+           grid.subdomains() == 1 ? " subdomain" : " subdomains"),
+      prepared.algorithm,
+      details + (inner.empty() ? "" : "as an exchange between neighbors: " + inner));
 }
 
 }  // namespace
 
 std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy,
-                                       MPI_Info info, bool has_place) {
+                                       MPI_Info info, Output output) {
   const double start = MPI_Wtime();
+  const MPI_Comm comm = grid->context()->comm();
   HaloSettings settings;
-  const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new request is null");
-    if (copy < 0 || copy >= grid->shape().copies)
-      fail(Errc::argument, "copy ", copy, " does not exist; the grid has ", grid->shape().copies);
-    settings = read_halo_settings(info, grid->shape());
-  });
-  const std::vector<bool> same =
-      agree(grid->context()->comm(), error,
-            std::array<Ballot, 2>{static_cast<std::uint64_t>(copy), settings.fingerprint()});
-  if (!same[0])
-    fail(Errc::mismatch,
-         "ranks asked for exchanges of different copies; it must be the same copy on all ranks");
-  if (!same[1]) fail_on_different_settings(grid->context()->comm(), info);
+  agree_on_arguments(
+      comm, info, output,
+      [&] {
+        if (copy < 0 || copy >= grid->shape().copies)
+          fail(Errc::argument, "copy ", copy, " does not exist; the grid has ",
+               grid->shape().copies);
+        settings = read_halo_settings(info, grid->shape());
+      },
+      [&] {
+        return std::array{Alike{static_cast<std::uint64_t>(copy),
+                                "ranks asked for exchanges of different copies; it must be the "
+                                "same copy on all ranks"},
+                          Alike{settings.fingerprint(), other_settings}};
+      });
   HaloCandidate chosen{};
-  together(grid->context()->comm(), [&] {
+  together(comm, [&] {
     std::string details;
     const HaloRequest request{HaloKind::plan, settings.reach, copy};
     chosen = choose(grid, request, info, settings, details);
-    describe(*grid, request, details, *chosen.prepared);
+    describe(*grid, request, start, details, *chosen.prepared);
   });
   grid->context()->take_tags(chosen.tags);
-  chosen.prepared->init = MPI_Wtime() - start;
   return chosen.prepared;
 }
 

@@ -5,14 +5,14 @@
 
 #include <memory>
 
+#include "api/agree_on_arguments.hpp"
 #include "api/prepared.hpp"
 #include "grid/halo_grid.hpp"
 
 namespace tonari {
 
-// Collective. has_place: whether the program gave a place for the request. The request counts in
-// grid->requests while it lives.
+// Collective. output: for the request, which counts in grid->requests while it lives.
 std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy,
-                                       MPI_Info info, bool has_place);
+                                       MPI_Info info, Output output);
 
 }  // namespace tonari

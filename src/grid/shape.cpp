@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/guard.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "channels/datatype.hpp"
@@ -183,13 +184,12 @@ const char* name(GridStorage storage) {
   return names[static_cast<int>(storage)];
 }
 
-GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_place) {
+GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari_grid* grid) {
   require_one_group(cart);  // all ranks know
   std::optional<GridShape> shape;
   Members mine;
   const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new grid is null");
-    if (!given) fail(Errc::argument, "the shape of the grid is null");
+    require(grid, "grid"), require(given, "shape");
     shape.emplace(GridShape{Decomposition{cartesian(cart)}});
     if (given->dims != shape->dims())
       fail(Errc::argument, "shape.dims is ", given->dims, ", but the communicator's topology has ",

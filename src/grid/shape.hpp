@@ -29,8 +29,8 @@ struct GridShape {
   bool bricked() const { return storage != GridStorage::array; }
 };
 
-// Collective over cart, a communicator of one group. Throws the same on all ranks. has_place:
-// whether there is one for the new grid.
-GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, bool has_place);
+// Collective over cart, a communicator of one group. Throws the same on all ranks. grid: where the
+// program wants the new one.
+GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari_grid* grid);
 
 }  // namespace tonari

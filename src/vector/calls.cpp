@@ -1,5 +1,4 @@
 // The vector family as C functions.
-#include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/request.hpp"
 #include "tonari/vector.h"
@@ -13,14 +12,14 @@ struct tonari_vector_s {
 
 namespace {
 
-SharedVector& require(tonari_vector vector) {
-  if (!vector) fail(Errc::argument, "the vector is null");
+SharedVector& vector_of(tonari_vector vector) {
+  require(vector, "vector");
   return *vector->vector;
 }
 
 int init(tonari_vector vector, const VectorCall& call, MPI_Info info, tonari_request* request) {
-  return guarded([&] {
-    *request = request_of(prepare_vector(require(vector), call, info, request != nullptr));
+  return init_request(request, [&](Output output) {
+    return prepare_vector(vector_of(vector), call, info, output);
   });
 }
 
@@ -46,26 +45,19 @@ tonari_vector_facts facts_of(const SharedVector& vector) {
 extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed,
                                     const int64_t indices[], MPI_Info info, tonari_vector* vector) {
   return guarded([&] {
-    if (comm == MPI_COMM_NULL) fail(Errc::argument, "the communicator is MPI_COMM_NULL");
+    require_comm(comm, "comm");
     std::unique_ptr<tonari_vector_s> handle;
-    const std::optional<Error> wrong = caught([&] {
-      handle = std::make_unique<tonari_vector_s>();
-      if (!vector) fail(Errc::argument, "the place for the new vector is null");
-    });
-    handle->vector = make_vector(comm, {first, owned}, needed, indices, info, wrong);
+    const std::optional<Error> wrong =
+        caught([&] { handle = std::make_unique<tonari_vector_s>(); });
+    handle->vector =
+        make_vector(comm, {first, owned}, needed, indices, info, {vector, "vector"}, wrong);
     *vector = handle.release();
   });
 }
 
 extern "C" int tonari_vector_free(tonari_vector* vector) {
-  return guarded([&] {
-    if (!vector) fail(Errc::argument, "the address of the vector is null");
-    const std::shared_ptr<SharedComm> shared =
-        *vector && mpi_usable() ? (*vector)->vector->context().share() : nullptr;
-    delete *vector;
-    *vector = TONARI_VECTOR_NULL;
-    if (shared) shared->trim_windows();
-  });
+  return free_handle(vector, "vector",
+                     [](tonari_vector_s& freed) -> Context& { return freed.vector->context(); });
 }
 
 extern "C" int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values,
@@ -83,20 +75,20 @@ extern "C" int tonari_vector_reverse_init(tonari_vector vector, const tonari_vec
 extern "C" int tonari_vector_forward(tonari_vector vector, const tonari_vector_values* values,
                                      const void* owned, void* ghosts) {
   return guarded([&] {
-    run_vector(require(vector), {Direction::forward, values, MPI_OP_NULL, owned, ghosts});
+    run_vector(vector_of(vector), {Direction::forward, values, MPI_OP_NULL, owned, ghosts});
   });
 }
 
 extern "C" int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values,
                                      MPI_Op op, const void* ghosts, void* owned) {
   return guarded(
-      [&] { run_vector(require(vector), {Direction::reverse, values, op, owned, ghosts}); });
+      [&] { run_vector(vector_of(vector), {Direction::reverse, values, op, owned, ghosts}); });
 }
 
 extern "C" int tonari_vector_get_facts(tonari_vector vector, tonari_vector_facts* facts) {
   return guarded([&] {
-    const SharedVector& v = require(vector);
-    if (!facts) fail(Errc::argument, "the place for the facts is null");
+    const SharedVector& v = vector_of(vector);
+    require(facts, "facts");
     *facts = facts_of(v);
   });
 }

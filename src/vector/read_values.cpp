@@ -84,10 +84,10 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   b.owned_stride = in_bytes(stride_of(given.owned_stride, owned_row, read.shape.vectors, "owned"));
   b.ghost_stride = in_bytes(stride_of(given.ghost_stride, ghost_row, read.shape.vectors, "ghost"));
   if (pattern.owned > 0 && !b.owned)
-    fail(Errc::argument, "owned is null, but this rank owns ", pattern.owned,
+    fail(Errc::argument, "`owned` is NULL, but this rank owns ", pattern.owned,
          pattern.owned == 1 ? " index" : " indices");
   if (needed > 0 && !b.ghosts)
-    fail(Errc::argument, "ghosts is null, but this rank needs ", needed,
+    fail(Errc::argument, "`ghosts` is NULL, but this rank needs ", needed,
          needed == 1 ? " index" : " indices");
   check_apart(b, in_bytes(owned_row), in_bytes(ghost_row), read.shape.vectors);
   return read;

@@ -18,30 +18,6 @@ const char* name(Direction direction) {
   return direction == Direction::forward ? "forward" : "reverse";
 }
 
-// The program's keys for the exchanges of the steps, but for those that would leave values
-// elsewhere than where they are looked for.
-class StepInfo {
- public:
-  explicit StepInfo(MPI_Info info) {
-    if (info == MPI_INFO_NULL) return;
-    check_mpi(MPI_Info_dup(info, &info_), "MPI_Info_dup");
-    char value[8];
-    int found = 0;
-    check_mpi(MPI_Info_get(info_, "tonari_recv_view", sizeof value - 1, value, &found),
-              "MPI_Info_get");
-    if (found) check_mpi(MPI_Info_delete(info_, "tonari_recv_view"), "MPI_Info_delete");
-  }
-  ~StepInfo() {
-    if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
-  }
-  StepInfo(const StepInfo&) = delete;
-  StepInfo& operator=(const StepInfo&) = delete;
-  MPI_Info get() const { return info_; }
-
- private:
-  MPI_Info info_ = MPI_INFO_NULL;
-};
-
 // One side of a step: messages at absolute addresses.
 struct StepSide {
   std::vector<int> counts;
@@ -71,57 +47,62 @@ struct StepSide {
               "MPI_Type_create_hvector");
     counts.push_back(1), types.push_back(type.get());
   }
-  Given given() const { return w_form(MPI_BOTTOM, counts.data(), places.data(), types.data()); }
+  BufferArguments given() const {
+    return w_form(MPI_BOTTOM, counts.data(), places.data(), types.data());
+  }
 };
 
-void describe(const SharedVector& vector, Direction direction, const VectorExchange& exchange,
-              Prepared& prepared) {
-  const bool one = exchange.steps().size() == 1;
+// What the steps take together; native is known if it is of all of them.
+void add_times(AgainstNative& all, const AgainstNative& step, bool first) {
+  const bool known = step.native > 0 && (first || all.native > 0);
+  all = {all.seconds + step.seconds, known ? all.native + step.native : 0};
+}
+
+void describe(const SharedVector& vector, Direction direction, double start,
+              const VectorExchange& exchange, Prepared& prepared) {
+  const auto& steps = exchange.steps();
+  const bool one = steps.size() == 1;
   std::string hops;
-  for (const auto& step : exchange.steps()) {
-    hops +=
-        text(one ? "" : text("hop ", &step - exchange.steps().data() + 1, ": "), step->description);
+  for (const auto& step : steps) {
+    const bool first = &step == steps.data();
+    hops += text(one ? "" : text("hop ", &step - steps.data() + 1, ": "), step->description);
     prepared.predicted += step->predicted, prepared.measured += step->measured,
         prepared.rounds += step->rounds;
-    if (!one) prepared.variant += (prepared.variant.empty() ? "" : ", ") + step->algorithm;
+    add_times(prepared.times, step->times, first);
+    if (!one) prepared.variant += (first ? "" : ", ") + step->algorithm;
   }
-  prepared.algorithm = vector.route();
-  if (one) {
-    const Prepared& step = *exchange.steps()[0];
-    prepared.algorithm = step.algorithm, prepared.variant = step.variant;
-  }
-  prepared.channel = exchange.steps().empty() ? "" : exchange.steps()[0]->channel;
-  prepared.channel_detail = exchange.steps().empty() ? "" : exchange.steps()[0]->channel_detail;
-  prepared.reason = exchange.steps().empty() ? "fixed rule" : exchange.steps()[0]->reason;
+  prepared.algorithm = one ? steps[0]->algorithm : vector.route();
+  if (one) prepared.variant = steps[0]->variant;
+  prepared.reason = steps.empty() ? "fixed rule" : steps[0]->reason;
+  if (!steps.empty())
+    prepared.channel = steps[0]->channel, prepared.channel_detail = steps[0]->channel_detail;
   const ValueShape& shape = exchange.shape();
-  prepared.description =
+  prepared.describe(
+      start,
       text(name(direction), " exchange of a vector, route ", vector.route(), ", ", shape.vectors,
-           shape.vectors == 1 ? " vector" : " vectors", " of ", shape.width, " bytes per index\n",
-           "sends: ", exchange.messages(), " messages, ", exchange.bytes(), " bytes; holds ",
-           exchange.scratch_bytes(), " bytes\n", hops);
+           shape.vectors == 1 ? " vector" : " vectors", " of ", shape.width, " bytes per index"),
+      prepared.algorithm, hops);
 }
 
 // Collective.
-std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction,
+std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, double start,
                                 const VectorValues& values, MPI_Info info, Use use) {
   std::shared_ptr<Prepared> prepared;
   together(vector.context().comm(), [&] {
-    prepared = std::make_shared<Prepared>();
-    prepared->context = vector.shared_context();
-    prepared->spare = std::make_unique<tonari_request_s>();
-    auto exchange =
+    prepared = std::make_shared<Prepared>(vector.shared_context());
+    auto owned =
         std::make_unique<VectorExchange>(vector.program(direction, use == Use::persistent),
                                          values.shape, values.buffers, values.reduction.combine);
-    const StepInfo step_info(info);
-    const std::vector<VectorStep>& steps = exchange->program().steps;
+    VectorExchange& exchange = *owned;
+    const std::vector<VectorStep>& steps = exchange.program().steps;
     for (std::size_t s = 0; s < steps.size(); ++s) {
-      const StepSide send(*exchange, steps[s].send), receive(*exchange, steps[s].receive);
+      const StepSide send(exchange, steps[s].send), receive(exchange, steps[s].receive);
       const tonari_neighborhood near = vector.near(direction, s);
-      exchange->add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()},
-                                 use, step_info.get(), true));
+      exchange.add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()},
+                                use, info, inside));
     }
-    describe(vector, direction, *exchange, *prepared);
-    prepared->exchange = std::move(exchange);
+    prepared->exchange = std::move(owned);
+    describe(vector, direction, start, exchange, *prepared);
   });
   return prepared;
 }
@@ -129,55 +110,52 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction,
 // Collective: what the program brings, if it is right and the same everywhere. Returns a number for
 // that.
 std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call, MPI_Info info,
-                              bool has_place, VectorValues& values) {
+                              Output output, VectorValues& values) {
   std::uint64_t settings = 0;
-  const std::optional<Error> error = caught([&] {
-    if (!has_place) fail(Errc::argument, "the place for the new request is null");
-    values = read_values(vector.pattern(), call);
-    settings = read_settings(info, {}).fingerprint();
-  });
-  const auto direction = static_cast<std::uint64_t>(call.direction),
-             operation = static_cast<std::uint64_t>(values.reduction.number);
-  const auto width = static_cast<std::uint64_t>(values.shape.width),
-             vectors = static_cast<std::uint64_t>(values.shape.vectors);
-  const std::vector<bool> same =
-      agree(vector.context().comm(), error,
-            std::array<Ballot, 5>{direction, width, vectors, operation, settings});
-  if (!same[0])
-    fail(Errc::mismatch, "some ranks call a forward exchange where others call a reverse one");
-  if (!same[1])
-    fail(Errc::mismatch,
-         "ranks gave types or components of different sizes; the values of an index must have the "
-         "same number of bytes on all ranks");
-  if (!same[2])
-    fail(Errc::mismatch,
-         "ranks gave different numbers of vectors; it must be the same number on all ranks");
-  if (!same[3])
-    fail(Errc::mismatch,
-         "ranks gave different operations or types of numbers; they must be the same on all ranks");
-  if (!same[4]) fail_on_different_settings(vector.context().comm(), info);
-  return Hash().word(direction).word(width).word(vectors).word(operation).word(settings).value();
+  const auto things = [&] {
+    return std::array{
+        Alike{static_cast<std::uint64_t>(call.direction),
+              "some ranks call a forward exchange where others call a reverse one"},
+        Alike{values.shape.width,
+              "ranks gave types or components of different sizes; the values of an index must have "
+              "the same number of bytes on all ranks"},
+        Alike{static_cast<std::uint64_t>(values.shape.vectors),
+              "ranks gave different numbers of vectors; it must be the same number on all ranks"},
+        Alike{static_cast<std::uint64_t>(values.reduction.number),
+              "ranks gave different operations or types of numbers; they must be the same on all "
+              "ranks"},
+        Alike{settings, other_settings}};
+  };
+  agree_on_arguments(
+      vector.context().comm(), info, output,
+      [&] {
+        values = read_values(vector.pattern(), call);
+        settings = read_settings(info, {}).fingerprint();
+      },
+      things);
+  Hash hash;
+  for (const Alike& thing : things()) hash.word(thing.ballot.value);
+  return hash.value();
 }
 
 }  // namespace
 
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
-                                         MPI_Info info, bool has_place) {
+                                         MPI_Info info, Output output) {
   const double start = MPI_Wtime();
   VectorValues values;
-  agree_on_values(vector, call, info, has_place, values);
-  const std::shared_ptr<Prepared> prepared =
-      build(vector, call.direction, values, info, Use::persistent);
-  prepared->init = MPI_Wtime() - start;
-  return prepared;
+  agree_on_values(vector, call, info, output, values);
+  return build(vector, call.direction, start, values, info, Use::persistent);
 }
 
 void run_vector(SharedVector& vector, const VectorCall& call) {
+  const double start = MPI_Wtime();
   VectorValues values;
-  const std::uint64_t number = agree_on_values(vector, call, MPI_INFO_NULL, true, values);
+  const std::uint64_t number = agree_on_values(vector, call, MPI_INFO_NULL, inside, values);
   std::shared_ptr<Prepared> prepared = vector.known(number);
   if (!prepared)
-    vector.keep(number, prepared = build(vector, call.direction, values, MPI_INFO_NULL, Use::once));
+    vector.keep(number,
+                prepared = build(vector, call.direction, start, values, MPI_INFO_NULL, Use::once));
   static_cast<VectorExchange&>(*prepared->exchange).use(values.buffers);
   prepared->start();
   prepared->wait();

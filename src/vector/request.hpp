@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "api/agree_on_arguments.hpp"
 #include "tonari/vector.h"
 #include "vector/shared_vector.hpp"
 
@@ -19,9 +20,9 @@ struct VectorCall {
   const void* ghosts;
 };
 
-// Collective: a persistent exchange. has_place: whether the program gave a place for the request.
+// Collective: a persistent exchange. output: for the request.
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
-                                         MPI_Info info, bool has_place);
+                                         MPI_Info info, Output output);
 
 // Collective: runs one to the end.
 void run_vector(SharedVector& vector, const VectorCall& call);

@@ -6,7 +6,9 @@
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/contest.hpp"
 #include "engine/read_topology.hpp"
+#include "vector/request.hpp"
 
 namespace tonari {
 
@@ -59,25 +61,26 @@ namespace {
 
 struct VectorSettings {
   std::string route = "direct";
-  bool measures = true;
-  std::uint64_t fingerprint() const { return Hash().bytes(route).word(measures).value(); }
+  Tune tune = Tune::automatic;
+  std::uint64_t fingerprint() const {
+    return Hash().bytes(route).word(static_cast<std::uint64_t>(tune)).value();
+  }
 };
 
 VectorSettings read_vector_settings(MPI_Info info) {
   VectorSettings settings;
   if (const auto value = lookup(info, SettingId::route)) settings.route = *value;
   check_route_name(settings.route);
-  const Tune tune = read_settings(info, {}).tune;
-  settings.measures = tune == Tune::automatic || tune == Tune::measure;
+  settings.tune = read_settings(info, {}).tune;
   return settings;
 }
 
 void check_own(OwnedRange own) {
-  if (own.count < 0) fail(Errc::argument, "owned is ", own.count, "; it must not be negative");
+  if (own.count < 0) fail(Errc::argument, "`owned` is ", own.count, "; it must not be negative");
   if (own.count == 0) return;
-  if (own.first < 0) fail(Errc::argument, "first is ", own.first, "; indices begin at 0");
+  if (own.first < 0) fail(Errc::argument, "`first` is ", own.first, "; indices begin at 0");
   if (own.first > std::numeric_limits<std::int64_t>::max() - own.count)
-    fail(Errc::argument, "first + owned is ", own.first, " + ", own.count,
+    fail(Errc::argument, "`first` + `owned` is ", own.first, " + ", own.count,
          ", which does not fit in 64 bits");
 }
 
@@ -100,51 +103,80 @@ OwnedRanges gather_ranges(const Context& context, OwnedRange own) {
 std::vector<std::string> routes_to_try(const VectorSettings& settings, const Context& context) {
   if (settings.route != "auto") return {settings.route};
   std::vector<std::string> names{"direct"};
-  if (settings.measures && context.ranks() >= 4) names.emplace_back("topology:2");
-  if (settings.measures && context.several_nodes() && context.shares_memory())
-    names.emplace_back("node");
+  if (context.ranks() >= 4) names.emplace_back("topology:2");
+  if (context.several_nodes() && context.shares_memory()) names.emplace_back("node");
   return names;
 }
+
+// Collective, together in the world: what the fastest route depends on.
+std::string question(World& world, OwnedRange own, std::span<const std::int64_t> needs) {
+  Hash hash;
+  hash.word(own.first).word(own.count);
+  for (const std::int64_t index : needs) hash.word(index);
+  const auto print = static_cast<Word>(hash.value() >> 24);  // room for the sum of many
+  return text("route|", std::hex, world.sum(print));
+}
+
+// A route is timed on a forward exchange of one vector of doubles. Algorithms and channels are
+// measured, too, as for any request: a route is as fast as they are, and what is measured is
+// remembered for the requests to come.
+struct TimedRoute {
+  std::unique_ptr<SharedVector> vector = nullptr;
+  std::vector<double> owned = {}, ghosts = {};
+  std::shared_ptr<Prepared> forward = nullptr;
+
+  Exchange& exchange() {
+    owned.resize(static_cast<std::size_t>(vector->pattern().owned));
+    ghosts.resize(vector->pattern().needs.size());
+    const VectorCall call{Direction::forward, nullptr, MPI_OP_NULL, owned.data(), ghosts.data()};
+    forward = prepare_vector(*vector, call, MPI_INFO_NULL, inside);
+    return *forward->exchange;
+  }
+};
 
 }  // namespace
 
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
                                           const std::int64_t indices[], MPI_Info info,
-                                          const std::optional<Error>& wrong) {
+                                          Output output, const std::optional<Error>& wrong) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   VectorSettings settings;
-  const std::optional<Error> error = caught([&] {
-    if (wrong) throw *wrong;
-    check_own(own);
-    if (needed < 0) fail(Errc::argument, "needed is ", needed, "; it must not be negative");
-    if (needed > 0 && !indices)
-      fail(Errc::argument, "the list of indices is null, but ", needed, " are needed");
-    settings = read_vector_settings(info);
-  });
-  const Ballot print = settings.fingerprint();
-  if (!agree(shared->comm(), error, std::span(&print, 1))[0])
-    fail_on_different_settings(shared->comm(), info);
-
-  std::vector<std::unique_ptr<SharedVector>> candidates;
-  std::size_t chosen = 0;
+  agree_on_arguments(
+      shared->comm(), info, output,
+      [&] {
+        if (wrong) throw *wrong;
+        check_own(own);
+        if (needed < 0) fail(Errc::argument, "`needed` is ", needed, "; it must not be negative");
+        if (needed > 0 && !indices)
+          fail(Errc::argument, "`indices` is NULL, but ", needed, " are needed");
+        settings = read_vector_settings(info);
+      },
+      [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
+  std::unique_ptr<SharedVector> made;
   together(shared->comm(), [&] {
     shared->update_nodes();
     const auto context = std::make_shared<Context>(shared);
     const OwnedRanges ranges = gather_ranges(*context, own);
     const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
     check_indices(needs, ranges.size(), context->rank());
-    for (const std::string& name : routes_to_try(settings, *context)) {
+    World& world = shared->world();
+    Alternatives routes{routes_to_try(settings, *context), {}, {}};
+    if (routes.names.size() > 1)
+      world.together([&] { routes.question = question(world, own, needs); });
+    std::vector<TimedRoute> timed(routes.names.size());
+    routes.make = [&](std::size_t k) {
+      const std::string& name = routes.names[k];
       const VectorRoute route = VectorRoute::named(name, *context);
-      World& world = shared->world();
       world.together([&] {
-        candidates.push_back(std::make_unique<SharedVector>(
-            context, name, discover(world, ranges, own, needs, route)));
+        timed[k].vector = std::make_unique<SharedVector>(
+            context, name, discover(world, ranges, own, needs, route));
       });
-    }
-    if (candidates.size() > 1) chosen = fastest_route(candidates);
+    };
+    routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };
+    made = std::move(timed[decide(*context, settings.tune, routes).winner].vector);
   });
-  return std::move(candidates[chosen]);
+  return made;
 }
 
 }  // namespace tonari

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "api/agree_on_arguments.hpp"
 #include "api/prepared.hpp"
 #include "vector/program.hpp"
 
@@ -56,10 +57,6 @@ class SharedVector {
 // all ranks learn of it.
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
                                           const std::int64_t indices[], MPI_Info info,
-                                          const std::optional<Error>& wrong);
-
-// Collective: index into candidates, the same on all ranks, of the one whose forward exchange of
-// doubles is fastest.
-std::size_t fastest_route(std::span<const std::unique_ptr<SharedVector>> candidates);
+                                          Output output, const std::optional<Error>& wrong);
 
 }  // namespace tonari

@@ -145,7 +145,8 @@ TEST_F(NeighborhoodErrors, OneRankGivesNonsense) {
   const bool errs = rank == last;
   const std::string who = std::to_string(last);
   expect_refused(TONARI_ERR_ARGUMENT, {"-3", "negative"}, cart, errs ? -3 : 4, t.offsets.data());
-  expect_refused(TONARI_ERR_ARGUMENT, {"null"}, cart, 4, errs ? nullptr : t.offsets.data());
+  expect_refused(TONARI_ERR_ARGUMENT, {"`offsets` is NULL", "4 neighbors"}, cart, 4,
+                 errs ? nullptr : t.offsets.data());
   std::vector<int> huge = t.offsets;
   if (errs) huge[3] = INT_MIN;
   expect_refused(TONARI_ERR_OVERFLOW, {std::to_string(INT_MIN)}, cart, 4, huge.data());
@@ -161,7 +162,7 @@ TEST_F(NeighborhoodErrors, NoPlaceForTheResultOnOneRank) {
   tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
   expect_everywhere(tonari_neighborhood_create_cart(cart, 4, t.offsets.data(), MPI_INFO_NULL,
                                                     rank == last ? nullptr : &other),
-                    TONARI_ERR_ARGUMENT, {"null"});
+                    TONARI_ERR_ARGUMENT, {"`near` is NULL"});
   EXPECT_EQ(other, TONARI_NEIGHBORHOOD_NULL);
   expect_usable();
 }
@@ -200,7 +201,7 @@ TEST_F(OperationErrors, NullNeighborhoodAndNullPlace) {
   tonari_request out = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_alltoall_init(send, 1, MPI_INT, recv, 1, MPI_INT, near, MPI_INFO_NULL,
                                          rank == last ? nullptr : &out),
-                    TONARI_ERR_ARGUMENT, {"null"});
+                    TONARI_ERR_ARGUMENT, {"`request` is NULL"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
@@ -208,9 +209,9 @@ TEST_F(OperationErrors, NullNeighborhoodAndNullPlace) {
 TEST_F(OperationErrors, NullBuffersAndArrays) {
   const bool errs = rank == last;
   expect_everywhere(alltoall(errs ? nullptr : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT,
-                    {"send", "null"});
+                    {"send block 0", "`sendbuf` is NULL"});
   expect_everywhere(alltoall(send, 2, errs ? nullptr : recv, 2, quick), TONARI_ERR_ARGUMENT,
-                    {"receive", "null"});
+                    {"receive block 0", "`recvbuf` is NULL"});
   // nothing to send
   EXPECT_EQ(alltoall(nullptr, 0, nullptr, 0, quick), TONARI_SUCCESS) << tonari_last_error();
   EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
@@ -220,16 +221,16 @@ TEST_F(OperationErrors, NullBuffersAndArrays) {
   tonari_request out = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_alltoallw_init(send, errs ? nullptr : counts, at, types, recv, counts,
                                           at, types, near, quick, &out),
-                    TONARI_ERR_ARGUMENT, {"send counts"});
+                    TONARI_ERR_ARGUMENT, {"`sendcounts` is NULL"});
   expect_everywhere(tonari_alltoallw_init(send, counts, at, types, recv, counts,
                                           errs ? nullptr : at, types, near, quick, &out),
-                    TONARI_ERR_ARGUMENT, {"receive displacements"});
+                    TONARI_ERR_ARGUMENT, {"`recvdispls` is NULL"});
   expect_everywhere(tonari_alltoallw_init(send, counts, at, errs ? nullptr : types, recv, counts,
                                           at, types, near, quick, &out),
-                    TONARI_ERR_ARGUMENT, {"send types"});
+                    TONARI_ERR_ARGUMENT, {"`sendtypes` is NULL"});
   expect_everywhere(tonari_allgatherv_init(send, 1, MPI_INT, recv, errs ? nullptr : counts, at,
                                            MPI_INT, near, quick, &out),
-                    TONARI_ERR_ARGUMENT, {"receive counts"});
+                    TONARI_ERR_ARGUMENT, {"`recvcounts` is NULL"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }
@@ -237,22 +238,22 @@ TEST_F(OperationErrors, NullBuffersAndArrays) {
 TEST_F(OperationErrors, NegativeCountsAndNullTypes) {
   const bool errs = rank == last;
   expect_everywhere(alltoall(send, errs ? -2 : 2, recv, 2, quick), TONARI_ERR_ARGUMENT,
-                    {"send count", "-2", "negative"});
+                    {"`sendcount` is -2", "negative"});
   const int counts[4] = {1, 1, 1, 1}, bad[4] = {1, 1, 1, -9};
   const MPI_Aint at[4] = {0, 1, 2, 3};
   tonari_request out = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_alltoallv_init(send, counts, at, MPI_INT, recv, errs ? bad : counts, at,
                                           MPI_INT, near, quick, &out),
-                    TONARI_ERR_ARGUMENT, {"receive count 3", "-9"});
+                    TONARI_ERR_ARGUMENT, {"`recvcounts[3]` is -9"});
   expect_everywhere(tonari_alltoall_init(send, 1, errs ? MPI_DATATYPE_NULL : MPI_INT, recv, 1,
                                          MPI_INT, near, quick, &out),
-                    TONARI_ERR_ARGUMENT, {"send type"});
+                    TONARI_ERR_ARGUMENT, {"`sendtype` is MPI_DATATYPE_NULL"});
   const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT},
                      hole[4] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT, MPI_INT};
   const MPI_Aint bytes[4] = {0, 4, 8, 12};
   expect_everywhere(tonari_allgatherw_init(send, 1, MPI_INT, recv, counts, bytes,
                                            errs ? hole : types, near, quick, &out),
-                    TONARI_ERR_ARGUMENT, {"receive type 1"});
+                    TONARI_ERR_ARGUMENT, {"`recvtypes[1]` is MPI_DATATYPE_NULL"});
   EXPECT_EQ(out, TONARI_REQUEST_NULL);
   expect_usable();
 }

@@ -148,8 +148,7 @@ TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
   };
   refused(TONARI_ERR_MISMATCH, odd, theirs,
           "block 0 from rank " + std::to_string(last - 1) + " to rank " + std::to_string(last));
-  refused(TONARI_ERR_ARGUMENT, two, nowhere,
-          "receive block 0 has 8 bytes, but the receive buffer is null");
+  refused(TONARI_ERR_ARGUMENT, two, nowhere, "receive block 0 has 8 bytes, but `recvbuf` is NULL");
   refused(TONARI_ERR_BUFFERS, two, overlapping, "send block 0 and receive block 0 overlap");
   EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
 }

@@ -103,11 +103,11 @@ TEST_F(GraphErrors, NegativeDegreesAndNullLists) {
   expect_everywhere(create(in, from, errs ? -3 : out, to, &near), TONARI_ERR_ARGUMENT,
                     {"number of destinations", "-3"});
   expect_everywhere(create(in, errs ? nullptr : from, out, to, &near), TONARI_ERR_ARGUMENT,
-                    {"list of sources", "null"});
+                    {"`sources` is NULL"});
   expect_everywhere(create(in, from, out, errs ? nullptr : to, &near), TONARI_ERR_ARGUMENT,
-                    {"list of destinations", "null"});
+                    {"`destinations` is NULL"});
   expect_everywhere(create(in, from, out, to, errs ? nullptr : &near), TONARI_ERR_ARGUMENT,
-                    {"place", "null"});
+                    {"`near` is NULL"});
   EXPECT_EQ(near, TONARI_NEIGHBORHOOD_NULL);
   // no neighbors at all are fine
   ASSERT_EQ(create(0, nullptr, 0, nullptr, &near), TONARI_SUCCESS) << tonari_last_error();
@@ -147,7 +147,7 @@ TEST_F(GraphErrors, CommunicatorsWithoutATopology) {
   MPI_Comm cart = make_cart(torus_of_all(1));
   expect_everywhere(
       tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, rank == last ? nullptr : &near),
-      TONARI_ERR_ARGUMENT, {"place", "null"});
+      TONARI_ERR_ARGUMENT, {"`near` is NULL"});
   MPI_Comm_free(&cart);
   EXPECT_EQ(near, TONARI_NEIGHBORHOOD_NULL);
   expect_usable();
@@ -224,7 +224,7 @@ TEST_F(GraphOperationErrors, AllgatherSizesThatDiffer) {
 TEST_F(GraphOperationErrors, NullPlaceOnOneRank) {
   tonari_request request = TONARI_REQUEST_NULL;
   expect_everywhere(alltoallv(rank == last ? nullptr : &request), TONARI_ERR_ARGUMENT,
-                    {"place", "null"});
+                    {"`near` is NULL"});
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
   expect_usable(near);
 }

@@ -41,7 +41,7 @@ TEST_F(InPlaceErrors, NoPlaceForTheRequestOnOneRank) {
     for (Way way : {Way::persistent, Way::started}) {
       tonari_request request = TONARI_REQUEST_NULL;
       expect_everywhere(make(good(form), way, rank == last ? nullptr : &request),
-                        TONARI_ERR_ARGUMENT, {"request", "null"});
+                        TONARI_ERR_ARGUMENT, {"`request` is NULL"});
       EXPECT_EQ(request, TONARI_REQUEST_NULL);
     }
   EXPECT_TRUE(data == before);
@@ -49,7 +49,7 @@ TEST_F(InPlaceErrors, NoPlaceForTheRequestOnOneRank) {
 }
 
 TEST_F(InPlaceErrors, NullBufferOnlyWithoutElements) {
-  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"buf", "null"}, [](Call& c) { c.buf = nullptr; });
+  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"`buf` is NULL"}, [](Call& c) { c.buf = nullptr; });
   const std::vector<int> none(static_cast<std::size_t>(ranks), 0);
   for (Form form : all_forms) {
     Call c = good(form);
@@ -59,24 +59,24 @@ TEST_F(InPlaceErrors, NullBufferOnlyWithoutElements) {
 }
 
 TEST_F(InPlaceErrors, InPlaceIsNoBuffer) {
-  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"buf is MPI_IN_PLACE", "give the buffer itself"},
+  refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"`buf` is MPI_IN_PLACE", "give the buffer itself"},
             [](Call& c) { c.buf = MPI_IN_PLACE; });
 }
 
 TEST_F(InPlaceErrors, NullArrays) {
-  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"array of block counts is null"},
+  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"`counts` is NULL"},
             [](Call& c) { c.counts = nullptr; });
-  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"array of block displacements is null"},
+  refuse_in({Form::v, Form::w}, TONARI_ERR_ARGUMENT, {"`displs` is NULL"},
             [](Call& c) { c.displs = nullptr; });
-  refuse_in({Form::w}, TONARI_ERR_ARGUMENT, {"array of block types is null"},
+  refuse_in({Form::w}, TONARI_ERR_ARGUMENT, {"`types` is NULL"},
             [](Call& c) { c.types = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of receive counts is null"},
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"`recvcounts` is NULL"},
             [](Call& c) { c.counts = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of receive displacements is null"},
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"`recvdispls` is NULL"},
             [](Call& c) { c.displs = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of send counts is null"},
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"`sendcounts` is NULL"},
             [](Call& c) { c.sendcounts = nullptr; });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"array of send displacements is null"},
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"`senddispls` is NULL"},
             [](Call& c) { c.senddispls = nullptr; });
 }
 
@@ -92,17 +92,18 @@ TEST_F(InPlaceErrors, NegativeCounts) {
   bad[last] = -7;
   refuse_in(all_forms, TONARI_ERR_ARGUMENT, {"count", "-7", "negative"},
             [&](Call& c) { c.count = -7, c.counts = bad.data(); });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"send count " + std::to_string(last), "-7"},
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT,
+            {"`sendcounts[" + std::to_string(last) + "]` is -7"},
             [&](Call& c) { c.sendcounts = bad.data(); });
 }
 
 TEST_F(InPlaceErrors, NegativeDisplacements) {
   std::vector<MPI_Aint> bad = at;
   bad[last] = -4;
-  const std::string number = "displacement " + std::to_string(last);
+  const std::string number = "displs[" + std::to_string(last) + "]` is";
   refuse_in({Form::v, Form::w, Form::general}, TONARI_ERR_ARGUMENT, {number, "-4", "negative"},
             [&](Call& c) { c.displs = bad.data(); });
-  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"send " + number, "-4", "negative"},
+  refuse_in({Form::general}, TONARI_ERR_ARGUMENT, {"`send" + number, "-4", "negative"},
             [&](Call& c) { c.senddispls = bad.data(); });
 }
 

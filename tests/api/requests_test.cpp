@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/fresh_wisdom.hpp"
 #include "support/oracle.hpp"
 
 namespace {
@@ -402,36 +403,6 @@ TEST_F(Requests, InfoCountsWhatIsSent) {
 
 class Wisdom : public Requests {
  protected:
-  void SetUp() override {
-    Requests::SetUp();
-    if (const char* set = std::getenv("TONARI_CACHE_DIR")) before = set;
-    char name[64] = "";
-    if (rank == 0) {
-      const std::string pattern =
-          (std::filesystem::temp_directory_path() / "tonari-wisdom-XXXXXX").string();
-      ASSERT_LT(pattern.size(), sizeof name);
-      pattern.copy(name, pattern.size());
-      ASSERT_NE(mkdtemp(name), nullptr);
-      // What is known of this machine comes along: measuring that is not the matter here.
-      std::error_code ignored;
-      if (!before.empty())
-        std::filesystem::copy_file(before + "/machines", std::string(name) + "/machines", ignored);
-    }
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    directory = name;
-    setenv("TONARI_CACHE_DIR", name, 1);
-    setenv("TONARI_TUNE_SECONDS", "0.02", 1);
-  }
-  void TearDown() override {
-    if (before.empty())
-      unsetenv("TONARI_CACHE_DIR");
-    else
-      setenv("TONARI_CACHE_DIR", before.c_str(), 1);
-    unsetenv("TONARI_TUNE_SECONDS");
-    if (rank == 0) std::filesystem::remove_all(directory);
-    Requests::TearDown();
-  }
-
   struct Outcome {
     std::string algorithm, reason;
     double measured;
@@ -449,6 +420,13 @@ class Wisdom : public Requests {
     tonari_request_info about;
     EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
     const Outcome mine{about.algorithm, about.reason, about.measured_seconds};
+    // who was decided by a contest says when that has paid
+    const std::string words = tonari_request_describe(request);
+    const bool contest = mine.reason == "measured" || mine.reason == "wisdom";
+    EXPECT_EQ(words.find("\nbreak-even: ") != words.npos, contest) << words;
+    const bool unknown = words.find("break-even: unknown") != words.npos,
+               native = words.find("us  native (predicted") != words.npos;
+    EXPECT_FALSE(native && unknown) << words;
     char both[128] = "";
     const std::string text = mine.algorithm + about.variant + about.channel + mine.reason;
     text.copy(both, sizeof both - 1);
@@ -458,7 +436,8 @@ class Wisdom : public Requests {
     return mine;
   }
 
-  std::string directory, before;
+  const FreshWisdom wisdom{"0.02"};
+  const std::string& directory = wisdom.directory();
 };
 
 TEST_F(Wisdom, IsMeasuredOnceAndThenRemembered) {

@@ -21,7 +21,9 @@ NOT_DONE = [
 ]
 HERE = "tests/architecture/words.py"
 
-CITATION = re.compile(r"\bpapers?[\s/#*]+0\d\d\b|[(;] ?0\d\d[,:] ?(?:§|[A-Z]|section)", re.IGNORECASE)
+CITATION = re.compile(
+    r"\bpapers?[\s/#*]+0\d\d\b|[(;] ?0\d\d[,:] ?(?:§|[A-Z]|section)", re.IGNORECASE
+)
 BRITISH = re.compile(
     r"neighbour|colour|behaviour|favour|honour|centre|travell(?:ed|ing|er)|labelled|levell(?:ed|ing)|"
     r"modell(?:ed|ing)|cancelled|signalled|artefact|catalogue|"

@@ -275,7 +275,7 @@ TEST(ReadRanks, TakesRanksAndMPI_PROC_NULL) {
     return std::string(error.what());
   };
   EXPECT_EQ(says(-1, list), "the number of destinations is -1; it must not be negative");
-  EXPECT_EQ(says(2, nullptr), "the list of destinations is null, but its length is 2");
+  EXPECT_EQ(says(2, nullptr), "`destinations` is NULL, but its length is 2");
   for (int wrong : {world_size(), -77}) {
     const int bad[] = {0, wrong};
     EXPECT_EQ(says(2, bad),

@@ -251,12 +251,12 @@ TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
   refused(tonari_grid_at(bricked.grid, 1, 0, 0, index, &place), {"subdomain 1 does not exist"});
   refused(tonari_grid_at(bricked.grid, 0, 1, 0, index, &place), {"copy 1 does not exist"});
   refused(tonari_grid_at(bricked.grid, 0, 0, -1, index, &place), {"field -1 does not exist"});
-  refused(tonari_grid_at(bricked.grid, 0, 0, 0, nullptr, &place), {"index is null"});
-  refused(tonari_grid_at(bricked.grid, 0, 0, 0, index, nullptr), {"place", "null"});
-  refused(tonari_grid_data(TONARI_GRID_NULL, 0, 0, 0, &place), {"grid is null"});
+  refused(tonari_grid_at(bricked.grid, 0, 0, 0, nullptr, &place), {"`index` is NULL"});
+  refused(tonari_grid_at(bricked.grid, 0, 0, 0, index, nullptr), {"`cell` is NULL"});
+  refused(tonari_grid_data(TONARI_GRID_NULL, 0, 0, 0, &place), {"`grid` is NULL"});
   refused(tonari_grid_import(array.grid, 0, 0, 0, &box, cell), {"cells -5 to 2 of dimension 0"});
-  refused(tonari_grid_import(array.grid, 0, 0, 0, nullptr, nullptr), {"array is null"});
-  refused(tonari_grid_export(array.grid, 0, 0, 0, nullptr, nullptr), {"array is null"});
+  refused(tonari_grid_import(array.grid, 0, 0, 0, nullptr, nullptr), {"`array` is NULL"});
+  refused(tonari_grid_export(array.grid, 0, 0, 0, nullptr, nullptr), {"`array` is NULL"});
   refused(tonari_grid_get_array(bricked.grid, 0, &a),
           {"storage is brick", "tonari_grid_get_bricks"});
   refused(tonari_grid_get_bricks(array.grid, 0, &b), {"storage is array", "tonari_grid_get_array"});
@@ -266,7 +266,7 @@ TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
   refused(tonari_grid_boxes(bricked.grid, 0, TONARI_PART_GHOSTS, &count, &box),
           {"room for 1", "there are 8"});
   refused(tonari_grid_boxes(bricked.grid, 0, 4, &count, &box), {"part 4 does not exist"});
-  refused(tonari_grid_get_info(bricked.grid, nullptr), {"null"});
+  refused(tonari_grid_get_info(bricked.grid, nullptr), {"`info` is NULL"});
 }
 
 }  // namespace

@@ -92,12 +92,12 @@ TEST_F(GridErrors, Communicators) {
 TEST_F(GridErrors, NullPlaces) {
   const tonari_grid_shape shape = good();
   expect_refused(cart, rank == last ? nullptr : &shape, nullptr, TONARI_ERR_ARGUMENT,
-                 {"shape of the grid is null"});
+                 {"`shape` is NULL"});
   tonari_grid grid = TONARI_GRID_NULL;
   expect_everywhere(
       tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, rank == last ? nullptr : &grid),
-      TONARI_ERR_ARGUMENT, {"place for the new grid is null"});
-  expect_everywhere(tonari_grid_free(nullptr), TONARI_ERR_ARGUMENT, {"null"});
+      TONARI_ERR_ARGUMENT, {"`grid` is NULL"});
+  expect_everywhere(tonari_grid_free(nullptr), TONARI_ERR_ARGUMENT, {"`grid` is NULL"});
   EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS) << "null is freed like nothing";
   expect_usable();
 }
@@ -225,7 +225,7 @@ TEST_F(GridErrors, Arrays) {
   void* one[] = {storage, rank == last ? nullptr : storage};
   tonari_grid_shape shape = good(TONARI_STORAGE_ARRAY);
   shape.fields = 2;
-  expect_refused(cart, &shape, one, TONARI_ERR_ARGUMENT, {"array 1 of 2", "null"});
+  expect_refused(cart, &shape, one, TONARI_ERR_ARGUMENT, {"array 1 of 2", "NULL"});
   void* some[] = {storage};
   for (const int bricked : {TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
     shape = good(bricked);
@@ -373,9 +373,9 @@ TEST_F(GridErrors, RequestsThatDiffer) {
       TONARI_ERR_ARGUMENT, {"copy 2 does not exist"});
   expect_everywhere(
       tonari_grid_exchange_init(t.grid, 0, MPI_INFO_NULL, rank == last ? nullptr : &request),
-      TONARI_ERR_ARGUMENT, {"place for the new request is null"});
+      TONARI_ERR_ARGUMENT, {"`request` is NULL"});
   expect_everywhere(tonari_grid_exchange_init(TONARI_GRID_NULL, 0, MPI_INFO_NULL, &request),
-                    TONARI_ERR_ARGUMENT, {"grid is null"});
+                    TONARI_ERR_ARGUMENT, {"`grid` is NULL"});
   if (ranks > 1) {
     expect_everywhere(tonari_grid_exchange_init(t.grid, rank == last, MPI_INFO_NULL, &request),
                       TONARI_ERR_MISMATCH, {"different copies"});

@@ -157,9 +157,9 @@ TEST(GridExchange, MappedGhostsOnSeveralNodes) {
 TEST(GridExchange, ChosenBySelection) {
   const Geometry g = plain_geometry(2, 16, 2);
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED})
-    for (const char* tune : {"auto", "model"}) {
+    for (const char* tune : {"measure", "model"}) {
       // times plans, too
-      if (crowded() && std::string(tune) == "auto" &&
+      if (crowded() && std::string(tune) == "measure" &&
           (storage != TONARI_STORAGE_BRICK || world_size() > 4))
         continue;
       TestGrid t(g, storage);
@@ -172,7 +172,7 @@ TEST(GridExchange, ChosenBySelection) {
       chosen.copy(first, sizeof first - 1);
       MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
       EXPECT_EQ(chosen, first) << "ranks chose differently";
-      EXPECT_NE(chosen.find(std::string(tune) == "auto" ? "(measured)" : "(fixed rule)"),
+      EXPECT_NE(chosen.find(std::string(tune) == "measure" ? "(measured)" : "(fixed rule)"),
                 std::string::npos)
           << chosen;
       must(tonari_start(request));

@@ -232,7 +232,7 @@ TEST_F(GridFiles, ThatCannotBeOpenedOrWritten) {
                     {"field 1 does not exist"});
   expect_everywhere(
       tonari_grid_load(t.grid, 0, 0, world_rank() == world_size() - 1 ? nullptr : nowhere.c_str()),
-      TONARI_ERR_ARGUMENT, {"name of the file"});
+      TONARI_ERR_ARGUMENT, {"`filename` is NULL or empty"});
 }
 
 // On the last rank alone: another rank's cells would be written there, too. Who writes beyond the

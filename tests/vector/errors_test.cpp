@@ -79,26 +79,26 @@ class VectorErrors : public testing::Test {
 };
 
 TEST_F(VectorErrors, Arguments) {
-  refuse_one(TONARI_ERR_ARGUMENT, {"owned is -3"}, [](Create& c) { c.owned = -3; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"first is -1"}, [](Create& c) { c.first = -1; });
+  refuse_one(TONARI_ERR_ARGUMENT, {"`owned` is -3"}, [](Create& c) { c.owned = -3; });
+  refuse_one(TONARI_ERR_ARGUMENT, {"`first` is -1"}, [](Create& c) { c.first = -1; });
   refuse_one(TONARI_ERR_ARGUMENT, {"needed is -2"}, [](Create& c) { c.needed = -2; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"list of indices is null", "2 are needed"},
+  refuse_one(TONARI_ERR_ARGUMENT, {"`indices` is NULL", "2 are needed"},
              [](Create& c) { c.list = nullptr; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"first + owned", "64 bits"},
+  refuse_one(TONARI_ERR_ARGUMENT, {"`first` + `owned`", "64 bits"},
              [](Create& c) { c.first = INT64_MAX - 1; });
   Create c;
   expect_everywhere(tonari_vector_create(MPI_COMM_WORLD, c.first, c.owned, c.needed, c.list,
                                          MPI_INFO_NULL, nullptr),
-                    TONARI_ERR_ARGUMENT, {"place for the new vector is null"});
+                    TONARI_ERR_ARGUMENT, {"`vector` is NULL"});
   tonari_vector vector = TONARI_VECTOR_NULL;
   expect_everywhere(tonari_vector_create(MPI_COMM_NULL, c.first, c.owned, c.needed, c.list,
                                          MPI_INFO_NULL, &vector),
                     TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"});
   expect_everywhere(tonari_vector_forward(TONARI_VECTOR_NULL, nullptr, x, ghosts),
-                    TONARI_ERR_ARGUMENT, {"vector is null"});
-  expect_everywhere(tonari_vector_get_facts(good, nullptr), TONARI_ERR_ARGUMENT, {"facts is null"});
-  expect_everywhere(tonari_vector_free(nullptr), TONARI_ERR_ARGUMENT,
-                    {"address of the vector is null"});
+                    TONARI_ERR_ARGUMENT, {"`vector` is NULL"});
+  expect_everywhere(tonari_vector_get_facts(good, nullptr), TONARI_ERR_ARGUMENT,
+                    {"`facts` is NULL"});
+  expect_everywhere(tonari_vector_free(nullptr), TONARI_ERR_ARGUMENT, {"`vector` is NULL"});
   EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS) << "of nothing";
 }
 
@@ -179,9 +179,9 @@ TEST_F(VectorErrors, Values) {
                 [](V& v, auto&, auto&, MPI_Op&) { v.vectors = 2, v.owned_stride = 3; });
   refuse_values(TONARI_ERR_ARGUMENT, {"ghost_stride is -1"},
                 [](V& v, auto&, auto&, MPI_Op&) { v.ghost_stride = -1; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"owned is null", "owns 4 indices"},
+  refuse_values(TONARI_ERR_ARGUMENT, {"`owned` is NULL", "owns 4 indices"},
                 [](V&, auto& own, auto&, MPI_Op&) { own = nullptr; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"ghosts is null", "needs 2 indices"},
+  refuse_values(TONARI_ERR_ARGUMENT, {"`ghosts` is NULL", "needs 2 indices"},
                 [](V&, auto&, auto& ghosts, MPI_Op&) { ghosts = nullptr; });
   refuse_values(TONARI_ERR_BUFFERS, {"owned values and ghosts overlap"},
                 [&](V&, auto&, auto& ghosts, MPI_Op&) { ghosts = x + 3; });
@@ -196,7 +196,7 @@ TEST_F(VectorErrors, Values) {
   tonari_request request = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts, MPI_INFO_NULL,
                                                rank == last ? nullptr : &request),
-                    TONARI_ERR_ARGUMENT, {"place for the new request is null"});
+                    TONARI_ERR_ARGUMENT, {"`request` is NULL"});
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts,
                                                Info{{"tonari_channel", "pigeon"}}, &request),
                     TONARI_ERR_ARGUMENT, {"pigeon"});

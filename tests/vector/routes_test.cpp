@@ -1,6 +1,9 @@
 // What routes are good for: who sends how many messages and values, told by facts and counted at
 // the MPI.
+#include <fstream>
+
 #include "support/counting.hpp"
+#include "support/fresh_wisdom.hpp"
 #include "support/same_error.hpp"
 #include "vector/vectors.hpp"
 
@@ -129,6 +132,34 @@ TEST_F(VectorRoutes, AutoIsOneOfThem) {
   route.copy(first, sizeof first - 1);
   MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
   EXPECT_EQ(route, first);
+  must(tonari_vector_free(&vector));
+}
+
+// The winner is remembered for this pattern: then no other route is made.
+TEST_F(VectorRoutes, AutoIsRemembered) {
+  if (ranks_are_slow() || world_size() < 3)
+    GTEST_SKIP() << "for ranks that are fast, and enough of them for several routes";
+  Nodes::set("2");
+  const FreshWisdom wisdom("0.05");
+  const auto remembered = [&] {
+    std::ifstream in(wisdom.directory() + "/wisdom");
+    std::string route;
+    for (std::string line; std::getline(in, line);)
+      if (line.find("|route|") != line.npos) route = line.substr(line.find('\t') + 1);
+    return route.substr(0, route.find('|'));
+  };
+  std::string known;
+  for (int again = 0; again < 20 && known.empty(); ++again) {
+    tonari_vector vector = make_vector(hot_spot(), "auto");
+    must(tonari_vector_free(&vector));
+    if (world_rank() == 0) known = remembered();
+    known.resize(23);
+    MPI_Bcast(known.data(), 23, MPI_CHAR, 0, MPI_COMM_WORLD);
+    known = known.c_str();
+  }
+  ASSERT_NE(known, "");
+  tonari_vector vector = make_vector(hot_spot(), "auto");
+  EXPECT_EQ(facts_of(vector).route, known);
   must(tonari_vector_free(&vector));
 }
 

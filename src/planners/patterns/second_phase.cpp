@@ -36,7 +36,9 @@ class PhaseTwo {
     }
   }
 
-  std::int32_t helper(BlockNumber edge) const { return helper_[edge]; }  // `nobody`: it was not moved
+  std::int32_t helper(BlockNumber edge) const {
+    return helper_[edge];
+  }  // `nobody`: it was not moved
   static constexpr std::int32_t nobody = -1;
 
  private:

@@ -17,7 +17,7 @@ bool same_blocks(const Binding& a, const Binding& b);
 
 // Changes only where all ranks change it alike, so the same entries lie in the same places
 // everywhere.
-class Shelf {
+class RequestCache {
  public:
   static constexpr std::size_t places = 8;
 

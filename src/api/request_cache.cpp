@@ -1,4 +1,4 @@
-#include "api/shelf.hpp"
+#include "api/request_cache.hpp"
 
 #include <algorithm>
 
@@ -21,8 +21,9 @@ bool same_blocks(const Binding& a, const Binding& b) {
          std::ranges::equal(a.recv, b.recv, same_block);
 }
 
-std::array<bool, Shelf::places> Shelf::idle_matches(Collective collective, std::uint64_t settings,
-                                                    const Binding& binding) const {
+std::array<bool, RequestCache::places> RequestCache::idle_matches(Collective collective,
+                                                                  std::uint64_t settings,
+                                                                  const Binding& binding) const {
   std::array<bool, places> matches{};
   for (std::size_t k = 0; k < places; ++k) {
     const Entry& e = entries_[k];
@@ -33,12 +34,12 @@ std::array<bool, Shelf::places> Shelf::idle_matches(Collective collective, std::
   return matches;
 }
 
-std::shared_ptr<Prepared> Shelf::take(std::size_t place) {
+std::shared_ptr<Prepared> RequestCache::take(std::size_t place) {
   entries_[place].taken = ++now_;
   return entries_[place].prepared;
 }
 
-void Shelf::put(Key key, std::shared_ptr<Prepared> prepared) {
+void RequestCache::put(Key key, std::shared_ptr<Prepared> prepared) {
   Entry& oldest = *std::ranges::min_element(entries_, {}, &Entry::taken);
   oldest = {std::move(key), std::move(prepared), ++now_};
 }

@@ -1,0 +1,36 @@
+// Wisdom: what contests found, kept between runs in the user's cache directory.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/context.hpp"
+#include "select/break_even.hpp"
+
+namespace tonari {
+
+struct Remembered {
+  std::string label;  // of the winner
+  AgainstNative times = {};
+};
+
+// One line of the file, and back. A label alone is one whose times are not known.
+std::string to_text(const Remembered& remembered);
+Remembered remembered_from_text(const std::string& text);
+
+// question: what the choice depends on, but for the machine. Only rank 0's counts. Collective at a
+// context's first call.
+std::string wisdom_key(Context& context, const std::string& question);
+
+// Collective: what rank 0 finds; nothing if nobody asked before.
+std::optional<Remembered> recall(Context& context, const std::string& key);
+
+// Rank 0 writes.
+void remember(Context& context, const std::string& key, const Remembered& remembered);
+
+// Said where a winner is not remembered.
+inline constexpr const char* unsteady_times =
+    "the times varied much (is the machine busy with something else?), so this is not "
+    "remembered\n";
+
+}  // namespace tonari
