@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "channels/abandon.hpp"
 #include "channels/mpi_error.hpp"
 
 namespace tonari {
@@ -32,7 +33,10 @@ class P2pSwap final : public Swap {
         std::min<std::size_t>(granted / (staged_ ? 2 : 1), static_cast<std::size_t>(parts)));
   }
   ~P2pSwap() override {
-    if (posted_ != retired_) abandon();
+    bool still_sends = false;
+    for (; retired_ != posted_; ++retired_)
+      still_sends |= abandon(oldest().requests, [](std::size_t k) { return k == 1; });
+    if (still_sends) leak(pool_);
   }
 
   void start() override {
@@ -94,21 +98,6 @@ class P2pSwap final : public Swap {
     }
     pool_->give(flight.out);
     ++retired_;
-  }
-
-  // After a failure: nothing may be received any more. Sends cannot be taken back, so what they
-  // still read is never given back.
-  void abandon() {
-    bool still_sends = false;
-    for (; retired_ != posted_; ++retired_) {
-      auto& [receive, send] = oldest().requests;
-      if (receive != MPI_REQUEST_NULL && MPI_Cancel(&receive) == MPI_SUCCESS)
-        MPI_Wait(&receive, MPI_STATUS_IGNORE);
-      int done = 1;
-      if (send != MPI_REQUEST_NULL) MPI_Test(&send, &done, MPI_STATUS_IGNORE);
-      if (!done) still_sends = true;
-    }
-    if (still_sends) (void)new std::shared_ptr<ChunkPool>(pool_);
   }
 
   SwapBlock block_;

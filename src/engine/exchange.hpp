@@ -18,37 +18,48 @@ enum class Pause : std::uint8_t {
   sleep,  // it waits for others
 };
 
+// Everything is pure, so that an exchange that holds another one cannot forget to forward a part
+// (engine/wrapped_exchange.hpp).
 class Exchange {
  public:
   virtual ~Exchange() = default;
   // start, then test until true or wait; then start again. They throw Errc::mpi and Errc::peer;
   // afterwards the exchange can only be destroyed. throws Errc::active if it cannot be started now;
   // nothing has happened then
-  virtual void check_start() const {}
+  virtual void check_start() const = 0;
   virtual void start() = 0;
   virtual bool test() = 0;
   virtual void wait() = 0;
-  virtual Pause pause() const { return Pause::yield; }
+  virtual Pause pause() const = 0;
 
-  virtual bool proceeds_by_itself() const { return false; }  // needs no test to proceed
+  virtual bool proceeds_by_itself() const = 0;  // needs no test to proceed
   // this rank neither sends, receives, copies nor passes anything on: it need not be started
-  virtual bool nothing() const { return false; }
+  virtual bool nothing() const = 0;
 
   virtual int messages() const = 0;  // this rank sends per exchange
   // how many of them go which way, if there are several: "3 shared, 2 p2p-packed"
-  virtual std::string ways() const { return ""; }
+  virtual std::string ways() const = 0;
   virtual Bytes bytes() const = 0;  // this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;
-  virtual void give_up() {}  // it failed: the others are told, so that they do not wait for it
+  virtual void give_up() = 0;  // it failed: the others are told, so that they do not wait for it
   // Where a receive block of the last complete exchange can be read instead of in the receive
   // buffer, until the next start; null: it is in the buffer.
-  virtual const std::byte* view(std::size_t block) const {
-    (void)block;
-    return nullptr;
-  }
+  virtual const std::byte* view(std::size_t block) const = 0;
 
   // while it is enlisted among those in flight; of the thread whose exchange it is
   FlightSlot* slot = nullptr;
+};
+
+// One that holds no other exchange: what most of them answer.
+class LeafExchange : public Exchange {
+ public:
+  void check_start() const override {}
+  Pause pause() const override { return Pause::yield; }
+  bool proceeds_by_itself() const override { return false; }
+  bool nothing() const override { return false; }
+  std::string ways() const override { return ""; }
+  void give_up() override {}
+  const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
 };
 
 }  // namespace tonari

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "channels/mpi_error.hpp"
+#include "channels/abandon.hpp"
 
 namespace tonari {
 namespace {
@@ -63,10 +63,9 @@ Blocks GeneralExchange::blocks_of(const GeneralProblem& problem) {
 GeneralExchange::GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag,
                                  const GeneralProblem& problem, std::uint64_t memory,
                                  WaitPolicy wait)
-    : comm_(std::move(comm)),
+    : PolledExchange(std::move(comm), wait),
       first_tag_(first_tag),
       rank_(rank_in(comm_->get())),
-      wait_(wait),
       slots_(problem.base, problem.extent, *problem.element),
       chunk_bytes_(chunk_size(slots_, blocks_of(problem), memory)),
       machine_(rank_, blocks_of(problem), limits(slots_, chunk_bytes_, memory)),
@@ -84,28 +83,8 @@ GeneralExchange::GeneralExchange(std::shared_ptr<const OwnedComm> comm, int firs
 }
 
 GeneralExchange::~GeneralExchange() {
-  if (active_ > 0) abandon();
-}
-
-// After a failure: what was to be received must not be written any more. Sends cannot be taken
-// back, so what they still read is never given back.
-void GeneralExchange::abandon() {
-  bool still_sends = false;
-  for (int k = 0; k < all_roles; ++k) {
-    int done = 1;
-    if (requests_[k] != MPI_REQUEST_NULL)
-      MPI_Request_get_status(requests_[k], &done, MPI_STATUS_IGNORE);
-    if (done) continue;
-    if (k < answer || k >= part)
-      still_sends = true;
-    else if (MPI_Cancel(&requests_[k]) == MPI_SUCCESS)
-      MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
-  }
-  for (MPI_Request& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-  if (!still_sends) return;
-  (void)new Memory(std::move(memory_));
-  (void)questions_.release();
+  const auto is_send = [](std::size_t k) { return k < answer || k >= part; };
+  if (abandon(requests_, is_send)) leak(std::move(memory_), std::move(questions_));
 }
 
 void GeneralExchange::start() {
@@ -114,27 +93,11 @@ void GeneralExchange::start() {
   machine_.start();
 }
 
-bool GeneralExchange::test() {
-  if (!complete()) pause_ = go_on() ? Pause::none : Pause::sleep;
-  return complete();
-}
-
-// Each look lets the MPI go on, too.
-void GeneralExchange::wait() {
-  Wait waiting(wait_);
-  while (!complete()) {
-    if (go_on())
-      waiting.reset();
-    else
-      waiting.idle();
-  }
-}
-
-bool GeneralExchange::go_on() {
-  bool went_on = active_ > 0 && complete_some();
-  if (answer_some()) went_on = true;
-  if (ask_some()) went_on = true;
-  return went_on;
+bool GeneralExchange::advance() {
+  bool moved = active_ > 0 && complete_some();
+  if (answer_some()) moved = true;
+  if (ask_some()) moved = true;
+  return moved;
 }
 
 bool GeneralExchange::complete_some() {

@@ -18,11 +18,9 @@
 #include <memory>
 #include <vector>
 
-#include "channels/owned_comm.hpp"
 #include "copy/moves.hpp"
-#include "engine/exchange.hpp"
+#include "engine/polled_exchange.hpp"
 #include "memory/memory.hpp"
-#include "memory/wait.hpp"
 #include "planners/in_place/rearrangement.hpp"
 #include "planners/in_place/slot_memory.hpp"
 
@@ -38,7 +36,7 @@ struct GeneralProblem {
   std::vector<std::int64_t> send_displs, recv_displs;
 };
 
-class GeneralExchange final : public Exchange {
+class GeneralExchange final : public PolledExchange<GeneralExchange> {
  public:
   static constexpr int tags = 3;  // first_tag .. first_tag + 2 of comm belong to this exchange
 
@@ -53,9 +51,6 @@ class GeneralExchange final : public Exchange {
   GeneralExchange& operator=(const GeneralExchange&) = delete;
 
   void start() override;
-  bool test() override;
-  void wait() override;
-  Pause pause() const override { return pause_; }
   // Of the last exchange, questions among them; before the first one, the fewest that it takes.
   // They depend on who is ready when.
   int messages() const override { return messages_; }
@@ -83,9 +78,10 @@ class GeneralExchange final : public Exchange {
   };
 
   static Blocks blocks_of(const GeneralProblem& problem);
-  void abandon();
-  bool complete() const { return active_ == 0 && machine_.complete(); }
-  bool go_on();
+  friend PolledExchange;
+  bool finished() const { return active_ == 0 && machine_.complete(); }
+  bool advance();
+  void progress() const {}  // each look does it
   bool complete_some();
   bool ask_some();
   bool ask();
@@ -102,9 +98,7 @@ class GeneralExchange final : public Exchange {
     return chunks_ + static_cast<std::size_t>(index) * chunk_bytes_;
   }
 
-  std::shared_ptr<const OwnedComm> comm_;
   int first_tag_, rank_;
-  WaitPolicy wait_;
   SlotMemory slots_;
   // 0: there are none, because there is nothing to pack or no memory worth it
   std::uint64_t chunk_bytes_;
@@ -130,7 +124,6 @@ class GeneralExchange final : public Exchange {
   std::vector<Slots> places_;
   std::size_t next_place_ = 0;
   std::vector<Rearrangement::Park> parks_;
-  Pause pause_ = Pause::none;
 };
 
 }  // namespace tonari

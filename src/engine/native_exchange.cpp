@@ -1,13 +1,13 @@
 #include "engine/native_exchange.hpp"
 
-#include "channels/mpi_error.hpp"
+#include "channels/abandon.hpp"
 
 namespace tonari {
 
 NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
                                std::shared_ptr<const OwnedComm> graph)
-    : arguments_(arguments, context.vertex(), context.place().shape),
-      graph_(std::move(graph)),
+    : PolledExchange(std::move(graph), {}),
+      arguments_(arguments, context.vertex(), context.place().shape),
       persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
   for (int k = 0; k < messages_; ++k) {
@@ -16,26 +16,35 @@ NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
     bytes_ += static_cast<Bytes>(size) * arguments_.send_counts[k];
   }
   stay_together(context.comm());
-  if (persistent_) request_ = native_init(arguments_, graph_->get());
+  if (persistent_) request_ = native_init(arguments_, comm_->get());
 }
 
+// Collectives can be neither canceled nor freed while they are active.
 NativeExchange::~NativeExchange() {
-  if (persistent_ && request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+  if (active_)
+    leak(std::move(arguments_), std::move(comm_));
+  else if (request_ != MPI_REQUEST_NULL)
+    MPI_Request_free(&request_);
 }
 
 void NativeExchange::start() {
   if (persistent_)
     check_mpi(MPI_Start(&request_), "MPI_Start");
   else
-    request_ = native_start(arguments_, graph_->get());
+    request_ = native_start(arguments_, comm_->get());
+  active_ = true;
 }
 
-bool NativeExchange::test() {
+bool NativeExchange::advance() {
   int flag = 0;
   check_mpi(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+  active_ = !flag;
   return flag;
 }
 
-void NativeExchange::wait() { check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait"); }
+void NativeExchange::wait() {
+  check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+  active_ = false;
+}
 
 }  // namespace tonari

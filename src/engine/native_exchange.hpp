@@ -4,13 +4,12 @@
 #include <memory>
 
 #include "channels/native.hpp"
-#include "channels/owned_comm.hpp"
 #include "engine/context.hpp"
-#include "engine/exchange.hpp"
+#include "engine/polled_exchange.hpp"
 
 namespace tonari {
 
-class NativeExchange final : public Exchange {
+class NativeExchange final : public PolledExchange<NativeExchange> {
  public:
   // Collective. graph: the context's.
   NativeExchange(Context& context, const Arguments& arguments,
@@ -20,17 +19,21 @@ class NativeExchange final : public Exchange {
   NativeExchange& operator=(const NativeExchange&) = delete;
 
   void start() override;
-  bool test() override;
   void wait() override;
   int messages() const override { return messages_; }  // what MPIs do today: one per block
   Bytes bytes() const override { return bytes_; }
   std::size_t scratch_bytes() const override { return 0; }
 
  private:
+  friend PolledExchange;
+  static constexpr Pause idle_pause = Pause::yield;
+  bool finished() const { return !active_; }
+  bool advance();
+  void progress() const {}  // each look does it
+
   NativeArguments arguments_;
-  std::shared_ptr<const OwnedComm> graph_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  bool persistent_;
+  bool persistent_, active_ = false;
   int messages_ = 0;
   Bytes bytes_ = 0;
 };

@@ -1,10 +1,9 @@
 #include "engine/plan_exchange.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "engine/agree.hpp"
+#include "channels/abandon.hpp"
 
 namespace tonari {
 namespace {
@@ -20,8 +19,8 @@ constexpr Bytes small_pack = 2 * 1024;
 
 PlanExchange::PlanExchange(const Plan& plan, P2pProgram program,
                            std::shared_ptr<const OwnedComm> comm, Options options)
-    : program_(std::move(program)),
-      comm_(std::move(comm)),
+    : PolledExchange(std::move(comm), options.wait),
+      program_(std::move(program)),
       options_(std::move(options)),
       edges_(std::move(options_.edges), program_) {
   successor_begin_.push_back(0);
@@ -105,26 +104,8 @@ void PlanExchange::make_requests() {
 }
 
 PlanExchange::~PlanExchange() {
-  if (active_transfers_ > 0) abandon();
-  for (MPI_Request& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-}
-
-// After a failure: what was to be received must not be written any more. Sends cannot be taken
-// back, so what they still read is never given back.
-void PlanExchange::abandon() {
-  bool still_sends = false;
-  for (std::size_t k = 0; k < requests_.size(); ++k) {
-    int done = 1;
-    if (requests_[k] != MPI_REQUEST_NULL)
-      MPI_Request_get_status(requests_[k], &done, MPI_STATUS_IGNORE);
-    if (done) continue;
-    if (program_.transfers[k].send)
-      still_sends = true;
-    else if (MPI_Cancel(&requests_[k]) == MPI_SUCCESS)
-      MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
-  }
-  if (still_sends) (void)new Memory(std::move(program_.memory));
+  const auto is_send = [&](std::size_t k) { return program_.transfers[k].send; };
+  if (abandon(requests_, is_send)) leak(std::move(program_.memory));
 }
 
 void PlanExchange::prepare_burst() {
@@ -169,7 +150,6 @@ void PlanExchange::start_burst() {
 void PlanExchange::start() {
   if (burst_) return start_burst();
   const std::size_t operations = program_.steps.size();
-  idle_tests_.reset();
   edges_.begin();
   not_complete_ = operations;
   not_started_ = operations - posted_operations_;
@@ -272,14 +252,13 @@ bool PlanExchange::complete_some(bool wait) {
   return done > 0;
 }
 
-// One look at everything that is under way. Returns whether anything went on.
-bool PlanExchange::go_on() {
-  bool went_on = edges_.poll(done_);
+bool PlanExchange::advance() {
+  bool moved = edges_.poll(done_);
   for (OpId op : done_) release_successors(op);
   done_.clear();
-  if (active_transfers_ > 0 && complete_some(false)) went_on = true;
+  if (active_transfers_ > 0 && complete_some(false)) moved = true;
   start_ready();
-  return went_on;
+  return moved;
 }
 
 bool PlanExchange::test() {
@@ -290,16 +269,16 @@ bool PlanExchange::test() {
               "MPI_Testall");
     if (all) finish_all();
     pause_ = Pause::yield;
+  } else if (edges_.any()) {
+    return PolledExchange::test();
   } else if (not_complete_ > 0) {
-    const bool went_on = go_on();
-    pause_ = went_on ? Pause::none : edges_.any() ? Pause::sleep : Pause::yield;
-    if (!went_on && edges_.any()) after_idle_look(idle_tests_.idle(options_.wait));
+    pause_ = advance() ? Pause::none : Pause::yield;
   }
   return not_complete_ == 0;
 }
 
 void PlanExchange::wait() {
-  if (edges_.any()) return wait_for_edges();
+  if (edges_.any()) return PolledExchange::wait();
   while (not_complete_ > 0) {
     if (not_started_ == 0 && unpack_at_end_) {
       check_mpi(
@@ -313,36 +292,9 @@ void PlanExchange::wait() {
   }
 }
 
-void PlanExchange::wait_for_edges() {
-  Wait waiting(options_.wait);
-  while (not_complete_ > 0) {
-    if (go_on()) {
-      waiting.reset();
-      continue;
-    }
-    after_idle_look(waiting.idle());
-  }
-}
-
-void PlanExchange::after_idle_look(Wait::Then then) {
-  if (then == Wait::Then::progress) make_progress();
-  if (then == Wait::Then::check) check_peers();
-}
-
-// Others may need this rank's MPI to come to where they write what it waits for.
-void PlanExchange::make_progress() {
+void PlanExchange::progress() {
   edges_.progress();
-  if (active_transfers_ > 0) return;  // testing them does it
-  int flag = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE),
-            "MPI_Iprobe");
-}
-
-// Who left, or ended, may have done so right after it had done its part: then what it did is found
-// by the next look.
-void PlanExchange::check_peers() {
-  const std::optional<Error> error = caught([&] { edges_.check(); });
-  if (error && !go_on()) throw *error;
+  if (active_transfers_ == 0) PolledExchange::progress();  // else testing them does it
 }
 
 std::string PlanExchange::ways() const {

@@ -11,13 +11,12 @@
 #include "channels/p2p.hpp"
 #include "engine/context.hpp"
 #include "engine/edge_queue.hpp"
-#include "engine/exchange.hpp"
-#include "memory/wait.hpp"
+#include "engine/polled_exchange.hpp"
 #include "plan/plan.hpp"
 
 namespace tonari {
 
-class PlanExchange final : public Exchange {
+class PlanExchange final : public PolledExchange<PlanExchange> {
  public:
   struct Options {
     // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
@@ -36,7 +35,6 @@ class PlanExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
-  Pause pause() const override { return pause_; }
   bool nothing() const override { return program_.steps.empty(); }
   // all messages are the MPI's from the start
   bool proceeds_by_itself() const override { return independent_ && !edges_.any(); }
@@ -48,8 +46,13 @@ class PlanExchange final : public Exchange {
   void give_up() override { edges_.give_up(); }
 
  private:
+  friend PolledExchange;
+  bool finished() const { return not_complete_ == 0; }
+  bool advance();
+  void progress();
+  void check_peers() const { edges_.check(); }
+
   void make_requests();
-  void abandon();
   void order_transfers(const Plan& plan);
   bool on_node(int peer) const;
   void prepare_burst();
@@ -62,15 +65,9 @@ class PlanExchange final : public Exchange {
   void release_successors(OpId op);
   void finish_all();
   bool complete_some(bool wait);
-  bool go_on();
-  void wait_for_edges();
-  void make_progress();
-  void after_idle_look(Wait::Then then);
-  void check_peers();
   void run(const P2pProgram::Moves& moves) const;
 
   P2pProgram program_;
-  std::shared_ptr<const OwnedComm> comm_;
   Options options_;
   EdgeQueue edges_;
   int messages_ = 0;
@@ -106,9 +103,6 @@ class PlanExchange final : public Exchange {
   std::vector<int> completed_;
   std::uint32_t active_transfers_ = 0;
   std::vector<OpId> done_;  // by the edges, a moment ago
-
-  IdleTests idle_tests_;
-  Pause pause_ = Pause::yield;
 };
 
 }  // namespace tonari

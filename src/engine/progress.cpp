@@ -93,8 +93,8 @@ void ProgressThread::run() {
 }
 
 void DrivenExchange::start() {
-  exchange_->start();
-  job_.exchange = exchange_.get();
+  inner().start();
+  job_.exchange = &inner();
   thread_->drive(job_);
 }
 

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/exchange.hpp"
+#include "engine/wrapped_exchange.hpp"
 
 namespace tonari {
 
@@ -51,10 +51,10 @@ class ProgressThread {
 };
 
 // Another exchange, driven by the thread from start to completion.
-class DrivenExchange final : public Exchange {
+class DrivenExchange final : public WrappedExchange {
  public:
-  DrivenExchange(std::unique_ptr<Exchange> exchange, std::shared_ptr<ProgressThread> thread)
-      : exchange_(std::move(exchange)), thread_(std::move(thread)) {}
+  DrivenExchange(std::shared_ptr<Exchange> exchange, std::shared_ptr<ProgressThread> thread)
+      : WrappedExchange(std::move(exchange)), thread_(std::move(thread)) {}
   ~DrivenExchange() override { thread_->wait(job_); }
 
   void start() override;
@@ -62,17 +62,10 @@ class DrivenExchange final : public Exchange {
   void wait() override;
   Pause pause() const override { return Pause::sleep; }
   bool proceeds_by_itself() const override { return true; }
-  int messages() const override { return exchange_->messages(); }
-  void give_up() override { exchange_->give_up(); }
-  std::string ways() const override { return exchange_->ways(); }
-  Bytes bytes() const override { return exchange_->bytes(); }
-  std::size_t scratch_bytes() const override { return exchange_->scratch_bytes(); }
-  const std::byte* view(std::size_t block) const override { return exchange_->view(block); }
 
  private:
   void rethrow() const;
 
-  std::unique_ptr<Exchange> exchange_;
   std::shared_ptr<ProgressThread> thread_;
   ProgressThread::Job job_;
 };

@@ -8,13 +8,12 @@
 #include "channels/link.hpp"
 #include "channels/owned_comm.hpp"
 #include "channels/swap.hpp"
-#include "engine/exchange.hpp"
-#include "memory/wait.hpp"
+#include "engine/polled_exchange.hpp"
 #include "plan/plan.hpp"
 
 namespace tonari {
 
-class SwapExchange final : public Exchange {
+class SwapExchange final : public PolledExchange<SwapExchange> {
  public:
   // What it is made of, and what there is to say about it.
   struct Parts {
@@ -30,9 +29,6 @@ class SwapExchange final : public Exchange {
   SwapExchange(const Plan& plan, Parts parts);
 
   void start() override;
-  bool test() override;
-  void wait() override;
-  Pause pause() const override { return pause_; }
   int messages() const override { return parts_.messages; }
   std::string ways() const override { return parts_.ways; }
   Bytes bytes() const override { return parts_.bytes; }
@@ -40,19 +36,17 @@ class SwapExchange final : public Exchange {
   void give_up() override;
 
  private:
-  bool go_on();
+  friend PolledExchange;
+  bool finished() const { return left_ == 0; }
+  bool advance();
+  void check_peers() const;
   void begin(OpId op);
-  void make_progress();
-  void check_peers();
-  void after_idle_look(Wait::Then then);
 
   Plan plan_;
   Parts parts_;
   std::vector<std::uint32_t> waiting_;  // per operation: how many before it are not complete
   std::vector<OpId> active_;            // in the order in which they began
   std::size_t left_ = 0;
-  IdleTests idle_tests_;
-  Pause pause_ = Pause::none;
 };
 
 }  // namespace tonari

@@ -2,7 +2,6 @@
 
 #include "channels/mpi_error.hpp"
 #include "channels/mpi_usable.hpp"
-#include "engine/agree.hpp"
 
 namespace tonari {
 
@@ -80,47 +79,29 @@ void HaloExchange::wait() {
   }
 }
 
-MappedExchange::MappedExchange(GhostMaps& maps, int copy, std::unique_ptr<HaloExchange> rest,
-                               WaitPolicy wait)
-    : maps_(maps), copy_(copy), rest_(std::move(rest)), policy_(wait) {}
+MappedExchange::MappedExchange(GhostMaps& maps, int copy, std::shared_ptr<Exchange> messages,
+                               std::shared_ptr<const OwnedComm> comm, WaitPolicy wait)
+    : PolledExchange(std::move(comm), wait, std::move(messages)), maps_(maps), copy_(copy) {}
 
 void MappedExchange::start() {
-  idle_tests_.reset();
+  finished_ = false;
   maps_.publish(copy_);
-  rest_->start();
-  rest_done_ = rest_->test();
+  inner().start();
+  messages_done_ = inner().test();
 }
 
 // Messages first: what they bring must be there, and what they take away must have left, before
 // anybody goes on.
-bool MappedExchange::look() {
-  rest_done_ = rest_done_ || rest_->test();
-  if (!rest_done_ || !maps_.complete(copy_)) return false;
+bool MappedExchange::advance() {
+  messages_done_ = messages_done_ || inner().test();
+  if (!messages_done_ || !maps_.complete(copy_)) return false;
   maps_.finish(copy_);
-  return true;
+  return finished_ = true;
 }
 
-bool MappedExchange::test() {
-  if (look()) return true;
-  after_idle_look(idle_tests_.idle(policy_));
-  return false;
-}
-
-void MappedExchange::wait() {
-  Wait waiting(policy_);
-  while (!look()) after_idle_look(waiting.idle());
-}
-
-void MappedExchange::after_idle_look(Wait::Then then) {
-  // others may need this rank's MPI to come to where they publish
-  if (then == Wait::Then::progress) {
-    int flag = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rest_->comm(), &flag, MPI_STATUS_IGNORE),
-              "MPI_Iprobe");
-  }
-  if (then != Wait::Then::check) return;
-  const std::optional<Error> error = caught([&] { maps_.check_peers(); });
-  if (error && !look()) throw *error;  // who ended may have published right before
+void MappedExchange::give_up() {
+  maps_.give_up();
+  inner().give_up();
 }
 
 }  // namespace tonari

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "channels/owned_comm.hpp"
-#include "engine/exchange.hpp"
+#include "engine/polled_exchange.hpp"
+#include "engine/wrapped_exchange.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/halo_program.hpp"
-#include "memory/wait.hpp"
 
 namespace tonari {
 
 // By MPI point to point, with persistent requests.
-class HaloExchange final : public Exchange {
+class HaloExchange final : public LeafExchange {
  public:
   // Tags first_tag to first_tag + program.tags - 1 of comm belong to it.
   HaloExchange(HaloProgram program, std::shared_ptr<const OwnedComm> comm, int first_tag);
@@ -28,7 +28,6 @@ class HaloExchange final : public Exchange {
   void wait() override;
   int messages() const override { return program_.messages; }
   Bytes bytes() const override { return program_.bytes; }
-  MPI_Comm comm() const { return comm_->get(); }
   std::size_t scratch_bytes() const override { return program_.memory.bytes(); }
 
  private:
@@ -42,31 +41,28 @@ class HaloExchange final : public Exchange {
 };
 
 // Through mapped ghosts; what they do not reach by messages.
-class MappedExchange final : public Exchange {
+class MappedExchange final : public PolledExchange<MappedExchange, WrappedExchange> {
  public:
-  // maps: of the grid, which lives as long as its requests.
-  MappedExchange(GhostMaps& maps, int copy, std::unique_ptr<HaloExchange> rest, WaitPolicy wait);
+  // maps: of the grid, which lives as long as its requests. comm: of the messages.
+  MappedExchange(GhostMaps& maps, int copy, std::shared_ptr<Exchange> messages,
+                 std::shared_ptr<const OwnedComm> comm, WaitPolicy wait);
 
   void check_start() const override { maps_.check_turn(copy_); }
   void start() override;
-  bool test() override;
-  void wait() override;
-  Pause pause() const override { return rest_done_ ? Pause::sleep : rest_->pause(); }
-  int messages() const override { return rest_->messages(); }
-  Bytes bytes() const override { return rest_->bytes(); }
-  std::size_t scratch_bytes() const override { return rest_->scratch_bytes(); }
-  void give_up() override { maps_.give_up(); }
+  Pause pause() const override { return messages_done_ ? Pause::sleep : inner().pause(); }
+  bool proceeds_by_itself() const override { return false; }
+  bool nothing() const override { return false; }
+  void give_up() override;
 
  private:
-  bool look();
-  void after_idle_look(Wait::Then then);
+  friend PolledExchange;
+  bool finished() const { return finished_; }
+  bool advance();
+  void check_peers() const { maps_.check_peers(); }
 
   GhostMaps& maps_;
   int copy_;
-  std::unique_ptr<HaloExchange> rest_;
-  WaitPolicy policy_;
-  IdleTests idle_tests_;
-  bool rest_done_ = true;
+  bool finished_ = true, messages_done_ = true;
 };
 
 }  // namespace tonari

@@ -5,6 +5,7 @@
 #include "api/handles.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
+#include "channels/abandon.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/contest.hpp"
@@ -49,37 +50,26 @@ HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape) {
   return settings;
 }
 
-// What a request holds: the exchange, what that needs, and a word for the grid that it is in use.
-class HaloRun final : public Exchange {
+using Views = std::vector<View>;  // that an exchange's blocks lie in
+
+// What a request holds: the exchange, its views, and a mark for the grid that it is in use.
+class HaloRun final : public WrappedExchange {
  public:
-  explicit HaloRun(std::shared_ptr<HaloGrid> grid) : grid_(std::move(grid)) { ++grid_->requests; }
+  HaloRun(std::shared_ptr<HaloGrid> grid, std::shared_ptr<Exchange> exchange, Views views)
+      : WrappedExchange(std::move(exchange)), grid_(std::move(grid)), views_(std::move(views)) {
+    ++grid_->requests;
+  }
   ~HaloRun() override { --grid_->requests; }
   HaloRun(const HaloRun&) = delete;
   HaloRun& operator=(const HaloRun&) = delete;
-
-  void check_start() const override { run_->check_start(); }
-  void start() override { run_->start(); }
-  bool test() override { return run_->test(); }
-  void wait() override { run_->wait(); }
-  Pause pause() const override { return run_->pause(); }
-  bool proceeds_by_itself() const override { return run_->proceeds_by_itself(); }
-  int messages() const override { return run_->messages(); }
-  std::string ways() const override { return run_->ways(); }
-  Bytes bytes() const override { return run_->bytes(); }
-  std::size_t scratch_bytes() const override { return run_->scratch_bytes(); }
-  void give_up() override { run_->give_up(); }
-
-  std::vector<View> views;  // that a planned exchange's blocks lie in
-  void own(std::unique_ptr<Exchange> run) { owned_ = std::move(run), run_ = owned_.get(); }
-  void own(std::shared_ptr<Prepared> planned) {
-    planned_ = std::move(planned), run_ = planned_->exchange.get();
+  void give_up() override {
+    inner().give_up();
+    leak(std::move(views_));  // sends may still read them
   }
 
  private:
   std::shared_ptr<HaloGrid> grid_;
-  std::shared_ptr<Prepared> planned_;
-  std::unique_ptr<Exchange> owned_;
-  Exchange* run_ = nullptr;
+  Views views_;
 };
 
 struct HaloCandidate {
@@ -107,23 +97,21 @@ int largest(MPI_Comm comm, int mine) {
   return all;
 }
 
-std::unique_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request,
+std::shared_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request,
                                          const HaloSettings& settings, std::size_t& tags) {
   Context& context = *grid.context();
   HaloProgram program;
   together(context.comm(), [&] { program = compile_halo(grid, request); });
   tags = static_cast<std::size_t>(largest(context.comm(), program.tags));
   context.reserve_tags(tags);
-  std::unique_ptr<Exchange> built;
+  std::shared_ptr<Exchange> built;
   together(context.comm(), [&] {
-    auto messages = std::make_unique<HaloExchange>(std::move(program), context.shared_comm(),
-                                                   context.first_tag());
+    built = std::make_shared<HaloExchange>(std::move(program), context.shared_comm(),
+                                           context.first_tag());
     const WaitPolicy wait{context.node()->crowded(), settings.common.timeout};
     if (grid.ghost_maps())
-      built = std::make_unique<MappedExchange>(*grid.ghost_maps(), request.copy,
-                                               std::move(messages), wait);
-    else
-      built = std::move(messages);
+      built = std::make_shared<MappedExchange>(*grid.ghost_maps(), request.copy, std::move(built),
+                                               context.shared_comm(), wait);
   });
   return built;
 }
@@ -132,23 +120,24 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
                               MPI_Info info, const HaloSettings& settings) {
   HaloCandidate candidate{std::make_shared<Prepared>(grid->context())};
   Prepared& prepared = *candidate.prepared;
-  auto run = std::make_unique<HaloRun>(grid);
+  std::shared_ptr<Exchange> exchange;
+  Views views;
   prepared.algorithm = name(request.kind);
   prepared.rounds = request.kind == HaloKind::shift ? grid->shape().dims() : 1;
   if (request.kind == HaloKind::plan) {
-    const std::shared_ptr<Prepared> planned = plan_halo(*grid, request, info, run->views);
+    const std::shared_ptr<Prepared> planned = plan_halo(*grid, request, info, views);
     prepared.variant =
         planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
     prepared.channel = planned->channel, prepared.channel_detail = planned->channel_detail;
     prepared.predicted = planned->predicted, prepared.rounds = planned->rounds;
     prepared.times = planned->times;
     prepared.description = planned->description;
-    run->own(planned);
+    exchange = {planned, planned->exchange.get()};
   } else {
-    run->own(build_messages(*grid, request, settings, candidate.tags));
+    exchange = build_messages(*grid, request, settings, candidate.tags);
     prepared.channel = channel_of(request.kind);
   }
-  prepared.exchange = std::move(run);
+  prepared.exchange = std::make_unique<HaloRun>(grid, std::move(exchange), std::move(views));
   return candidate;
 }
 

@@ -154,6 +154,14 @@ int VectorExchange::messages() const {
   return sum;
 }
 
+std::string VectorExchange::ways() const {
+  std::string all;
+  for (const auto& step : steps_)
+    if (const std::string some = step->exchange->ways(); !some.empty())
+      all += (all.empty() ? "" : "; ") + some;
+  return all;
+}
+
 Bytes VectorExchange::bytes() const {
   Bytes sum = 0;
   for (const auto& step : steps_) sum += step->exchange->bytes();

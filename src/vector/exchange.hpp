@@ -51,10 +51,14 @@ class VectorExchange final : public Exchange {
   bool test() override;
   void wait() override;
   Pause pause() const override { return inner().pause(); }
+  bool proceeds_by_itself() const override { return false; }
+  bool nothing() const override { return false; }
   int messages() const override;
+  std::string ways() const override;
   Bytes bytes() const override;
   std::size_t scratch_bytes() const override;
   void give_up() override;
+  const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
 
  private:
   void bind(const ValueBuffers& buffers);

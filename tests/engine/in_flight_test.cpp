@@ -26,7 +26,7 @@ using tonari::Waiter;
 
 // What a test asks of it. Not atomic where the library must see to it that one thread at a time is
 // here.
-class Fake final : public tonari::Exchange {
+class Fake final : public tonari::LeafExchange {
  public:
   explicit Fake(std::function<bool()> look, Pause pause = Pause::yield)
       : look_(std::move(look)), pause_(pause) {}

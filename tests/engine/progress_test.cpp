@@ -18,7 +18,7 @@ using tonari::ProgressThread;
 // ---- Without MPI
 
 // Complete after so many tests.
-class Slow final : public tonari::Exchange {
+class Slow final : public tonari::LeafExchange {
  public:
   Slow(int tests, bool fails = false) : tests_(tests), fails_(fails) {}
   void start() override { left_ = tests_; }

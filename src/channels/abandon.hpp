@@ -1,0 +1,36 @@
+// What a failed exchange leaves behind: messages that were started and are not waited for.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <utility>
+
+namespace tonari {
+
+// Receives are canceled, for their memory must not be written any more; all requests are freed.
+// Sends cannot be taken back: returns whether some are left, whose memory must never be given
+// back. is_send(k): of requests[k].
+template <class IsSend>
+bool abandon(std::span<MPI_Request> requests, IsSend is_send) {
+  bool still_sends = false;
+  for (std::size_t k = 0; k < requests.size(); ++k) {
+    if (requests[k] == MPI_REQUEST_NULL) continue;
+    int done = 1;
+    MPI_Request_get_status(requests[k], &done, MPI_STATUS_IGNORE);
+    if (!done && is_send(k))
+      still_sends = true;
+    else if (!done && MPI_Cancel(&requests[k]) == MPI_SUCCESS)
+      MPI_Wait(&requests[k], MPI_STATUS_IGNORE);
+    if (requests[k] != MPI_REQUEST_NULL) MPI_Request_free(&requests[k]);
+  }
+  return still_sends;
+}
+
+// Never given back: somebody may still read it, or write to it.
+template <class... Held>
+void leak(Held... held) {
+  ((void)new Held(std::move(held)), ...);
+}
+
+}  // namespace tonari

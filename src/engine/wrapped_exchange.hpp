@@ -1,0 +1,37 @@
+// An exchange that holds another one, and something besides: it forwards all that it is asked, but
+// for what the class derived from it does differently.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "engine/exchange.hpp"
+
+namespace tonari {
+
+class WrappedExchange : public Exchange {
+ public:
+  explicit WrappedExchange(std::shared_ptr<Exchange> inner) : inner_(std::move(inner)) {}
+
+  void check_start() const override { inner_->check_start(); }
+  void start() override { inner_->start(); }
+  bool test() override { return inner_->test(); }
+  void wait() override { inner_->wait(); }
+  Pause pause() const override { return inner_->pause(); }
+  bool proceeds_by_itself() const override { return inner_->proceeds_by_itself(); }
+  bool nothing() const override { return inner_->nothing(); }
+  int messages() const override { return inner_->messages(); }
+  std::string ways() const override { return inner_->ways(); }
+  Bytes bytes() const override { return inner_->bytes(); }
+  std::size_t scratch_bytes() const override { return inner_->scratch_bytes(); }
+  void give_up() override { inner_->give_up(); }
+  const std::byte* view(std::size_t block) const override { return inner_->view(block); }
+
+ protected:
+  Exchange& inner() const { return *inner_; }
+
+ private:
+  std::shared_ptr<Exchange> inner_;
+};
+
+}  // namespace tonari
