@@ -158,8 +158,8 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *                all (default), or faces: ghosts along one dimension only, for star stencils. Then
  *                corners and edges are left alone, although shift fills those on its way. Several
  *                steps per exchange (ghost cell expansion) need all.
- *   tonari_tune, tonari_timeout, tonari_algorithm, tonari_channel
- *                as in tonari_alltoall_init
+ *   tonari_tune, tonari_timeout, tonari_algorithm, tonari_channel, tonari_progress
+ *                as in tonari_alltoall_init. tonari_recv_view is ignored.
  * Init may exchange ghosts, to time it; own cells are not changed.
  * Errors: ARGUMENT (no such copy or key), ALGORITHM (does not apply to this storage), MISMATCH,
  * MEMORY, MPI. */

@@ -230,8 +230,8 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 at most this many messages in each direction at a time; 0 (default): no limit.
  *             tonari_progress (TONARI_PROGRESS)
  *                 calls (default): in test and wait; thread: by a thread that the neighborhood's
- *                 requests with this key share. It needs MPI_THREAD_MULTIPLE (ARGUMENT else), and
- *                 ends with the last of them.
+ *                 requests with this key share, and so for grids, vectors and exchanges in place.
+ *                 It needs MPI_THREAD_MULTIPLE (ARGUMENT else), and ends with the last of them.
  *             tonari_recv_view (no variable)
  *                 no (default); yes: blocks may stay where they arrive, see
  *                 tonari_request_recv_view. One-shot calls ignore it.

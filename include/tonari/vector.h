@@ -102,8 +102,9 @@ typedef struct tonari_vector_values {
  *           fine.
  *  info     keys of tonari_alltoall_init (tonari_algorithm, tonari_channel, tonari_tune, ...), for
  *           each hop of the route; tonari_recv_view is ignored.
+ *           With tonari_progress=thread one thread drives all hops.
  * Start to completion allocates nothing. With several hops, values that pass through this rank go
- * on when it calls tonari_test or tonari_wait.
+ * on when it calls tonari_test or tonari_wait, or by that thread.
  * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW (2 GiB or more between two ranks at once),
  * ALGORITHM, MEMORY, MPI. */
 TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values,

@@ -99,6 +99,8 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   mine.settings = read_settings(info, context.settings());
   // nobody could ask where the blocks are
   if (use == Use::once || !output.name) mine.settings.recv_view = false;
+  // a thread drives the whole that this is a part of
+  if (use == Use::persistent && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.place())) throw *broken;
   const Place& place = context.place();

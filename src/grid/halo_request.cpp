@@ -220,6 +220,7 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, in
     std::string details;
     const HaloRequest request{HaloKind::plan, settings.reach, copy};
     chosen = choose(grid, request, info, settings, details);
+    if (settings.common.progress_thread) chosen.prepared->drive_by_thread();
     describe(*grid, request, start, details, *chosen.prepared);
   });
   grid->context()->take_tags(chosen.tags);

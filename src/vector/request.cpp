@@ -86,7 +86,8 @@ void describe(const SharedVector& vector, Direction direction, double start,
 
 // Collective.
 std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, double start,
-                                const VectorValues& values, MPI_Info info, Use use) {
+                                const VectorValues& values, MPI_Info info, Use use,
+                                bool by_thread) {
   std::shared_ptr<Prepared> prepared;
   together(vector.context().comm(), [&] {
     prepared = std::make_shared<Prepared>(vector.shared_context());
@@ -102,6 +103,7 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
                                 use, info, inside));
     }
     prepared->exchange = std::move(owned);
+    if (by_thread) prepared->drive_by_thread();
     describe(vector, direction, start, exchange, *prepared);
   });
   return prepared;
@@ -110,7 +112,7 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
 // Collective: what the program brings, if it is right and the same everywhere. Returns a number for
 // that.
 std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call, MPI_Info info,
-                              Output output, VectorValues& values) {
+                              Output output, VectorValues& values, bool& by_thread) {
   std::uint64_t settings = 0;
   const auto things = [&] {
     return std::array{
@@ -130,7 +132,9 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
       vector.context().comm(), info, output,
       [&] {
         values = read_values(vector.pattern(), call);
-        settings = read_settings(info, {}).fingerprint();
+        const Settings read = read_settings(info, {});
+        settings = read.fingerprint();
+        by_thread = read.progress_thread;
       },
       things);
   Hash hash;
@@ -144,18 +148,21 @@ std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall&
                                          MPI_Info info, Output output) {
   const double start = MPI_Wtime();
   VectorValues values;
-  agree_on_values(vector, call, info, output, values);
-  return build(vector, call.direction, start, values, info, Use::persistent);
+  bool by_thread = false;
+  agree_on_values(vector, call, info, output, values, by_thread);
+  return build(vector, call.direction, start, values, info, Use::persistent, by_thread);
 }
 
 void run_vector(SharedVector& vector, const VectorCall& call) {
   const double start = MPI_Wtime();
   VectorValues values;
-  const std::uint64_t number = agree_on_values(vector, call, MPI_INFO_NULL, inside, values);
+  bool by_thread = false;  // the caller waits anyway
+  const std::uint64_t number =
+      agree_on_values(vector, call, MPI_INFO_NULL, inside, values, by_thread);
   std::shared_ptr<Prepared> prepared = vector.known(number);
   if (!prepared)
     vector.keep(number,
-                prepared = build(vector, call.direction, start, values, MPI_INFO_NULL, Use::once));
+                prepared = build(vector, call.direction, start, values, MPI_INFO_NULL, Use::once, false));
   static_cast<VectorExchange&>(*prepared->exchange).use(values.buffers);
   prepared->start();
   prepared->wait();

@@ -3,9 +3,9 @@
 #include "engine/progress.hpp"
 
 #include <atomic>
-#include <filesystem>
 
 #include "base/error.hpp"
+#include "support/by_thread.hpp"
 #include "support/counting.hpp"
 #include "support/once.hpp"
 
@@ -75,17 +75,10 @@ TEST(ProgressThread, WhoeverGoesWaits) {
 
 // ---- With MPI
 
-int threads() {
-  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
-                                        std::filesystem::directory_iterator()));
-}
-
 class ProgressByThread : public testing::Test {
  protected:
   void SetUp() override {
-    int provided = 0;
-    MPI_Query_thread(&provided);
-    if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
+    if (!several_threads_may_call_mpi()) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
     t = torus_of_all(1);
     t.offsets = {1, 2, -2};
     const MPI_Comm cart = make_cart(t);
@@ -187,6 +180,62 @@ TEST_F(ProgressByThread, OneShotCallsToo) {
       EXPECT_EQ(all[k].wrong(t, rank, round), "");
       EXPECT_EQ(tonari_request_free(&requests[k]), TONARI_SUCCESS);
     }
+  }
+}
+
+// Nobody calls the library, nor MPI, between start and the moment at which all blocks are there.
+TEST_F(ProgressByThread, EveryChannelProceedsWhileTheProgramComputes) {
+  const std::pair<const char*, const char*> ways[] = {
+      {"native", "auto"},          {"irecv", "auto"},    {"torus", "p2p-packed"},
+      {"torus", "p2p-typed"},      {"torus", "shared"},  {"torus", "onesided"},
+      {"linear", "p2p-typed"},     {"linear", "shared"}, {"linear", "onesided"},
+      {"torus", "shared+onesided"}};
+  for (const auto& [algorithm, channel] : ways) {
+    SCOPED_TRACE(std::string(algorithm) + ", " + channel);
+    Buffers b = random_buffers(Operation::alltoall, t.count(), 4800, 1);
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_EQ(init(b.op, b.out, b.in, driven,
+                   Info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}}, &request),
+              TONARI_SUCCESS)
+        << tonari_last_error();
+    for (int round = 0; round < 3; ++round) {
+      b.prepare(rank, round);
+      EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+      EXPECT_TRUE(comes_true([&] { return b.wrong(t, rank, round).empty(); }));
+      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    }
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  }
+}
+
+TEST_F(ProgressByThread, SoDoExchangesInPlace) {
+  const int size = world_size(), each = 3000;
+  std::vector<int> blocks(static_cast<std::size_t>(size * each)), counts(size, each);
+  std::vector<MPI_Aint> places;
+  for (int j = 0; j < size; ++j) places.push_back(MPI_Aint{j} * each);
+  const auto value = [&](int from, int to, int round) { return (from * 100 + to) * 100 + round; };
+  for (const bool general : {false, true}) {
+    const Info info{{"tonari_progress", "thread"}};
+    tonari_request request = TONARI_REQUEST_NULL;
+    const int code = general ? tonari_alltoallv_inplace_general_init(
+                                   blocks.data(), counts.data(), places.data(), counts.data(),
+                                   places.data(), MPI_INT, MPI_COMM_WORLD, info, &request)
+                             : tonari_alltoall_inplace_init(blocks.data(), each, MPI_INT,
+                                                            MPI_COMM_WORLD, info, &request);
+    ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    for (int round = 0; round < 3; ++round) {
+      const auto holds = [&] {
+        for (int k = 0; k < size * each; ++k)
+          if (blocks[static_cast<std::size_t>(k)] != value(k / each, rank, round)) return false;
+        return true;
+      };
+      for (int k = 0; k < size * each; ++k)
+        blocks[static_cast<std::size_t>(k)] = value(rank, k / each, round);
+      EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+      EXPECT_TRUE(comes_true(holds)) << (general ? "general" : "symmetric");
+      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    }
+    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
   }
 }
 
