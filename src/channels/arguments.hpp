@@ -30,6 +30,7 @@ struct Arguments {
   void* recvbuf = nullptr;
   std::vector<TypedBlock> send;  // all-to-all: a block for each target; allgather: one
   std::vector<TypedBlock> recv;  // a block from each source
+  bool types_of_bytes = false;   // the types are made of nothing but MPI_BYTE, on all ranks
 };
 
 // A block as bytes: contiguous (layout null) or spread out.

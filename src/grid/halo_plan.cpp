@@ -55,21 +55,25 @@ Near links_near(const HaloGrid& grid, const HaloEnds& ends) {
 
 // One side of the call: blocks at absolute addresses.
 struct Side {
-  std::vector<int> counts;
-  std::vector<MPI_Aint> places;
-  std::vector<MPI_Datatype> types;
-  std::vector<OwnedType> made;
+  const HaloGrid& grid;
+  const HaloRequest& request;
+  bool send;
+  std::vector<View>& views;
+  std::vector<int> counts = {};
+  std::vector<MPI_Aint> places = {};
+  std::vector<MPI_Datatype> types = {};
+  std::vector<OwnedType> made = {};
 
-  void add_nothing() { counts.push_back(0), places.push_back(0), types.push_back(MPI_BYTE); }
-  void add(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end) {
+  void add(const HaloEnd* end) {
     constexpr std::uint64_t most = std::uint64_t{1} << 30;
-    if (end.bytes.contiguous() && end.bytes.bytes() <= most) {
-      counts.push_back(static_cast<int>(end.bytes.bytes()));
-      places.push_back(end.bytes.runs().empty() ? 0 : end.bytes.runs().front().offset);
+    const Layout bytes = end ? bytes_of(grid, request, *end, send, views) : Layout();
+    if (bytes.contiguous() && bytes.bytes() <= most) {
+      counts.push_back(static_cast<int>(bytes.bytes()));
+      places.push_back(bytes.runs().empty() ? 0 : bytes.runs().front().offset);
       types.push_back(MPI_BYTE);
       return;
     }
-    made.push_back(type_of(grid, request, end));
+    made.push_back(type_of(grid, request, *end, bytes));
     counts.push_back(1), places.push_back(0), types.push_back(made.back().get());
   }
   BufferArguments given() const {
@@ -83,33 +87,25 @@ const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
   return found == ends.end() ? nullptr : &*found;
 }
 
-void add_or_nothing(Side& side, const HaloGrid& grid, const HaloRequest& request,
-                    const HaloEnd* end) {
-  if (end)
-    side.add(grid, request, *end);
-  else
-    side.add_nothing();
-}
-
 }  // namespace
 
 std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, MPI_Info info,
                                     std::vector<View>& views) {
   HaloEnds ends;
-  Side send, receive;
+  Side send{grid, request, true, views}, receive{grid, request, false, views};
   const bool by_offsets = grid.subdomains() == 1;
   const int dims = grid.shape().dims();
   const std::vector<Region> used = used_directions(dims, request.reach);
   together(grid.context()->comm(), [&] {
-    ends = std::move(halo_ends(grid, request, views).front());
+    ends = std::move(halo_ends(grid, request).front());
     if (by_offsets)
       for (const Region v : used) {  // what is sent in direction v comes from the opposite neighbor
-        add_or_nothing(send, grid, request, find(ends.send, v));
-        add_or_nothing(receive, grid, request, find(ends.receive, opposite(v, dims)));
+        send.add(find(ends.send, v));
+        receive.add(find(ends.receive, opposite(v, dims)));
       }
     else {
-      for (const HaloEnd& end : ends.send) send.add(grid, request, end);
-      for (const HaloEnd& end : ends.receive) receive.add(grid, request, end);
+      for (const HaloEnd& end : ends.send) send.add(&end);
+      for (const HaloEnd& end : ends.receive) receive.add(&end);
     }
   });
   const Near near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);

@@ -1,116 +1,80 @@
 #include "grid/halo_program.hpp"
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
-#include "base/checked.hpp"
-#include "channels/mpi_error.hpp"
+#include "grid/ghost_maps.hpp"
 
 namespace tonari {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one message: MPI counts in int
-
-std::byte* first_byte(const Layout& contiguous) {
-  return reinterpret_cast<std::byte*>(contiguous.runs().front().offset);
+// Whether pieces are shown side by side instead of being sent one by one.
+bool maps(const HaloGrid& grid, HaloKind kind) {
+  return grid.shape().storage == GridStorage::mapped && kind != HaloKind::layout &&
+         kind != HaloKind::basic;
 }
 
-// Messages between two ranks get tags in the order of their links, which is the same at both ends.
-class Compiler {
- public:
-  Compiler(const HaloGrid& grid, const HaloRequest& request) : grid_(grid), request_(request) {}
+Layout view_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, Views& views) {
+  std::vector<FilePiece> mapped;
+  const std::uint64_t begin = grid.file_offset(grid.rank(), end.link.subdomain, request.copy);
+  for (const BrickPiece& piece : end.pieces) mapped.push_back({begin + piece.offset, piece.bytes});
+  views.emplace_back(grid.file(), mapped);
+  Layout view;
+  view.add(reinterpret_cast<std::ptrdiff_t>(views.back().data()), views.back().bytes());
+  return view;
+}
 
-  HaloProgram compile() {
-    const std::vector<HaloEnds> steps = halo_ends(grid_, request_, program_.views);
-    if (packs()) program_.memory = Memory(packed_bytes(steps));
-    for (const HaloEnds& ends : steps) add_step(ends);
-    for (const auto& [peer, tags] : sent_) program_.tags = std::max(program_.tags, tags);
-    for (const auto& [peer, tags] : received_) program_.tags = std::max(program_.tags, tags);
-    return std::move(program_);
+// Without the padding at both ends, which the sender's regions decide.
+Layout trimmed(const HaloGrid& grid, const HaloEnd& end, bool send, const Layout& whole) {
+  const Region from = send ? end.link.direction : opposite(end.link.direction, grid.shape().dims());
+  const BrickPiece message = grid.bricks(end.link.subdomain).message(from);
+  return whole.part(message.offset, message.bytes);
+}
+
+// The blocks of a plan in the memory of a grid.
+class Binder {
+ public:
+  Binder(const HaloGrid& grid, const HaloRequest& request, Views& views)
+      : grid_(grid), request_(request), views_(views) {
+    arguments.types_of_bytes = true;
   }
+
+  void add(const HaloEnd& end, bool send) {
+    if (piecewise())
+      for (const BrickPiece& piece : end.pieces)
+        add(send, {storage(end) + piece.offset, nullptr, piece.bytes}, {});
+    else
+      add_whole(end, send, bytes_of(grid_, request_, end, send, views_));
+  }
+  bool piecewise() const { return grid_.shape().bricked() && !maps(grid_, request_.kind); }
+  bool typed() const { return !grid_.shape().bricked() && request_.kind != HaloKind::pack; }
+
+  Binding binding;
+  Arguments arguments;  // of typed programs
 
  private:
-  bool packs() const { return request_.kind == HaloKind::pack; }
-  bool typed() const { return !grid_.shape().bricked() && !packs(); }
-
-  std::size_t packed_bytes(const std::vector<HaloEnds>& steps) const {
-    std::size_t bytes = 0;
-    for (const HaloEnds& ends : steps)
-      for (const std::vector<HaloEnd>* side : {&ends.send, &ends.receive})
-        for (const HaloEnd& end : *side)
-          if (end.link.peer != grid_.rank()) bytes += round_up(end.bytes.bytes());
-    return bytes;
+  std::byte* storage(const HaloEnd& end) const {
+    return grid_.storage(end.link.subdomain, request_.copy);
   }
-
-  void add_step(const HaloEnds& ends) {
-    HaloStep& step = program_.steps.emplace_back();
-    for (const HaloEnd& end : ends.receive)
-      if (end.link.peer != grid_.rank()) add_message(step, end, false);
-    for (const HaloEnd& end : ends.send)
-      if (end.link.peer != grid_.rank()) add_message(step, end, true);
-    add_local(step, ends);
+  void add_whole(const HaloEnd& end, bool send, Layout bytes) {
+    if (bytes.contiguous())
+      return add(
+          send, {reinterpret_cast<std::byte*>(bytes.runs().front().offset), nullptr, bytes.bytes()},
+          {});
+    const auto& layout =
+        binding.layouts.emplace_back(std::make_shared<const Layout>(std::move(bytes)));
+    TypedBlock described{0, 1};
+    if (typed()) described.type = types_.emplace_back(type_of(grid_, request_, end, *layout)).get();
+    add(send, {nullptr, layout.get(), layout->bytes()}, described);
   }
-
-  void add_transfer(HaloStep& step, const HaloLink& link, void* buffer, int count,
-                    MPI_Datatype type, bool send) {
-    int& tag = (send ? sent_ : received_)[link.peer];
-    step.transfers.push_back({buffer, count, type, link.peer, tag++, send});
-    program_.messages += send;
-  }
-
-  void add_contiguous(HaloStep& step, const HaloLink& link, std::byte* at, std::size_t bytes,
-                      bool send) {
-    for (std::size_t done = 0; done < bytes; done += most_bytes)
-      add_transfer(step, link, at + done, static_cast<int>(std::min(most_bytes, bytes - done)),
-                   MPI_BYTE, send);
-  }
-
-  void add_message(HaloStep& step, const HaloEnd& end, bool send) {
-    if (send) program_.bytes += end.bytes.bytes();
-    if (end.bytes.bytes() == 0) return;
-    if (packs()) return add_packed(step, end, send);
-    if (typed()) {
-      program_.types.push_back(type_of(grid_, request_, end));
-      return add_transfer(step, end.link, MPI_BOTTOM, 1, program_.types.back().get(), send);
-    }
-    if (end.parts.empty())
-      return add_contiguous(step, end.link, first_byte(end.bytes), end.bytes.bytes(), send);
-    Bytes at = 0;  // pieces that touch at this end may not do so at the other one
-    for (const Bytes length : end.parts)
-      add_contiguous(step, end.link,
-                     first_byte(end.bytes.part(std::exchange(at, at + length), length)), length,
-                     send);
-  }
-
-  void add_packed(HaloStep& step, const HaloEnd& end, bool send) {
-    std::byte* const at = program_.memory.data() + used_;
-    used_ += round_up(end.bytes.bytes());
-    Layout contiguous;
-    contiguous.add(0, end.bytes.bytes());
-    if (send)
-      make_moves(step.pack, at, contiguous, nullptr, end.bytes);
-    else
-      make_moves(step.unpack, nullptr, end.bytes, at, contiguous);
-    add_contiguous(step, end.link, at, end.bytes.bytes(), send);
-  }
-
-  // Between subdomains of this rank, or from one side of a subdomain to the other. Both lists are
-  // in the order of their keys.
-  void add_local(HaloStep& step, const HaloEnds& ends) {
-    for (const HaloEnd& to : ends.receive) {
-      if (to.link.peer != grid_.rank()) continue;
-      const auto from = std::ranges::lower_bound(ends.send, to.link.key, {},
-                                                 [](const HaloEnd& end) { return end.link.key; });
-      make_moves(step.local, nullptr, to.bytes, nullptr, from->bytes);
-    }
+  void add(bool send, const Block& block, const TypedBlock& described) {
+    (send ? binding.send : binding.recv).push_back(block);
+    (send ? arguments.send : arguments.recv).push_back(described);
   }
 
   const HaloGrid& grid_;
-  const HaloRequest request_;
-  HaloProgram program_;
-  std::map<int, int> sent_, received_;  // tags used so far, by peer
-  std::size_t used_ = 0;
+  const HaloRequest& request_;
+  Views& views_;
+  std::vector<OwnedType> types_;
 };
 
 }  // namespace
@@ -129,8 +93,55 @@ std::vector<HaloKind> kinds_of(const GridShape& shape) {
   return {memmap, shift, plan, layout};
 }
 
+std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request) {
+  std::vector<const BrickLayout*> bricks;
+  for (int s = 0; grid.shape().bricked() && s < grid.subdomains(); ++s)
+    bricks.push_back(&grid.bricks(s));
+  std::vector<HaloEnds> steps =
+      halo_ends(grid.shape().parts, grid.rank(), bricks,
+                {request.reach, request.kind == HaloKind::shift, request.kind == HaloKind::basic});
+  const auto is_shown = [&](const HaloEnd& end) {
+    return grid.ghost_maps() && grid.ghost_maps()->reaches(end.link.peer);
+  };
+  for (HaloEnds& ends : steps)
+    std::erase_if(ends.send, is_shown), std::erase_if(ends.receive, is_shown);
+  return steps;
+}
+
+Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, bool send,
+                Views& views) {
+  Layout bytes;
+  const int subdomain = end.link.subdomain;
+  for (int f = 0; f < grid.shape().fields && !grid.shape().bricked(); ++f)
+    bytes.add(grid.cells(subdomain, request.copy, f, end.cells), 0);
+  for (const BrickPiece& piece : end.pieces)
+    bytes.add(
+        reinterpret_cast<std::ptrdiff_t>(grid.storage(subdomain, request.copy) + piece.offset),
+        piece.bytes);
+  if (!grid.shape().bricked() || !maps(grid, request.kind)) return bytes;
+  if (!bytes.contiguous()) bytes = view_of(grid, request, end, views);
+  return request.kind == HaloKind::shift ? bytes : trimmed(grid, end, send, bytes);
+}
+
 HaloProgram compile_halo(const HaloGrid& grid, const HaloRequest& request) {
-  return Compiler(grid, request).compile();
+  HaloProgram made;
+  const std::vector<HaloEnds> steps = halo_ends(grid, request);
+  Binder blocks(grid, request, made.views);
+  for (const HaloEnds& ends : steps) {
+    for (const HaloEnd& end : ends.send) blocks.add(end, true);
+    for (const HaloEnd& end : ends.receive) blocks.add(end, false);
+  }
+  made.plan = make_halo_plan(grid.rank(), steps, blocks.piecewise());
+  made.program = blocks.typed() ? compile_typed(made.plan, blocks.binding, blocks.arguments)
+                                : compile_packed(made.plan, blocks.binding, {});
+  return made;
+}
+
+int HaloProgram::tags() const {
+  int most = 0;
+  for (const Operation& op : plan.operations())
+    if (op.kind != Kind::copy) most = std::max(most, op.tag + 1);
+  return most;
 }
 
 }  // namespace tonari

@@ -9,8 +9,9 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/contest.hpp"
-#include "grid/halo_exchange.hpp"
+#include "engine/plan_exchange.hpp"
 #include "grid/halo_plan.hpp"
+#include "grid/mapped_exchange.hpp"
 
 namespace tonari {
 namespace {
@@ -49,8 +50,6 @@ HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape) {
   settings.common = read_settings(info, {});
   return settings;
 }
-
-using Views = std::vector<View>;  // that an exchange's blocks lie in
 
 // What a request holds: the exchange, its views, and a mark for the grid that it is in use.
 class HaloRun final : public WrappedExchange {
@@ -98,16 +97,19 @@ int largest(MPI_Comm comm, int mine) {
 }
 
 std::shared_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& request,
-                                         const HaloSettings& settings, std::size_t& tags) {
+                                         const HaloSettings& settings, HaloCandidate& candidate,
+                                         Views& views) {
   Context& context = *grid.context();
-  HaloProgram program;
-  together(context.comm(), [&] { program = compile_halo(grid, request); });
-  tags = static_cast<std::size_t>(largest(context.comm(), program.tags));
-  context.reserve_tags(tags);
+  HaloProgram halo;
+  together(context.comm(), [&] { halo = compile_halo(grid, request); });
+  candidate.tags = static_cast<std::size_t>(largest(context.comm(), halo.tags()));
+  context.reserve_tags(candidate.tags);
   std::shared_ptr<Exchange> built;
   together(context.comm(), [&] {
-    built = std::make_shared<HaloExchange>(std::move(program), context.shared_comm(),
-                                           context.first_tag());
+    views = std::move(halo.views);
+    built = std::make_shared<PlanExchange>(
+        halo.plan, std::move(halo.program), context.shared_comm(),
+        PlanExchange::Options{context.first_tag(), true, context.node()->ranks()});
     const WaitPolicy wait{context.node()->crowded(), settings.common.timeout};
     if (grid.ghost_maps())
       built = std::make_shared<MappedExchange>(*grid.ghost_maps(), request.copy, std::move(built),
@@ -134,7 +136,7 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
     prepared.description = planned->description;
     exchange = {planned, planned->exchange.get()};
   } else {
-    exchange = build_messages(*grid, request, settings, candidate.tags);
+    exchange = build_messages(*grid, request, settings, candidate, views);
     prepared.channel = channel_of(request.kind);
   }
   prepared.exchange = std::make_unique<HaloRun>(grid, std::move(exchange), std::move(views));

@@ -56,8 +56,9 @@ OwnedType subarray(const tonari_array& array, const CellBox& cells, std::size_t 
 
 }  // namespace
 
-OwnedType type_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end) {
-  if (grid.shape().bricked()) return type_of_runs(end.bytes);
+OwnedType type_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end,
+                  const Layout& bytes) {
+  if (grid.shape().bricked()) return type_of_runs(bytes);
   std::vector<OwnedType> parts;
   std::vector<MPI_Aint> places;
   for (int f = 0; f < grid.shape().fields; ++f) {

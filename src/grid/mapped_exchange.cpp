@@ -1,0 +1,30 @@
+#include "grid/mapped_exchange.hpp"
+
+namespace tonari {
+
+MappedExchange::MappedExchange(GhostMaps& maps, int copy, std::shared_ptr<Exchange> messages,
+                               std::shared_ptr<const OwnedComm> comm, WaitPolicy wait)
+    : PolledExchange(std::move(comm), wait, std::move(messages)), maps_(maps), copy_(copy) {}
+
+void MappedExchange::start() {
+  finished_ = false;
+  maps_.publish(copy_);
+  inner().start();
+  messages_done_ = inner().test();
+}
+
+// Messages first: what they bring must be there, and what they take away must have left, before
+// anybody goes on.
+bool MappedExchange::advance() {
+  messages_done_ = messages_done_ || inner().test();
+  if (!messages_done_ || !maps_.complete(copy_)) return false;
+  maps_.finish(copy_);
+  return finished_ = true;
+}
+
+void MappedExchange::give_up() {
+  maps_.give_up();
+  inner().give_up();
+}
+
+}  // namespace tonari

@@ -1,0 +1,39 @@
+// What a halo exchange moves, and the plan that moves it. Pure: every rank can compute those of all
+// others.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "layout/brick_layout.hpp"
+#include "layout/halo_links.hpp"
+#include "plan/plan.hpp"
+
+namespace tonari {
+
+struct HaloWay {
+  Reach reach = Reach::all;
+  bool shift = false;    // dimension by dimension; what earlier steps brought travels on
+  bool regions = false;  // bricks: every region by itself (Zhao 2021, Basic)
+};
+
+// What a link moves at this end, in the order in which it travels.
+struct HaloEnd {
+  HaloLink link;
+  CellBox cells = {};                   // of an array
+  std::vector<BrickPiece> pieces = {};  // of bricks: of the same lengths at both ends
+};
+struct HaloEnds {
+  std::vector<HaloEnd> send, receive;  // in the order of their keys
+};
+
+// Of the steps, one after the other, without links that move nothing. bricks: of the rank's
+// subdomains; empty if they are arrays.
+std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
+                                std::span<const BrickLayout* const> bricks, HaloWay way);
+
+// A block per end, or, piecewise, per piece; each is a message. Blocks are numbered in the order of
+// steps and ends, on either side. What stays on this rank is copied.
+Plan make_halo_plan(int rank, std::span<const HaloEnds> steps, bool piecewise);
+
+}  // namespace tonari
