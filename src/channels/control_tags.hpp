@@ -9,7 +9,7 @@ namespace tonari {
 enum ControlTag : int {
   planning_even,  // of planning together: rounds take the two in turn (engine/mpi_world.hpp)
   planning_odd,
-  window_family,  // of making one-sided messages (channels/onesided.cpp)
+  window_family,  // of making one-sided messages (channels/onesided/link.cpp)
   window_place,
   window_slot,
   measure_ping,  // of measuring the machine (engine/calibrate.cpp)

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "channels/link.hpp"
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 
 namespace tonari {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "channels/mpi_error.hpp"
-#include "channels/swap_p2p.hpp"
-#include "channels/swap_shared.hpp"
+#include "channels/p2p/swap.hpp"
+#include "channels/shared/swap.hpp"
 #include "engine/agree.hpp"
 #include "engine/segments.hpp"
 #include "engine/swap_exchange.hpp"

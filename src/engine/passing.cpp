@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 #include "engine/agree.hpp"
 #include "engine/plan_exchange.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 #include "engine/context.hpp"
 #include "engine/edge_queue.hpp"
 #include "engine/exchange.hpp"

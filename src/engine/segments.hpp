@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 #include "engine/context.hpp"
 
 namespace tonari {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "channels/onesided.hpp"
-#include "channels/shared.hpp"
+#include "channels/onesided/link.hpp"
+#include "channels/shared/link.hpp"
 #include "engine/agree.hpp"
 #include "engine/passing.hpp"
 #include "engine/segments.hpp"

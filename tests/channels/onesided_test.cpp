@@ -1,6 +1,6 @@
 // Messages through windows: every byte of every exchange, on random graphs of messages, with ranks
 // that dawdle, in all ways to say ready and to look.
-#include "channels/onesided.hpp"
+#include "channels/onesided/link.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Messages through shared memory between real processes: every byte of every exchange by every
 // protocol, with ranks that dawdle; what blocks whom; and how the ends learn that the other has
 // left.
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 
 #include <gtest/gtest.h>
 

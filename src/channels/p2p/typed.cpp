@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 #include "channels/quirks.hpp"
 
 namespace tonari {

@@ -6,7 +6,7 @@
 // (parity), so moves are made for both.
 #include <algorithm>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 
 namespace tonari {
 namespace {

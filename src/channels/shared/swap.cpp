@@ -1,4 +1,4 @@
-#include "channels/swap_shared.hpp"
+#include "channels/shared/swap.hpp"
 
 #include <algorithm>
 

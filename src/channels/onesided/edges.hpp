@@ -1,4 +1,4 @@
-// The two ends of a one-sided message, and what a receiver says to a sender (onesided.hpp has the
+// The two ends of a one-sided message, and what a receiver says to a sender (link.hpp has the
 // protocol). Exchanges of one parity are numbered from 1 on.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "channels/edge.hpp"
-#include "channels/remote_words.hpp"
+#include "channels/onesided/remote_words.hpp"
 #include "memory/memory.hpp"
 
 namespace tonari {

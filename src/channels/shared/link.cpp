@@ -1,4 +1,4 @@
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 
 #include <algorithm>
 #include <atomic>

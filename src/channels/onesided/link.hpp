@@ -28,7 +28,7 @@
 #include <span>
 
 #include "channels/link.hpp"
-#include "channels/window.hpp"
+#include "channels/onesided/window.hpp"
 
 namespace tonari {
 

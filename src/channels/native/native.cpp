@@ -1,4 +1,4 @@
-#include "channels/native.hpp"
+#include "channels/native/native.hpp"
 
 #include <algorithm>
 #include <map>

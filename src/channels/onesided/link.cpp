@@ -1,4 +1,4 @@
-#include "channels/onesided.hpp"
+#include "channels/onesided/link.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,8 @@
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/mpi_usable.hpp"
-#include "channels/onesided_edges.hpp"
-#include "channels/rtr_tree.hpp"
+#include "channels/onesided/edges.hpp"
+#include "channels/onesided/rtr_tree.hpp"
 #include "memory/memory.hpp"
 
 namespace tonari {
