@@ -11,7 +11,7 @@ enum ControlTag : int {
   planning_odd,
   window_family,  // of making one-sided messages (channels/onesided/link.cpp)
   window_place,
-  window_slot,
+  window_ready,
   measure_ping,  // of measuring the machine (engine/calibrate.cpp)
   measure_burst,
   measure_go,

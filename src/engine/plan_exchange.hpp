@@ -24,7 +24,7 @@ class PlanExchange final : public Exchange {
     int first_tag = 0;
     bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
     std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending
-    Edges edges = {};                           // the program was compiled with their landings
+    Edges edges = {};                           // the program was compiled with their slots
     WaitPolicy wait = {};
   };
   PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm,
