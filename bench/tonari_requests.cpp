@@ -1,10 +1,11 @@
 #include "tonari_requests.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <set>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/setting.hpp"
 #include "tonari_way.hpp"
 
 namespace bench {
@@ -103,13 +104,13 @@ tonari_request make_request(const Workload& work, tonari_neighborhood near, cons
 
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune) {
-  static const std::set<std::string> channels{"auto",   "p2p-packed", "p2p-typed",
-                                              "shared", "onesided",   "shared+onesided"};
+  static const std::vector<std::string> channels =
+      tonari::choices(tonari::setting(tonari::SettingId::channel));
   std::istringstream parts(name);
   std::string algorithm, channel, view;
   std::getline(parts, algorithm, '/');
   if (!std::getline(parts, channel, '/')) channel = "auto";
-  if (!channels.contains(channel)) {
+  if (std::ranges::count(channels, channel) == 0) {
     algorithm += "/" + channel;
     if (!std::getline(parts, channel, '/')) channel = "auto";
   }

@@ -4,8 +4,9 @@
 
 #include "api/request.hpp"
 #include "api/sizes.hpp"
+#include "channels/table.hpp"
 #include "engine/agree.hpp"
-#include "engine/passing.hpp"
+#include "engine/forwarded_sizes.hpp"
 
 namespace tonari {
 namespace {
@@ -90,11 +91,12 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
                           contiguous,
                           context.shares_memory(),
                           context.reads_memory(),
-                          context.several_nodes()};
+                          context.several_nodes(),
+                          all_channels()};
     std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
     // later calls find it, where requests share one
     if (!chosen.front().planned) context.graph_for_request();
-    learn_passing(context, chosen, problem, context.settings(), binding);
+    exchange_forwarded_sizes(context, chosen, problem, context.settings(), binding);
   }
 }
 

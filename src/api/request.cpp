@@ -6,8 +6,9 @@
 #include "api/promises.hpp"
 #include "api/settings.hpp"
 #include "api/sizes.hpp"
+#include "channels/table.hpp"
 #include "engine/agree.hpp"
-#include "engine/passing.hpp"
+#include "engine/forwarded_sizes.hpp"
 #include "engine/selector.hpp"
 
 namespace tonari {
@@ -185,7 +186,8 @@ Problem problem_of(Context& context, Collective collective, const Agreed& agreed
                   agreed.contiguous,
                   context.shares_memory(),
                   context.reads_memory(),
-                  context.several_nodes()};
+                  context.several_nodes(),
+                  all_channels()};
   if (ExactSizes* exact = context.exact_sizes()) {
     problem.sizes = exact->of(collective).sizes;
     return problem;
@@ -218,7 +220,7 @@ void describe(Prepared& request, double start, const Choice& choice, const Probl
 void note_refusal(Choice& choice, const std::string& refusal) {
   if (refusal.empty()) return;
   const std::string wanted = choice.candidate.channel.name();
-  choice.candidate.channel = {};
+  choice.candidate.channel = {{all_channels().front()}};
   choice.details = text("channel ", wanted, " is not used: ", refusal, "\n", choice.details);
 }
 
@@ -243,7 +245,7 @@ void replace_native(Choice& choice, const std::string& refusal, const Problem& p
 Wiring wire_choice(Context& context, Choice& choice, const Problem& problem,
                    const LocalArguments& mine) {
   std::vector<Candidate> chosen{choice.candidate};
-  learn_passing(context, chosen, problem, mine.settings, mine.binding);
+  exchange_forwarded_sizes(context, chosen, problem, mine.settings, mine.binding);
   choice.candidate = chosen.front();
   context.reserve_tags(choice.candidate.tags());
   return wire(context, choice.candidate, mine.settings, mine.binding, Purpose::request);
@@ -265,9 +267,9 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
     wiring = wire_choice(context, choice, problem, mine);
   }
   note_refusal(choice, wiring.refusal);
-  if (choice.candidate.channel.shares() && !context.shares_memory())
-    choice.details =
-        "no two ranks share a node: nothing goes through shared memory\n" + choice.details;
+  if (const std::string reason = not_applicable(choice.candidate.channel, problem, mine.settings);
+      !reason.empty())
+    choice.details = reason + "\n" + choice.details;
   Made made{std::make_shared<Prepared>(near.context), choice.candidate.tags(), {}};
   Prepared& prepared = *made.prepared;
   prepared.exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding,

@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/table.hpp"
 #include "engine/agree.hpp"
 #include "engine/selector.hpp"
 
@@ -37,8 +38,8 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(linear->tags());
   together(context.comm(), [&] {
-    exchange =
-        build(context, {linear, {}, 0}, {}, arguments, bind(arguments), context.first_tag(), {});
+    exchange = build(context, {linear, {{all_channels().front()}}, 0}, {}, arguments,
+                     bind(arguments), context.first_tag(), {});
   });
   exchange->start();
   exchange->wait();

@@ -44,20 +44,20 @@ struct Block {
 // Where a plan's blocks lie on this rank, and how long they are.
 struct Binding {
   std::vector<Block> send, recv;
-  // Sizes of the blocks that pass through. passing: of each scratch block of the plan to be bound.
-  // If empty: scratch block k has the size uniform[scratch_like[k]], since block i has the same
-  // size on all ranks that have it (allgather: one entry).
-  std::vector<Bytes> uniform, passing;
+  // Sizes of blocks that this rank forwards. forwarded: of each scratch block of the plan to be
+  // bound. If empty: scratch block k has the size uniform[scratch_like[k]], since block i has the
+  // same size on all ranks that have it (allgather: one entry).
+  std::vector<Bytes> uniform, forwarded;
   std::vector<std::shared_ptr<const Layout>> layouts;
 
   Bytes bytes(Slice s, std::span<const std::uint32_t> scratch_like) const {
     if (s.buffer == Buffer::scratch)
-      return passing.empty() ? uniform[scratch_like[s.block]] : passing[s.block];
+      return forwarded.empty() ? uniform[scratch_like[s.block]] : forwarded[s.block];
     return s.buffer == Buffer::send ? send[s.block].bytes : recv[s.block].bytes;
   }
 };
 
-// Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform and passing are left empty.
+// Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform and forwarded are left empty.
 Binding bind(const Arguments& arguments);
 
 // Throws Errc::overflow if a block whose bytes lie from span.first to span.second, counted from the

@@ -9,9 +9,9 @@ namespace tonari {
 enum ControlTag : int {
   planning_even,  // of planning together: rounds take the two in turn (engine/mpi_world.hpp)
   planning_odd,
-  window_family,  // of making one-sided messages (channels/onesided.cpp)
+  window_family,  // of making one-sided messages (channels/onesided/link.cpp)
   window_place,
-  window_slot,
+  window_ready,
   measure_ping,  // of measuring the machine (engine/calibrate.cpp)
   measure_burst,
   measure_go,

@@ -25,7 +25,7 @@ struct EdgeMessage {
 };
 
 // Where a part of a message lies while it is packed or unpacked.
-struct Landing {
+struct MessageSlot {
   Bytes begin = 0, end = 0;  // its bytes of the message
   // where `begin` lies, for either parity; null: the edge moves the bytes itself
   std::array<std::byte*, 2> at{};
@@ -38,8 +38,8 @@ class OutEdge {
  public:
   virtual ~OutEdge() = default;
   // at least one; do not change while the edge lives
-  virtual const std::vector<Landing>& landings() const = 0;
-  // Where the bytes of the message lie, if its only landing has no address. Once, before the first
+  virtual const std::vector<MessageSlot>& slots() const = 0;
+  // Where the bytes of the message lie, if its only slot has no address. Once, before the first
   // exchange.
   virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 
@@ -47,7 +47,7 @@ class OutEdge {
   virtual void written(std::size_t part, int parity) = 0;    // the part is packed: let it go
   // the message no longer needs anything here; asked after the last part was written
   virtual bool sent(int parity) = 0;
-  // sent is dear, and serves all edges at once: better asked when all are written
+  // sent is expensive, and serves all edges at once: better asked when all are written
   virtual bool sent_together() const { return false; }
   virtual void leave() {}  // this end will not go on
   // throws Errc::peer if the receiver has ended or left: it will take nothing more
@@ -57,7 +57,7 @@ class OutEdge {
 class InEdge {
  public:
   virtual ~InEdge() = default;
-  virtual const std::vector<Landing>& landings() const = 0;
+  virtual const std::vector<MessageSlot>& slots() const = 0;
   // where the bytes are to go, as in OutEdge
   virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "channels/edge.hpp"
 
@@ -11,11 +10,15 @@ namespace tonari {
 class Link {
  public:
   virtual ~Link() = default;
+  // Of the messages in the order given; they live as long as this does.
+  virtual OutEdge& out(std::size_t k) = 0;
+  virtual InEdge& in(std::size_t k) = 0;
   virtual void progress() {}                       // lets the channel proceed while this rank waits
   virtual void give_up() {}                        // this rank will not go on: tells the other ends
-  virtual std::string name() const = 0;            // of the channel
   virtual std::size_t messages() const = 0;        // sent per exchange
   virtual std::size_t bytes() const { return 0; }  // of shared memory held
+
+  const char* channel = "";  // its name
 };
 
 }  // namespace tonari

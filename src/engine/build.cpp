@@ -1,17 +1,17 @@
+#include "engine/forwarded_sizes.hpp"
 #include "engine/native_exchange.hpp"
-#include "engine/passing.hpp"
 #include "engine/plan_exchange.hpp"
 #include "engine/selector.hpp"
 
 namespace tonari {
 namespace {
 
-Packing packing_for(const Plan& plan, const Candidate& candidate, const Settings& settings,
-                    const Edges& edges) {
-  Packing packing{candidate.channel.segment, {}, settings.recv_view && edges.any()};
+Packing packing_for(const Plan& plan, const Settings& settings, const Edges& edges) {
+  Packing packing;
   if (!edges.any()) return packing;
+  packing.views = settings.recv_view;
   for (OpId op = 0; op < plan.size(); ++op)
-    packing.landings.push_back(edges.has(op) ? &edges.landings(op) : nullptr);
+    packing.slots.push_back(edges.has(op) ? &edges.slots(op) : nullptr);
   return packing;
 }
 
@@ -24,13 +24,10 @@ std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
     return std::make_unique<NativeExchange>(context, arguments, std::move(wiring.graph));
   const Plan plan =
       wiring.plan ? std::move(*wiring.plan) : plan_of(candidate, settings, context.rank());
-  Binding bound = binding;
-  if (candidate.passing) bound.passing = *candidate.passing;
-  const bool typed = candidate.channel.via == Via::typed;
-  P2pProgram program =
-      typed ? compile_typed(plan, bound, arguments)
-            : compile_packed(plan, bound, packing_for(plan, candidate, settings, wiring.edges));
-  PlanExchange::Options options{first_tag, !candidate.channel.immediate, context.node()->ranks()};
+  const ChannelChoice::Part& base = candidate.channel.base;
+  P2pProgram program = base.row->compile({plan, binding_of(candidate, binding), arguments,
+                                          base.detail, packing_for(plan, settings, wiring.edges)});
+  PlanExchange::Options options{first_tag, program.persistent, context.node()->ranks()};
   if (wiring.edges.any()) options.wait = {context.node()->crowded(), settings.timeout};
   options.edges = std::move(wiring.edges);
   return std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(),

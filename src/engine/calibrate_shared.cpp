@@ -6,7 +6,7 @@
 
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
 #include "memory/wait.hpp"

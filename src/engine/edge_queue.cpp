@@ -68,7 +68,7 @@ bool EdgeQueue::advance(OpId op) { return edges_.out[op] ? advance_send(op) : ad
 bool EdgeQueue::advance_send(OpId op) {
   OutEdge& edge = *edges_.out[op];
   const P2pProgram::Step& step = program_.steps[op];
-  const std::size_t parts = edge.landings().size();
+  const std::size_t parts = edge.slots().size();
   const bool was_written = part_[op] == parts;
   for (std::uint32_t& part = part_[op]; part < parts; ++part) {
     if (!edge.may_write(part, parity_)) return false;
@@ -84,7 +84,7 @@ bool EdgeQueue::advance_send(OpId op) {
 bool EdgeQueue::advance_recv(OpId op) {
   InEdge& edge = *edges_.in[op];
   const P2pProgram::Step& step = program_.steps[op];
-  const std::size_t parts = edge.landings().size();
+  const std::size_t parts = edge.slots().size();
   for (std::uint32_t& part = part_[op]; part < parts; ++part) {
     if (!edge.arrived(part, parity_)) return false;
     run(step.parts.size() > 0 ? program_.parts[step.parts.begin + part] : step.after);
@@ -104,7 +104,7 @@ std::string EdgeQueue::ways() const {
   std::string all;
   for (const std::shared_ptr<Link>& link : edges_.links)
     if (link->messages() > 0)
-      all += text(all.empty() ? "" : ", ", link->messages(), " ", link->name());
+      all += text(all.empty() ? "" : ", ", link->messages(), " ", link->channel);
   return all;
 }
 

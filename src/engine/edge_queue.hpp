@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "channels/link.hpp"
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 
 namespace tonari {
 
@@ -18,14 +18,14 @@ struct Edges {
 
   bool any() const { return !links.empty(); }
   bool has(OpId op) const { return any() && (out[op] || in[op]); }
-  const std::vector<Landing>& landings(OpId op) const {
-    return out[op] ? out[op]->landings() : in[op]->landings();
+  const std::vector<MessageSlot>& slots(OpId op) const {
+    return out[op] ? out[op]->slots() : in[op]->slots();
   }
 };
 
 class EdgeQueue {
  public:
-  // program: compiled with the edges' landings.
+  // program: compiled with the edges' slots.
   EdgeQueue(Edges edges, const P2pProgram& program);
 
   bool any() const { return edges_.any(); }

@@ -19,9 +19,9 @@ struct ExactSizes {
   struct Known {
     bool possible = false;  // an allgather needs the same size on all edges that leave a rank
     Sizes sizes;
-    // What learn_passing found, by algorithm, variant and ports.
+    // What exchange_forwarded_sizes found, by algorithm, variant and ports.
     std::map<std::tuple<std::string, std::string, int>, std::shared_ptr<const std::vector<Bytes>>>
-        passing;
+        forwarded;
   };
   std::array<Known, 2> known;
   Known& of(Collective collective) { return known[static_cast<std::size_t>(collective)]; }

@@ -4,11 +4,12 @@
 #include <limits>
 
 #include "channels/mpi_error.hpp"
-#include "channels/swap_p2p.hpp"
-#include "channels/swap_shared.hpp"
+#include "channels/p2p/swap.hpp"
+#include "channels/shared/connect.hpp"
+#include "channels/shared/swap.hpp"
 #include "engine/agree.hpp"
-#include "engine/segments.hpp"
 #include "engine/swap_exchange.hpp"
+#include "engine/wiring.hpp"
 #include "planners/in_place/plan.hpp"
 
 namespace tonari {
@@ -80,7 +81,7 @@ class Maker {
         break;
     agree_on_rings(limits, sizes.empty());
     if (limits.chunk > 0)
-      link_ = connect_segments(context_, messages, messages, limits, made_.refusal);
+      link_ = connect_segments(connect_group(context_), messages, messages, limits, made_.refusal);
     else
       made_.refusal = text("cells for the ranks of a node do not fit into tonari_inplace_memory (",
                            settings_.memory, " bytes on this rank)");

@@ -3,7 +3,8 @@
 
 #include <memory>
 
-#include "channels/native.hpp"
+#include "channels/native/native.hpp"
+#include "channels/owned_comm.hpp"
 #include "engine/context.hpp"
 #include "engine/polled_exchange.hpp"
 

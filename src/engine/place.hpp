@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "channels/native.hpp"
+#include "channels/native/native.hpp"
 #include "planners/graphs/graph_planner.hpp"
 #include "planners/graphs/isomorphic.hpp"
 #include "topology/neighborhood.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 #include "engine/context.hpp"
 #include "engine/edge_queue.hpp"
 #include "engine/polled_exchange.hpp"
@@ -23,7 +23,7 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
     int first_tag = 0;
     bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
     std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending
-    Edges edges = {};                           // the program was compiled with their landings
+    Edges edges = {};                           // the program was compiled with their slots
     WaitPolicy wait = {};
   };
   PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm,

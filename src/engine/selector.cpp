@@ -5,7 +5,7 @@
 #include <iomanip>
 
 #include "engine/agree.hpp"
-#include "engine/passing.hpp"
+#include "engine/forwarded_sizes.hpp"
 #include "engine/trial.hpp"
 #include "engine/wisdom.hpp"
 
@@ -28,22 +28,6 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
             ? text("  ", t.candidate.label(), ": delivers wrong blocks on this MPI, left out\n")
             : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(),
                    " (predicted ", t.candidate.predicted * 1e6, " us)\n");
-}
-
-// What a candidate holds while it is measured: messages in and out, or blocks on their way.
-// One-sided: each message that comes in has two places, whatever they are made of, and one that
-// goes out is packed, unless its blocks are contiguous.
-double scratch_estimate(const Candidate& c, const Problem& problem) {
-  if (!c.planned) return 0;
-  const double hops = static_cast<double>(c.planned->hops()),
-               blocks = static_cast<double>(problem.neighbors);
-  const bool uncombined = c.variant() == "a message per block";
-  if (c.channel.one_sided())
-    return (uncombined && problem.contiguous ? 2 : 3) * problem.sizes.average * hops;
-  if (uncombined) return 0;
-  if (c.channel.via == Via::typed)
-    return problem.sizes.average * std::min(blocks, std::max(0.0, hops - blocks));
-  return 2 * problem.sizes.average * hops;
 }
 
 // The best predicted ones that fit into memory together.
@@ -71,7 +55,7 @@ std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Sett
     const bool may_be = t.seconds < short_exchange && t.seconds <= promising * first[0].seconds;
     if (!t.usable() || !(in_front || may_be) || finalists.size() >= most_finalists) continue;
     if (in_front) finalists.push_back(t.candidate);
-    if (const auto other = immediate_form(t.candidate); other && settings.algorithm != "irecv")
+    if (const auto other = finalist_form(t.candidate); other && settings.algorithm != "irecv")
       finalists.push_back(*other);
   }
   return finalists;
@@ -120,7 +104,7 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
     return {candidates.front(), "model",
             "the buffers are too large to be measured on copies of them\n"};
   std::vector<Candidate> chosen = affordable(candidates, problem);
-  learn_passing(context, chosen, problem, settings, binding);
+  exchange_forwarded_sizes(context, chosen, problem, settings, binding);
   Choice choice = contest(context, chosen, settings, *shadow);
   if (!choice.steady) choice.details += unsteady_times;
   return choice;

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "channels/control_tags.hpp"
+#include "channels/onesided/window.hpp"
 #include "channels/owned_comm.hpp"
-#include "channels/window.hpp"
 #include "engine/read_topology.hpp"
 #include "planners/graphs/world.hpp"
 

@@ -1,10 +1,10 @@
-// Connects the channels of a candidate that are not MPI point to point.
+// Connects the channels of a candidate that carry single messages.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "channels/arguments.hpp"
+#include "channels/connect.hpp"
 #include "engine/context.hpp"
 #include "engine/edge_queue.hpp"
 
@@ -21,8 +21,11 @@ struct Wiring {
 
 enum class Purpose { trial, request };
 
-// Collective for candidates on a channel with edges (shared) and for MPI's own collectives, else
-// local and empty. Throws the same error on all ranks.
+// All ranks of the context, as channels see them. It refers to the context.
+ConnectGroup connect_group(Context& context);
+
+// Collective for candidates on channels with edges and for MPI's own collectives, else local and
+// empty. Throws the same error on all ranks.
 Wiring wire(Context& context, const Candidate& candidate, const Settings& settings,
             const Binding& binding, Purpose purpose);
 

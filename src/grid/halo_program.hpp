@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "channels/owned_type.hpp"
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 #include "copy/moves.hpp"
 #include "grid/halo_grid.hpp"
 #include "layout/halo_ends.hpp"

@@ -1,11 +1,7 @@
 #include "select/candidates.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <set>
-#include <sstream>
 
 #include "base/hash.hpp"
 #include "planners/registry.hpp"
@@ -16,16 +12,7 @@ namespace {
 constexpr double hopeless = 8;       // times the best prediction: not worth a measurement
 constexpr Bytes small_block = 1024;  // what the fixed rule combines
 
-std::vector<std::string> split(const std::string& label) {
-  std::vector<std::string> words;
-  std::istringstream in(label);
-  for (std::string word; std::getline(in, word, '/');) words.push_back(word);
-  return words;
-}
-
-constexpr const char* uncombined = "a message per block";  // linear's variant that irecv stands for
-
-// Who asks for linear by name gets what its name promises: one message per rank.
+// Those who ask for linear by name get what its name promises: one message per rank.
 bool allows(const Settings& settings, const Candidate& candidate) {
   const bool apart = candidate.variant() == uncombined;
   const bool algorithm =
@@ -37,43 +24,26 @@ bool allows(const Settings& settings, const Candidate& candidate) {
          (settings.channel == "auto" || settings.channel == candidate.channel.name());
 }
 
-ChannelCost cost_of(const ChannelChoice& channel) {
-  return {channel.via == Via::typed, channel.segment, true};
+// A mix is priced by its part on the node.
+double price(const Candidate& candidate, const Problem& problem, const Settings& settings,
+             const LogGP& machine) {
+  const ChannelChoice& channel = candidate.channel;
+  const ChannelChoice::Part& part = channel.edges.empty() ? channel.base : channel.edges.front();
+  return part.row->price({candidate.planned.get(), problem, settings, machine}, part.detail);
 }
 
-// What messages cost through shared memory instead: no matching, a copy at each end or one in all.
-LogGP through_memory(const LogGP& machine, bool single_copy) {
-  LogGP memory = machine;
-  memory.L = machine.shared_latency;
-  memory.o = machine.shared_overhead;
-  memory.g = 0;
-  memory.G = 0;
-  memory.eager = std::numeric_limits<std::size_t>::max();
-  memory.rendezvous = 0;
-  if (single_copy) memory.o += machine.o, memory.copy_byte /= 2;
-  return memory;
+// MPI's own collective.
+Candidate native_candidate(const Problem& problem) {
+  const auto row = std::ranges::find(problem.channels, Carries::exchange, &Channel::carries);
+  if (row == problem.channels.end()) fail(Errc::internal, "no channel carries whole exchanges");
+  return {nullptr, {{*row}}, 0};
 }
 
-double price(const Candidate& candidate, const Problem& problem, const LogGP& machine) {
-  if (!candidate.channel.shares())
-    return price(*candidate.planned, problem.sizes, machine, cost_of(candidate.channel));
-  return price(*candidate.planned, problem.sizes,
-               through_memory(machine, candidate.channel.single_copy), {false, 0, false});
-}
-
-Candidate native_candidate(const Problem& problem, const LogGP& machine) {
-  // Today's MPIs send every block by itself, so that is what native is expected to cost.
-  Candidate native{nullptr, {Via::native}, 0};
-  const double s = static_cast<double>(problem.neighbors), average = problem.sizes.average;
-  native.predicted = machine.L + s * (2 * machine.o + machine.G * average +
-                                      (average > machine.eager ? machine.rendezvous : 0));
-  return native;
-}
-
-ChannelChoice first_channel(const Settings& settings) {
-  ChannelChoice first{Via::packed, settings.algorithm == "irecv"};
-  for (Via via : choosable)
-    if (settings.channel == ChannelChoice{via}.name()) first.via = via;
+// The channel that is asked for, or the first one. irecv is the other form of that.
+ChannelChoice first_channel(const Problem& problem, const Settings& settings) {
+  ChannelChoice first = find_choice(problem.channels, settings.channel);
+  if (!first.base.row) first.base.row = problem.channels.front();
+  if (settings.algorithm == "irecv") first.base.detail = first.base.row->finalist("");
   return first;
 }
 
@@ -91,7 +61,7 @@ std::vector<Candidate> candidates_of(const Problem& problem, const Settings& set
          problem.planners.variants(algorithm, problem.collective, problem.sizes.average, reason)) {
       variants += (variants.empty() ? "'" : ", '") + planned->variant() + "'";
       if (settings.variant.empty() || settings.variant == planned->variant())
-        all.push_back({std::move(planned), first_channel(settings), 0});
+        all.push_back({std::move(planned), first_channel(problem, settings), 0});
     }
     if (!settings.variant.empty() && all.empty() && reason.empty())
       reason = "it has no variant '" + settings.variant + "' here, but " + variants;
@@ -110,7 +80,7 @@ std::vector<Candidate> candidates_of(const Problem& problem, const Settings& set
        reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
 }
 
-// The first of those that do the same stays.
+// Of those that do the same the first stays.
 void remove_duplicates(std::vector<Candidate>& all) {
   std::set<std::uint64_t> seen;
   std::erase_if(all,
@@ -139,27 +109,11 @@ void keep_promising(std::vector<Candidate>& all) {
 
 }  // namespace
 
-const char* ChannelChoice::name() const {
-  constexpr const char* names[] = {"p2p-packed", "p2p-typed", "mpi",
-                                   "shared",     "onesided",  "shared+onesided"};
-  return names[static_cast<std::size_t>(via)];
-}
-
-std::string ChannelChoice::detail() const {
-  std::string detail = segment > 0 ? "segments of " + std::to_string(segment) : "";
-  if (immediate) detail += detail.empty() ? "immediate" : "/immediate";
-  if (single_copy) detail += detail.empty() ? "single copy" : "/single copy";
-  if (ready_degree > 0)
-    detail +=
-        (detail.empty() ? "ready tree of " : "/ready tree of ") + std::to_string(ready_degree);
-  return detail;
-}
-
 std::string Candidate::label() const {
   std::string label = algorithm();
   if (!planned) return label;
   if (!variant().empty()) label += "/" + variant();
-  label += std::string("/") + channel.name();
+  label += "/" + channel.name();
   const std::string detail = channel.detail();
   return detail.empty() ? label : label + "/" + detail;
 }
@@ -183,58 +137,52 @@ std::uint64_t Settings::fingerprint() const {
       .value();
 }
 
+std::string not_applicable(const ChannelChoice& channel, const Problem& problem,
+                           const Settings& settings) {
+  std::string reason = channel.base.row->applicable(problem, settings);
+  for (const ChannelChoice::Part& part : channel.edges)
+    if (reason.empty()) reason = part.row->applicable(problem, settings);
+  return reason;
+}
+
+double scratch_estimate(const Candidate& candidate, const Problem& problem) {
+  if (!candidate.planned) return 0;
+  double most = candidate.channel.base.row->scratch(*candidate.planned, problem);
+  for (const ChannelChoice::Part& part : candidate.channel.edges)
+    most = std::max(most, part.row->scratch(*candidate.planned, problem));
+  return most;
+}
+
 namespace {
 
-// Bytes of a message, if all were equally long.
-double message_bytes(const Candidate& candidate, const Problem& problem) {
-  const auto messages = std::max<double>(1, static_cast<double>(candidate.planned->messages()));
-  return problem.sizes.average * static_cast<double>(candidate.planned->hops()) / messages;
+// The choice without details, then each of its parts with each of its details.
+std::vector<ChannelChoice> with_details(const ChannelChoice& plain, const Offer& offer) {
+  std::vector<ChannelChoice> all{plain};
+  const auto vary = [&](const ChannelChoice::Part& part, auto&& part_of) {
+    for (std::string& detail : part.row->details(offer, plain.edges.size() > 1))
+      part_of(all.emplace_back(plain)).detail = std::move(detail);
+  };
+  if (plain.edges.empty()) vary(plain.base, [](ChannelChoice& c) -> auto& { return c.base; });
+  for (std::size_t k = 0; k < plain.edges.size(); ++k)
+    vary(plain.edges[k], [k](ChannelChoice& c) -> auto& { return c.edges[k]; });
+  return all;
 }
 
-// Shared memory between ranks of one node, windows between nodes. Between ranks of one node windows
-// are used only if they are asked for.
-std::vector<ChannelChoice> edge_channels(const Candidate& candidate, const Problem& problem,
-                                         const Settings& settings, const LogGP& machine) {
-  constexpr int most_degree = 16;
-  std::vector<ChannelChoice> channels;
-  const bool long_messages =
-      message_bytes(candidate, problem) >= static_cast<double>(worth_single_copy);
-  const bool between_nodes = problem.several_nodes || settings.channel == "onesided" ||
-                             settings.channel == "shared+onesided";
-  for (bool single_copy : {false, true}) {
-    if (!problem.shares_memory ||
-        (single_copy && !(problem.reads_memory && long_messages && !settings.recv_view)))
-      continue;
-    channels.push_back({Via::shared, false, 0, single_copy});
-    if (between_nodes) channels.push_back({Via::shared_onesided, false, 0, single_copy});
-  }
-  if (!between_nodes) return channels;
-  channels.push_back({Via::onesided});
-  // paper 002, II-C2
-  const int degree =
-      std::clamp(static_cast<int>(std::lround(machine.L / machine.o)), 2, most_degree);
-  if (static_cast<int>(candidate.planned->messages()) <= 2 * degree) return channels;
-  channels.push_back(
-      {problem.shares_memory ? Via::shared_onesided : Via::onesided, false, 0, false, degree});
-  return channels;
-}
-
-// The channels that move a plan in different ways: as it is, cut into messages that the MPI sends
-// eagerly, by datatypes.
+// The candidate, and the same over all other channels that are applicable.
 std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& problem,
                                      const Settings& settings, const LogGP& machine) {
   std::vector<Candidate> all{candidate};
   if (!candidate.planned || settings.algorithm == "irecv") return all;
-  const auto add = [&](ChannelChoice channel) {
-    Candidate other{candidate.planned, channel, 0};
-    if (channel == candidate.channel || !allows(settings, other)) return;
-    other.predicted = price(other, problem, machine);
-    all.push_back(other);
-  };
-  add({Via::typed});
-  for (ChannelChoice channel : edge_channels(candidate, problem, settings, machine)) add(channel);
-  if (message_bytes(candidate, problem) > static_cast<double>(machine.eager))
-    add({Via::packed, false, machine.eager});
+  const Offer offer{candidate.planned.get(), problem, settings, machine};
+  for (const ChannelChoice& plain : all_choices(problem.channels)) {
+    if (!not_applicable(plain, problem, settings).empty()) continue;
+    for (ChannelChoice& channel : with_details(plain, offer)) {
+      Candidate other{candidate.planned, std::move(channel), 0};
+      if (other.channel == candidate.channel || !allows(settings, other)) continue;
+      other.predicted = price(other, problem, settings, machine);
+      all.push_back(std::move(other));
+    }
+  }
   return all;
 }
 
@@ -247,10 +195,11 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   std::vector<Candidate> all;
   if (!native_only) all = candidates_of(problem, settings, reasons);
   remove_duplicates(all);
-  for (Candidate& candidate : all) candidate.predicted = price(candidate, problem, machine);
   if (native_only ||
       (settings.algorithm == "auto" && settings.channel == "auto" && settings.ports == 0))
-    all.push_back(native_candidate(problem, machine));
+    all.push_back(native_candidate(problem));
+  for (Candidate& candidate : all)
+    candidate.predicted = price(candidate, problem, settings, machine);
   if (all.empty()) refuse(settings, reasons);
   sort_by_price(all);
   keep_promising(all);
@@ -262,12 +211,12 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   return moved;
 }
 
-std::optional<Candidate> immediate_form(const Candidate& candidate) {
-  if (!candidate.planned || candidate.channel.immediate || candidate.channel.shares() ||
-      candidate.channel.one_sided())
-    return std::nullopt;
+std::optional<Candidate> finalist_form(const Candidate& candidate) {
+  if (!candidate.planned || !candidate.channel.edges.empty()) return std::nullopt;
+  std::string detail = candidate.channel.base.row->finalist(candidate.channel.base.detail);
+  if (detail.empty()) return std::nullopt;
   Candidate other = candidate;
-  other.channel.immediate = true;
+  other.channel.base.detail = std::move(detail);
   return other;
 }
 
@@ -275,28 +224,23 @@ std::optional<Candidate> find_candidate(const std::string& remembered, const Pro
                                         const Settings& settings) {
   const std::string label = current_name(remembered);
   if (label == "native") {
-    const Candidate native{nullptr, {Via::native}, 0};
+    const Candidate native = native_candidate(problem);
     return allows(settings, native) ? std::optional(native) : std::nullopt;
   }
-  const std::vector<std::string> words = split(label);
-  const std::vector<std::string> known = problem.planners.algorithms();
-  if (words.empty() || std::find(known.begin(), known.end(), words[0]) == known.end())
-    return std::nullopt;
+  const std::string algorithm = label.substr(0, label.find('/'));
+  if (std::ranges::count(problem.planners.algorithms(), algorithm) == 0) return std::nullopt;
   std::string reason;
   for (VariantPtr& planned :
-       problem.planners.variants(words[0], problem.collective, problem.sizes.average, reason)) {
-    Candidate candidate{std::move(planned), {}, 0};
-    for (const std::string& word : words) {
-      for (Via via : choosable)
-        if (word == ChannelChoice{via}.name()) candidate.channel.via = via;
-      if (word.starts_with("ready tree of ") && word.size() < 24)
-        candidate.channel.ready_degree = std::atoi(word.c_str() + 14);
-      if (word == "single copy") candidate.channel.single_copy = true;
-      if (word == "immediate") candidate.channel.immediate = true;
-      if (word.starts_with("segments of ") && word.size() < 24)
-        candidate.channel.segment = std::strtoull(word.c_str() + 12, nullptr, 10);
-    }
-    if (candidate.label() == label && allows(settings, candidate)) return candidate;
+       problem.planners.variants(algorithm, problem.collective, problem.sizes.average, reason)) {
+    const std::string start =
+        algorithm + "/" + (planned->variant().empty() ? "" : planned->variant() + "/");
+    if (!label.starts_with(start)) continue;
+    const std::vector<std::string> words = split(label.substr(start.size()), '/');
+    if (words.empty()) continue;
+    Candidate candidate{std::move(planned),
+                        find_choice(problem.channels, words[0], std::span(words).subspan(1)), 0};
+    if (candidate.channel.base.row && candidate.label() == label && allows(settings, candidate))
+      return candidate;
   }
   return std::nullopt;
 }
@@ -307,7 +251,7 @@ Candidate fixed_rule(const Problem& problem, const Settings& settings) {
   const bool combine = problem.sizes.average <= small_block &&
                        std::find(known.begin(), known.end(), "torus-direct") != known.end();
   if (wanted.algorithm == "auto") wanted.algorithm = combine ? "torus-direct" : "linear";
-  if (wanted.algorithm == "native") return {nullptr, {Via::native}, 0};
+  if (wanted.algorithm == "native") return native_candidate(problem);
   std::string reasons;
   std::vector<Candidate> all = candidates_of(problem, wanted, reasons);
   if (all.empty() && settings.algorithm == "auto" && wanted.algorithm != "linear") {

@@ -7,36 +7,14 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "select/channel.hpp"
 #include "select/planner_registry.hpp"
 #include "select/price.hpp"
 
 namespace tonari {
 
-// How messages go: shared is p2p_packed between nodes, shared_onesided is onesided there.
-enum class Via : std::uint8_t { packed, typed, native, shared, onesided, shared_onesided };
-
-// a message: below, a system call costs more than a second copy
-inline constexpr Bytes worth_single_copy = 16 * 1024;
-
-struct ChannelChoice {
-  Via via = Via::packed;
-  bool immediate = false;    // Isend and Irecv anew each time instead of persistent requests
-  std::size_t segment = 0;   // packed: cut messages into pieces of so many bytes; 0: do not
-  bool single_copy = false;  // shared: long messages are read in the sender's memory
-  // one-sided: of the trees that tell senders that their receivers are ready; 0: every receiver
-  // tells by itself
-  int ready_degree = 0;
-  const char* name() const;  // p2p-packed, p2p-typed, mpi, shared, onesided, shared+onesided
-  // empty, "segments of 4000", "immediate", "single copy", "ready tree of 4"
-  std::string detail() const;
-  bool shares() const { return via == Via::shared || via == Via::shared_onesided; }
-  bool one_sided() const { return via == Via::onesided || via == Via::shared_onesided; }
-  friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
-};
-
-// Those that settings can name, packed first.
-inline constexpr Via choosable[] = {Via::packed, Via::typed, Via::shared, Via::onesided,
-                                    Via::shared_onesided};
+// The variant of linear that sends a message per block.
+inline constexpr const char* uncombined = "a message per block";
 
 struct Candidate {
   VariantPtr planned;  // null: MPI's own collective
@@ -44,8 +22,8 @@ struct Candidate {
   double predicted = 0;  // seconds
   // The size of each scratch block of this rank's plan, where the problem's sizes do not tell;
   // null: they do, or it is not known yet.
-  std::shared_ptr<const std::vector<Bytes>> passing = nullptr;
-  bool passing_learned = false;  // the same on all ranks, also where this one's plan needs no sizes
+  std::shared_ptr<const std::vector<Bytes>> forwarded = nullptr;
+  bool sizes_known = false;  // the same on all ranks, also where this one's plan needs no sizes
 
   std::size_t tags() const { return planned ? planned->tags() : 0; }
   std::string algorithm() const { return planned ? planned->algorithm() : "native"; }
@@ -68,7 +46,7 @@ struct Settings {
   bool progress_thread = false;
   bool recv_view = false;
   double timeout = 10;  // seconds; not what ranks must agree on
-  // What the program promised of all exchanges on a neighborhood (paper 002, §II).
+  // What the program promised of all exchanges on a neighborhood (Hoefler 2012, section II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
   std::uint64_t fingerprint() const;
 };
@@ -84,6 +62,7 @@ struct Problem {
   bool shares_memory = false;  // some edge leads to a rank of the same node
   bool reads_memory = false;   // there the system lets processes read each other's
   bool several_nodes = false;
+  Channels channels = {};  // that there are
 };
 
 // All algorithms of the registry (or the one asked for) in their variants, over all channels (or
@@ -94,9 +73,17 @@ struct Problem {
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings,
                                  const LogGP& machine);
 
-// The same with Isend and Irecv instead of persistent requests; nothing if it is that already or
-// native.
-std::optional<Candidate> immediate_form(const Candidate& candidate);
+// The same with another detail of its channel that is worth a try only where this one does well
+// (Channel::finalist).
+std::optional<Candidate> finalist_form(const Candidate& candidate);
+
+// Bytes that the candidate holds on one rank while it is measured: messages in and out, or blocks
+// on their way.
+double scratch_estimate(const Candidate& candidate, const Problem& problem);
+
+// Why some part of the candidate's channel moves nothing here; empty: all do.
+std::string not_applicable(const ChannelChoice& channel, const Problem& problem,
+                           const Settings& settings);
 
 // A candidate by its label, if there is such a one here; labels may have earlier names.
 std::optional<Candidate> find_candidate(const std::string& remembered, const Problem& problem,

@@ -74,7 +74,7 @@ TEST_F(CertainGraphs, AllgatherOfSizesThatDifferByRank) {
             TONARI_SUCCESS)
       << tonari_last_error();
   for (const char* algorithm : {"tree", "node-aware", "common-neighborhood"})
-    for (const char* channel : {"p2p-typed", "p2p-packed", "shared", "onesided"}) {
+    for (const char* channel : channel_names) {
       if (mpi_spins() && ranks_are_slow() && common() % 2) continue;
       exchange(near, graph, Operation::allgatherw, {4, 500, false, true, 21}, {algorithm, channel},
                Applies::perhaps, common);

@@ -12,7 +12,6 @@ namespace {
 using namespace tonari::test;
 
 constexpr const char* algorithms[] = {"linear", "torus", "torus-direct", "joint-basis", "irecv"};
-constexpr const char* channels[] = {"p2p-typed", "p2p-packed", "shared", "onesided"};
 
 class Requests : public testing::Test {
  protected:
@@ -110,7 +109,7 @@ TEST_F(Halo, OfOneArray) {
   std::vector<int> field(rows * columns), ones(count, 1);
   const std::vector<MPI_Aint> zeros(count, 0);
   for (const char* algorithm : algorithms)
-    for (const char* channel : channels) {
+    for (const char* channel : channel_names) {
       SCOPED_TRACE(std::string(algorithm) + " " + channel);
       std::vector<MPI_Datatype> out, in;
       for (int i = 0; i < count; ++i) out.push_back(face(i, true)), in.push_back(face(i, false));
@@ -137,7 +136,7 @@ TEST_F(Halo, OfOneArray) {
 TEST_F(Requests, AbsoluteAddresses) {
   const int count = t.count();
   for (const char* algorithm : algorithms)
-    for (const char* channel : channels) {
+    for (const char* channel : channel_names) {
       SCOPED_TRACE(std::string(algorithm) + " " + channel);
       Random random(17);
       const std::vector<int> sizes(count, 24);
@@ -251,7 +250,7 @@ class Several : public Requests {
     for (int k = 0; k < 4; ++k) {
       buffers.push_back(plain(ops[k], bytes[k]));
       const Info info{{"tonari_algorithm", names[k]},
-                      {"tonari_channel", channels[k % 2]},
+                      {"tonari_channel", channel_names[k % 2]},
                       {"tonari_tune", "off"}};
       requests.push_back(make(buffers[k], info));
       ASSERT_NE(requests[k], TONARI_REQUEST_NULL);

@@ -1,6 +1,6 @@
 // Messages through windows: every byte of every exchange, on random graphs of messages, with ranks
 // that dawdle, in all ways to say ready and to look.
-#include "channels/onesided.hpp"
+#include "channels/onesided/link.hpp"
 
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ class Player {
   // The memory of a message that is put from where it lies, in two pieces with a gap between.
   std::vector<std::byte> bind(std::size_t k) {
     OutEdge& edge = channel_->out(k);
-    if (edge.landings().empty() || edge.landings()[0].at[0]) return {};
+    if (edge.slots().empty() || edge.slots()[0].at[0]) return {};
     const Bytes first = cut(k), rest = sends_[k].bytes - first;
     std::vector<std::byte> own(sends_[k].bytes + gap);
     const auto at = reinterpret_cast<std::uintptr_t>(own.data());
@@ -128,11 +128,11 @@ class Player {
 
   bool write(std::size_t k) {
     OutEdge& edge = channel_->out(k);
-    if (!edge.landings().empty()) {
+    if (!edge.slots().empty()) {
       if (!edge.may_write(0, parity_)) return false;
       const bool packed = own_[k].empty();
       std::byte* const at =
-          packed ? edge.landings()[0].at[static_cast<std::size_t>(parity_)] : own_[k].data();
+          packed ? edge.slots()[0].at[static_cast<std::size_t>(parity_)] : own_[k].data();
       for (Bytes b = 0; b < sends_[k].bytes; ++b)
         at[packed || b < cut(k) ? b : b + gap] = content(sends_[k], exchange_, b);
       edge.written(0, parity_);
@@ -143,11 +143,11 @@ class Player {
 
   bool take(std::size_t k) {
     InEdge& edge = channel_->in(k);
-    if (edge.landings().empty()) return true;
+    if (edge.slots().empty()) return true;
     if (!edge.arrived(0, parity_)) return false;
-    const Landing& landing = edge.landings()[0];
-    EXPECT_EQ(landing.end - landing.begin, recvs_[k].bytes);
-    const std::byte* const at = landing.at[static_cast<std::size_t>(parity_)];
+    const MessageSlot& slot = edge.slots()[0];
+    EXPECT_EQ(slot.end - slot.begin, recvs_[k].bytes);
+    const std::byte* const at = slot.at[static_cast<std::size_t>(parity_)];
     Bytes wrong = 0;
     for (Bytes b = 0; b < recvs_[k].bytes; ++b) wrong += at[b] != content(recvs_[k], exchange_, b);
     EXPECT_EQ(wrong, 0u) << "of " << recvs_[k].bytes << " bytes from rank " << recvs_[k].from
@@ -255,7 +255,7 @@ TEST(OneSidedPlaces, AreNotOverwritten) {
         OutEdge& edge = channel->out(k);
         EXPECT_EQ(edge.may_write(0, exchange % 2), exchange < 2);
         if (exchange == 2) continue;
-        std::memset(edge.landings()[0].at[static_cast<std::size_t>(exchange % 2)], exchange + 1, 8);
+        std::memset(edge.slots()[0].at[static_cast<std::size_t>(exchange % 2)], exchange + 1, 8);
         edge.written(0, exchange % 2);
         EXPECT_TRUE(edge.sent(exchange % 2));
       }

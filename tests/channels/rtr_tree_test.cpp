@@ -1,6 +1,6 @@
 // Trees of ready receivers: every receiver is in it once, parents and children agree, nobody hears
 // of more than `degree`, and no path is longer than it must be.
-#include "channels/rtr_tree.hpp"
+#include "channels/onesided/rtr_tree.hpp"
 
 #include <gtest/gtest.h>
 

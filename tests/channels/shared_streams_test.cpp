@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 #include "support/mpi_main.hpp"
 #include "support/streams.hpp"
 

@@ -1,7 +1,7 @@
 // Messages through shared memory between real processes: every byte of every exchange by every
 // protocol, with ranks that dawdle; what blocks whom; and how the ends learn that the other has
 // left.
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ class Player {
     link_ = std::make_unique<SharedLink>(node, world_rank(), in, out, limits);
     EXPECT_TRUE(link_->attach(all_names(link_->segment())));
     MPI_Barrier(MPI_COMM_WORLD);
-    link_->close_door();
+    link_->finish_attach();
     for (std::size_t k = 0; k < sends_.size(); ++k) prepare(sends_[k], link_->out(k), random);
     for (std::size_t k = 0; k < recvs_.size(); ++k) prepare(recvs_[k], link_->in(k), random);
   }
@@ -191,8 +191,8 @@ class Player {
 
   template <class End>
   void prepare(Message& message, End& end, std::mt19937& random) {
-    most_parts_ = std::max(most_parts_, end.landings().size());
-    if (end.landings()[0].at[0]) return;
+    most_parts_ = std::max(most_parts_, end.slots().size());
+    if (end.slots()[0].at[0]) return;
     ++by_itself_;
     message.memory = std::make_unique<Scattered>(message.edge.bytes, random);
     end.bound(message.memory->pieces);
@@ -201,27 +201,27 @@ class Player {
   bool send(std::size_t k) {
     OutEdge& edge = link_->out(k);
     Message& m = sends_[k];
-    for (; m.part < edge.landings().size(); ++m.part) {
+    for (; m.part < edge.slots().size(); ++m.part) {
       if (!edge.may_write(m.part, parity_)) return false;
       if (m.memory)
         m.memory->each_byte([&](Bytes b, std::byte& to) { to = content(m.edge, exchange_, b); });
       else
-        write(edge.landings()[m.part], m.edge);
+        write(edge.slots()[m.part], m.edge);
       edge.written(m.part, parity_);
     }
     return edge.sent(parity_);
   }
-  void write(const Landing& landing, const Edge& e) const {
-    const Bytes tail = landing.end - landing.tail_bytes;
-    for (Bytes b = landing.begin; b < tail; ++b)
-      landing.at[static_cast<std::size_t>(parity_)][b - landing.begin] = content(e, exchange_, b);
-    for (Bytes b = tail; b < landing.end; ++b) landing.tail[b - tail] = content(e, exchange_, b);
+  void write(const MessageSlot& slot, const Edge& e) const {
+    const Bytes tail = slot.end - slot.tail_bytes;
+    for (Bytes b = slot.begin; b < tail; ++b)
+      slot.at[static_cast<std::size_t>(parity_)][b - slot.begin] = content(e, exchange_, b);
+    for (Bytes b = tail; b < slot.end; ++b) slot.tail[b - tail] = content(e, exchange_, b);
   }
 
   bool receive(std::size_t k) {
     InEdge& edge = link_->in(k);
     Message& m = recvs_[k];
-    for (; m.part < edge.landings().size(); ++m.part) {
+    for (; m.part < edge.slots().size(); ++m.part) {
       if (!edge.arrived(m.part, parity_)) return false;
       expect_content(k);
       if (!views_) edge.taken(m.part, parity_);
@@ -231,13 +231,13 @@ class Player {
   void expect_content(std::size_t k) {
     Message& m = recvs_[k];
     Bytes wrong = 0;
-    const Landing& landing = link_->in(k).landings()[views_ ? 0 : m.part];
+    const MessageSlot& slot = link_->in(k).slots()[views_ ? 0 : m.part];
     if (m.memory)
       m.memory->each_byte(
           [&](Bytes b, std::byte& is) { wrong += is != content(m.edge, exchange_, b); });
     else
-      for (Bytes b = landing.begin; b < landing.end; ++b)
-        wrong += landing.at[static_cast<std::size_t>(parity_)][b - landing.begin] !=
+      for (Bytes b = slot.begin; b < slot.end; ++b)
+        wrong += slot.at[static_cast<std::size_t>(parity_)][b - slot.begin] !=
                  content(m.edge, exchange_, b);
     EXPECT_EQ(wrong, 0u) << "of " << m.edge.bytes << " bytes from rank " << m.edge.from << ", part "
                          << m.part << " in exchange " << exchange_;

@@ -31,7 +31,7 @@ class Leaks : public testing::Test {
   void request(tonari_neighborhood near, int k) {
     static const char* const names[] = {"linear", "torus", "irecv", "torus-direct", "joint-basis"};
     const Info info{{"tonari_algorithm", names[k % 5]},
-                    {"tonari_channel", channel_names[k / 2 % 5]},
+                    {"tonari_channel", channel_names[k / 2 % std::size(channel_names)]},
                     {"tonari_tune", "off"}};
     tonari_request made = TONARI_REQUEST_NULL;
     ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS)
@@ -149,7 +149,7 @@ class LeaksOfGraphs : public Leaks {
     static const char* const names[] = {
         "linear", "coloring", "irecv", "node-aware", "tree", "common-neighborhood", "torus"};
     const Info info{{"tonari_algorithm", names[k % 7]},
-                    {"tonari_channel", channel_names[k / 2 % 5]},
+                    {"tonari_channel", channel_names[k / 2 % std::size(channel_names)]},
                     {"tonari_tune", "off"}};
     Buffers& b = buffers[k % 3 > 0];
     tonari_request request = TONARI_REQUEST_NULL;

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "channels/window.hpp"
+#include "channels/onesided/window.hpp"
 #include "support/duplicate.hpp"
 #include "support/graph_exchange.hpp"
 

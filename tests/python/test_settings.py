@@ -81,3 +81,12 @@ def test_a_benchmark_keeps_no_setting(monkeypatch):
     kept = launch.environment(2)
     assert "TONARI_ROUTE" not in kept
     assert kept["TONARI_CACHE_DIR"] == "/tmp/somewhere"
+
+
+@pytest.mark.parametrize(
+    "document", ["docs/guide.md", "docs/benchmark.md", "include/tonari/tonari.h"]
+)
+def test_documents_name_all_channels(tonari, document):
+    [values] = [row["values"] for row in rows(tonari) if row["key"] == "tonari_channel"]
+    text = (ROOT / document).read_text()
+    assert [name for name in values.split(", ") if name not in text] == []

@@ -30,7 +30,9 @@ inline int pick(Random& random, int low, int high) {
 // One of the channels that plans can use.
 inline constexpr const char* channel_names[] = {"p2p-typed", "p2p-packed", "shared", "onesided",
                                                 "shared+onesided"};
-inline const char* random_channel(Random& random) { return channel_names[random() % 5]; }
+inline const char* random_channel(Random& random) {
+  return channel_names[random() % std::size(channel_names)];
+}
 
 // ---- Who talks to whom
 

@@ -1,6 +1,6 @@
 // MPI's own collectives on an MPI that has no persistent ones: this program has
-// src/channels/native.cpp compiled as for such an MPI.
-#include "channels/native.hpp"
+// src/channels/native/native.cpp compiled as for such an MPI.
+#include "channels/native/native.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace {

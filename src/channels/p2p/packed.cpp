@@ -6,15 +6,15 @@
 // (parity), so moves are made for both.
 #include <algorithm>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 
 namespace tonari {
 namespace {
 
 constexpr std::size_t most_per_transfer = std::size_t{1} << 30;
 
-// Where a message lies while it is packed.
-enum class Lies : std::uint8_t { in_user_memory, in_pieces, in_memory, in_landing };
+// Where a message lies.
+enum class Lies : std::uint8_t { in_user_memory, in_pieces, in_memory, in_slot };
 
 class Packer {
  public:
@@ -54,8 +54,8 @@ class Packer {
     std::size_t offset = 0;  // in the program's memory
   };
   struct Scratch {
-    // in the landing it arrives in; null: in the program's memory
-    std::array<std::byte*, 2> landed{};
+    // in the slot it arrives in; null: in the program's memory
+    std::array<std::byte*, 2> slot{};
     std::size_t offset = 0;
   };
 
@@ -63,10 +63,10 @@ class Packer {
   // of slice k in its message
   Bytes offset(OpId op, std::size_t k) const { return offsets_[first_[op] + k]; }
   Bytes message_bytes(OpId op) const { return offset(op, plan_[op].slice_count); }
-  const std::vector<Landing>* landings(OpId op) const {
-    return packing_.landings.empty() ? nullptr : packing_.landings[op];
+  bool alternates() const { return !packing_.slots.empty(); }
+  const std::vector<MessageSlot>* slots(OpId op) const {
+    return alternates() ? packing_.slots[op] : nullptr;
   }
-  bool alternates() const { return !packing_.landings.empty(); }
 
   std::size_t reserve(Bytes size) {
     const std::size_t at = memory_needed_;
@@ -79,67 +79,69 @@ class Packer {
     if (is_viewed(s)) return {p_.views[s.block][parity], nullptr, bytes(s)};
     if (s.buffer == Buffer::recv) return binding_.recv[s.block];
     const Scratch& scratch = scratch_[s.block];
-    return {scratch.landed[parity] ? scratch.landed[parity] : p_.memory.data() + scratch.offset,
+    return {scratch.slot[parity] ? scratch.slot[parity] : p_.memory.data() + scratch.offset,
             nullptr, bytes(s)};
+  }
+
+  // Calls visit(slice, where it begins in the message).
+  void each_slice(OpId op, auto&& visit) const {
+    for (std::size_t k = 0; k < plan_[op].slice_count; ++k)
+      visit(plan_.slices(op)[k], offset(op, k));
+  }
+  // Calls visit(scratch, slice, where it begins) for blocks that are received to be forwarded.
+  void each_forwarded(OpId op, auto&& visit) {
+    if (plan_[op].kind != Kind::recv) return;
+    each_slice(op, [&](Slice s, Bytes begin) {
+      if (s.buffer == Buffer::scratch) visit(scratch_[s.block], s, begin);
+    });
   }
 
   // ---- where messages and blocks on their way lie
 
   void place(OpId op) {
-    const std::vector<Landing>* const edge = landings(op);
+    const std::vector<MessageSlot>* const edge = slots(op);
     Place& place = places_[op];
     if (edge && edge->front().at[0]) {
-      place.lies = Lies::in_landing;
-      if (plan_[op].kind == Kind::recv) {
-        scratch_from_landing(op, *edge);
-        if (packing_.views && edge->size() == 1) view(op, edge->front());
-      }
+      place.lies = Lies::in_slot;
+      keep_in_slot(op, *edge);
     } else if (edge && piecewise(op)) {
       place.lies = Lies::in_pieces;
-      if (plan_[op].kind == Kind::recv)
-        for (Slice s : plan_.slices(op))
-          if (s.buffer == Buffer::scratch) scratch_[s.block].offset = reserve(bytes(s));
+      each_forwarded(op,
+                     [&](Scratch& scratch, Slice s, Bytes) { scratch.offset = reserve(bytes(s)); });
     } else if (!edge && (place.in_user_memory = direct(op))) {
       place.lies = Lies::in_user_memory;
     } else {
       place.offset = reserve(message_bytes(op));
-      if (plan_[op].kind == Kind::recv)
-        for (std::size_t k = 0; k < plan_[op].slice_count; ++k)
-          if (const Slice s = plan_.slices(op)[k]; s.buffer == Buffer::scratch)
-            scratch_[s.block].offset = place.offset + offset(op, k);
+      each_forwarded(
+          op, [&](Scratch& scratch, Slice, Bytes begin) { scratch.offset = place.offset + begin; });
     }
   }
 
-  // Straight from the landing if that holds the whole message; parts of large ones make room for
-  // the next, so their blocks are copied.
-  void scratch_from_landing(OpId op, const std::vector<Landing>& edge) {
-    for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
-      const Slice s = plan_.slices(op)[k];
-      if (s.buffer != Buffer::scratch) continue;
-      Scratch& scratch = scratch_[s.block];
-      if (edge.size() > 1)
-        scratch.offset = reserve(bytes(s));
-      else
-        for (int parity : {0, 1})
-          scratch.landed[parity] = edge[0].at[parity] + offset(op, k),
-          p_.steps[op].passes_on = true;
-    }
+  // Blocks are forwarded straight from the slot if that holds the whole message; parts of large
+  // ones make room for the next, so their blocks are copied.
+  void keep_in_slot(OpId op, const std::vector<MessageSlot>& edge) {
+    const bool whole = edge.size() == 1;
+    each_forwarded(op, [&](Scratch& scratch, Slice s, Bytes begin) {
+      if (!whole) scratch.offset = reserve(bytes(s));
+      if (whole) scratch.slot = {edge[0].at[0] + begin, edge[0].at[1] + begin};
+      p_.steps[op].passes_on |= whole;
+    });
+    if (plan_[op].kind == Kind::recv && packing_.views && whole) view(op, edge.front());
   }
 
-  // Contiguous receive blocks stay in the landing; who passes them on takes them from there, too.
-  void view(OpId op, const Landing& landing) {
-    for (std::size_t k = 0; k < plan_[op].slice_count; ++k) {
-      const Slice s = plan_.slices(op)[k];
-      if (s.buffer != Buffer::recv || binding_.recv[s.block].layout) continue;
-      for (int parity : {0, 1}) p_.views[s.block][parity] = landing.at[parity] + offset(op, k);
+  // Contiguous receive blocks stay in the slot; sends that forward them take them from there, too.
+  void view(OpId op, const MessageSlot& slot) {
+    each_slice(op, [&](Slice s, Bytes begin) {
+      if (s.buffer != Buffer::recv || binding_.recv[s.block].layout) return;
+      p_.views[s.block] = {slot.at[0] + begin, slot.at[1] + begin};
       p_.steps[op].viewed = true;
-    }
+    });
   }
   bool is_viewed(Slice s) const {
     return s.buffer == Buffer::recv && !p_.views.empty() && p_.views[s.block][0];
   }
-  bool in_landing(Slice s) const {
-    return s.buffer == Buffer::scratch ? scratch_[s.block].landed[0] != nullptr : is_viewed(s);
+  bool in_slot(Slice s) const {
+    return s.buffer == Buffer::scratch ? scratch_[s.block].slot[0] != nullptr : is_viewed(s);
   }
 
   // Whether a message can be described by a few addresses that are the same in every exchange.
@@ -147,7 +149,7 @@ class Packer {
     std::size_t pieces = 0;
     for (Slice s : plan_.slices(op)) {
       if (bytes(s) == 0) continue;
-      if (in_landing(s) || (s.buffer != Buffer::scratch && block(s, 0).layout)) return false;
+      if (in_slot(s) || (s.buffer != Buffer::scratch && block(s, 0).layout)) return false;
       ++pieces;
     }
     return pieces <= most_pieces;
@@ -158,7 +160,7 @@ class Packer {
     std::byte *first = nullptr, *next = nullptr;
     for (Slice s : plan_.slices(op)) {
       if (bytes(s) == 0) continue;
-      if (s.buffer == Buffer::scratch || in_landing(s)) return nullptr;
+      if (s.buffer == Buffer::scratch || in_slot(s)) return nullptr;
       const Block b = block(s, 0);
       if (b.layout || (next && b.address != next)) return nullptr;
       if (!first) first = b.address;
@@ -173,7 +175,7 @@ class Packer {
     if (plan_[op].kind == Kind::copy) return;
     const Bytes size = message_bytes(op);
     if (plan_[op].kind == Kind::send) p_.bytes_sent += size;
-    if (!landings(op)) return transfer(op, size);
+    if (!slots(op)) return transfer(op, size);
     const auto begin = static_cast<std::uint32_t>(p_.pieces.size());
     if (places_[op].lies == Lies::in_memory)
       p_.pieces.push_back(piece(p_.memory.data() + places_[op].offset, size));
@@ -215,10 +217,10 @@ class Packer {
     const Place& place = places_[op];
     if (plan_[op].kind == Kind::copy)
       step.before = for_both([&](int parity) { copy(op, parity); });
-    else if (place.lies == Lies::in_landing)
+    else if (place.lies == Lies::in_slot)
       parts(op);
     else if (place.lies == Lies::in_memory) {
-      const Landing whole{
+      const MessageSlot whole{
           0, message_bytes(op), {p_.memory.data() + place.offset, p_.memory.data() + place.offset}};
       auto& moves = plan_[op].kind == Kind::send ? step.before : step.after;
       moves = for_both([&](int parity) { part(op, whole, parity); });
@@ -227,8 +229,8 @@ class Packer {
 
   void parts(OpId op) {
     const auto begin = static_cast<std::uint32_t>(p_.parts.size());
-    for (const Landing& landing : *landings(op))
-      p_.parts.push_back(for_both([&](int parity) { part(op, landing, parity); }));
+    for (const MessageSlot& slot : *slots(op))
+      p_.parts.push_back(for_both([&](int parity) { part(op, slot, parity); }));
     p_.steps[op].parts = {begin, static_cast<std::uint32_t>(p_.parts.size())};
   }
 
@@ -251,12 +253,12 @@ class Packer {
     return std::equal(at(a.begin), at(a.end), at(b.begin), at(b.end));
   }
 
-  // Between the blocks and the bytes of a message that lie in one landing; the last of these may
+  // Between the blocks and the bytes of a message that lie in one slot; the last of these may
   // lie apart.
-  void part(OpId op, const Landing& landing, int parity) {
-    const Bytes tail = landing.end - landing.tail_bytes;
-    between(op, landing.begin, tail, landing.at[parity], parity);
-    between(op, tail, landing.end, landing.tail, parity);
+  void part(OpId op, const MessageSlot& slot, int parity) {
+    const Bytes tail = slot.end - slot.tail_bytes;
+    between(op, slot.begin, tail, slot.at[parity], parity);
+    between(op, tail, slot.end, slot.tail, parity);
   }
 
   void between(OpId op, Bytes begin, Bytes end, std::byte* at, int parity) {

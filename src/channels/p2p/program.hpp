@@ -1,10 +1,10 @@
 // A plan bound to buffers: for every operation the messages to transfer by MPI point to point, the
 // copies before they are started and the copies after they are complete; or, where the message has
-// an edge (channels/edge.hpp), the copies between the blocks and the edge's landings.
+// an edge (channels/edge.hpp), the copies between the blocks and the edge's slots.
 //
 // Two compilers make it: packed gathers a message's blocks into one piece of memory and scatters it
 // on arrival; typed describes the blocks by a derived datatype and leaves them where they are (zero
-// copy; Traff et al. 2016, section 3.3).
+// copy; Träff 2016, section 3.3).
 #pragma once
 
 #include <mpi.h>
@@ -42,11 +42,11 @@ struct P2pProgram {
   struct Step {                        // of one operation of the plan
     Range transfers;
     Moves before, after;  // to be done before its transfers start; after they are complete
-    Range parts;          // of a message with an edge: the moves of each landing
+    Range parts;          // of a message with an edge: the moves of each slot
     Range pieces;         // of a message whose edge moves the bytes itself: where they lie
-    // blocks are passed on straight from the landing: it is given back at the end of the exchange
+    // blocks are passed on straight from the slot: it is given back at the end of the exchange
     bool passes_on = false;
-    bool viewed = false;  // blocks are read in the landing: it is given back at the next start
+    bool viewed = false;  // blocks are read in the slot: it is given back at the next start
   };
   std::vector<Step> steps;
   std::vector<Moves> parts;
@@ -56,7 +56,8 @@ struct P2pProgram {
   // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
   std::vector<std::array<std::byte*, 2>> views;
   std::vector<OwnedType> types;
-  Memory memory;  // packed messages, blocks on their way
+  Memory memory;           // packed messages, blocks on their way
+  bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
   Bytes bytes_sent = 0;
   Bytes bytes_unpacked = 0;  // copied after arrival
 };
@@ -74,10 +75,10 @@ struct Packing {
   // MPI messages are cut into pieces of at most so many bytes (0: only where MPI's int counts
   // demand it)
   std::size_t segment = 0;
-  // Of every operation's edge; null or empty: the message goes by MPI. Landings outlive the call
+  // Of every operation's edge; null or empty: the message goes by MPI. Slots outlive the call
   // only as addresses.
-  std::vector<const std::vector<Landing>*> landings = {};
-  // contiguous receive blocks stay in the landing they arrive in, if that holds the whole message
+  std::vector<const std::vector<MessageSlot>*> slots = {};
+  // contiguous receive blocks stay in the slot they arrive in, if that holds the whole message
   bool views = false;
 };
 // Of plans without exchanges (else Errc::internal).

@@ -1,4 +1,4 @@
-#include "channels/window.hpp"
+#include "channels/onesided/window.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,10 @@
 // Swaps through shared memory: two streams of chunks between the segments of two ranks of a node
-// (channels/shared.hpp). Their cells are all the temporary memory.
+// (channels/shared/link.hpp). Their cells are all the temporary memory.
 #pragma once
 
 #include <memory>
 
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 #include "channels/swap.hpp"
 
 namespace tonari {

@@ -10,12 +10,15 @@
 // Ready to exit (RTE, II-C3). The canary of the paper, a last word that changes when the message
 // has come, needs memory that is written in order, or at least word by word. MPI promises neither:
 // of what a process reads while it is being written, any byte may be new and any other old. So
-//   * a short message travels twice, plain and as its complement under a key:   [ x ... | x ^ key ... ]
-//     The key is all ones and all zeros in turn, so the two halves that lie there do not match under the new key, in any byte. If some byte is new and its
-//     partner still old, and they match, then the partner's new value is the old one: it does not matter which we saw. So as soon as all bytes match, all are
-//     new. One operation carries data and completion, nothing needs to be put back, and no message collides with a canary.
-//   * a longer one is written, flushed, and announced by a flag, the number of the message, for which the receiver waits. A number that is waited for is seen
-//     only when all its bytes are there, too.
+//   * A short message travels twice, plain and as its complement under a key:
+//                              [ x ... | x ^ key ... ]
+//     The key is all ones and all zeros in turn, so the two halves that lie there do not match
+//     under the new key, in any byte. If some byte is new, its partner still old, and they match,
+//     then the partner's new value is the old one: it does not matter which we saw. So as soon as
+//     all bytes match, all are new. One operation carries data and completion, nothing needs to be
+//     put back, and no message collides with a canary.
+//   * A longer one is written, flushed, and announced by a flag, the number of the message, for
+//     which the receiver waits. That number is seen only when all its bytes are there, too.
 // Under MPI_WIN_UNIFIED the receiver looks by loads; elsewhere words are replaced and fetched by
 // MPI's atomic operations, and nothing is stored in windows.
 #pragma once
@@ -28,7 +31,7 @@
 #include <span>
 
 #include "channels/link.hpp"
-#include "channels/window.hpp"
+#include "channels/onesided/window.hpp"
 
 namespace tonari {
 
@@ -55,25 +58,15 @@ class OneSided : public Link {
   // memory for what its ranks need.
   static std::unique_ptr<OneSided> make(Windows& windows, std::span<const Message> out,
                                         std::span<const Message> in, const Options& options);
-  // Local: an exchange must not be running here.
-  ~OneSided() override = default;
-
-  std::string name() const override { return "onesided"; }
+  // Its destructor is local; an exchange must not be running here.
 
   // Bytes that a rank with these messages takes, but for the words by which receivers say that they
   // are ready: two places for each message that comes in. Throws Errc::overflow.
   static Bytes needed(std::span<const Message> out, std::span<const Message> in,
                       const Options& options);
 
-  // Of the messages in the order given. One part each, none if the message is empty. They live as
-  // long as this does. OutEdge::sent completes what was written on all edges by one flush: best
-  // asked after everything that could be written was.
-  virtual OutEdge& out(std::size_t k) = 0;
-  virtual InEdge& in(std::size_t k) = 0;
-
-  // To be called while waiting: lets MPI proceed, and passes on that others are ready, which some
-  // of our senders may wait for.
-  void progress() override = 0;
+  // Edges have one part each, none if the message is empty. OutEdge::sent completes what was
+  // written on all edges by one flush: best asked after everything that could be written was.
 
   virtual bool unified() const = 0;  // looks by loads
 };

@@ -2,9 +2,9 @@
 // Schneider 2012, II-C2): a receiver whose children are ready says so to its parent, so that the
 // sender hears of `degree` ranks instead of all.
 //
-//              sender                 degree 2; the numbers are places in order(). Filled level by level, so all but the last level are full
-//            0        1               and no path is longer than it must be.
-//          2   3    4   5
+//              sender                 The degree is 2; the numbers are places in order(). The tree
+//            0        1               is filled level by level, so all levels but the last are full
+//          2   3    4   5             and no path is longer than it must be.
 //         6 7 8
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "channels/rtr_tree.hpp"
+#include "channels/onesided/rtr_tree.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-// The typed channel (zero copy; paper 000, section 3.3): each message is one derived datatype over
+// The typed channel (zero copy; Träff 2016, section 3.3): each message is one derived datatype over
 // the blocks where they lie, in the send, the receive or the scratch buffer, made once at init.
 // Blocks that follow each other in memory become one piece.
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 #include "channels/quirks.hpp"
 
 namespace tonari {

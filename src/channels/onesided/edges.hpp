@@ -1,4 +1,4 @@
-// The two ends of a one-sided message, and what a receiver says to a sender (onesided.hpp has the
+// The two ends of a one-sided message, and what a receiver says to a sender (link.hpp has the
 // protocol). Exchanges of one parity are numbered from 1 on.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "channels/edge.hpp"
-#include "channels/remote_words.hpp"
+#include "channels/onesided/remote_words.hpp"
 #include "memory/memory.hpp"
 
 namespace tonari {
@@ -16,11 +16,11 @@ inline Word64 complement_key(Word64 number) { return number % 2 == 1 ? ~Word64{0
 
 // What one rank says to another: a word of the other's window for either parity, which holds the
 // number of the last exchange.
-class Slot {
+class ReadyWord {
  public:
   static constexpr MPI_Aint bytes = 2 * sizeof(Word64);
-  static MPI_Aint at(MPI_Aint slot, int parity) {
-    return slot + parity * static_cast<MPI_Aint>(sizeof(Word64));
+  static MPI_Aint at(MPI_Aint word, int parity) {
+    return word + parity * static_cast<MPI_Aint>(sizeof(Word64));
   }
 };
 
@@ -30,8 +30,8 @@ class RtrNode {
  public:
   struct Links {
     int sender = 0, parent = 0;
-    MPI_Aint in_parent = 0;  // our slot in the parent's window
-    MPI_Aint children = 0;   // the first of their slots in our window
+    MPI_Aint in_parent = 0;  // our words in the parent's window
+    MPI_Aint children = 0;   // the first of their words in our window
     std::vector<int> child_ranks = {};
     std::size_t messages = 0;  // of one exchange
   };
@@ -51,13 +51,13 @@ class RtrNode {
  private:
   void tell(int parity) {
     for (std::size_t k = 0; k < links_.child_ranks.size(); ++k)
-      if (words_.look(Slot::at(links_.children + static_cast<MPI_Aint>(k) * Slot::bytes, parity)) !=
-          ready_[parity])
+      if (words_.look(ReadyWord::at(links_.children + static_cast<MPI_Aint>(k) * ReadyWord::bytes,
+                                    parity)) != ready_[parity])
         return;
     if (put_at_[parity] == words_.flushes() + 1) words_.flush();  // the word may not have left yet
     words_.sync();
     told_[parity] = ready_[parity];
-    words_.put_words(&told_[parity], 1, links_.parent, Slot::at(links_.in_parent, parity));
+    words_.put_words(&told_[parity], 1, links_.parent, ReadyWord::at(links_.in_parent, parity));
     put_at_[parity] = words_.flushes() + 1;
   }
 
@@ -88,15 +88,20 @@ class OneSidedOut final : public OutEdge {
  public:
   // staging: place.stride() bytes, or null: the message is put from where it lies. An exchange ends
   // when what it wrote has left (sent), so the next one, of the other parity, may use the same
-  // memory. The receivers' words to wait for are those of `slots` slots from `rtr` on.
+  // memory. The words to wait for are those of so many reporters from `rtr` on.
   OneSidedOut(RemoteWords& words, int peer, const MessagePlace& there, std::byte* staging,
-              MPI_Aint rtr, std::size_t slots)
-      : words_(words), peer_(peer), there_(there), staging_(staging), rtr_(rtr), slots_(slots) {
+              MPI_Aint rtr, std::size_t reporters)
+      : words_(words),
+        peer_(peer),
+        there_(there),
+        staging_(staging),
+        rtr_(rtr),
+        reporters_(reporters) {
     if (there.bytes == 0) return;
-    landings_.push_back({0, there.bytes, {staging, staging}});
+    slots_.push_back({0, there.bytes, {staging, staging}});
     if (staging) pieces_.push_back({reinterpret_cast<std::uintptr_t>(staging), there.bytes});
   }
-  const std::vector<Landing>& landings() const override { return landings_; }
+  const std::vector<MessageSlot>& slots() const override { return slots_; }
   void bound(std::span<const Piece> pieces) override {
     pieces_.assign(pieces.begin(), pieces.end());
   }
@@ -104,9 +109,9 @@ class OneSidedOut final : public OutEdge {
   // Other receivers in the tree may have this exchange's message already, and have said so. Half a
   // word is none of the two numbers: those of three exchanges in a row differ in the last byte.
   bool may_write(std::size_t, int parity) override {
-    for (std::size_t k = 0; k < slots_; ++k) {
+    for (std::size_t k = 0; k < reporters_; ++k) {
       const Word64 taken =
-          words_.look(Slot::at(rtr_ + static_cast<MPI_Aint>(k) * Slot::bytes, parity));
+          words_.look(ReadyWord::at(rtr_ + static_cast<MPI_Aint>(k) * ReadyWord::bytes, parity));
       if (taken != written_[parity] && taken != written_[parity] + 1) return false;
     }
     return true;
@@ -147,8 +152,8 @@ class OneSidedOut final : public OutEdge {
   std::byte* staging_;
   std::vector<Piece> pieces_;  // where the message lies, unless it travels twice
   MPI_Aint rtr_;
-  std::size_t slots_;
-  std::vector<Landing> landings_;
+  std::size_t reporters_;
+  std::vector<MessageSlot> slots_;
   // put_at_: the flush that completes what was written
   std::array<Word64, 2> written_{}, put_at_{};
 };
@@ -160,9 +165,9 @@ class OneSidedIn final : public InEdge {
       : words_(words), here_(here), node_(node) {
     if (here.bytes == 0) return;
     std::byte* const base = here.twice && !words.unified() ? fetched : words.here(here.first);
-    landings_.push_back({0, here.bytes, {base, base + here.stride()}});
+    slots_.push_back({0, here.bytes, {base, base + here.stride()}});
   }
-  const std::vector<Landing>& landings() const override { return landings_; }
+  const std::vector<MessageSlot>& slots() const override { return slots_; }
 
   bool arrived(std::size_t, int parity) override {
     if (!(here_.twice ? matches(parity) : words_.look(here_.flag(parity)) == taken_[parity] + 1))
@@ -188,7 +193,7 @@ class OneSidedIn final : public InEdge {
         if ((load(k) ^ load(words + k)) != key) return false;
       return true;
     }
-    Word64* const at = reinterpret_cast<Word64*>(landings_[0].at[static_cast<std::size_t>(parity)]);
+    Word64* const at = reinterpret_cast<Word64*>(slots_[0].at[static_cast<std::size_t>(parity)]);
     words_.fetch(at, 2 * words, here_.at(parity));
     for (std::size_t k = 0; k < words; ++k)
       if ((at[k] ^ at[words + k]) != key) return false;
@@ -198,7 +203,7 @@ class OneSidedIn final : public InEdge {
   RemoteWords& words_;
   MessagePlace here_;
   RtrNode* node_;  // null only for empty messages
-  std::vector<Landing> landings_;
+  std::vector<MessageSlot> slots_;
   std::array<Word64, 2> taken_{};
 };
 

@@ -1,4 +1,4 @@
-#include "channels/shared.hpp"
+#include "channels/shared/link.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -39,11 +39,11 @@ struct Track {
     return cells[(protocol == Protocol::pipelined ? part : static_cast<std::size_t>(parity)) %
                  count];
   }
-  std::vector<Landing> landings() const {
+  std::vector<MessageSlot> slots() const {
     if (lane->protocol == Protocol::single_copy) return {{0, lane->bytes}};
     if (lane->protocol != Protocol::pipelined)
       return {{0, lane->bytes, {cell(0, 0).payload(), cell(0, 1).payload()}}};
-    std::vector<Landing> parts;
+    std::vector<MessageSlot> parts;
     const std::uint64_t listed =
         ring ? std::min<std::uint64_t>(lane->parts(), count) : lane->parts();
     for (std::uint64_t part = 0; part < listed; ++part) {
@@ -73,15 +73,15 @@ void check_end(const Node& node, std::size_t index, bool left, const char* neede
 class SharedOut final : public OutEdge {
  public:
   SharedOut(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane, bool ring)
-      : node_(node), index_(index), track_(inbox, lane, ring), landings_(track_.landings()) {
+      : node_(node), index_(index), track_(inbox, lane, ring), slots_(track_.slots()) {
     if (track_.protocol != Protocol::canary) return;
-    landings_[0].tail = reinterpret_cast<std::byte*>(&tail_);
-    landings_[0].tail_bytes = (lane.bytes - 1) % sizeof tail_ + 1;
+    slots_[0].tail = reinterpret_cast<std::byte*>(&tail_);
+    slots_[0].tail_bytes = (lane.bytes - 1) % sizeof tail_ + 1;
   }
   ~SharedOut() override { SharedOut::leave(); }
   void leave() override { set(track_.lane->sender_left); }
 
-  const std::vector<Landing>& landings() const override { return landings_; }
+  const std::vector<MessageSlot>& slots() const override { return slots_; }
   void bound(std::span<const Piece> pieces) override {
     PieceList list{pieces.size(), {}};
     if (pieces.size() > most_pieces)
@@ -110,18 +110,18 @@ class SharedOut final : public OutEdge {
   const Node& node_;
   std::size_t index_;
   Track track_;
-  std::vector<Landing> landings_;
+  std::vector<MessageSlot> slots_;
   Cell::Word tail_ = ~Cell::canary;  // bytes of it that no message fills differ from the canary's
 };
 
 class SharedIn final : public InEdge {
  public:
   SharedIn(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane, bool ring)
-      : node_(node), index_(index), track_(inbox, lane, ring), landings_(track_.landings()) {}
+      : node_(node), index_(index), track_(inbox, lane, ring), slots_(track_.slots()) {}
   ~SharedIn() override { SharedIn::leave(); }
   void leave() override { set(track_.lane->receiver_left); }
 
-  const std::vector<Landing>& landings() const override { return landings_; }
+  const std::vector<MessageSlot>& slots() const override { return slots_; }
   void bound(std::span<const Piece> pieces) override {
     pieces_.assign(pieces.begin(), pieces.end());
   }
@@ -153,7 +153,7 @@ class SharedIn final : public InEdge {
   const Node& node_;
   std::size_t index_;
   Track track_;
-  std::vector<Landing> landings_;
+  std::vector<MessageSlot> slots_;
   std::vector<Piece> pieces_;
 };
 

@@ -1,4 +1,4 @@
-#include "channels/native.hpp"
+#include "channels/native/native.hpp"
 
 #include <algorithm>
 #include <map>
@@ -139,48 +139,40 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
 
 bool has_persistent_neighborhood_collectives() { return TONARI_PERSISTENT_COLLECTIVES; }
 
-MPI_Request native_init(const NativeArguments& a, MPI_Comm graph) {
+namespace {
+
+// Calls the collective that fits, with what is common to its persistent and its non-blocking form.
+template <class Irregular, class Regular, class... More>
+MPI_Request call(const NativeArguments& a, Irregular* alltoallw, Regular* alltoall,
+                 Regular* allgather, More... more) {
   MPI_Request request = MPI_REQUEST_NULL;
-#if TONARI_PERSISTENT_COLLECTIVES
   if (!a.regular)
-    check_mpi(TONARI_NEIGHBOR_ALLTOALLW_INIT(
-                  a.sendbuf, a.send_counts.data(), a.send_displacements.data(), a.send_types.data(),
-                  a.recvbuf, a.recv_counts.data(), a.recv_displacements.data(), a.recv_types.data(),
-                  graph, MPI_INFO_NULL, &request),
-              "MPI_Neighbor_alltoallw_init");
-  else if (a.collective == Collective::alltoall)
-    check_mpi(TONARI_NEIGHBOR_ALLTOALL_INIT(a.sendbuf, a.send_block.count, a.send_block.type,
-                                            a.recvbuf, a.recv_block.count, a.recv_block.type, graph,
-                                            MPI_INFO_NULL, &request),
-              "MPI_Neighbor_alltoall_init");
+    check_mpi(alltoallw(a.sendbuf, a.send_counts.data(), a.send_displacements.data(),
+                        a.send_types.data(), a.recvbuf, a.recv_counts.data(),
+                        a.recv_displacements.data(), a.recv_types.data(), more..., &request),
+              "MPI's neighborhood alltoallw");
   else
-    check_mpi(TONARI_NEIGHBOR_ALLGATHER_INIT(a.sendbuf, a.send_block.count, a.send_block.type,
-                                             a.recvbuf, a.recv_block.count, a.recv_block.type,
-                                             graph, MPI_INFO_NULL, &request),
-              "MPI_Neighbor_allgather_init");
-#else
-  (void)a, (void)graph;
-#endif
+    check_mpi((a.collective == Collective::alltoall ? alltoall : allgather)(
+                  a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf, a.recv_block.count,
+                  a.recv_block.type, more..., &request),
+              a.collective == Collective::alltoall ? "MPI's neighborhood alltoall"
+                                                   : "MPI's neighborhood allgather");
   return request;
 }
 
+}  // namespace
+
+MPI_Request native_init(const NativeArguments& a, MPI_Comm graph) {
+#if TONARI_PERSISTENT_COLLECTIVES
+  return call(a, TONARI_NEIGHBOR_ALLTOALLW_INIT, TONARI_NEIGHBOR_ALLTOALL_INIT,
+              TONARI_NEIGHBOR_ALLGATHER_INIT, graph, MPI_INFO_NULL);
+#else
+  return (void)a, (void)graph, MPI_REQUEST_NULL;
+#endif
+}
+
 MPI_Request native_start(const NativeArguments& a, MPI_Comm graph) {
-  MPI_Request request;
-  if (!a.regular)
-    check_mpi(
-        MPI_Ineighbor_alltoallw(a.sendbuf, a.send_counts.data(), a.send_displacements.data(),
-                                a.send_types.data(), a.recvbuf, a.recv_counts.data(),
-                                a.recv_displacements.data(), a.recv_types.data(), graph, &request),
-        "MPI_Ineighbor_alltoallw");
-  else if (a.collective == Collective::alltoall)
-    check_mpi(MPI_Ineighbor_alltoall(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf,
-                                     a.recv_block.count, a.recv_block.type, graph, &request),
-              "MPI_Ineighbor_alltoall");
-  else
-    check_mpi(MPI_Ineighbor_allgather(a.sendbuf, a.send_block.count, a.send_block.type, a.recvbuf,
-                                      a.recv_block.count, a.recv_block.type, graph, &request),
-              "MPI_Ineighbor_allgather");
-  return request;
+  return call(a, MPI_Ineighbor_alltoallw, MPI_Ineighbor_alltoall, MPI_Ineighbor_allgather, graph);
 }
 
 }  // namespace tonari

@@ -1,4 +1,4 @@
-#include "channels/swap_shared.hpp"
+#include "channels/shared/swap.hpp"
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ class SharedSwap final : public Swap {
   // there. Once round the ring: other swaps wait, too.
   State advance() override {
     bool went_on = false, goes_on = true;
-    for (std::size_t k = 0; goes_on && k < out_edge_.landings().size(); ++k) {
+    for (std::size_t k = 0; goes_on && k < out_edge_.slots().size(); ++k) {
       goes_on = false;
       if (sent_.at < bytes_ && out_edge_.may_write(sent_.part, 0)) send(), goes_on = true;
       if (received_.at < bytes_ && may_overwrite() && in_edge_.arrived(received_.part, 0))
@@ -48,29 +48,29 @@ class SharedSwap final : public Swap {
     std::size_t part = 0;
   };
 
-  // The cells go round: the landings are those of the first round.
-  std::size_t size(const std::vector<Landing>& ring, const Progress& here) const {
+  // The cells go round: the slots are those of the first round.
+  std::size_t size(const std::vector<MessageSlot>& ring, const Progress& here) const {
     return std::min<Bytes>(bytes_ - here.at, ring[0].end);
   }
-  static std::byte* cell(const std::vector<Landing>& ring, const Progress& here) {
+  static std::byte* cell(const std::vector<MessageSlot>& ring, const Progress& here) {
     return ring[here.part % ring.size()].at[0];
   }
 
   // What is there has been copied out.
   bool may_overwrite() const {
-    return received_.at + size(in_edge_.landings(), received_) <= sent_.at;
+    return received_.at + size(in_edge_.slots(), received_) <= sent_.at;
   }
 
   void send() {
-    const std::size_t n = size(out_edge_.landings(), sent_);
-    out_.gather(cell(out_edge_.landings(), sent_), n);
+    const std::size_t n = size(out_edge_.slots(), sent_);
+    out_.gather(cell(out_edge_.slots(), sent_), n);
     out_edge_.written(sent_.part++, 0);
     sent_.at += n;
   }
 
   void receive() {
-    const std::size_t n = size(in_edge_.landings(), received_);
-    in_.scatter(cell(in_edge_.landings(), received_), n);
+    const std::size_t n = size(in_edge_.slots(), received_);
+    in_.scatter(cell(in_edge_.slots(), received_), n);
     in_edge_.taken(received_.part++, 0);
     received_.at += n;
   }

@@ -1,4 +1,4 @@
-#include "channels/swap_p2p.hpp"
+#include "channels/p2p/swap.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 
 #include "base/error.hpp"
 

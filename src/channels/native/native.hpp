@@ -51,7 +51,7 @@ struct NativeArguments {
   TypedBlock send_block, recv_block;  // regular form
   std::vector<int> send_counts, recv_counts;
   std::vector<MPI_Aint> send_displacements, recv_displacements;
-  std::vector<MPI_Datatype> send_types, recv_types;  // duplicates: the user may free his
+  std::vector<MPI_Datatype> send_types, recv_types;  // duplicates: the program may free its own
  private:
   std::vector<OwnedType> owned_;
 };

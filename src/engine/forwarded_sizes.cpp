@@ -1,16 +1,16 @@
-#include "engine/passing.hpp"
+#include "engine/forwarded_sizes.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "channels/p2p.hpp"
+#include "channels/p2p/program.hpp"
 #include "engine/agree.hpp"
 #include "engine/plan_exchange.hpp"
 
 namespace tonari {
 namespace {
 
-using Passing = std::shared_ptr<const std::vector<Bytes>>;
+using Forwarded = std::shared_ptr<const std::vector<Bytes>>;
 using Key = std::tuple<std::string, std::string, int>;  // as in ExactSizes
 
 std::vector<Block> blocks_of_eight(std::uint64_t* words, std::size_t count) {
@@ -69,8 +69,8 @@ void look_at_plans(Context& context, std::vector<Unknown>& variants, const Setti
     variants[k].anywhere = some[k].value || !same[k];
 }
 
-Passing learn(Context& context, const Unknown& unknown, const Problem& problem,
-              const Settings& settings, const Binding& binding) {
+Forwarded learn(Context& context, const Unknown& unknown, const Problem& problem,
+                const Settings& settings, const Binding& binding) {
   const std::vector<std::uint32_t>& like = unknown.like;
   if (!problem.sizes.bytes.empty()) {
     const bool is_foreign = std::find(like.begin(), like.end(), foreign) != like.end();
@@ -85,16 +85,17 @@ Passing learn(Context& context, const Unknown& unknown, const Problem& problem,
 
 }  // namespace
 
-void learn_passing(Context& context, std::vector<Candidate>& candidates, const Problem& problem,
-                   const Settings& settings, const Binding& binding) {
-  std::map<Key, Passing> now, fresh;
+void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidates,
+                              const Problem& problem, const Settings& settings,
+                              const Binding& binding) {
+  std::map<Key, Forwarded> now, fresh;
   // the sizes will be the same again
   auto& learned =
-      context.exact_sizes() ? context.exact_sizes()->of(problem.collective).passing : now;
+      context.exact_sizes() ? context.exact_sizes()->of(problem.collective).forwarded : now;
   const auto key = [&](const Candidate& c) {
     return Key{c.algorithm(), c.variant(), settings.ports};
   };
-  const auto asked = [](const Candidate& c) { return c.planned && !c.passing_learned; };
+  const auto asked = [](const Candidate& c) { return c.planned && !c.sizes_known; };
   std::vector<Unknown> unknown;
   for (const Candidate& c : candidates)
     if (asked(c) && !learned.contains(key(c)) &&
@@ -108,16 +109,22 @@ void learn_passing(Context& context, std::vector<Candidate>& candidates, const P
   learned.merge(fresh);  // by all ranks or by none: it decides who asks the others
   for (Candidate& c : candidates)
     if (asked(c)) {
-      c.passing = learned.at(key(c));
-      c.passing_learned = true;
+      c.forwarded = learned.at(key(c));
+      c.sizes_known = true;
     }
 }
 
 Plan plan_of(const Candidate& candidate, const Settings& settings, int rank) {
   // In turns in receive blocks and scratch only where blocks that meet there have one size.
-  const bool alternate = candidate.channel.via == Via::typed && !candidate.passing;
-  return candidate.planned->plan(
-      rank, {alternate ? Storage::alternate : Storage::separate, settings.ports});
+  const Storage storage =
+      candidate.forwarded ? Storage::separate : candidate.channel.base.row->storage;
+  return candidate.planned->plan(rank, {storage, settings.ports});
+}
+
+Binding binding_of(const Candidate& candidate, const Binding& binding) {
+  Binding bound = binding;
+  if (candidate.forwarded) bound.forwarded = *candidate.forwarded;
+  return bound;
 }
 
 }  // namespace tonari

@@ -12,7 +12,7 @@
 
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"
-#include "channels/window.hpp"
+#include "channels/onesided/window.hpp"
 
 namespace tonari {
 

@@ -1,18 +1,18 @@
-#include "channels/onesided.hpp"
+#include "channels/onesided/link.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "channels/control_tags.hpp"
-#include "channels/mpi_error.hpp"
+#include "channels/control_messages.hpp"
 #include "channels/mpi_usable.hpp"
-#include "channels/onesided_edges.hpp"
-#include "channels/rtr_tree.hpp"
+#include "channels/onesided/edges.hpp"
+#include "channels/onesided/rtr_tree.hpp"
 #include "memory/memory.hpp"
 
 namespace tonari {
@@ -20,51 +20,6 @@ namespace {
 
 using Message = OneSided::Message;
 using Ranks = std::vector<int>;
-
-// Messages between ranks that make an exchange: all are known, with their memory, before the first
-// is sent.
-class Letters {
- public:
-  explicit Letters(MPI_Comm comm) : comm_(comm) {}
-  template <class T>
-  void send(const std::vector<T>& words, int peer, ControlTag tag) {
-    sends_.push_back({words.data(), bytes_of(words), peer, tag});
-  }
-  template <class T>
-  void recv(std::vector<T>& words, int peer, ControlTag tag) {
-    receives_.push_back({words.data(), bytes_of(words), peer, tag});
-  }
-  // Collective.
-  void exchange() {
-    requests_.reserve(sends_.size() + receives_.size());
-    fail_together(comm_, std::nullopt);
-    for (const auto& [words, bytes, peer, tag] : receives_)
-      check_mpi(MPI_Irecv(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()),
-                "MPI_Irecv");
-    for (const auto& [words, bytes, peer, tag] : sends_)
-      check_mpi(MPI_Isend(words, bytes, MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()),
-                "MPI_Isend");
-    check_mpi(
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-        "MPI_Waitall");
-  }
-
- private:
-  template <class Words>
-  struct Letter {
-    Words* words;
-    int bytes, peer;
-    ControlTag tag;
-  };
-  template <class T>
-  static int bytes_of(const std::vector<T>& words) {
-    return checked_cast<int>(words.size() * sizeof(T), "bytes of a letter");
-  }
-  MPI_Comm comm_;
-  std::vector<Letter<const void>> sends_;
-  std::vector<Letter<void>> receives_;
-  std::vector<MPI_Request> requests_;
-};
 
 // Messages to or from every rank that has any, by tag: the same order at both ends. Empty ones do
 // not travel.
@@ -117,7 +72,7 @@ class WindowMessages final : public OneSided {
     words_ = std::make_unique<RemoteWords>(windows.take(bytes), rank_, options_.separate);
     words_->reserve(out_messages_.size());
     learn_places();
-    learn_slots();
+    learn_ready_words();
     make_edges();
   }
   // What was written must be there before the window is somebody else's: also where ranks that only
@@ -148,21 +103,21 @@ class WindowMessages final : public OneSided {
   struct Family {
     int parent = MPI_PROC_NULL;
     Ranks children;
-    MPI_Aint slots = 0;      // of the children, here
+    MPI_Aint words = 0;      // of the children, here
     MPI_Aint in_parent = 0;  // ours, there
   };
 
-  // Who reports to whom, for every sender of ours and for ourselves as a sender. Senders tell their
-  // targets.
+  // Every sender, this rank among them, tells its targets to which rank they report.
   void learn_families() {
-    Letters letters(comm_);
-    const Ranks targets = ranks_of(targets_);
+    ControlMessages messages(comm_, window_family);
+    Ranks targets;
+    for (const auto& [target, own] : targets_) targets.push_back(target);
     const bool tree = options_.ready == Ready::tree;
     const RtrTree shape(rank_, targets, options_.degree);
     const auto head = shape.children_of_sender();
     root_.children = tree ? Ranks(head.begin(), head.end()) : shape.order();
-    tree_slots_ = root_.children.size();
-    // the last slot: only our messages to ourselves wait for it
+    tree_words_ = root_.children.size();
+    // the last one: only our messages to ourselves wait for it
     if (targets_.contains(rank_)) root_.children.push_back(rank_);
 
     for (const auto& [sender, own] : sources_) families_[sender].parent = sender;
@@ -173,15 +128,15 @@ class WindowMessages final : public OneSided {
       told[place] = Ranks(static_cast<std::size_t>(options_.degree) + 1, MPI_PROC_NULL);
       told[place][0] = shape.parent(place);
       std::copy(children.begin(), children.end(), told[place].begin() + 1);
-      letters.send(told[place], shape.order()[place], window_family);
+      messages.send(told[place], shape.order()[place]);
     }
     std::map<int, Ranks> heard;
     for (const auto& [sender, own] : sources_) {
       if (sender == rank_) continue;
       heard[sender].resize(static_cast<std::size_t>(options_.degree) + 1);
-      letters.recv(heard[sender], sender, window_family);
+      messages.recv(heard[sender], sender);
     }
-    letters.exchange();
+    exchange(messages);
     for (const auto& [sender, ranks] : heard) {
       families_[sender].parent = ranks[0];
       std::copy_if(ranks.begin() + 1, ranks.end(), std::back_inserter(families_[sender].children),
@@ -189,7 +144,7 @@ class WindowMessages final : public OneSided {
     }
   }
 
-  // The window: places of incoming messages, then slots of those that report to us. Returns the
+  // The window: places of incoming messages, then words of those that report to us. Returns the
   // bytes needed.
   std::size_t lay_out() {
     MPI_Aint next = 0;
@@ -198,12 +153,12 @@ class WindowMessages final : public OneSided {
       place.first = next;
       if (m.bytes > 0) next += 2 * place.stride();
     }
-    const auto slots = [&](Family& family) {
-      family.slots = next;
-      next += static_cast<MPI_Aint>(family.children.size()) * Slot::bytes;
+    const auto words = [&](Family& family) {
+      family.words = next;
+      next += static_cast<MPI_Aint>(family.children.size()) * ReadyWord::bytes;
     };
-    slots(root_);
-    for (auto& [sender, family] : families_) slots(family);
+    words(root_);
+    for (auto& [sender, family] : families_) words(family);
     return static_cast<std::size_t>(next);
   }
 
@@ -219,8 +174,8 @@ class WindowMessages final : public OneSided {
     return bytes;
   }
 
-  // Systems give out more memory than they have: who does not ask first may be killed when it is
-  // touched.
+  // Systems give out more memory than they have: a process that does not ask first may be killed
+  // when it touches it.
   void check_room(Bytes mine) const {
     int ranks = 0;
     MPI_Comm_size(comm_, &ranks);
@@ -242,25 +197,25 @@ class WindowMessages final : public OneSided {
 
   // Receivers tell senders where their messages go.
   void learn_places() {
-    Letters letters(comm_);
+    ControlMessages messages(comm_, window_place);
     std::vector<std::vector<MPI_Aint>> told, heard;
     for (const auto& [sender, own] : sources_) {
-      auto& letter = told.emplace_back();
+      auto& places = told.emplace_back();
       for (std::size_t k : own)
-        letter.insert(letter.end(),
+        places.insert(places.end(),
                       {in_places_[k].first, static_cast<MPI_Aint>(in_places_[k].bytes)});
-      letters.send(letter, sender, window_place);
+      messages.send(places, sender);
     }
     for (const auto& [target, own] : targets_)
-      letters.recv(heard.emplace_back(2 * own.size()), target, window_place);
-    letters.exchange();
+      messages.recv(heard.emplace_back(2 * own.size()), target);
+    exchange(messages);
     std::string reason;
     out_places_.resize(out_messages_.size());
-    auto letter = heard.begin();
+    auto places = heard.begin();
     for (const auto& [target, own] : targets_) {
       for (std::size_t k = 0; k < own.size(); ++k)
-        reason += read_place(own[k], (*letter)[2 * k], (*letter)[2 * k + 1]);
-      ++letter;
+        reason += read_place(own[k], (*places)[2 * k], (*places)[2 * k + 1]);
+      ++places;
     }
     if (!reason.empty()) fail(Errc::mpi, reason);
   }
@@ -275,14 +230,14 @@ class WindowMessages final : public OneSided {
   }
 
   // Parents tell their children where to report. Two ranks may be parent and child for several
-  // senders: letters between them come in the order of the senders.
-  void learn_slots() {
-    Letters letters(comm_);
-    std::vector<std::vector<MPI_Aint>> told, heard(families_.size(), std::vector<MPI_Aint>(1));
+  // senders: messages between them come in the order of the senders.
+  void learn_ready_words() {
+    ControlMessages messages(comm_, window_ready);
+    std::deque<MPI_Aint> told;
     const auto tell = [&](const Family& family) {
       for (std::size_t k = 0; k < family.children.size(); ++k) {
-        told.push_back({family.slots + static_cast<MPI_Aint>(k) * Slot::bytes});
-        letters.send(told.back(), family.children[k], window_slot);
+        told.push_back(family.words + static_cast<MPI_Aint>(k) * ReadyWord::bytes);
+        messages.send(std::span(&told.back(), 1), family.children[k]);
       }
     };
     // we are a sender, and may be a receiver of our own without children
@@ -290,12 +245,13 @@ class WindowMessages final : public OneSided {
     for (const auto& [sender, family] : families_) in_order[sender].push_back(&family);
     for (const auto& [sender, families] : in_order)
       for (const Family* family : families) tell(*family);
-    auto letter = heard.begin();
-    for (const auto& [sender, family] : families_)
-      letters.recv(*letter++, family.parent, window_slot);
-    letters.exchange();
-    letter = heard.begin();
-    for (auto& [sender, family] : families_) family.in_parent = (*letter++)[0];
+    for (auto& [sender, family] : families_)
+      messages.recv(std::span(&family.in_parent, 1), family.parent);
+    exchange(messages);
+  }
+
+  void exchange(ControlMessages& messages) const {
+    messages.exchange([this] { fail_together(comm_, std::nullopt); });
   }
 
   void make_edges() {
@@ -303,13 +259,13 @@ class WindowMessages final : public OneSided {
     for (const auto& [sender, own] : sources_) {
       const Family& f = families_[sender];
       nodes_[sender] = std::make_unique<RtrNode>(
-          *words_, RtrNode::Links{sender, f.parent, f.in_parent, f.slots, f.children, own.size()});
+          *words_, RtrNode::Links{sender, f.parent, f.in_parent, f.words, f.children, own.size()});
     }
     for (std::size_t k = 0; k < out_messages_.size(); ++k) {
-      const auto [rtr, slots] = ready_words(out_messages_[k].peer);
+      const auto [rtr, reporters] = ready_words(out_messages_[k].peer);
       const bool packs = staged(out_messages_[k], options_);
       outs_.push_back(std::make_unique<OneSidedOut>(*words_, out_messages_[k].peer, out_places_[k],
-                                                    packs ? next : nullptr, rtr, slots));
+                                                    packs ? next : nullptr, rtr, reporters));
       if (packs) next += out_places_[k].stride();
     }
     for (std::size_t k = 0; k < in_messages_.size(); ++k) {
@@ -320,18 +276,12 @@ class WindowMessages final : public OneSided {
     }
   }
 
-  // The slots whose words say that a target is ready: of the whole tree, or its own.
+  // The words that say that a target is ready: of the whole tree, or its own.
   std::pair<MPI_Aint, std::size_t> ready_words(int target) const {
-    if (options_.ready == Ready::tree && target != rank_) return {root_.slots, tree_slots_};
+    if (options_.ready == Ready::tree && target != rank_) return {root_.words, tree_words_};
     const auto at =
         std::find(root_.children.begin(), root_.children.end(), target) - root_.children.begin();
-    return {root_.slots + static_cast<MPI_Aint>(at) * Slot::bytes, 1};
-  }
-
-  static Ranks ranks_of(const std::map<int, std::vector<std::size_t>>& peers) {
-    Ranks ranks;
-    for (const auto& [peer, own] : peers) ranks.push_back(peer);
-    return ranks;
+    return {root_.words + static_cast<MPI_Aint>(at) * ReadyWord::bytes, 1};
   }
 
   MPI_Comm comm_;
@@ -341,7 +291,7 @@ class WindowMessages final : public OneSided {
   std::map<int, std::vector<std::size_t>> targets_, sources_;
 
   Family root_;                     // of our own tree
-  std::size_t tree_slots_ = 0;      // of the children of root_, without ourselves
+  std::size_t tree_words_ = 0;      // of the children of root_, without ourselves
   std::map<int, Family> families_;  // by sender
   std::vector<MessagePlace> in_places_, out_places_;
   Memory staging_;

@@ -22,14 +22,14 @@ struct SharedLimits {
   std::uint32_t cells = Lane::pipeline_cells;  // for parts, of each message
   // from here on messages are read where they lie instead (Node::reads_memory); 0: none
   Bytes single_copy = 0;
-  // landings of parts tell the cells of the first round only; later parts go round them. Others'
+  // slots of parts tell the cells of the first round only; later parts go round them. Others'
   // cells are not touched early
   bool ring = false;
   // receive blocks are read where they arrive: neither parts nor single copies
   bool views = false;
 };
 
-// Made in three steps, so that ranks can agree in between: the constructor, attach, close_door.
+// Made in three steps, so that ranks can agree in between: the constructor, attach, finish_attach.
 // None of them is collective.
 class SharedLink final : public Link {
  public:
@@ -42,12 +42,11 @@ class SharedLink final : public Link {
   // names: of all receivers; an empty one if it made no inbox: then the result is false. Throws
   // Errc::memory, Errc::mismatch.
   bool attach(const std::map<std::int32_t, SegmentName>& names);
-  void close_door() { inbox_.finish_attach(); }  // all have attached
+  void finish_attach() { inbox_.finish_attach(); }  // all have attached
 
-  InEdge& in(std::size_t k) { return *in_[k]; }
-  OutEdge& out(std::size_t k) { return *out_[k]; }
+  InEdge& in(std::size_t k) override { return *in_[k]; }
+  OutEdge& out(std::size_t k) override { return *out_[k]; }
   void give_up() override;
-  std::string name() const override { return "shared"; }
   std::size_t messages() const override { return out_.size(); }
   std::size_t bytes() const override { return inbox_.bytes(); }
 

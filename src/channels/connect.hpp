@@ -1,0 +1,50 @@
+// What the rows of channels are given to do their part of a request (select/channel.hpp).
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "channels/link.hpp"
+#include "channels/node.hpp"
+#include "channels/onesided/window.hpp"
+#include "channels/p2p/program.hpp"
+
+namespace tonari {
+
+// For Channel::compile.
+struct Compiling {
+  const Plan& plan;
+  const Binding& binding;
+  const Arguments& arguments;
+  const std::string& detail;
+  Packing packing;  // which messages have edges
+};
+
+// The ranks that connect something, and how they agree.
+struct ConnectGroup {
+  MPI_Comm comm;
+  std::int32_t rank;
+  std::shared_ptr<const Node> node;
+  bool reads_memory;  // on all nodes ranks can read each other's
+  // Collective: throws on all ranks what one of them brings. Without an error it keeps ranks
+  // together: what begins with it may fail before, but not behind it, on one rank alone.
+  std::function<void(const std::optional<Error>&)> agree;
+  std::function<Windows&()> windows;  // collective
+};
+
+// For Channel::connect.
+struct Connecting {
+  const ConnectGroup& group;
+  const std::string& detail;
+  bool views;                        // receive blocks are read where they arrive
+  std::vector<EdgeMessage> in, out;  // of this rank
+  std::string refusal = {};          // why they cannot be connected, the same on all ranks
+};
+
+}  // namespace tonari

@@ -1,0 +1,80 @@
+// The channel of windows.
+#include <algorithm>
+#include <cmath>
+
+#include "channels/connect.hpp"
+#include "channels/onesided/link.hpp"
+#include "channels/table.hpp"
+#include "memory/available.hpp"
+#include "select/candidates.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr const char* onesided = "onesided";
+// Receivers tell a sender by a tree of this degree that they are ready; otherwise each tells it.
+constexpr const char* ready_tree = "ready tree of ";
+constexpr int most_degree = 16;
+
+std::string applicable(const Problem& problem, const Settings& settings) {
+  const bool used = problem.several_nodes || asks_for(settings, onesided);
+  return used ? "" : "all ranks share a node: windows are used only if they are asked for";
+}
+
+// Trees pay between nodes (Hoefler 2012, section II-C2), so beside shared memory if there is any.
+std::vector<std::string> details(const Offer& offer, bool mixed) {
+  const auto degree = static_cast<std::size_t>(
+      std::clamp(std::lround(offer.machine.L / offer.machine.o), 2L, long{most_degree}));
+  if (mixed != offer.problem.shares_memory || offer.variant->messages() <= 2 * degree) return {};
+  return {ready_tree + std::to_string(degree)};
+}
+
+double price(const Offer& offer, const std::string&) {
+  return price(*offer.variant, offer.problem.sizes, offer.machine, {});
+}
+
+// Each message that comes in has two places, whatever it is made of, and one that goes out is
+// packed, unless its blocks are contiguous.
+double scratch(const Variant& variant, const Problem& problem) {
+  const bool in_place = !combines(variant) && problem.contiguous;
+  return (in_place ? 2 : 3) * problem.sizes.average * static_cast<double>(variant.hops());
+}
+
+// What the ranks of a node may take for windows. Those that several ranks share are files, mostly
+// in /dev/shm.
+std::uint64_t room_for_windows(const Node& node) {
+  const std::uint64_t memory = available_memory();
+  return node.ranks().size() == 1 ? memory : std::min({memory, free_in("/dev/shm"), file_limit()});
+}
+
+// That no window can be made, or that they do not fit into memory, is a reason to do without.
+std::shared_ptr<Link> connect(Connecting& c) {
+  OneSided::Options options;
+  if (const std::size_t degree = number_after(c.detail, ready_tree))
+    options.ready = OneSided::Ready::tree, options.degree = static_cast<int>(degree);
+  options.free = room_for_windows(*c.group.node);
+  options.node = c.group.node->ranks();
+  c.group.agree(std::nullopt);  // what follows agrees in the manner of the channels
+  try {
+    return OneSided::make(c.group.windows(), c.out, c.in, options);
+  } catch (const Error& error) {
+    if (error.code() != Errc::mpi) throw;
+    c.refusal = error.what();
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+const Channel one_sided{
+    .name = onesided,
+    .help = "windows that senders write to (MPI_Put)",
+    .carries = Carries::messages,
+    .applicable = applicable,
+    .details = details,
+    .understands = [](const std::string& word) { return number_after(word, ready_tree) > 0; },
+    .price = price,
+    .scratch = scratch,
+    .connect = connect};
+
+}  // namespace tonari

@@ -1,0 +1,100 @@
+// The channel of shared memory between ranks of a node.
+#include <limits>
+#include <map>
+#include <set>
+#include <span>
+
+#include "channels/control_messages.hpp"
+#include "channels/shared/connect.hpp"
+#include "channels/table.hpp"
+#include "select/candidates.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr const char* single_copy = "single copy";  // long messages are read where they lie
+// in bytes of a message: below, a system call costs more than a second copy
+constexpr Bytes worth_single_copy = 16 * 1024;
+
+std::string applicable(const Problem& problem, const Settings&) {
+  return problem.shares_memory ? ""
+                               : "no two ranks share a node: nothing goes through shared memory";
+}
+
+std::vector<std::string> details(const Offer& offer, bool) {
+  if (!offer.problem.reads_memory || offer.settings.recv_view ||
+      message_bytes(offer) < static_cast<double>(worth_single_copy))
+    return {};
+  return {single_copy};
+}
+
+// No matching; a copy at each end, or one in all.
+double price(const Offer& offer, const std::string& detail) {
+  LogGP memory = offer.machine;
+  memory.L = memory.shared_latency;
+  memory.g = memory.G = memory.rendezvous = 0;
+  memory.eager = std::numeric_limits<std::size_t>::max();
+  memory.o = memory.shared_overhead;
+  if (!detail.empty()) memory.o += offer.machine.o, memory.copy_byte /= 2;
+  return price(*offer.variant, offer.problem.sizes, memory, {false, 0, false});
+}
+
+// Whether all ranks have come so far. Memory that cannot be had is a reason to do without; anything
+// else is an error.
+bool all_well(const ConnectGroup& group, const std::optional<Error>& mine, std::string& refusal) {
+  try {
+    group.agree(mine);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Errc::memory) throw;
+    refusal = error.what();
+    return false;
+  }
+}
+
+std::shared_ptr<Link> connect(Connecting& c) {
+  SharedLimits limits;
+  if (!c.detail.empty() && c.group.reads_memory) limits.single_copy = worth_single_copy;
+  limits.views = c.views;
+  return connect_segments(c.group, c.in, c.out, limits, c.refusal);
+}
+
+}  // namespace
+
+std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
+                                             const std::vector<EdgeMessage>& in,
+                                             const std::vector<EdgeMessage>& out,
+                                             const SharedLimits& limits, std::string& refusal) {
+  std::shared_ptr<SharedLink> link;
+  std::optional<Error> error =
+      caught([&] { link = std::make_shared<SharedLink>(group.node, group.rank, in, out, limits); });
+  // Every sender learns where its messages go. An empty name says that the rank made no inbox.
+  const SegmentName mine = link ? link->segment() : SegmentName{};
+  std::map<std::int32_t, SegmentName> theirs;
+  ControlMessages names(group.comm, segment_names);
+  for (const EdgeMessage& m : out)
+    if (const auto [name, fresh] = theirs.try_emplace(m.peer); fresh)
+      names.recv(std::span(&name->second, 1), m.peer);
+  std::set<std::int32_t> senders;
+  for (const EdgeMessage& m : in)
+    if (senders.insert(m.peer).second) names.send(std::span(&mine, 1), m.peer);
+  names.exchange([&] { group.agree(std::nullopt); });
+  // A rank that finds that a receiver has made nothing leaves it to that one to say why.
+  bool attached = false;
+  if (!error) error = caught([&] { attached = link->attach(theirs); });
+  if (!all_well(group, error, refusal)) return nullptr;
+  link->finish_attach();
+  return attached ? link : nullptr;
+}
+
+const Channel shared_memory{
+    .name = "shared",
+    .help = "shared memory between ranks of a node",
+    .carries = Carries::node_messages,
+    .applicable = applicable,
+    .details = details,
+    .understands = [](const std::string& word) { return word == single_copy; },
+    .price = price,
+    .connect = connect};
+
+}  // namespace tonari

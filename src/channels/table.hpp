@@ -1,0 +1,13 @@
+// The channels that there are.
+#pragma once
+
+#include "select/channel.hpp"
+
+namespace tonari {
+
+extern const Channel p2p_packed, p2p_typed, shared_memory, one_sided, native_collective;
+
+// The first one carries what others leave.
+Channels all_channels();
+
+}  // namespace tonari

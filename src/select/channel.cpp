@@ -1,0 +1,103 @@
+#include "select/channel.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "select/candidates.hpp"
+
+namespace tonari {
+namespace {
+
+std::string joined(std::span<const ChannelChoice::Part> parts, char separator, auto&& word_of) {
+  std::string all;
+  for (const ChannelChoice::Part& part : parts)
+    if (const std::string word = word_of(part); !word.empty())
+      all += (all.empty() ? "" : std::string(1, separator)) + word;
+  return all;
+}
+
+// The word goes to the first part that understands it.
+bool add_word(ChannelChoice& choice, const std::string& word) {
+  std::vector<ChannelChoice::Part*> parts{&choice.base};
+  for (ChannelChoice::Part& part : choice.edges) parts.push_back(&part);
+  const auto found = std::ranges::find_if(
+      parts, [&](const ChannelChoice::Part* part) { return part->row->understands(word); });
+  if (found == parts.end()) return false;
+  std::string& detail = (*found)->detail;
+  detail += (detail.empty() ? "" : "/") + word;
+  return true;
+}
+
+}  // namespace
+
+std::string ChannelChoice::name() const {
+  const auto name_of = [](const Part& part) { return std::string(part.row->name); };
+  return edges.empty() ? base.row->name : joined(edges, '+', name_of);
+}
+
+std::string ChannelChoice::detail() const {
+  const auto detail_of = [](const Part& part) { return part.detail; };
+  const std::string others = joined(edges, '/', detail_of);
+  return base.detail.empty() || others.empty() ? base.detail + others : base.detail + "/" + others;
+}
+
+std::vector<ChannelChoice> all_choices(Channels table) {
+  std::vector<ChannelChoice> all;
+  const auto each = [&](Carries carries, auto&& add) {
+    for (const Channel* row : table)
+      if (row->carries == carries) add(row);
+  };
+  const ChannelChoice::Part base{table.front()};
+  each(Carries::plan, [&](const Channel* row) { all.push_back({{row}}); });
+  for (Carries carries : {Carries::node_messages, Carries::messages})
+    each(carries, [&](const Channel* row) { all.push_back({base, {{row}}}); });
+  each(Carries::node_messages, [&](const Channel* near) {
+    each(Carries::messages, [&](const Channel* far) { all.push_back({base, {{near}, {far}}}); });
+  });
+  return all;
+}
+
+std::vector<std::string> channel_names(Channels table) {
+  std::vector<std::string> names;
+  for (const ChannelChoice& choice : all_choices(table)) names.push_back(choice.name());
+  return names;
+}
+
+ChannelChoice find_choice(Channels table, const std::string& name,
+                          std::span<const std::string> words) {
+  for (ChannelChoice& choice : all_choices(table))
+    if (choice.name() == name)
+      return std::ranges::all_of(words, [&](const auto& w) { return add_word(choice, w); })
+                 ? choice
+                 : ChannelChoice{};
+  return {};
+}
+
+std::vector<std::string> split(std::string_view list, char separator) {
+  std::vector<std::string> words;
+  std::istringstream in{std::string(list)};
+  for (std::string word; std::getline(in, word, separator);) words.push_back(word);
+  return words;
+}
+
+std::size_t number_after(const std::string& detail, std::string_view words) {
+  std::size_t number = 0;
+  for (const std::string& word : split(detail, '/'))
+    if (word.starts_with(words))
+      std::from_chars(word.data() + words.size(), word.data() + word.size(), number);
+  return number;
+}
+
+bool asks_for(const Settings& settings, std::string_view name) {
+  return std::ranges::count(split(settings.channel, '+'), name) > 0;
+}
+
+double message_bytes(const Offer& offer) {
+  const auto messages = std::max<double>(1, static_cast<double>(offer.variant->messages()));
+  return offer.problem.sizes.average * static_cast<double>(offer.variant->hops()) / messages;
+}
+
+bool combines(const Variant& variant) { return variant.variant() != uncombined; }
+
+}  // namespace tonari

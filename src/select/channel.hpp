@@ -1,0 +1,112 @@
+// A channel is one row: a way to move messages, and all that choosing it takes. The table is the
+// caller's (channels/table.hpp); nothing in the core knows a row by name.
+//
+// What a channel can vary is its detail, words joined by slashes such as "segments of 4000": the
+// row alone writes and reads them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cost/loggp.hpp"
+#include "plan/variant.hpp"
+
+namespace tonari {
+
+class Link;         // channels/link.hpp
+class Variant;      // plan/variant.hpp
+struct Compiling;   // channels/connect.hpp
+struct Connecting;  // likewise
+struct P2pProgram;  // channels/p2p/program.hpp
+struct Problem;     // select/candidates.hpp
+struct Settings;    // likewise
+
+// What a channel needs: all of an exchange, or only messages, which may then go different ways.
+enum class Carries : std::uint8_t {
+  exchange,       // blocks, without a plan
+  plan,           // all messages of a plan; what is left beside channels of the next two kinds
+  node_messages,  // single messages between ranks of a node
+  messages,       // single messages between any two ranks
+};
+
+// What a row is asked about.
+struct Offer {
+  const Variant* variant;  // null if the channel carries exchanges
+  const Problem& problem;
+  const Settings& settings;
+  const LogGP& machine;
+};
+
+struct Channel {
+  const char* name;
+  const char* help;  // one line
+  Carries carries;
+  // Empty, or why it moves nothing here, or is not tried unless it is asked for.
+  std::string (*applicable)(const Problem&, const Settings&) = [](const Problem&, const Settings&) {
+    return std::string();
+  };
+  // Details worth trying besides the empty one. mixed: beside another channel.
+  std::vector<std::string> (*details)(const Offer&, bool mixed) = [](const Offer&, bool) {
+    return std::vector<std::string>();
+  };
+  // Whether this word is one of a detail.
+  bool (*understands)(const std::string& word) = [](const std::string&) { return false; };
+  // A detail that gets a chance only where this one does well; empty: none.
+  std::string (*finalist)(const std::string& detail) = [](const std::string&) {
+    return std::string();
+  };
+  double (*price)(const Offer&, const std::string& detail);  // seconds
+  // Bytes that a rank holds for a plan while it is timed.
+  double (*scratch)(const Variant&, const Problem&) = [](const Variant&, const Problem&) {
+    return 0.0;
+  };
+  Storage storage = Storage::separate;  // of plans whose blocks all have a known size
+  // Binds a plan (Carries::plan).
+  P2pProgram (*compile)(const Compiling&) = nullptr;
+  // Collective: connects single messages. Null, with the reason in Connecting::refusal, if that is
+  // not possible; throws the same error on all ranks.
+  std::shared_ptr<Link> (*connect)(Connecting&) = nullptr;
+};
+using Channels = std::span<const Channel* const>;
+
+// How the messages of one candidate go.
+struct ChannelChoice {
+  struct Part {
+    const Channel* row = nullptr;
+    std::string detail = {};
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  Part base;                     // carries what no other part does
+  std::vector<Part> edges = {};  // a message goes by the first part that can carry it
+
+  std::string name() const;    // p2p-packed, shared, shared+onesided
+  std::string detail() const;  // of all parts: "single copy/ready tree of 4"
+  friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
+};
+
+// All that settings can name, without details: channels for plans, then those for messages, then
+// pairs of a channel on the node and one for the other messages. The first row carries what these
+// leave.
+std::vector<ChannelChoice> all_choices(Channels table);
+// Their names.
+std::vector<std::string> channel_names(Channels table);
+// The choice with this name and these words of details; one without a row if there is none.
+ChannelChoice find_choice(Channels table, const std::string& name,
+                          std::span<const std::string> words = {});
+
+// ---- For rows
+
+std::vector<std::string> split(std::string_view list, char separator);
+// The number behind these words of a detail; 0 if they are not in it.
+std::size_t number_after(const std::string& detail, std::string_view words);
+// Whether the settings name this channel, alone or beside another one.
+bool asks_for(const Settings& settings, std::string_view name);
+// Of a message, if all were equally long.
+double message_bytes(const Offer& offer);
+// Whether a message may hold several blocks of the program.
+bool combines(const Variant& variant);
+
+}  // namespace tonari

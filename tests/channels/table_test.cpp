@@ -1,0 +1,42 @@
+// The table of channels, and what is listed elsewhere because of it.
+#include "channels/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/setting.hpp"
+#include "support/oracle.hpp"
+
+namespace tonari {
+namespace {
+
+TEST(ChannelTable, RowsAreComplete) {
+  std::set<std::string> names;
+  for (const Channel* row : all_channels()) {
+    EXPECT_TRUE(names.insert(row->name).second) << row->name;
+    EXPECT_TRUE(*row->help) << row->name;
+    EXPECT_NE(row->price, nullptr) << row->name;
+    EXPECT_EQ(row->compile != nullptr, row->carries == Carries::plan) << row->name;
+    EXPECT_EQ(row->connect != nullptr,
+              row->carries == Carries::messages || row->carries == Carries::node_messages)
+        << row->name;
+  }
+  EXPECT_EQ(all_channels().front()->carries, Carries::plan) << "it carries what others leave";
+}
+
+TEST(ChannelTable, IsWhatTheSettingNames) {
+  std::vector<std::string> names = channel_names(all_channels());
+  names.insert(names.begin(), "auto");
+  EXPECT_EQ(choices(setting(SettingId::channel)), names);
+}
+
+TEST(ChannelTable, IsWhatRandomTestsUse) {
+  const std::vector<std::string> names = channel_names(all_channels());
+  EXPECT_EQ(std::set<std::string>(std::begin(test::channel_names), std::end(test::channel_names)),
+            std::set<std::string>(names.begin(), names.end()));
+}
+
+}  // namespace
+}  // namespace tonari
