@@ -30,7 +30,7 @@ BRITISH = re.compile(
     r"neighbour|colour|behaviour|favour|honour|centre|travell(?:ed|ing|er)|labelled|levell(?:ed|ing)|"
     r"modell(?:ed|ing)|cancelled|signalled|artefact|catalogue|"
     r"(?:initial|serial|synchron|optim|minim|maxim|normal|general|special|organ|recogn|summar|vector|"
-    r"factor|parametr|final|real|util|emphas|categor)is(?:e|ed|es|er|ing|ation)s?(?![a-z])|"
+    r"factor|parametr|final|real|util|emphas|categor|amort)is(?:e|ed|es|er|ing|ation)s?(?![a-z])|"
     r"analys(?:e|ed|ing)(?![a-z])|\blearnt\b|\bgrey\b",
     re.IGNORECASE,
 )
