@@ -59,10 +59,11 @@ typedef struct tonari_vector_s* tonari_vector;
  *                         before one leaves it. The rank of a node through which a value goes
  *                         depends on the owner, so all ranks of the node share the work. It is
  *                         direct where there is one node.
- *             auto        what was remembered for this pattern, else direct, topology:2 and node are
- *                         timed at creation, and the fastest is taken and remembered. Each is timed
- *                         as init would tune it, up to TONARI_TUNE_SECONDS for each hop. With
- *                         tonari_tune=measure it is timed anyway; off or model: it is direct.
+ *             auto        what was remembered for this pattern. Otherwise direct, topology:2 and
+ *                         node are timed at creation, and the fastest is taken and remembered. Each
+ *                         is timed as init would tune it, up to TONARI_TUNE_SECONDS for each hop.
+ *                         With tonari_tune=measure they are always timed; with off or model it is
+ *                         direct.
  *  vector   owned by the caller, who frees it with tonari_vector_free.
  * Owners learn which ranks need what without an all-to-all over all ranks (Hoefler, Siebert and
  * Lumsdaine 2010, "Scalable Communication Protocols for Dynamic Sparse Data Exchange"). Ranks learn
