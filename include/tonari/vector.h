@@ -37,7 +37,7 @@ extern "C" {
 typedef struct tonari_vector_s* tonari_vector;
 #define TONARI_VECTOR_NULL ((tonari_vector)0)
 
-/* [collective over comm] Who owns and who needs what.
+/* [collective over comm] Makes a vector of what each rank owns and needs.
  *  comm     any intracommunicator; duplicated, not kept.
  *  first, owned
  *           this rank owns the global indices first, ..., first + owned - 1. The ranges of all
@@ -59,14 +59,15 @@ typedef struct tonari_vector_s* tonari_vector;
  *                         before one leaves it. The rank of a node through which a value goes
  *                         depends on the owner, so all ranks of the node share the work. It is
  *                         direct where there is one node.
- *             auto        what was remembered for this pattern, else direct, topology:2 and node are
- *                         timed at creation, and the fastest is taken and remembered. Each is timed
- *                         as init would tune it, up to TONARI_TUNE_SECONDS for each hop. With
- *                         tonari_tune=measure it is timed anyway; off or model: it is direct.
+ *             auto        what was remembered for this pattern. Otherwise direct, topology:2 and
+ *                         node are timed at creation, and the fastest is taken and remembered. Each
+ *                         is timed as init would tune it, up to TONARI_TUNE_SECONDS for each hop.
+ *                         With tonari_tune=measure they are always timed; with off or model it is
+ *                         direct.
  *  vector   owned by the caller, who frees it with tonari_vector_free.
- * Owners learn who needs what without an all-to-all over all ranks (Hoefler, Siebert and Lumsdaine
- * 2010, "Scalable Communication Protocols for Dynamic Sparse Data Exchange"). Ranks learn all
- * ranks' ranges: 16 bytes per rank.
+ * Owners learn which ranks need what without an all-to-all over all ranks (Hoefler, Siebert and
+ * Lumsdaine 2010, "Scalable Communication Protocols for Dynamic Sparse Data Exchange"). Ranks learn
+ * all ranks' ranges: 16 bytes per rank.
  * Errors: ARGUMENT (ranges that overlap or leave a gap; an index out of range: the sentence names
  * rank, position and index), TOPOLOGY (an intercommunicator), MISMATCH, OVERFLOW, MEMORY, MPI. */
 TONARI_API int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed,

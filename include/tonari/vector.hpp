@@ -1,6 +1,6 @@
 // tonari's distributed vectors for C++20: vector.h with owners, spans and exceptions. Header only.
 //
-//   // who owns and who needs what
+//   // what this rank owns and needs
 //   tonari::DistributedVector vector(comm, first, owned, indices);
 //   tonari::Request fill = vector.forward_init(std::span<const double>(x), std::span(ghosts));
 //   for (...) { fill.start(); compute_with(x); fill.wait(); compute_with(ghosts); }

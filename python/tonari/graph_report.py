@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tonari.algorithms import list_algorithms
+from tonari.algorithm_table import list_algorithms
 from tonari.core import core
 from tonari.errors import ALGORITHM, ARGUMENT, Error
 from tonari.graphs import MOST_RANKS, Graph, distinct

@@ -8,7 +8,7 @@
 namespace tonari {
 namespace {
 
-// Letters to add, drop or replace (Levenshtein 1966).
+// The number of characters to add, drop or replace (Levenshtein 1966).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -29,7 +29,7 @@ std::string nearest_name(const std::string& name, std::span<const std::string> k
   const auto found = std::ranges::min_element(
       known, {}, [&](const std::string& other) { return distance(name, other); });
   if (found == known.end()) return "";
-  const std::size_t own = name.size() - name.find('_') - 1;  // letters behind the prefix
+  const std::size_t own = name.size() - name.find('_') - 1;  // characters behind the prefix
   return distance(name, *found) <= std::max<std::size_t>(own / 4, 1) ? *found : "";
 }
 

@@ -1,4 +1,4 @@
-// Which known name somebody may have meant who misspelled one.
+// The known name that a misspelled one may have meant.
 #pragma once
 
 #include <span>

@@ -27,7 +27,7 @@ struct Run {
 class Layout {
  public:
   // Appends bytes in traveling order; joins with the last run where they continue it (contiguously
-  // or at its stride; a run of one piece takes any stride). Empty runs vanish. Amortised constant
+  // or at its stride; a run of one piece takes any stride). Empty runs vanish. Amortized constant
   // time.
   void add(const Run& run);
   void add(std::ptrdiff_t offset, std::size_t length) { add(Run{offset, length, 0, 1}); }

@@ -3,8 +3,8 @@
 //
 //   header | a lane for every message | the cells of all lanes
 //
-// A lane says who sends, how long the message is and by which protocol it travels; senders find
-// theirs by their rank and the message's tag.
+// A lane says which rank sends, how long the message is and by which protocol it travels; senders
+// find theirs by their rank and the message's tag.
 #pragma once
 
 #include <cstdint>

@@ -108,7 +108,7 @@ bool Watch::ended() const {
     return ::poll(&watched, 1, 0) > 0;
   }
   if (began_ == over) return true;
-  if (process_ == 0) return false;  // nobody is watched
+  if (process_ == 0) return false;  // no process is watched
   const std::uint64_t now = beginning_of(process_);
   return now == over || (began_ != 0 && now != 0 && now != began_);
 }

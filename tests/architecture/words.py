@@ -8,16 +8,13 @@ from pathlib import Path
 
 from lines import DATA, FOLDERS, KINDS
 
-# Folders and files whose words are still to be replaced. Whoever finishes one takes it out of the list.
+# Folders and files whose words are still to be replaced. Whoever finishes one takes it out.
 NOT_DONE = [
     *(f"src/{room}/" for room in "select engine api grid vector".split()),
     *(f"src/planners/{room}/" for room in "graphs offsets".split()),
     "CONTRIBUTING.md",
     "docs/architecture.md",
-    "bench/",
     "tests/",
-    "tools/",
-    "cmake/",
 ]
 HERE = "tests/architecture/words.py"
 
@@ -28,7 +25,7 @@ BRITISH = re.compile(
     r"neighbour|colour|behaviour|favour|honour|centre|travell(?:ed|ing|er)|labelled|levell(?:ed|ing)|"
     r"modell(?:ed|ing)|cancelled|signalled|artefact|catalogue|"
     r"(?:initial|serial|synchron|optim|minim|maxim|normal|general|special|organ|recogn|summar|vector|"
-    r"factor|parametr|final|real|util|emphas|categor)is(?:e|ed|es|er|ing|ation)s?(?![a-z])|"
+    r"factor|parametr|final|real|util|emphas|categor|amort)is(?:e|ed|es|er|ing|ation)s?(?![a-z])|"
     r"analys(?:e|ed|ing)(?![a-z])|\blearnt\b|\bgrey\b",
     re.IGNORECASE,
 )
@@ -62,6 +59,7 @@ WORD = re.compile(rf"(?<![a-z])(?:{'|'.join(PRIVATE)})(?![a-z])", re.IGNORECASE)
 EARLIER = re.compile(
     r"tonari_halo_neighbours|TONARI_HALO_NEIGHBOURS|--neighbours|common-neighbourhood|colouring"
     r"|neighbours(?=[^\n]{0,30}(?:\n[^\n]{0,20})?earlier name)|\bdealt_out\b|`levelled`"
+    r"|0009-edges-and-landings|paper or levelled"
 )
 
 
@@ -131,7 +129,7 @@ def selftest() -> None:
         assert not list(found(text)), (text, list(found(text)))
     for text in wrong:
         assert list(found(text)), text
-    assert list(found("\ncolour"))[0][0] == 2
+    assert next(found("\ncolour"))[0] == 2
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from tonari.algorithms import APPLY_TO, NAMES, list_algorithms
+from tonari.algorithm_table import APPLY_TO, NAMES, list_algorithms
 from tonari.core import core
 
 SOURCE = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from tonari.algorithms import NAMES
+from tonari.algorithm_table import NAMES
 from tonari.benchmark import plot as plotting
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run

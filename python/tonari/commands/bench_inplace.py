@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from tonari.algorithms import NAMES
+from tonari.algorithm_table import NAMES
 from tonari.benchmark import inplace_plot
 from tonari.benchmark.launch import find_mpi, launch, process_counts
 from tonari.benchmark.plot import check_file

@@ -1,6 +1,6 @@
-// balanced: few messages for everybody at little volume. Ours; the papers' schemes are its ends:
-// direct sending, and store and forward on a topology, which here is not given but found in the
-// pattern.
+// balanced: few messages for every rank at little volume. It is tonari's own; the papers' schemes
+// are its ends: direct sending, and store and forward on a topology, which here is not given but
+// found in the pattern.
 //
 //   All stages start with the edges of the pattern itself: a rank that writes to another anyway may
 //   do so in every stage. Then edges are deleted as long as every block still has a path, one edge

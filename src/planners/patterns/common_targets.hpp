@@ -3,7 +3,7 @@
 //   columns     long: bits of its senders  ─ 8 at a time ─▶  a byte per rank  ─▶  counts
 //   of targets  short: list of senders  ────── one by one ──────────────────▶
 //
-// In a power law nearly everybody writes to a few targets. Going through such a column by bits
+// In a power law nearly every rank writes to a few targets. Going through such a column by bits
 // costs an eighth of a step per rank, whether it sends or not.
 #pragma once
 

@@ -54,7 +54,7 @@ class TwoHops {
   void lead(BlockNumber b, std::int32_t via);
   void drop_left();
   int busy(int end) const { return end < ranks_ ? sent_[end] : received_[end - ranks_]; }
-  // everybody to less than `most`; false if some cannot
+  // all ranks to less than `most`; false if some cannot
   bool lower(int most, double most_words);
   bool relieve(int end, double most_words);  // one edge less
   bool replace(EdgeNumber old, int most, double most_words);
