@@ -68,7 +68,7 @@ def ground() -> set[str]:
 
 
 def identifier(room: str) -> str:
-    """Words of Mermaid's own begin with a small letter."""
+    """Words of Mermaid's own begin in lower case."""
     return re.sub(r"\W", "_", room).capitalize()
 
 
