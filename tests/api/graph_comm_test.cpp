@@ -16,7 +16,7 @@ class FromComm : public GraphExchange {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     const int code = tonari_neighborhood_create_from_comm(comm, MPI_INFO_NULL, &near);
     MPI_Comm_free(&comm);
-    ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(code);
     check_lists(near, graph.of[world_rank()]);
     for (const Way& way : ways) {
       const auto op = all_operations[pick(common, 0, 5)];
@@ -27,7 +27,7 @@ class FromComm : public GraphExchange {
                 static_cast<std::uint32_t>(common())},
                way, expected, common);
     }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
 };
 
@@ -128,8 +128,7 @@ TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
   if (ranks < 3) GTEST_SKIP() << "both blocks come from one rank";
   MPI_Comm ring = make_cart(torus_of_all(1));
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_from_comm(ring, MPI_INFO_NULL, &near), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_neighborhood_create_from_comm(ring, MPI_INFO_NULL, &near));
   MPI_Comm_free(&ring);
   int out[8] = {}, in[8] = {};
   const int two[] = {2, 2}, odd[] = {3, 2};
@@ -150,7 +149,7 @@ TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
           "block 0 from rank " + std::to_string(last - 1) + " to rank " + std::to_string(last));
   refused(TONARI_ERR_ARGUMENT, two, nowhere, "receive block 0 has 8 bytes, but `recvbuf` is NULL");
   refused(TONARI_ERR_BUFFERS, two, overlapping, "send block 0 and receive block 0 overlap");
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // ---- Lists over a grid
@@ -191,13 +190,13 @@ class OverAGrid : public GraphExchange {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     const int code = create_adjacent(cart, graph.of[world_rank()], MPI_INFO_NULL, &near);
     MPI_Comm_free(&cart);
-    ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(code);
     check_lists(near, graph.of[world_rank()]);
     exchange(near, graph, op,
              {4, pick(common, 1, 60), form(op) == 0, form(op) != 0,
               static_cast<std::uint32_t>(common())},
              way, expected, common);
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
 };
 

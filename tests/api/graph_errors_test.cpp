@@ -33,8 +33,7 @@ class GraphErrors : public GraphExchange {
 
   tonari_neighborhood good() {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near), TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near));
     return near;
   }
 
@@ -110,8 +109,8 @@ TEST_F(GraphErrors, NegativeDegreesAndNullLists) {
                     {"`near` is NULL"});
   EXPECT_EQ(near, TONARI_NEIGHBORHOOD_NULL);
   // no neighbors at all are fine
-  ASSERT_EQ(create(0, nullptr, 0, nullptr, &near), TONARI_SUCCESS) << tonari_last_error();
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  ASSERT_OK(create(0, nullptr, 0, nullptr, &near));
+  EXPECT_OK(tonari_neighborhood_free(&near));
   EXPECT_EQ(tonari_neighborhood_degrees(near, nullptr, nullptr), TONARI_ERR_ARGUMENT);
   expect_usable();
 }
@@ -252,8 +251,7 @@ TEST_F(GraphErrors, BlocksWithoutAnEdgeMayLieAnywhere) {
   else
     star.sources = star.targets = {-1, -1};
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, star, MPI_INFO_NULL, &near), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(create_adjacent(MPI_COMM_WORLD, star, MPI_INFO_NULL, &near));
   std::vector<int> out(2 * ranks, 7);
   int memory[2] = {-1, -1};
   setenv("TONARI_TUNE_SECONDS", "0.02", 1);
@@ -269,25 +267,20 @@ TEST_F(GraphErrors, BlocksWithoutAnEdgeMayLieAnywhere) {
       for (int* lonely : {static_cast<int*>(nullptr), memory}) {
         memory[0] = memory[1] = -1;
         tonari_request request = TONARI_REQUEST_NULL;
-        ASSERT_EQ(init(rank == 0      ? out.data()
+        ASSERT_OK(init(rank == 0      ? out.data()
                        : rank == last ? lonely
                                       : nullptr,
-                       2, MPI_INT, rank == last ? lonely : into, 2, MPI_INT, near, info, &request),
-                  TONARI_SUCCESS)
-            << tonari_last_error();
-        EXPECT_EQ(tonari_start(request) | tonari_wait(request), TONARI_SUCCESS)
-            << tonari_last_error();
+                       2, MPI_INT, rank == last ? lonely : into, 2, MPI_INT, near, info, &request));
+        EXPECT_OK(tonari_start(request) | tonari_wait(request));
         for (int element : memory) EXPECT_EQ(element, into ? 7 : -1);
-        EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+        EXPECT_OK(tonari_request_free(&request));
       }
     }
   }
   unsetenv("TONARI_TUNE_SECONDS");
-  EXPECT_EQ(tonari_allgather(rank == 0 ? out.data() : nullptr, 2, MPI_INT,
-                             rank == last ? nullptr : memory, 2, MPI_INT, near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_allgather(rank == 0 ? out.data() : nullptr, 2, MPI_INT,
+                             rank == last ? nullptr : memory, 2, MPI_INT, near));
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 TEST_F(GraphOperationErrors, ReceiveBlocksThatOverlap) {

@@ -34,19 +34,15 @@ class Mix : public GraphExchange {
     Place place{{}, TONARI_NEIGHBORHOOD_NULL};
     if (pick(common, 0, 1)) {
       place.graph = random_graph(common, world_size());
-      EXPECT_EQ(
-          create_adjacent(MPI_COMM_WORLD, place.graph.of[world_rank()], MPI_INFO_NULL, &place.near),
-          TONARI_SUCCESS)
-          << tonari_last_error();
+      EXPECT_OK(create_adjacent(MPI_COMM_WORLD, place.graph.of[world_rank()], MPI_INFO_NULL,
+                                &place.near));
       return place;
     }
     Topology grid = torus_of_all(pick(common, 1, 2));
     grid.periods[0] = pick(common, 0, 1);
     place.graph = cartesian_graph(grid, world_size());
     MPI_Comm cart = make_cart(grid);
-    EXPECT_EQ(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &place.near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &place.near));
     MPI_Comm_free(&cart);
     return place;
   }
@@ -94,10 +90,9 @@ class Mix : public GraphExchange {
       if (pick(own, 0, 2) == 0)
         together.push_back(items[k].request);
       else
-        EXPECT_EQ(tonari_start(items[k].request), TONARI_SUCCESS) << tonari_last_error();
+        EXPECT_OK(tonari_start(items[k].request));
     }
-    EXPECT_EQ(tonari_startall(static_cast<int>(together.size()), together.data()), TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_startall(static_cast<int>(together.size()), together.data()));
   }
 
   // A wait for one may need others to progress, on ranks that wait for yet others: only waitall and
@@ -109,7 +104,7 @@ class Mix : public GraphExchange {
       Item& item = items[own() % items.size()];
       if (!item.active) continue;
       int flag = 0;
-      EXPECT_EQ(tonari_test(item.request, &flag), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(tonari_test(item.request, &flag));
       if (!flag) continue;
       finish(item);
       --active;
@@ -117,8 +112,7 @@ class Mix : public GraphExchange {
     std::vector<tonari_request> rest{TONARI_REQUEST_NULL};
     // complete ones are skipped
     for (std::size_t k : shuffled(items.size(), own)) rest.push_back(items[k].request);
-    EXPECT_EQ(tonari_waitall(static_cast<int>(rest.size()), rest.data()), TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_waitall(static_cast<int>(rest.size()), rest.data()));
     for (Item& item : items) finish(item);
   }
 
@@ -132,8 +126,7 @@ class Mix : public GraphExchange {
   // Neighborhoods are freed by all ranks in one order, requests in any.
   static void free_requests(std::vector<Item>& items, std::size_t from, Random& own) {
     for (std::size_t k : shuffled(items.size() - from, own)) {
-      EXPECT_EQ(tonari_request_free(&items[from + k].request), TONARI_SUCCESS)
-          << tonari_last_error();
+      EXPECT_OK(tonari_request_free(&items[from + k].request));
       EXPECT_EQ(items[from + k].request, TONARI_REQUEST_NULL);
     }
     items.resize(from);
@@ -153,13 +146,13 @@ class Mix : public GraphExchange {
     for (int round = 0; round < 3; ++round) {
       start_all(items, own);
       for (std::size_t k = 0; round == 1 && k < freed_early; ++k)
-        EXPECT_EQ(tonari_neighborhood_free(&places[k].near), TONARI_SUCCESS);
+        EXPECT_OK(tonari_neighborhood_free(&places[k].near));
       complete_all(items, own);
       if (round == 1) free_requests(items, items.size() - items.size() / 3, own);
     }
     const bool requests_first = common() % 2;
     if (requests_first) free_requests(items, 0, own);
-    for (Place& place : places) EXPECT_EQ(tonari_neighborhood_free(&place.near), TONARI_SUCCESS);
+    for (Place& place : places) EXPECT_OK(tonari_neighborhood_free(&place.near));
     free_requests(items, 0, own);
   }
 };

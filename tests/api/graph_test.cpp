@@ -39,16 +39,14 @@ class CertainGraphs : public GraphExchange {
     Random common(17);
     Nodes::set(split);
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
     for (const char* algorithm : algorithms)
       for (Operation op : operations) {
         const Way way{algorithm, random_channel(common)};
         exchange(near, graph, op, {4, 2, form(op) == 0, form(op) != 0, 9}, way, Applies::always,
                  common);
       }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
 };
 
@@ -70,16 +68,14 @@ TEST_F(CertainGraphs, AllgatherOfSizesThatDifferByRank) {
   Random common(3);
   Nodes::set("2,1");
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
   for (const char* algorithm : {"tree", "node-aware", "common-neighborhood"})
     for (const char* channel : channel_names) {
       if (mpi_spins() && ranks_are_slow() && common() % 2) continue;
       exchange(near, graph, Operation::allgatherw, {4, 500, false, true, 21}, {algorithm, channel},
                Applies::perhaps, common);
     }
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // What programs and scripts may have written down; only where all ranks are neighbors of all, so
@@ -93,18 +89,15 @@ TEST(EarlierNames, AreAccepted) {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     tonari_request request = TONARI_REQUEST_NULL;
     tonari_request_info about{};
-    EXPECT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, ranks, all.data(), MPI_UNWEIGHTED,
+    EXPECT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, ranks, all.data(), MPI_UNWEIGHTED,
                                                   ranks, all.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                                  &near),
-              TONARI_SUCCESS);
-    EXPECT_EQ(
-        tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near, info, &request),
-        TONARI_SUCCESS)
-        << tonari_last_error();
-    EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+                                                  &near));
+    EXPECT_OK(
+        tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near, info, &request));
+    EXPECT_OK(tonari_request_get_info(request, &about));
     const std::string algorithm = about.algorithm;
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
+    EXPECT_OK(tonari_neighborhood_free(&near));
     return algorithm;
   };
   if (world_size() < 3) GTEST_SKIP() << "needs three ranks";

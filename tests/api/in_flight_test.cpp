@@ -18,12 +18,10 @@ class InFlight : public testing::Test {
     ring.dims = {ranks}, ring.periods = {1}, ring.offsets = {1, 2, -1};
     MPI_Comm cart = make_cart(ring);
     const Info info{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}};
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, 3, ring.offsets.data(), info, &near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(tonari_neighborhood_create_cart(cart, 3, ring.offsets.data(), info, &near));
     MPI_Comm_free(&cart);
   }
-  void TearDown() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
+  void TearDown() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
 
   struct Buffers {
     int out[3], in[3] = {-1, -1, -1};
@@ -53,38 +51,35 @@ TEST_F(InFlight, CollectiveCallsLetThemProceed) {
   for (int late = 0; late < ranks; ++late) {
     Buffers first = fill(1), second = fill(2);
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(ialltoall(first, request), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(ialltoall(first, request));
     if (rank == late) {
-      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_wait(request));
     }
-    ASSERT_EQ(tonari_alltoall(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near), TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(tonari_alltoall(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near));
     if (rank != late) {
-      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_wait(request));
     }
     expect_delivered(first, 1);
     expect_delivered(second, 2);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   }
 }
 
 TEST_F(InFlight, InitLetsThemProceed) {
   Buffers first = fill(1), second = fill(2);
   tonari_request request = TONARI_REQUEST_NULL, persistent = TONARI_REQUEST_NULL;
-  ASSERT_EQ(ialltoall(first, request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_OK(ialltoall(first, request));
   if (rank == 0) {
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(request));
   }
-  ASSERT_EQ(tonari_alltoall_init(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near, MPI_INFO_NULL,
-                                 &persistent),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_alltoall_init(second.out, 1, MPI_INT, second.in, 1, MPI_INT, near, MPI_INFO_NULL,
+                                 &persistent));
   if (rank != 0) {
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(request));
   }
   expect_delivered(first, 1);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_request_free(&persistent), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_request_free(&persistent));
 }
 
 // Each rank waits for another of several exchanges first.
@@ -94,13 +89,12 @@ TEST_F(InFlight, WaitingForOneDrivesTheOthers) {
   tonari_request requests[n];
   for (int k = 0; k < n; ++k) {
     buffers[k] = fill(k);
-    ASSERT_EQ(ialltoall(buffers[k], requests[k]), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(ialltoall(buffers[k], requests[k]));
   }
-  for (int k = 0; k < n; ++k)
-    EXPECT_EQ(tonari_wait(requests[(k + rank) % n]), TONARI_SUCCESS) << tonari_last_error();
+  for (int k = 0; k < n; ++k) EXPECT_OK(tonari_wait(requests[(k + rank) % n]));
   for (int k = 0; k < n; ++k) {
     expect_delivered(buffers[k], k);
-    EXPECT_EQ(tonari_request_free(&requests[k]), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&requests[k]));
   }
 }
 

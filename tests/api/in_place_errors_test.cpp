@@ -54,7 +54,7 @@ TEST_F(InPlaceErrors, NullBufferOnlyWithoutElements) {
   for (Form form : all_forms) {
     Call c = good(form);
     c.buf = nullptr, c.count = 0, c.counts = c.sendcounts = none.data();
-    EXPECT_EQ(make(c, Way::blocking, nullptr), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(make(c, Way::blocking, nullptr));
   }
 }
 
@@ -240,10 +240,10 @@ TEST_F(InPlaceErrors, GeneralSendBlocksMayOverlapReceiveBlocks) {
   Call on = good(Form::general), back_again = on;
   on.senddispls = here.data(), on.displs = further.data();
   back_again.senddispls = further.data(), back_again.displs = here.data();
-  EXPECT_EQ(make(on, Way::blocking, nullptr), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_OK(make(on, Way::blocking, nullptr));
   for (int j = 0; j < ranks; ++j)
     for (int k = 0; k < 2; ++k) EXPECT_EQ(data[2 * j + 1 + k], 1'000'000 * j + 2 * rank + k);
-  EXPECT_EQ(make(back_again, Way::blocking, nullptr), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_OK(make(back_again, Way::blocking, nullptr));
   for (int k = 0; k < 2 * ranks; ++k) EXPECT_EQ(data[k], before[k]);
 }
 
@@ -255,15 +255,15 @@ TEST_F(InPlaceErrors, OneShotRequestsCannotBeStartedAgain) {
     c.senddispls = c.displs;
     for (int twice = 0; twice < 2; ++twice) {  // the second one undoes the first
       tonari_request request = TONARI_REQUEST_NULL;
-      ASSERT_EQ(make(c, Way::started, &request), TONARI_SUCCESS) << tonari_last_error();
+      ASSERT_OK(make(c, Way::started, &request));
       EXPECT_EQ(tonari_start(request), TONARI_ERR_ARGUMENT);
       EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos)
           << tonari_last_error();
       EXPECT_EQ(tonari_request_free(&request), TONARI_ERR_ACTIVE);
       EXPECT_NE(request, TONARI_REQUEST_NULL);
-      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(tonari_wait(request));
       EXPECT_EQ(tonari_start(request), TONARI_ERR_ARGUMENT) << "also when it is complete";
-      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_free(&request));
       EXPECT_EQ(request, TONARI_REQUEST_NULL);
     }
     EXPECT_TRUE(data == before);
@@ -275,19 +275,19 @@ TEST_F(InPlaceErrors, ActiveRequestsAreNeitherStartedNorFreed) {
     Call c = good(form);
     c.senddispls = c.displs;
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(make(c, Way::persistent, &request), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(make(c, Way::persistent, &request));
     for (int twice = 0; twice < 2; ++twice) {
-      EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_start(request));
       EXPECT_EQ(tonari_start(request), TONARI_ERR_ACTIVE);
       EXPECT_EQ(tonari_request_free(&request), TONARI_ERR_ACTIVE);
       EXPECT_NE(request, TONARI_REQUEST_NULL);
-      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(tonari_wait(request));
     }
     EXPECT_TRUE(data == before);
     const void* address = nullptr;
     EXPECT_EQ(tonari_request_recv_view(request, 0, &address, nullptr), TONARI_ERR_ARGUMENT)
         << "blocks are where they are";
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   }
 }
 

@@ -48,23 +48,21 @@ TEST_F(InPlaceMemory, RingsOfOthersCountToo) {
     counts.push_back(partner(j) ? bytes : 0), places.push_back(static_cast<MPI_Aint>(j) * bytes);
   const std::size_t before = resident_segments();
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(
-      tonari_alltoallv_inplace_init(data.data(), counts.data(), places.data(), MPI_BYTE,
-                                    MPI_COMM_WORLD, Info{{"tonari_channel", "shared"}}, &request),
-      TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_alltoallv_inplace_init(data.data(), counts.data(), places.data(), MPI_BYTE,
+                                          MPI_COMM_WORLD, Info{{"tonari_channel", "shared"}},
+                                          &request));
   tonari_request_info info;
-  ASSERT_EQ(tonari_request_get_info(request, &info), TONARI_SUCCESS);
+  ASSERT_OK(tonari_request_get_info(request, &info));
   if (std::string(info.channel) != "shared") GTEST_SKIP() << tonari_request_describe(request);
-  ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
-  ASSERT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  ASSERT_OK(tonari_start(request));
+  ASSERT_OK(tonari_wait(request));
   const std::size_t held = resident_segments() - before;
   EXPECT_GT(held, 0u);
   EXPECT_LE(held, budget + allowance);
   for (int j = 0; j < ranks; ++j)
     EXPECT_EQ(data[static_cast<std::size_t>(j) * bytes + bytes / 2],
               static_cast<char>(partner(j) ? j : rank));
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
 }
 
 // Elements of two pieces: a list of all pieces would be longer than the data.
@@ -88,14 +86,12 @@ TEST_F(InPlaceMemory, ElementsAreNotListed) {
     const char* const channel = turn % 2 ? "p2p-packed" : "shared";
     const std::size_t before = heap(), slack = turn < 2 ? 8 * budget : allowance;
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), count, element, MPI_COMM_WORLD,
-                                           Info{{"tonari_channel", channel}}, &request),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(tonari_alltoall_inplace_init(data.data(), count, element, MPI_COMM_WORLD,
+                                           Info{{"tonari_channel", channel}}, &request));
     EXPECT_LE(heap(), before + budget + slack) << channel;
-    ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
-    ASSERT_EQ(tonari_wait(request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    ASSERT_OK(tonari_start(request));
+    ASSERT_OK(tonari_wait(request));
+    EXPECT_OK(tonari_request_free(&request));
     EXPECT_LE(heap(), before + slack) << channel;
   }
   // An even number of times: all is where it was.
@@ -115,15 +111,13 @@ TEST_F(InPlaceMemory, ATestIsShort) {
   std::vector<char> data(static_cast<std::size_t>(ranks) * bytes);
   for (const char* channel : {"shared", "p2p-packed"}) {
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
-                                           Info{{"tonari_channel", channel}}, &request),
-              TONARI_SUCCESS)
-        << tonari_last_error();
-    ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
+    ASSERT_OK(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
+                                           Info{{"tonari_channel", channel}}, &request));
+    ASSERT_OK(tonari_start(request));
     int tests = 0;
-    for (int flag = 0; !flag; ++tests) ASSERT_EQ(tonari_test(request, &flag), TONARI_SUCCESS);
+    for (int flag = 0; !flag; ++tests) ASSERT_OK(tonari_test(request, &flag));
     EXPECT_GE(tests, 8) << channel;
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   }
 }
 
@@ -135,21 +129,18 @@ TEST_F(InPlaceMemory, TheFirstCallOnACommunicatorHoldsUpNobody) {
   MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
   std::vector<char> data(static_cast<std::size_t>(ranks) * bytes);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
-                                         MPI_INFO_NULL, &request),
-            TONARI_SUCCESS)
-      << tonari_last_error();
-  ASSERT_EQ(tonari_start(request), TONARI_SUCCESS);
+  ASSERT_OK(tonari_alltoall_inplace_init(data.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
+                                         MPI_INFO_NULL, &request));
+  ASSERT_OK(tonari_start(request));
   // needs the others, which go on to the next call
   if (rank % 2) {
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(request));
   }
   std::vector<int> more(static_cast<std::size_t>(ranks), rank);
-  EXPECT_EQ(tonari_alltoall_inplace(more.data(), 1, MPI_INT, fresh, MPI_INFO_NULL), TONARI_SUCCESS)
-      << tonari_last_error();
-  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_alltoall_inplace(more.data(), 1, MPI_INT, fresh, MPI_INFO_NULL));
+  EXPECT_OK(tonari_wait(request));
   for (int j = 0; j < ranks; ++j) EXPECT_EQ(more[j], j);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
   MPI_Comm_free(&fresh);
 }
 

@@ -184,14 +184,14 @@ TEST_F(BudgetInPlaceErrors, AreNotExceededHoweverSmall) {
         c.counts = c.sendcounts = one.data();
         c.displs = c.senddispls = form == Form::w ? bytes.data() : elements.data();
         tonari_request request = TONARI_REQUEST_NULL;
-        ASSERT_EQ(make(c, Way::persistent, &request), TONARI_SUCCESS) << tonari_last_error();
+        ASSERT_OK(make(c, Way::persistent, &request));
         tonari_request_info about;
-        EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+        EXPECT_OK(tonari_request_get_info(request, &about));
         EXPECT_LE(static_cast<std::uint64_t>(about.scratch_bytes),
                   std::max<std::uint64_t>(std::strtoull(memory, nullptr, 10), 1));
         for (int twice = 0; twice < 2; ++twice) {
-          EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
-          EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+          EXPECT_OK(tonari_start(request));
+          EXPECT_OK(tonari_wait(request));
           if (twice == 0) {
             const std::size_t step = form == Form::w ? 5 : 6;
             for (int j = 0; j < ranks; ++j)
@@ -199,7 +199,7 @@ TEST_F(BudgetInPlaceErrors, AreNotExceededHoweverSmall) {
           }
         }
         EXPECT_TRUE(data == before);
-        EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+        EXPECT_OK(tonari_request_free(&request));
       }
     MPI_Comm_free(&comm);
   }

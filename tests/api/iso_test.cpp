@@ -1,4 +1,4 @@
-// The interface of paper 000: every function of Listings 1 to 3, the two starts, the attached
+// The interface of Träff 2016: every function of Listings 1 to 3, the two starts, the attached
 // neighborhood, and errors.
 #define ISO_NONBLOCKING
 #include <tonari/iso.h>
@@ -16,6 +16,9 @@
 #include "support/mpi_main.hpp"
 
 namespace {
+
+#define ASSERT_OK_EVERYWHERE(...) \
+  ASSERT_TRUE(everywhere((__VA_ARGS__) == MPI_SUCCESS)) << tonari_last_error()
 
 using tonari::test::everywhere;
 using tonari::test::world_size;
@@ -38,8 +41,7 @@ class Iso : public testing::TestWithParam<int> {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(cart, &me);
     for (int i = 0; i < s; ++i) sources[i] = source_of(i);
-    ASSERT_TRUE(everywhere(Iso_neighborhood_create(cart, s, offsets, &iso) == MPI_SUCCESS))
-        << tonari_last_error();
+    ASSERT_OK_EVERYWHERE(Iso_neighborhood_create(cart, s, offsets, &iso));
   }
 
   void TearDown() override {
@@ -115,7 +117,7 @@ class IsoExchange : public Iso {
     for (int round = 0; round < 3; ++round) {
       fill(out, gather, round);
       received.assign(received.size(), poison);
-      ASSERT_TRUE(everywhere(start(request) == MPI_SUCCESS)) << tonari_last_error();
+      ASSERT_OK_EVERYWHERE(start(request));
       EXPECT_EQ(received, expected(in, gather, round)) << "round " << round;
     }
     EXPECT_EQ(Iso_request_free(&request), MPI_SUCCESS);
@@ -166,9 +168,8 @@ TEST_P(IsoExchange, Alltoall) {
   const Shape shape = equal_blocks(5);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 5, MPI_INT, received.data(), 5,
-                                                    MPI_INT, iso, &request) == MPI_SUCCESS))
-      << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 5, MPI_INT, received.data(), 5,
+                                                  MPI_INT, iso, &request));
   verify(request, shape, shape, false);
 }
 
@@ -176,9 +177,8 @@ TEST_P(IsoExchange, Allgather) {
   const Shape shape = equal_blocks(5);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_allgather_init(sent.data(), 5, MPI_INT, received.data(), 20,
-                                                     MPI_BYTE, iso, &request) == MPI_SUCCESS))
-      << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_allgather_init(sent.data(), 5, MPI_INT, received.data(), 20,
+                                                   MPI_BYTE, iso, &request));
   verify(request, shape, shape, true);
 }
 
@@ -187,10 +187,9 @@ TEST_P(IsoExchange, AlltoallvCountsDisplacementsInExtents) {
   allocate(out, in);
   auto at = displacements(out, 1);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoallv_init(
-                             sent.data(), out.count.data(), at.data(), MPI_INT, received.data(),
-                             in.count.data(), at.data(), MPI_INT, iso, &request) == MPI_SUCCESS))
-      << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoallv_init(sent.data(), out.count.data(), at.data(),
+                                                   MPI_INT, received.data(), in.count.data(),
+                                                   at.data(), MPI_INT, iso, &request));
   const Shape kept = out;
   std::fill(at.begin(), at.end(), -1000);  // the arrays belong to the caller again
   out.count.fill(1 << 20);
@@ -204,10 +203,9 @@ TEST_P(IsoExchange, AllgathervOfEqualBlocksAtAnyPlace) {
   allocate(out, in);
   auto at = displacements(in, 1);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_allgatherv_init(sent.data(), 3, MPI_INT, received.data(),
-                                                      in.count.data(), at.data(), MPI_INT, iso,
-                                                      &request) == MPI_SUCCESS))
-      << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_allgatherv_init(sent.data(), 3, MPI_INT, received.data(),
+                                                    in.count.data(), at.data(), MPI_INT, iso,
+                                                    &request));
   verify(request, out, in, true);
 }
 
@@ -223,7 +221,7 @@ TEST_P(IsoExchange, AlltoallwTypesDifferOnBothSides) {
                                                plain.data(), received.data(), ones.data(),
                                                to.data(), strided.data(), iso, &request);
   for (MPI_Datatype& type : strided) MPI_Type_free(&type);
-  ASSERT_TRUE(everywhere(code == MPI_SUCCESS)) << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(code);
   verify(request, out, in, false);
 }
 
@@ -242,7 +240,7 @@ TEST_P(IsoExchange, AllgatherwOneSendTypeManyReceiveTypes) {
       Iso_neighbor_allgatherw_init(sent.data(), 3, MPI_INT, received.data(), ones.data(), to.data(),
                                    strided.data(), iso, &request);
   for (MPI_Datatype& type : strided) MPI_Type_free(&type);
-  ASSERT_TRUE(everywhere(code == MPI_SUCCESS)) << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(code);
   verify(request, out, in, true);
 }
 
@@ -262,8 +260,8 @@ TEST_P(IsoExchange, NonblockingStart) {
   for (int kind = 0; kind < 3; ++kind) {
     allocate(shape, shape);
     Iso_request request = ISO_REQUEST_NULL;
-    ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 2, MPI_INT, received.data(), 2,
-                                                      MPI_INT, iso, &request) == MPI_SUCCESS));
+    ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 2, MPI_INT, received.data(), 2,
+                                                    MPI_INT, iso, &request));
     if (kind == 0) verify(request, shape, shape, false, wait);
     if (kind == 1) verify(request, shape, shape, false, test);
     if (kind == 2)
@@ -276,8 +274,8 @@ TEST_P(IsoExchange, WaitAndTestAfterACompletingStartSucceedAtOnce) {
   const Shape shape = equal_blocks(1);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 1, MPI_INT, received.data(), 1,
-                                                    MPI_INT, iso, &request) == MPI_SUCCESS));
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 1, MPI_INT, received.data(), 1,
+                                                  MPI_INT, iso, &request));
   int flag = 0;
   EXPECT_EQ(Iso_start(&request), MPI_SUCCESS);
   EXPECT_EQ(Iso_wait(&request), MPI_SUCCESS);
@@ -303,9 +301,8 @@ TEST_P(IsoExchange, DuplicateServesAfterTheOriginalWasFreed) {
   const Shape shape = equal_blocks(4);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(sent.data(), 4, MPI_INT, received.data(), 4,
-                                                    MPI_INT, twin, &request) == MPI_SUCCESS))
-      << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 4, MPI_INT, received.data(), 4,
+                                                  MPI_INT, twin, &request));
   ASSERT_EQ(MPI_Comm_free(&twin), MPI_SUCCESS);
   verify(request, shape, shape, false);  // the request needs neither
 }
@@ -313,11 +310,11 @@ TEST_P(IsoExchange, DuplicateServesAfterTheOriginalWasFreed) {
 TEST_P(IsoExchange, NeighborhoodOnAnIsocommReplacesTheCopiedOne) {
   MPI_Comm second = MPI_COMM_NULL;
   int along[] = {1, 0, 0};
-  ASSERT_TRUE(everywhere(Iso_neighborhood_create(iso, 1, along, &second) == MPI_SUCCESS));
+  ASSERT_OK_EVERYWHERE(Iso_neighborhood_create(iso, 1, along, &second));
   int mine = payload(me, 0, 0, 0), theirs[2] = {poison, poison};
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_allgather_init(&mine, 1, MPI_INT, theirs, 1, MPI_INT, second,
-                                                     &request) == MPI_SUCCESS));
+  ASSERT_OK_EVERYWHERE(
+      Iso_neighbor_allgather_init(&mine, 1, MPI_INT, theirs, 1, MPI_INT, second, &request));
   EXPECT_EQ(Iso_start(&request), MPI_SUCCESS);
   EXPECT_EQ(theirs[0], sources[0] == MPI_PROC_NULL ? poison : payload(sources[0], 0, 0, 0));
   EXPECT_EQ(theirs[1], poison);  // one block, not nine
@@ -327,13 +324,11 @@ TEST_P(IsoExchange, NeighborhoodOnAnIsocommReplacesTheCopiedOne) {
 
 TEST_P(IsoExchange, EmptyNeighborhood) {
   MPI_Comm empty = MPI_COMM_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighborhood_create(cart, 0, offsets, &empty) == MPI_SUCCESS))
-      << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(Iso_neighborhood_create(cart, 0, offsets, &empty));
   int nothing[1] = {poison};
   Iso_request request = ISO_REQUEST_NULL;
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(nothing, 1, MPI_INT, nothing, 1, MPI_INT, empty,
-                                                    &request) == MPI_SUCCESS))
-      << tonari_last_error();
+  ASSERT_OK_EVERYWHERE(
+      Iso_neighbor_alltoall_init(nothing, 1, MPI_INT, nothing, 1, MPI_INT, empty, &request));
   EXPECT_EQ(Iso_start(&request), MPI_SUCCESS);
   EXPECT_EQ(nothing[0], poison);
   EXPECT_EQ(Iso_request_free(&request), MPI_SUCCESS);
@@ -402,8 +397,8 @@ TEST_P(IsoErrors, NullAndActiveRequests) {
   EXPECT_EQ(Iso_start(&request), TONARI_ERR_ARGUMENT);
 
   int words[2 * s] = {0};
-  ASSERT_TRUE(everywhere(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, iso,
-                                                    &request) == MPI_SUCCESS));
+  ASSERT_OK_EVERYWHERE(
+      Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, iso, &request));
   EXPECT_EQ(Iso_istart(&request), MPI_SUCCESS);
   EXPECT_EQ(Iso_istart(&request), TONARI_ERR_ACTIVE);
   EXPECT_EQ(Iso_start(&request), TONARI_ERR_ACTIVE);

@@ -20,8 +20,7 @@ TEST_P(NineDimensions, BlocksArriveByDirection) {
   MPI_Comm_rank(cart, &rank);
   const Info info{{"tonari_algorithm", GetParam()}, {"tonari_tune", "off"}};
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_from_comm(cart, info, &near), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_neighborhood_create_from_comm(cart, info, &near));
   MPI_Comm_free(&cart);
   int out[2 * d], in[2 * d];
   for (int i = 0; i < 2 * d; ++i) out[i] = 100 * rank + i, in[i] = -1;
@@ -29,7 +28,7 @@ TEST_P(NineDimensions, BlocksArriveByDirection) {
   if (std::string(GetParam()) == "native") {
     EXPECT_EQ(code, TONARI_ERR_ALGORITHM) << "native cannot be right here";
   } else {
-    ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(code);
     for (int j = 0; j < d; ++j) {
       const int before = j == 0 ? (rank + ranks - 1) % ranks : rank,
                 after = j == 0 ? (rank + 1) % ranks : rank;
@@ -37,7 +36,7 @@ TEST_P(NineDimensions, BlocksArriveByDirection) {
       EXPECT_EQ(in[2 * j + 1], 100 * after + 2 * j) << "dimension " << j;
     }
   }
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, NineDimensions,

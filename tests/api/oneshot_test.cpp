@@ -17,27 +17,25 @@ class OneShot : public testing::Test {
     const Info info{{"tonari_tune", "model"}};
     cart = make_cart(t);
     MPI_Comm_rank(cart, &rank);
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near));
   }
   void TearDown() override {
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
     MPI_Comm_free(&cart);
   }
   void blocking(Buffers& b, int round) {
     b.prepare(rank, round);
-    EXPECT_EQ(call(b.op, b.out, b.in, near), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(call(b.op, b.out, b.in, near));
     EXPECT_EQ(b.wrong(t, rank, round), "") << name(b.op) << " round " << round;
   }
   tonari_request begin(Buffers& b) {
     tonari_request request = TONARI_REQUEST_NULL;
-    EXPECT_EQ(icall(b.op, b.out, b.in, near, &request), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(icall(b.op, b.out, b.in, near, &request));
     return request;
   }
   void finish(tonari_request& request) {
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(request));
+    EXPECT_OK(tonari_request_free(&request));
   }
 
   int rank = 0;
@@ -53,8 +51,7 @@ TEST_F(OneShot, AllSixDeliver) {
     for (int round = 3; round < 5; ++round) {
       b.prepare(rank, round);
       tonari_request request = begin(b);
-      for (int done = 0; round == 4 && !done;)
-        EXPECT_EQ(tonari_test(request, &done), TONARI_SUCCESS);
+      for (int done = 0; round == 4 && !done;) EXPECT_OK(tonari_test(request, &done));
       finish(request);
       EXPECT_EQ(b.wrong(t, rank, round), "") << name(op) << " round " << round;
     }
@@ -76,10 +73,9 @@ TEST_F(OneShot, ManyInFlight) {
     all.push_back(random_buffers(all_operations[k % 6], t.count(), 16, k));
   for (int round = 0; round < 2; ++round) {
     for (Buffers& b : all) b.prepare(rank, round), requests.push_back(begin(b));
-    EXPECT_EQ(tonari_waitall(static_cast<int>(requests.size()), requests.data()), TONARI_SUCCESS);
+    EXPECT_OK(tonari_waitall(static_cast<int>(requests.size()), requests.data()));
     for (Buffers& b : all) EXPECT_EQ(b.wrong(t, rank, round), "");
-    for (tonari_request& request : requests)
-      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    for (tonari_request& request : requests) EXPECT_OK(tonari_request_free(&request));
     requests.clear();
   }
 }
@@ -88,20 +84,18 @@ TEST_F(OneShot, ManyInFlight) {
 // write the same bytes, which linear does once each.
 TEST_F(OneShot, TheSameArgumentsInFlight) {
   const Info info{{"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
-  ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  EXPECT_OK(tonari_neighborhood_free(&near));
+  ASSERT_OK(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &near));
   Buffers b = random_buffers(Operation::alltoallv, t.count(), 32, 5);
   for (int round = 0; round < 4; ++round) {
     b.prepare(rank, round);
     tonari_request pair[] = {begin(b), begin(b)};
-    EXPECT_EQ(tonari_waitall(2, pair), TONARI_SUCCESS);
+    EXPECT_OK(tonari_waitall(2, pair));
     EXPECT_EQ(b.wrong(t, rank, round), "");
     const int kept = (rank + round) % 2;
-    EXPECT_EQ(tonari_request_free(&pair[1 - kept]), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&pair[1 - kept]));
     blocking(b, round + 10);
-    EXPECT_EQ(tonari_request_free(&pair[kept]), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&pair[kept]));
   }
 }
 
@@ -118,10 +112,8 @@ TEST_F(OneShot, ATypeThatGotTheHandleOfAnother) {
     MPI_Type_vector(2, 1, stride, MPI_INT, &type);
     MPI_Type_commit(&type);
     std::fill(types.begin(), types.end(), type);
-    EXPECT_EQ(tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(),
-                               ones.data(), places.data(), types.data(), near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_alltoallw(out.data(), ones.data(), places.data(), types.data(), in.data(),
+                               ones.data(), places.data(), types.data(), near));
     MPI_Type_free(&type);
     for (int i = 0; i < n; ++i)
       for (int k = 0; k < 4; ++k) {
@@ -150,19 +142,18 @@ TEST_F(OneShot, NothingIsMeasured) {
     const Info info{{"tonari_tune", tune}};
     tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
     Buffers b = random_buffers(Operation::alltoall, t.count(), 20, 3);
-    ASSERT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &other),
-              TONARI_SUCCESS);
+    ASSERT_OK(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &other));
     tonari_request request = TONARI_REQUEST_NULL;
     b.prepare(rank, 0);
-    ASSERT_EQ(icall(b.op, b.out, b.in, other, &request), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(icall(b.op, b.out, b.in, other, &request));
     tonari_request_info about;
-    EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_get_info(request, &about));
     EXPECT_TRUE(!std::strcmp(about.reason, "model") || !std::strcmp(about.reason, "wisdom"))
         << about.reason;
     EXPECT_EQ(about.measured_seconds, 0);
     finish(request);
     EXPECT_EQ(b.wrong(t, rank, 0), "");
-    EXPECT_EQ(tonari_neighborhood_free(&other), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&other));
   }
 }
 
@@ -170,7 +161,7 @@ TEST_F(OneShot, ARequestOutlivesItsNeighborhood) {
   Buffers b = random_buffers(Operation::allgatherv, t.count(), 40, 4);
   b.prepare(rank, 1);
   tonari_request request = begin(b);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
   finish(request);
   EXPECT_EQ(b.wrong(t, rank, 1), "");
 }
@@ -180,13 +171,13 @@ TEST_F(OneShot, ARequestRunsOnce) {
   b.prepare(rank, 0);
   tonari_request request = begin(b);
   EXPECT_EQ(tonari_request_free(&request), TONARI_ERR_ACTIVE);
-  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_wait(request));
+  EXPECT_OK(tonari_wait(request));
   EXPECT_EQ(tonari_start(request), TONARI_ERR_ARGUMENT);
   EXPECT_NE(std::string(tonari_last_error()).find("one-shot"), std::string::npos)
       << tonari_last_error();
   EXPECT_EQ(tonari_startall(1, &request), TONARI_ERR_ARGUMENT);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
 }
 
 class OneShotErrors : public OneShot {};
@@ -214,8 +205,7 @@ TEST_F(OneShotErrors, SizesThatDoNotMatch) {
   ring.offsets = {1};
   MPI_Comm line = make_cart(ring);
   tonari_neighborhood next = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_cart(line, 1, ring.offsets.data(), MPI_INFO_NULL, &next),
-            TONARI_SUCCESS);
+  ASSERT_OK(tonari_neighborhood_create_cart(line, 1, ring.offsets.data(), MPI_INFO_NULL, &next));
   int out[4] = {}, in[4] = {};
   EXPECT_EQ(tonari_alltoall(out, rank == 0 ? 3 : 2, MPI_INT, in, 2, MPI_INT, next),
             TONARI_ERR_MISMATCH);

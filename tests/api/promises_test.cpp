@@ -1,4 +1,5 @@
-// The info keys of paper 002, §II: kept promises deliver, broken ones are errors, and nobody hangs.
+// The info keys of Hoefler 2012, §II: kept promises deliver, broken ones are errors, and nobody
+// hangs.
 #include <cstring>
 
 #include "support/once.hpp"
@@ -195,9 +196,9 @@ TEST_F(StaticBuffers, OneShotCallsDeliver) {
     ring.fill(d, round + 10);
     tonari_request request = TONARI_REQUEST_NULL;
     EXPECT_EQ(ialltoallv(d, near, &request), TONARI_SUCCESS) << sentence();
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(request));
     ring.expect(d, round + 10);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   }
 }
 
@@ -209,11 +210,11 @@ TEST_F(StaticBuffers, InitBindsToo) {
   ring.expect(d, 0);
   ring.fill(d, 1);
   EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << sentence();
-  EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_wait(request));
   ring.expect(d, 1);
   EXPECT_EQ(alltoallv_init(d, near, MPI_INFO_NULL, &again), TONARI_SUCCESS) << sentence();
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_request_free(&again), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_request_free(&again));
   EXPECT_EQ(alltoallv(d, near), TONARI_SUCCESS) << sentence();
 
   auto other = ring.data(0);
@@ -240,8 +241,8 @@ TEST_F(StaticBuffers, OneRankBreaksItsPromise) {
       EXPECT_TRUE(contains(sentence(), "cdag_static_buffers")) << sentence();
       EXPECT_EQ(request, TONARI_REQUEST_NULL);
     }
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(request));
+    EXPECT_OK(tonari_request_free(&request));
     ring.expect(d, round);
     EXPECT_EQ(other.in, untouched);
   }
@@ -289,14 +290,14 @@ TEST_F(StaticBuffers, CalledAgainWhileInFlight) {
     tonari_request first = TONARI_REQUEST_NULL, second = TONARI_REQUEST_NULL;
     ASSERT_EQ(ialltoallv(d, near, &first), TONARI_SUCCESS) << sentence();
     if (ring.rank == 0) {
-      EXPECT_EQ(tonari_wait(first), TONARI_SUCCESS);  // this rank does nothing wrong
+      EXPECT_OK(tonari_wait(first));  // this rank does nothing wrong
     }
     EXPECT_EQ(ialltoallv(d, near, &second), ring.rank == 0 ? TONARI_SUCCESS : TONARI_ERR_ACTIVE);
-    EXPECT_EQ(tonari_wait(second), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_wait(first), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(second));
+    EXPECT_OK(tonari_wait(first));
     ring.expect(d, round);
-    EXPECT_EQ(tonari_request_free(&first), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_request_free(&second), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&first));
+    EXPECT_OK(tonari_request_free(&second));
   }
 }
 
@@ -334,15 +335,15 @@ class Strict : public testing::Test {
     const int code = init(b.op, b.out, b.in, near, MPI_INFO_NULL, &request);
     if (code == TONARI_SUCCESS) {
       tonari_request_info about;
-      EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_get_info(request, &about));
       chosen = about.algorithm;
       b.prepare(world_rank(), 0);
-      EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
-      EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_start(request));
+      EXPECT_OK(tonari_wait(request));
       EXPECT_EQ(b.wrong(t, world_rank(), 0), "");
-      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_free(&request));
     }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
     return code;
   }
   Topology t;
@@ -354,7 +355,7 @@ TEST_F(Strict, SidesOfASquareAreNeighbors) {
   t.offsets = box(2, -1, 1);
   for (const char* algorithm : {"torus", "torus-direct", "linear", "irecv", "auto"})
     EXPECT_EQ(try_algorithm(algorithm), TONARI_SUCCESS) << algorithm << sentence();
-  EXPECT_EQ(try_algorithm("auto", "off"), TONARI_SUCCESS);
+  EXPECT_OK(try_algorithm("auto", "off"));
   EXPECT_EQ(chosen, "torus-direct");
 }
 
@@ -440,7 +441,7 @@ TEST_F(PromiseErrors, AllThreeKept) {
     EXPECT_EQ(alltoallv(d, near), TONARI_SUCCESS) << sentence();
     ring.expect(d, round);
   }
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ class RecvViews : public GraphExchange {
       nap(own);
       expect_unchanged(before);
       c.b.prepare(c.rank, c.round);
-      ASSERT_EQ(tonari_start(c.request), TONARI_SUCCESS) << tonari_last_error();
-      ASSERT_EQ(complete(c.request, k % 2), TONARI_SUCCESS) << tonari_last_error();
+      ASSERT_OK(tonari_start(c.request));
+      ASSERT_OK(complete(c.request, k % 2));
       before = look(c);
     }
     nap(own);
@@ -63,9 +63,7 @@ class RecvViews : public GraphExchange {
 
   tonari_neighborhood neighborhood(const Graph& graph) {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
     return near;
   }
 
@@ -89,9 +87,9 @@ class RecvViews : public GraphExchange {
         continue;
       exchange_and_look(c, rounds, own);
       views += c.views;
-      EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_free(&c.request));
     }
-    EXPECT_EQ(tonari_neighborhood_free(const_cast<tonari_neighborhood*>(&near)), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(const_cast<tonari_neighborhood*>(&near)));
     return views;
   }
 
@@ -135,10 +133,8 @@ TEST_F(RecvViews, ArePassedOnFromWhereTheyLie) {
       Nodes::set(split);
       MPI_Comm cart = make_cart(line);
       tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-      ASSERT_EQ(tonari_neighborhood_create_cart(cart, line.count(), line.offsets.data(),
-                                                MPI_INFO_NULL, &near),
-                TONARI_SUCCESS)
-          << tonari_last_error();
+      ASSERT_OK(tonari_neighborhood_create_cart(cart, line.count(), line.offsets.data(),
+                                                MPI_INFO_NULL, &near));
       MPI_Comm_free(&cart);
       Random own(static_cast<unsigned>(world_rank()) + 5);
       for (const char* algorithm : {"torus", "torus-direct", "linear"})
@@ -151,9 +147,9 @@ TEST_F(RecvViews, ArePassedOnFromWhereTheyLie) {
             const Sizes sizes{4, bytes / 4, true, false, 1};
             Viewed c{graph, make_buffers(random, graph, world_rank(), op, sizes)};
             if (open(c, near, algorithm)) exchange_and_look(c, 4, own);
-            EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
+            EXPECT_OK(tonari_request_free(&c.request));
           }
-      EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+      EXPECT_OK(tonari_neighborhood_free(&near));
     }
   }
 }
@@ -191,9 +187,9 @@ TEST_F(RecvViews, AreOfBlocksThatCameThroughSharedMemory) {
         exchange_and_look(c, 3, own);
         EXPECT_EQ(c.views, std::string(channel) == "shared" && !spread ? 3 * node : 0);
         EXPECT_EQ(c.views + c.others, 3 * count);
-        EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
+        EXPECT_OK(tonari_request_free(&c.request));
       }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
 }
 
@@ -210,8 +206,7 @@ TEST_F(RecvViews, CountBlocksAsTheProgramDoes) {
     const Graph graph = lists_of(line, common);
     MPI_Comm cart = make_cart(line);
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(create_adjacent(cart, graph.of[world_rank()], MPI_INFO_NULL, &near), TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(create_adjacent(cart, graph.of[world_rank()], MPI_INFO_NULL, &near));
     MPI_Comm_free(&cart);
     for (const char* algorithm : {"torus", "linear"})
       for (Operation op : {Operation::alltoall, Operation::alltoallv, Operation::allgather}) {
@@ -222,9 +217,9 @@ TEST_F(RecvViews, CountBlocksAsTheProgramDoes) {
         if (!open(c, near, algorithm)) continue;
         torus |= std::string(algorithm) == "torus";
         exchange_and_look(c, 3, own);
-        EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
+        EXPECT_OK(tonari_request_free(&c.request));
       }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
   EXPECT_TRUE(torus);
 }
@@ -250,9 +245,9 @@ TEST_F(RecvViewErrors, BeforeTheFirstExchangeWhileActiveAndOutOfRange) {
   if (blocks > 0) expect_error(TONARI_ERR_ACTIVE, 0, "complete");
   for (int round = 0; round < 2; ++round) {
     c.b.prepare(world_rank(), 0);
-    ASSERT_EQ(tonari_start(c.request), TONARI_SUCCESS);
+    ASSERT_OK(tonari_start(c.request));
     if (blocks > 0) expect_error(TONARI_ERR_ACTIVE, blocks - 1, "complete");
-    ASSERT_EQ(tonari_wait(c.request), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(tonari_wait(c.request));
     look(c);
     expect_error(TONARI_ERR_ARGUMENT, blocks, std::to_string(blocks).c_str());
     expect_error(TONARI_ERR_ARGUMENT, -1, "-1");
@@ -264,8 +259,8 @@ TEST_F(RecvViewErrors, BeforeTheFirstExchangeWhileActiveAndOutOfRange) {
     EXPECT_EQ(tonari_request_recv_view(TONARI_REQUEST_NULL, 0, &address, &bytes),
               TONARI_ERR_ARGUMENT);
   }
-  EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&c.request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // Nobody could ask a blocking call where its blocks are.
@@ -278,16 +273,14 @@ TEST(RecvView, OneShotCallsFillTheReceiveBuffer) {
   const Info info{
       {"tonari_recv_view", "yes"}, {"tonari_channel", "shared"}, {"tonari_algorithm", "linear"}};
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_cart(cart, 2, offsets, info, &near), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_neighborhood_create_cart(cart, 2, offsets, info, &near));
   MPI_Comm_free(&cart);
   const int out[] = {10 * rank, 10 * rank + 1};
   int in[] = {-1, -1};
-  ASSERT_EQ(tonari_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, near), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, near));
   EXPECT_EQ(in[0], 10 * ((rank + 1) % ranks));
   EXPECT_EQ(in[1], 10 * ((rank + ranks - 1) % ranks) + 1);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 }  // namespace

@@ -29,10 +29,10 @@ struct Call {
 struct Requesting : Call {
   tonari_request request = TONARI_REQUEST_NULL;
   void use() override {
-    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(tonari_start(request));
+    EXPECT_OK(tonari_wait(request));
   }
-  void drop() override { EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS); }
+  void drop() override { EXPECT_OK(tonari_request_free(&request)); }
 };
 
 inline MPI_Comm cart_of_all() {
@@ -59,7 +59,7 @@ inline tonari_neighborhood make_near(bool graph) {
       graph ? create_adjacent(MPI_COMM_WORLD, graph_of_all().of[world_rank()], MPI_INFO_NULL, &near)
             : tonari_neighborhood_create_cart(cart_of_all(), t.count(), t.offsets.data(),
                                               MPI_INFO_NULL, &near);
-  EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_OK(code);
   return near;
 }
 
@@ -84,7 +84,7 @@ struct MakeNear : Call {
         bytes_in.data(), static_cast<int>(lists.targets.size()), lists.targets.data(),
         bytes_out.data(), info, &near);
   }
-  void drop() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
+  void drop() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
 };
 
 // On a neighborhood that is new each time, so that everything has to be found out.
@@ -116,7 +116,7 @@ struct Init : Requesting {
                     : buffers.wrong(offsets_of_all(), world_rank(), 2),
               "");
   }
-  void tear_down() override { EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS); }
+  void tear_down() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
 };
 
 struct Once : Init {
@@ -132,7 +132,7 @@ struct Once : Init {
   }
   void use() override {
     if (graph) return;
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(tonari_wait(request));
   }
   void drop() override {
     tonari_wait(request);
@@ -184,7 +184,7 @@ struct MakeVector : Call {
   tonari_vector vector = TONARI_VECTOR_NULL;
   explicit MakeVector(const char* route) : info{{"tonari_route", route}} {}
   int make() override { return data.create(info, &vector); }
-  void drop() override { EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS); }
+  void drop() override { EXPECT_OK(tonari_vector_free(&vector)); }
 };
 
 struct VectorInit : Requesting {
@@ -193,9 +193,7 @@ struct VectorInit : Requesting {
   VectorData data;
   tonari_vector vector = TONARI_VECTOR_NULL;
   VectorInit(bool backwards, const char* tune) : reverse(backwards), info{{"tonari_tune", tune}} {}
-  void set_up() override {
-    EXPECT_EQ(data.create(MPI_INFO_NULL, &vector), TONARI_SUCCESS) << tonari_last_error();
-  }
+  void set_up() override { EXPECT_OK(data.create(MPI_INFO_NULL, &vector)); }
   int make() override {
     tonari_vector_values values{};
     values.type = MPI_DOUBLE;
@@ -204,7 +202,7 @@ struct VectorInit : Requesting {
                    : tonari_vector_forward_init(vector, &values, data.owned.data(),
                                                 data.ghosts.data(), info, &request);
   }
-  void tear_down() override { EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS); }
+  void tear_down() override { EXPECT_OK(tonari_vector_free(&vector)); }
 };
 
 struct VectorOnce : VectorInit {
@@ -232,7 +230,7 @@ struct MakeGrid : Call {
   int make() override {
     return tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid);
   }
-  void drop() override { EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS); }
+  void drop() override { EXPECT_OK(tonari_grid_free(&grid)); }
 };
 
 struct HaloInit : Requesting {
@@ -244,16 +242,14 @@ struct HaloInit : Requesting {
       : shape(small_shape(storage, mapped_ghosts)), info{{"tonari_tune", tune}} {}
   void set_up() override {
     used = false;
-    EXPECT_EQ(tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_grid_create(cart_of_all(), &shape, nullptr, MPI_INFO_NULL, &grid));
   }
   void use() override {
     if (!used || !shape.mapped_ghosts) Requesting::use();  // mapped copies are exchanged in turn
     used = true;
   }
   int make() override { return tonari_grid_exchange_init(grid, 0, info, &request); }
-  void tear_down() override { EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS); }
+  void tear_down() override { EXPECT_OK(tonari_grid_free(&grid)); }
 };
 
 // What the cost model asks of the machine, if nothing is remembered of it.

@@ -54,41 +54,32 @@ class Communicators : public testing::Test {
   }
 
   void make(Objects& o, bool with_requests) {
-    ASSERT_EQ(make_cart_neighborhood(o.cart), TONARI_SUCCESS) << tonari_last_error();
-    ASSERT_EQ(make_adjacent_neighborhood(o.adjacent), TONARI_SUCCESS) << tonari_last_error();
-    ASSERT_EQ(make_vector(o.vector), TONARI_SUCCESS) << tonari_last_error();
-    ASSERT_EQ(make_grid(o.grid), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(make_cart_neighborhood(o.cart));
+    ASSERT_OK(make_adjacent_neighborhood(o.adjacent));
+    ASSERT_OK(make_vector(o.vector));
+    ASSERT_OK(make_grid(o.grid));
     if (!with_requests) return;
     const Info info{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
-    ASSERT_EQ(
-        tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, o.adjacent, info, &o.requests[0]),
-        TONARI_SUCCESS)
-        << tonari_last_error();
-    ASSERT_EQ(tonari_vector_forward_init(o.vector, nullptr, owned, ghosts, info, &o.requests[1]),
-              TONARI_SUCCESS)
-        << tonari_last_error();
-    ASSERT_EQ(
-        tonari_vector_reverse_init(o.vector, nullptr, MPI_SUM, ghosts, owned, info, &o.requests[2]),
-        TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(
+        tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, o.adjacent, info, &o.requests[0]));
+    ASSERT_OK(tonari_vector_forward_init(o.vector, nullptr, owned, ghosts, info, &o.requests[1]));
+    ASSERT_OK(tonari_vector_reverse_init(o.vector, nullptr, MPI_SUM, ghosts, owned, info,
+                                         &o.requests[2]));
   }
   static void free(Objects& o) {
-    for (tonari_request& request : o.requests)
-      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_neighborhood_free(&o.cart), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_neighborhood_free(&o.adjacent), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_vector_free(&o.vector), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_grid_free(&o.grid), TONARI_SUCCESS);
+    for (tonari_request& request : o.requests) EXPECT_OK(tonari_request_free(&request));
+    EXPECT_OK(tonari_neighborhood_free(&o.cart));
+    EXPECT_OK(tonari_neighborhood_free(&o.adjacent));
+    EXPECT_OK(tonari_vector_free(&o.vector));
+    EXPECT_OK(tonari_grid_free(&o.grid));
   }
   // One exchange of each request, with values that differ per rank and round.
   void run(Objects& o, int round) {
     from = 100 * round + world_rank();
     for (int k = 0; k < 4; ++k) owned[k] = 1000 * round + 4 * world_rank() + k;
     for (int k = 0; k < 2; ++k) {
-      ASSERT_EQ(tonari_start(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS)
-          << tonari_last_error();
-      ASSERT_EQ(tonari_wait(o.requests[static_cast<std::size_t>(k)]), TONARI_SUCCESS)
-          << tonari_last_error();
+      ASSERT_OK(tonari_start(o.requests[static_cast<std::size_t>(k)]));
+      ASSERT_OK(tonari_wait(o.requests[static_cast<std::size_t>(k)]));
     }
     EXPECT_EQ(to, 100 * round + left);
     EXPECT_EQ(ghosts[0], 1000 * round + 4 * right);
@@ -151,7 +142,7 @@ TEST_F(Communicators, ThatHaveNoTagsLeftGetAnother) {
   constexpr int tags = 40;
   limit_tags(tags);
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(make_adjacent_neighborhood(near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_OK(make_adjacent_neighborhood(near));
   limit_tags(0);
   const Live before = live();
   std::vector<int> out(3 * tags), in(3 * tags, -1);
@@ -161,25 +152,23 @@ TEST_F(Communicators, ThatHaveNoTagsLeftGetAnother) {
     const Info info{{"tonari_tune", "off"}, {"tonari_channel", channel}};
     return tonari_alltoall_init(&out[k], 1, MPI_INT, &in[k], 1, MPI_INT, near, info, &requests[k]);
   };
-  ASSERT_EQ(init(0, "p2p-packed"), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_OK(init(0, "p2p-packed"));
   const bool early = world_rank() % 2 == 0;  // they wait for the others from here on
   if (early) {
-    EXPECT_EQ(tonari_start(requests[0]), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(tonari_start(requests[0]));
   }
   for (std::size_t k = 1; k < requests.size(); ++k)
-    ASSERT_EQ(init(k, k % 2 ? "shared" : "p2p-packed"), TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(init(k, k % 2 ? "shared" : "p2p-packed"));
   if (!early) {
-    EXPECT_EQ(tonari_start(requests[0]), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(tonari_start(requests[0]));
   }
-  EXPECT_EQ(tonari_startall(static_cast<int>(requests.size()) - 1, &requests[1]), TONARI_SUCCESS)
-      << tonari_last_error();
-  EXPECT_EQ(tonari_waitall(static_cast<int>(requests.size()), requests.data()), TONARI_SUCCESS)
-      << tonari_last_error();
+  EXPECT_OK(tonari_startall(static_cast<int>(requests.size()) - 1, &requests[1]));
+  EXPECT_OK(tonari_waitall(static_cast<int>(requests.size()), requests.data()));
   for (std::size_t k = 0; k < in.size(); ++k)
     EXPECT_EQ(in[k], 1000 * left + static_cast<int>(k)) << k;
   EXPECT_GE(live().communicators - before.communicators, 2) << "the tags have not run out";
-  for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  for (tonari_request& request : requests) EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // The program's error handler is neither called nor changed.
@@ -219,7 +208,7 @@ TEST_F(Communicators, ThatAreUsedUpAreErrorsOnAllRanks) {
 // MPI's own collective needs one; without it there are other ways, unless it is asked for.
 TEST_F(Communicators, NativeNeedsOne) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(make_adjacent_neighborhood(near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_OK(make_adjacent_neighborhood(near));
   refuse_communicators(true);
   for (const char* algorithm : {"native", "auto"}) {
     tonari_request request = TONARI_REQUEST_NULL;
@@ -230,26 +219,24 @@ TEST_F(Communicators, NativeNeedsOne) {
         << tonari_last_error();
     if (forced) continue;
     from = 7 + world_rank();
-    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_start(request));
+    EXPECT_OK(tonari_wait(request));
     EXPECT_EQ(to, 7 + left);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   }
   refuse_communicators(false);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // A contest needs one for a while only.
 TEST_F(Communicators, ThatAContestMadeAreFreedWhenAnotherWins) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(make_adjacent_neighborhood(near), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_OK(make_adjacent_neighborhood(near));
   const Live before = live();
   std::vector<tonari_request> requests(4);
   for (tonari_request& request : requests) {
     const Info info{{"tonari_tune", "measure"}};
-    ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, info, &request));
   }
   const bool native_won = std::any_of(requests.begin(), requests.end(), [](tonari_request request) {
     tonari_request_info info;
@@ -257,8 +244,8 @@ TEST_F(Communicators, ThatAContestMadeAreFreedWhenAnotherWins) {
     return std::string(info.algorithm) == "native";
   });
   EXPECT_EQ(live().communicators - before.communicators, native_won ? 1 : 0);
-  for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  for (tonari_request& request : requests) EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 }  // namespace

@@ -71,13 +71,11 @@ TEST_F(OnANetwork, HotSpot) {
   Graph graph = make_graph(world_size(), star(world_size(), 1, true));
   graph.name = "hot spot";
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
   for (Operation op : {Operation::alltoallv, Operation::allgather})
     exchange(near, graph, op, {4, 3, gathers(op), !gathers(op), 8},
              {"tree", gathers(op) ? "p2p-packed" : "p2p-typed"}, Applies::always, common);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // Blocks pass through a few ranks only, and their sizes are asked for before the contest; the
@@ -90,12 +88,10 @@ TEST_F(OnANetwork, MeasuredWhereSomeRanksPassBlocksOn) {
   Graph graph = make_graph(world_size(), star(world_size(), 1, true));
   graph.name = "hot spot";
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
   exchange(near, graph, Operation::alltoall, {4, 3, true, false, 8}, {"tree", "auto", "measure"},
            Applies::always, common);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
   unsetenv("TONARI_TUNE_SECONDS");
 }
 
@@ -129,8 +125,7 @@ TEST_F(OnANetwork, IrregularPattern) {
                                                    : Applies::always;
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     const Info info{{"tonari_algorithm", algorithm}};
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], info, &near), TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], info, &near));
     for (Operation op : {Operation::alltoallv, Operation::allgatherv}) {
       if (!exchange(near, graph, op, {4, 9, false, gathers(op), 8},
                     {algorithm, random_channel(common)}, applies, common))
@@ -138,11 +133,11 @@ TEST_F(OnANetwork, IrregularPattern) {
       Random random(common());
       Buffers b = make_buffers(random, graph, world_rank(), op, {4, 9, true, false, 8});
       b.prepare(world_rank(), 1);
-      EXPECT_EQ(call(op, b.out, b.in, near), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(call(op, b.out, b.in, near));
       EXPECT_EQ(b.wrong(graph, world_rank(), 1), "") << algorithm << ", " << name(op) << " at once";
       b.out.free_types(), b.in.free_types();
     }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
 }
 
@@ -157,14 +152,12 @@ TEST_F(OnANetwork, Measured) {
     Nodes::set(k % 2 ? "1,2" : "");
     Graph graph = random_graph(common, world_size());
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
     const Operation op = all_operations[k];
     for (const char* tune : {"measure", "auto"})
       exchange(near, graph, op, {4, 30, form(op) == 0, form(op) != 0, 8}, {"auto", "auto", tune},
                Applies::always, common);
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
   unsetenv("TONARI_TUNE_SECONDS");
 }

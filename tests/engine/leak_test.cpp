@@ -22,10 +22,8 @@ class Leaks : public testing::Test {
 
   tonari_neighborhood neighborhood() {
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(
-        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near),
-        TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(
+        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near));
     return near;
   }
   void request(tonari_neighborhood near, int k) {
@@ -34,13 +32,12 @@ class Leaks : public testing::Test {
                     {"tonari_channel", channel_names[k / 2 % std::size(channel_names)]},
                     {"tonari_tune", "off"}};
     tonari_request made = TONARI_REQUEST_NULL;
-    ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(init(Operation::alltoall, out, in, near, info, &made));
     if (k % 3 == 0) {
-      EXPECT_EQ(tonari_start(made), TONARI_SUCCESS);
-      EXPECT_EQ(tonari_wait(made), TONARI_SUCCESS);
+      EXPECT_OK(tonari_start(made));
+      EXPECT_OK(tonari_wait(made));
     }
-    EXPECT_EQ(tonari_request_free(&made), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&made));
   }
   // step(k) some times to warm up and then many times more.
   template <class Step>
@@ -115,10 +112,9 @@ TEST_F(Leaks, RequestsThatOutliveTheirNeighborhoodFreeIt) {
     tonari_neighborhood near = neighborhood();
     const Info info{{"tonari_tune", "off"}, {"tonari_algorithm", "torus"}};
     tonari_request made = TONARI_REQUEST_NULL;
-    ASSERT_EQ(init(Operation::alltoall, out, in, near, info, &made), TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(init(Operation::alltoall, out, in, near, info, &made));
     tonari_neighborhood_free(&near);
-    EXPECT_EQ(tonari_request_free(&made), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&made));
   });
 }
 
@@ -141,8 +137,7 @@ class LeaksOfGraphs : public Leaks {
   }
   tonari_neighborhood graph_neighborhood() {
     tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &made), TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &made));
     return made;
   }
   void graph_request(tonari_neighborhood made, int k, bool keeps_neighborhood = true) {
@@ -155,17 +150,17 @@ class LeaksOfGraphs : public Leaks {
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(b.op, b.out, b.in, made, info, &request);
     if (!keeps_neighborhood) {
-      EXPECT_EQ(tonari_neighborhood_free(&made), TONARI_SUCCESS);
+      EXPECT_OK(tonari_neighborhood_free(&made));
     }
     EXPECT_TRUE(code == TONARI_SUCCESS ||
                 (code == TONARI_ERR_ALGORITHM && k % 7 != 0 && k % 7 != 2))
         << tonari_last_error();
     if (code != TONARI_SUCCESS) return;
     b.prepare(rank, k);
-    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_start(request));
+    EXPECT_OK(tonari_wait(request));
     EXPECT_EQ(b.wrong(graph, rank, k), "");
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   }
 
   Graph graph;
@@ -216,7 +211,7 @@ TEST_F(LeaksOfGraphs, FailedCalls) {
     const Info info{{"tonari_tune", "off"}};
     EXPECT_EQ(init(wrong.op, wrong.out, wrong.in, made, info, &request) == TONARI_SUCCESS,
               world_size() == 1);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   });
   tonari_neighborhood_free(&made);
 }

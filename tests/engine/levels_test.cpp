@@ -23,7 +23,7 @@ class Levels : public testing::Test {
     arm();
     const int code = work();
     const Counts counts = disarm();
-    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(code);
     return counts;
   }
   Counts one_shot(WeightedRing::Data& d, int round) {
@@ -59,7 +59,7 @@ TEST_F(Levels, Sizes) {
   const Counts init =
       counted([&] { return alltoallv_init(d, near, Info{{"tonari_tune", "off"}}, &request); });
   EXPECT_EQ(init.collectives, 2) << "no sizes are exchanged";
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
 }
 
 TEST_F(Levels, SharedMemoryIsConnectedOnce) {
@@ -134,7 +134,7 @@ class EqualSizes : public Levels {
     EXPECT_EQ(sends, 0) << "sizes are exchanged";
     const std::string text = tonari_request_describe(request);
     EXPECT_NE(text.find(" 8 bytes per block\n"), std::string::npos) << text;
-    EXPECT_EQ(tonari_start(request) | tonari_wait(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_start(request) | tonari_wait(request));
     int received = 0;
     tonari_neighborhood_degrees(near, &received, nullptr);
     std::vector<int> sources(received);
@@ -143,7 +143,7 @@ class EqualSizes : public Levels {
       const int source = k / 2 < received ? sources[k / 2] : MPI_PROC_NULL;
       EXPECT_EQ(in[k], source == MPI_PROC_NULL ? -1 : source) << "element " << k;
     }
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
   }
 };
 
@@ -152,11 +152,9 @@ TEST_F(EqualSizes, WithARankThatHasNoEdges) {
   std::vector<int> others;
   for (int r = 1; r < lonely; ++r) others.push_back(r);
   const int in = rank != center && rank != lonely, out = rank == center ? lonely - 1 : 0;
-  ASSERT_EQ(
-      tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, in, &center, MPI_UNWEIGHTED, out,
-                                          others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
-      TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, in, &center, MPI_UNWEIGHTED, out,
+                                                others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                                &near));
   for (bool gathers : {false, true}) expect_no_exchange(gathers);
 }
 
@@ -165,8 +163,7 @@ TEST_F(EqualSizes, OnAMesh) {
     Topology mesh = torus_of_all(d);
     mesh.periods.assign(d, 0);
     MPI_Comm cart = make_cart(mesh);
-    ASSERT_EQ(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &near), TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(tonari_neighborhood_create_from_comm(cart, MPI_INFO_NULL, &near));
     MPI_Comm_free(&cart);
     for (bool gathers : {false, true}) expect_no_exchange(gathers);
     tonari_neighborhood_free(&near);
@@ -178,17 +175,14 @@ TEST_F(EqualSizes, AnAgreementIsNotJumpedTo) {
   const int rank = world_rank(), ranks = world_size(), next = (rank + 1) % (ranks - 1),
             before = (rank + ranks - 2) % (ranks - 1);
   const int edges = rank < ranks - 1;  // a ring, and the last rank
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, edges, &before, MPI_UNWEIGHTED,
-                                                edges, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, edges, &before, MPI_UNWEIGHTED,
+                                                edges, &next, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                                &near));
   std::vector<int> out(ranks, rank), in(ranks, -1);
   const MPI_Aint place = 0;
   const int sent = 1 + rank, received = 1 + before;
-  EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &received, &place,
-                             MPI_INT, near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  EXPECT_OK(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &received, &place,
+                             MPI_INT, near));
   for (int k = 0; k < ranks; ++k) EXPECT_EQ(in[k], edges && k < received ? before : -1);
   const int wrong = rank == 0 ? received - 1 : received;
   EXPECT_EQ(tonari_alltoallv(out.data(), &sent, &place, MPI_INT, in.data(), &wrong, &place, MPI_INT,
@@ -228,10 +222,10 @@ TEST_F(Levels, NothingIsLeftBehind) {
     one_shot(d, 0);
     if (k % 3 == 0) one_shot(e, 1);
     tonari_request request = TONARI_REQUEST_NULL;
-    EXPECT_EQ(ialltoallv(d, near, &request), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(ialltoallv(d, near, &request));
     if (k % 2) tonari_neighborhood_free(&near);
-    EXPECT_EQ(tonari_wait(request), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_wait(request));
+    EXPECT_OK(tonari_request_free(&request));
     tonari_neighborhood_free(&near);
   }
   const Live after = live();

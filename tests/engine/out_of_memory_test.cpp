@@ -63,7 +63,7 @@ class ShortOfMemory : public testing::Test {
   static long allocations_of(Call& call) {
     call.set_up();
     fail_allocation(0);
-    EXPECT_EQ(call.make(), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(call.make());
     const long taken = allocations();
     call.use();
     call.drop();
@@ -87,7 +87,7 @@ class ShortOfMemory : public testing::Test {
       call.use();
       call.drop();
     }
-    EXPECT_EQ(call.make(), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(call.make());
     call.use();
     call.drop();
     call.tear_down();
@@ -177,7 +177,7 @@ TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
     fail_allocation(0);
     if (everywhere(code == TONARI_SUCCESS)) {
       tonari_request_info info;
-      EXPECT_EQ(tonari_request_get_info(call.request, &info), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_get_info(call.request, &info));
       const bool model = std::string(info.reason) == "model";
       const bool says = std::string(tonari_request_describe(call.request))
                             .find("nothing was measured: out of memory") != std::string::npos;

@@ -95,9 +95,7 @@ class ProgressByThread : public testing::Test {
     const Info info{
         {"tonari_progress", progress}, {"tonari_tune", "off"}, {"tonari_algorithm", "torus"}};
     tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
-    EXPECT_EQ(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &made),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &made));
     return made;
   }
   Topology t;
@@ -110,18 +108,17 @@ class ProgressByThread : public testing::Test {
 TEST_F(ProgressByThread, BlocksAreForwardedWhileTheProgramIsElsewhere) {
   Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request));
   for (int round = 0; round < world_size(); ++round) {
     b.prepare(rank, round);
-    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_start(request));
     const int code = rank == round ? TONARI_SUCCESS : tonari_wait(request);
-    EXPECT_EQ(code, TONARI_SUCCESS);
+    EXPECT_OK(code);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int done = 0; !done;) EXPECT_EQ(tonari_test(request, &done), TONARI_SUCCESS);
+    for (int done = 0; !done;) EXPECT_OK(tonari_test(request, &done));
     EXPECT_EQ(b.wrong(t, rank, round), "");
   }
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
 }
 
 TEST_F(ProgressByThread, IsThereOnlyWhileItIsAskedFor) {
@@ -130,37 +127,33 @@ TEST_F(ProgressByThread, IsThereOnlyWhileItIsAskedFor) {
           c = random_buffers(Operation::allgather, t.count(), 8, 2);
   tonari_request plain = TONARI_REQUEST_NULL, first = TONARI_REQUEST_NULL,
                  second = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(b.op, b.out, b.in, near, MPI_INFO_NULL, &plain), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(init(b.op, b.out, b.in, near, MPI_INFO_NULL, &plain));
   EXPECT_EQ(threads(), before);
-  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &first), TONARI_SUCCESS)
-      << tonari_last_error();
-  ASSERT_EQ(init(c.op, c.out, c.in, driven, MPI_INFO_NULL, &second), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &first));
+  ASSERT_OK(init(c.op, c.out, c.in, driven, MPI_INFO_NULL, &second));
   EXPECT_EQ(threads(), before + 1) << "one for both";
-  EXPECT_EQ(tonari_request_free(&first), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&first));
   EXPECT_EQ(threads(), before + 1);
-  EXPECT_EQ(tonari_request_free(&second), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&second));
   EXPECT_EQ(threads(), before);
-  EXPECT_EQ(tonari_request_free(&plain), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&plain));
 }
 
 TEST_F(ProgressByThread, StartToWaitAllocatesNothing) {
   Buffers b = random_buffers(Operation::alltoall, t.count(), 48, 1);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(init(b.op, b.out, b.in, driven, MPI_INFO_NULL, &request));
   for (int round = 0; round < 3; ++round) {
     b.prepare(rank, round);
     arm();
     const int codes = tonari_start(request) | tonari_wait(request);
     const Counts counts = disarm();
-    EXPECT_EQ(codes, TONARI_SUCCESS);
+    EXPECT_OK(codes);
     EXPECT_EQ(counts.collectives, 0) << counts.first;
     EXPECT_EQ(counts.allocations, 0);
     EXPECT_EQ(b.wrong(t, rank, round), "");
   }
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
 }
 
 TEST_F(ProgressByThread, OneShotCallsToo) {
@@ -172,13 +165,12 @@ TEST_F(ProgressByThread, OneShotCallsToo) {
   for (int round = 0; round < 2; ++round) {
     for (int k = 0; k < 4; ++k) {
       all[k].prepare(rank, round);
-      EXPECT_EQ(icall(all[k].op, all[k].out, all[k].in, driven, &requests[k]), TONARI_SUCCESS)
-          << tonari_last_error();
+      EXPECT_OK(icall(all[k].op, all[k].out, all[k].in, driven, &requests[k]));
     }
-    EXPECT_EQ(tonari_waitall(4, requests.data()), TONARI_SUCCESS);
+    EXPECT_OK(tonari_waitall(4, requests.data()));
     for (int k = 0; k < 4; ++k) {
       EXPECT_EQ(all[k].wrong(t, rank, round), "");
-      EXPECT_EQ(tonari_request_free(&requests[k]), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_free(&requests[k]));
     }
   }
 }

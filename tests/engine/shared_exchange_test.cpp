@@ -34,19 +34,15 @@ Graph graph_of(const Topology& grid) {
 tonari_neighborhood on_grid(const Topology& grid) {
   MPI_Comm cart = make_cart(grid);
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  EXPECT_EQ(tonari_neighborhood_create_cart(cart, grid.count(), grid.offsets.data(), MPI_INFO_NULL,
-                                            &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  EXPECT_OK(tonari_neighborhood_create_cart(cart, grid.count(), grid.offsets.data(), MPI_INFO_NULL,
+                                            &near));
   MPI_Comm_free(&cart);
   return near;
 }
 
 tonari_neighborhood on_graph(const Graph& graph) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  EXPECT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  EXPECT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
   return near;
 }
 
@@ -63,19 +59,19 @@ class SharedExchange : public GraphExchange {
     const int code = init(op, c.b.out, c.b.in, near, shared_info(algorithm, views), &c.request);
     c.b.out.free_types(), c.b.in.free_types();
     if (code == TONARI_ERR_ALGORITHM) return false;
-    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(code);
     if (code != TONARI_SUCCESS) return false;
     for (; c.round < 3; ++c.round) {
       c.b.prepare(c.rank, c.round);
-      EXPECT_EQ(tonari_start(c.request), TONARI_SUCCESS) << tonari_last_error();
-      EXPECT_EQ(complete(c.request, (c.rank + c.round) % 2), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(tonari_start(c.request));
+      EXPECT_OK(complete(c.request, (c.rank + c.round) % 2));
       if (views)
         look(c);
       else
         EXPECT_EQ(c.b.wrong(graph, c.rank, c.round), "") << "round " << c.round << "\n"
                                                          << tonari_request_describe(c.request);
     }
-    EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&c.request));
     ++ran[algorithm];
     return true;
   }
@@ -108,7 +104,7 @@ TEST_F(SharedExchange, OnGridsThatSpanNodes) {
     tonari_neighborhood near = on_grid(grid);
     for (const char* algorithm : {"linear", "torus", "torus-direct", "irecv"})
       run_all(near, graph, algorithm);
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
   for (const char* algorithm : {"linear", "torus", "torus-direct", "irecv"})
     EXPECT_GT(ran[algorithm], 0) << algorithm;
@@ -124,7 +120,7 @@ TEST_F(SharedExchange, OnGraphsThatSpanNodes) {
     for (const char* algorithm :
          {"linear", "coloring", "tree", "node-aware", "common-neighborhood"})
       run_all(near, graph, algorithm);
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
   EXPECT_GT(ran["linear"], 0);
   if (world_size() > 3 && !few()) {
@@ -138,10 +134,8 @@ TEST_F(SharedExchange, SaysHowManyMessagesGoWhichWay) {
   tonari_neighborhood near = on_graph(graph);
   std::vector<int> out(static_cast<std::size_t>(world_size())), in(out.size());
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near,
-                                 shared_info("linear", false), &request),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near,
+                                 shared_info("linear", false), &request));
   const int partner = world_rank() ^ 1, here = partner < world_size(),
             away = world_size() - 1 - here;
   std::string ways;
@@ -150,8 +144,8 @@ TEST_F(SharedExchange, SaysHowManyMessagesGoWhichWay) {
   EXPECT_NE(std::string(tonari_request_describe(request)).find(sends), std::string::npos)
       << sends << "\n"
       << tonari_request_describe(request);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // ---- several at once
@@ -176,10 +170,8 @@ class SharedMix : public SharedExchange {
     Random random(common() + static_cast<unsigned>(world_rank()));
     item.b = make_buffers(random, item.graph, world_rank(), op,
                           {4, bytes / 4, form(op) == 0 || gathers(op), form(op) != 0, 5});
-    EXPECT_EQ(
-        init(op, item.b.out, item.b.in, item.near, shared_info("linear", false), &item.request),
-        TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(
+        init(op, item.b.out, item.b.in, item.near, shared_info("linear", false), &item.request));
     item.b.out.free_types(), item.b.in.free_types();
     return item;
   }
@@ -204,23 +196,23 @@ TEST_F(SharedMix, InAnyOrderOnEveryRank) {
     for (int exchange = 0; exchange < 4; ++exchange) {
       for (const std::size_t k : shuffled(items.size(), own)) {
         items[k].b.prepare(world_rank(), exchange);
-        EXPECT_EQ(tonari_start(items[k].request), TONARI_SUCCESS) << tonari_last_error();
+        EXPECT_OK(tonari_start(items[k].request));
       }
       for (Item& item : items)
         if (exchange == 2 && neighborhoods_first) {
-          EXPECT_EQ(tonari_neighborhood_free(&item.near), TONARI_SUCCESS);
+          EXPECT_OK(tonari_neighborhood_free(&item.near));
         }
       for (const std::size_t k : shuffled(items.size(), own)) {
-        EXPECT_EQ(tonari_wait(items[k].request), TONARI_SUCCESS) << tonari_last_error();
+        EXPECT_OK(tonari_wait(items[k].request));
         EXPECT_EQ(items[k].b.wrong(items[k].graph, world_rank(), exchange), "")
             << items[k].graph.name;
       }
     }
     for (const std::size_t k : shuffled(items.size(), own))
-      EXPECT_EQ(tonari_request_free(&items[k].request), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(tonari_request_free(&items[k].request));
     for (Item& item : items)
       if (!neighborhoods_first) {
-        EXPECT_EQ(tonari_neighborhood_free(&item.near), TONARI_SUCCESS);
+        EXPECT_OK(tonari_neighborhood_free(&item.near));
       }
   }
 }
@@ -239,22 +231,20 @@ TEST_F(SharedMix, WhoFreesAtOnceIsNotMissed) {
               regular_side(random, Style::plain, world_size() - 1, 8),
               {}};
     tonari_request request = TONARI_REQUEST_NULL;
-    EXPECT_EQ(init(b.op, b.out, b.in, near, shared_info("linear", false, "0.000000001"), &request),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(init(b.op, b.out, b.in, near, shared_info("linear", false, "0.000000001"), &request));
     b.prepare(world_rank(), round);
     if (pick(own, 0, 1)) std::this_thread::sleep_for(std::chrono::microseconds(pick(own, 0, 300)));
-    EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_start(request));
     const int code = tonari_wait(request);
     EXPECT_EQ(code, TONARI_SUCCESS) << "round " << round << ": " << tonari_last_error();
     if (code == TONARI_SUCCESS) {
       EXPECT_EQ(b.wrong(graph, world_rank(), round), "");
     }
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
     failed = code != TONARI_SUCCESS;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   }
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // While one is waited for the others go on; that one of them failed is said by its own wait, not by
@@ -276,34 +266,28 @@ TEST_F(SharedMix, AFailureIsThatOfItsOwnRequest) {
                {}};
   tonari_request failing = TONARI_REQUEST_NULL, well = TONARI_REQUEST_NULL,
                  later = TONARI_REQUEST_NULL;
-  ASSERT_EQ(init(bad.op, bad.out, bad.in, near_all, shared_info("linear", false, "0.02"), &failing),
-            TONARI_SUCCESS)
-      << tonari_last_error();
-  ASSERT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &well),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(
+      init(bad.op, bad.out, bad.in, near_all, shared_info("linear", false, "0.02"), &failing));
+  ASSERT_OK(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &well));
   bad.prepare(rank, 0), good.prepare(rank, 0);
   if (rank == 2) {
-    EXPECT_EQ(tonari_request_free(&failing), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&failing));
   } else
-    EXPECT_EQ(tonari_start(failing), TONARI_SUCCESS);
+    EXPECT_OK(tonari_start(failing));
   if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_EQ(tonari_start(well), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_wait(well), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_OK(tonari_start(well));
+  EXPECT_OK(tonari_wait(well));
   EXPECT_EQ(good.wrong(pair, rank, 0), "");
-  EXPECT_EQ(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &later),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  EXPECT_OK(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &later));
   if (rank != 2)
     for (int time = 0; time < 2; ++time) {
       EXPECT_EQ(tonari_wait(failing), TONARI_ERR_PEER);
       EXPECT_NE(std::string(tonari_last_error()).find(" has freed its request"), std::string::npos)
           << tonari_last_error();
     }
-  for (tonari_request* request : {&failing, &well, &later})
-    EXPECT_EQ(tonari_request_free(request), TONARI_SUCCESS) << tonari_last_error();
-  EXPECT_EQ(tonari_neighborhood_free(&near_pair), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_neighborhood_free(&near_all), TONARI_SUCCESS);
+  for (tonari_request* request : {&failing, &well, &later}) EXPECT_OK(tonari_request_free(request));
+  EXPECT_OK(tonari_neighborhood_free(&near_pair));
+  EXPECT_OK(tonari_neighborhood_free(&near_all));
 }
 
 // ---- from start to wait
@@ -322,7 +306,7 @@ class SharedStartToWait : public SharedExchange {
     while (by_test && !flag) codes |= tonari_test(request, &flag);
     if (!by_test) codes |= tonari_wait(request);
     Counts counts = disarm();
-    EXPECT_EQ(codes, TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(codes);
     counts.calls += start.calls, counts.allocations += start.allocations,
         counts.collectives += start.collectives;
     counts.setups += start.setups, counts.sends += start.sends;
@@ -343,9 +327,7 @@ TEST_F(SharedStartToWait, NoCallOfMpiAndNoAllocationOnTheNode) {
                 regular_side(random, Style::plain, n, bytes),
                 regular_side(random, Style::plain, n, bytes),
                 {}}};
-      ASSERT_EQ(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request),
-                TONARI_SUCCESS)
-          << tonari_last_error();
+      ASSERT_OK(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request));
       for (; c.round < 4; ++c.round) {
         c.b.prepare(c.rank, c.round);
         const Counts counts = counted(c.request, c.round % 2);
@@ -357,12 +339,12 @@ TEST_F(SharedStartToWait, NoCallOfMpiAndNoAllocationOnTheNode) {
           EXPECT_EQ(c.b.wrong(graph, c.rank, c.round), "");
       }
       tonari_request_info about;
-      EXPECT_EQ(tonari_request_get_info(c.request, &about), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_get_info(c.request, &about));
       EXPECT_EQ(about.messages, n) << "messages through whatever channel";
       EXPECT_STREQ(about.channel, "shared");
-      EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_free(&c.request));
     }
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 // Where others must be waited for the MPI is looked at now and then, but never to set anything up.
@@ -383,9 +365,7 @@ TEST_F(SharedStartToWait, NoAllocationAndNoCollectiveInMixedPlans) {
                   regular_side(random, Style::vector, grid.count(), bytes),
                   {}};
         tonari_request request = TONARI_REQUEST_NULL;
-        ASSERT_EQ(init(b.op, b.out, b.in, near, shared_info(algorithm, false), &request),
-                  TONARI_SUCCESS)
-            << tonari_last_error();
+        ASSERT_OK(init(b.op, b.out, b.in, near, shared_info(algorithm, false), &request));
         for (int round = 0; round < 3; ++round) {
           b.prepare(world_rank(), round);
           const Counts counts = counted(request, round % 2);
@@ -394,9 +374,9 @@ TEST_F(SharedStartToWait, NoAllocationAndNoCollectiveInMixedPlans) {
           EXPECT_EQ(counts.setups, 0) << counts.first;
           EXPECT_EQ(b.wrong(graph, world_rank(), round), "");
         }
-        EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+        EXPECT_OK(tonari_request_free(&request));
       }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
 }
 
@@ -426,9 +406,7 @@ TEST_F(SharedReuse, AMillionStarts) {
               regular_side(random, Style::plain, 1, 8),
               regular_side(random, Style::plain, 1, 8),
               {}}};
-    ASSERT_EQ(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request));
     const double begin = cpu_seconds();
     int codes = 0;
     for (int k = 0; k < starts / (views ? 10 : 1) && codes == TONARI_SUCCESS; ++k) {
@@ -442,11 +420,11 @@ TEST_F(SharedReuse, AMillionStarts) {
       else
         ASSERT_EQ(c.b.wrong(graph, c.rank, k), "") << k;
     }
-    EXPECT_EQ(codes, TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(codes);
     EXPECT_LT(cpu_seconds() - begin, 20);
-    EXPECT_EQ(tonari_request_free(&c.request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&c.request));
   }
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 }  // namespace

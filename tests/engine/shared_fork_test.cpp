@@ -76,13 +76,13 @@ TEST_P(SharedFork, DoesNotLeaveForItsParent) {
 // What only a rank can do is refused.
 TEST(SharedForkRefuses, WhatOnlyARankCanDo) {
   RingExchange& ring = owner().emplace(RingExchange::Kind::shared, "10");
-  EXPECT_EQ(ring.start(0), TONARI_SUCCESS);
+  EXPECT_OK(ring.start(0));
   std::fflush(nullptr);
   if (const pid_t child = fork(); child != 0)
     expect_well(child);
   else
     _exit(world_size() > 1 && tonari_wait(ring.request(0)) != TONARI_ERR_ARGUMENT);
-  EXPECT_EQ(tonari_wait(ring.request(0)), TONARI_SUCCESS);
+  EXPECT_OK(tonari_wait(ring.request(0)));
   EXPECT_EQ(ring.wrong(0), 0);
   owner().reset();
 }

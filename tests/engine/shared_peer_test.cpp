@@ -20,7 +20,7 @@ class SharedPeer : public testing::TestWithParam<Kind> {
       GTEST_SKIP() << "who only sends misses nobody";
     for (std::unique_ptr<RingExchange>& ring : rings_) {
       ring = std::make_unique<RingExchange>(GetParam(), "0.02");
-      EXPECT_EQ(ring->run(0), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(ring->run(0));
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -32,11 +32,10 @@ class SharedPeer : public testing::TestWithParam<Kind> {
     const bool leaves = world_rank() == world_size() - 1;
     if (!leaves) start_all(), wait(requests());
     for (std::unique_ptr<RingExchange>& ring : rings_)
-      EXPECT_EQ(tonari_request_free(&ring->request(1)), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(tonari_request_free(&ring->request(1)));
   }
   void start_all() {
-    for (std::unique_ptr<RingExchange>& ring : rings_)
-      EXPECT_EQ(ring->start(1), TONARI_SUCCESS) << tonari_last_error();
+    for (std::unique_ptr<RingExchange>& ring : rings_) EXPECT_OK(ring->start(1));
   }
   Requests requests() {
     Requests all;
@@ -77,19 +76,19 @@ TEST(SharedPeers, WhatIsWellCanBeWaitedFor) {
   RingExchange left(Kind::shared, "0.02"), well(Kind::shared, "10");
   const bool leaves = world_rank() == world_size() - 1;
   if (leaves) {
-    EXPECT_EQ(tonari_request_free(&left.request(0)), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&left.request(0)));
   } else {
-    EXPECT_EQ(left.start(0) | well.start(0), TONARI_SUCCESS);
+    EXPECT_OK(left.start(0) | well.start(0));
     const tonari_request both[] = {left.request(0), well.request(0)};
     EXPECT_EQ(tonari_waitall(2, both), TONARI_ERR_PEER);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const int code = leaves ? well.run(0) : tonari_wait(well.request(0));
-  EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_OK(code);
   EXPECT_EQ(well.wrong(0), 0);
-  EXPECT_EQ(well.start(1), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_OK(well.start(1));
   EXPECT_EQ(tonari_request_free(&well.request(1)), TONARI_ERR_ACTIVE) << "what failed is past";
-  EXPECT_EQ(tonari_wait(well.request(1)), TONARI_SUCCESS) << tonari_last_error();
+  EXPECT_OK(tonari_wait(well.request(1)));
 }
 
 }  // namespace

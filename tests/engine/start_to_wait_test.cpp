@@ -13,10 +13,8 @@ class StartToWait : public testing::Test {
     t = topology;
     MPI_Comm cart = make_cart(t);
     MPI_Comm_rank(cart, &rank);
-    ASSERT_EQ(
-        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near),
-        TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(
+        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near));
     MPI_Comm_free(&cart);
   }
   void TearDown() override { tonari_neighborhood_free(&near); }
@@ -39,7 +37,7 @@ class StartToWait : public testing::Test {
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);
     if (code == TONARI_ERR_ALGORITHM) return -1;
-    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(code);
     if (code != TONARI_SUCCESS) return -1;
     long sent = 0;
     for (int round = 0; round < 2; ++round) {
@@ -48,9 +46,9 @@ class StartToWait : public testing::Test {
       EXPECT_EQ(b.wrong(where, rank, round), "");
     }
     tonari_request_info about;
-    EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_get_info(request, &about));
     EXPECT_EQ(sent, about.messages);
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
     return sent;
   }
 
@@ -67,7 +65,7 @@ class StartToWait : public testing::Test {
     while (by_test && !flag) codes |= tonari_test(request, &flag);
     if (!by_test) codes |= tonari_wait(request);
     const Counts counts = disarm();
-    EXPECT_EQ(codes, TONARI_SUCCESS);
+    EXPECT_OK(codes);
     EXPECT_EQ(counts.collectives, 0) << counts.first;
     EXPECT_EQ(counts.setups, 0) << counts.first;
     EXPECT_EQ(counts.allocations, 0);
@@ -124,12 +122,10 @@ TEST_F(StartToWait, SmallBlocksTakeTwoCalls) {
     for (int bytes : {8, 4000}) {
       Buffers b = plain(Operation::alltoall, bytes);
       tonari_request request = TONARI_REQUEST_NULL;
-      ASSERT_EQ(init(Operation::alltoall, b.out, b.in, near,
-                     Info{{"tonari_algorithm", "linear"},
-                          {"tonari_channel", channel},
-                          {"tonari_tune", "off"}},
-                     &request),
-                TONARI_SUCCESS);
+      ASSERT_OK(init(
+          Operation::alltoall, b.out, b.in, near,
+          Info{{"tonari_algorithm", "linear"}, {"tonari_channel", channel}, {"tonari_tune", "off"}},
+          &request));
       b.prepare(rank, 0);
       const Counts counts = counted_exchange(request, false);
       EXPECT_EQ(b.wrong(t, rank, 0), "");
@@ -137,7 +133,7 @@ TEST_F(StartToWait, SmallBlocksTakeTwoCalls) {
         EXPECT_EQ(counts.calls, 2) << channel;
       else
         EXPECT_GE(counts.calls, 2) << channel;
-      EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+      EXPECT_OK(tonari_request_free(&request));
     }
 }
 
@@ -173,8 +169,7 @@ class StartToWaitOnGraphs : public StartToWait {
   void open_graph(const Edges& edges) {
     rank = world_rank();
     graph = make_graph(world_size(), edges);
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near), TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near));
   }
 
   long messages(Operation op, bool by_rank, const std::string& algorithm,

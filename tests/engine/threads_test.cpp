@@ -57,7 +57,7 @@ class Ring {
 
  private:
   static long value(long rank, long block, long salt) { return 1000 * salt + 10 * rank + block; }
-  static void expect_success(int code) { EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error(); }
+  static void expect_success(int code) { EXPECT_OK(code); }
 
   struct Exchange {
     long out[3] = {}, in[3] = {};

@@ -25,44 +25,36 @@ Info one_sided() {
 }
 
 void run(tonari_request& request) {
-  ASSERT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
-  ASSERT_EQ(tonari_wait(request), TONARI_SUCCESS) << tonari_last_error();
+  ASSERT_OK(tonari_start(request));
+  ASSERT_OK(tonari_wait(request));
 }
 
 void exchange_on_a_neighborhood(MPI_Comm comm) {
   const Ring ring;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(comm, 1, &ring.left, MPI_UNWEIGHTED, 1, &ring.right,
-                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_neighborhood_create_adjacent(comm, 1, &ring.left, MPI_UNWEIGHTED, 1, &ring.right,
+                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
   tonari_request request = TONARI_REQUEST_NULL;
   int from = world_rank(), to = -1;
-  ASSERT_EQ(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, one_sided(), &request),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_alltoall_init(&from, 1, MPI_INT, &to, 1, MPI_INT, near, one_sided(), &request));
   run(request);
   EXPECT_EQ(to, ring.left);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 void exchange_on_a_vector(MPI_Comm comm) {
   const Ring ring;
   const std::int64_t needs[] = {ring.right, ring.left};
   tonari_vector vector = TONARI_VECTOR_NULL;
-  ASSERT_EQ(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector));
   double owned = world_rank(), ghosts[2] = {-1, -1};
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request));
   run(request);
   EXPECT_EQ(ghosts[0], ring.right);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_vector_free(&vector));
 }
 
 void exchange_on_a_grid(MPI_Comm comm) {
@@ -71,14 +63,12 @@ void exchange_on_a_grid(MPI_Comm comm) {
   shape.dims = 1, shape.cells[0] = 4 * world_size(), shape.lower[0] = shape.upper[0] = 1,
   shape.type = MPI_INT;
   tonari_grid grid = TONARI_GRID_NULL;
-  ASSERT_EQ(tonari_grid_create(comm, &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_grid_create(comm, &shape, nullptr, MPI_INFO_NULL, &grid));
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_grid_exchange_init(grid, 0, one_sided(), &request), TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_grid_exchange_init(grid, 0, one_sided(), &request));
   run(request);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_grid_free(&grid));
 }
 
 class WindowsOf : public testing::TestWithParam<void (*)(MPI_Comm)> {
@@ -128,20 +118,16 @@ TEST(WindowsEnd, WithObjectsThatOutliveTheCommunicator) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const std::int64_t needs[] = {ring.right, ring.left};
   tonari_vector vector = TONARI_VECTOR_NULL;
-  ASSERT_EQ(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector));
   double owned = world_rank(), ghosts[2] = {};
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_EQ(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_vector_forward_init(vector, nullptr, &owned, ghosts, one_sided(), &request));
   MPI_Comm_free(&comm);
   EXPECT_GT(Windows::alive(), before);
   run(request);
   EXPECT_EQ(ghosts[1], ring.left);
-  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_vector_free(&vector), TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_vector_free(&vector));
   EXPECT_EQ(Windows::alive(), before);
 }
 

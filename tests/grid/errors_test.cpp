@@ -214,9 +214,8 @@ TEST_F(GridErrors, LocalCellsThatDifferWhereTheyMustNot) {
                  {"rank 0 gave 16 cells in dimension 1", "gave 12"});
   shape.cells[1] = 16;
   tonari_grid grid = TONARI_GRID_NULL;
-  EXPECT_EQ(tonari_grid_create(column, &shape, nullptr, MPI_INFO_NULL, &grid), TONARI_SUCCESS)
-      << tonari_last_error();
-  EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS);
+  EXPECT_OK(tonari_grid_create(column, &shape, nullptr, MPI_INFO_NULL, &grid));
+  EXPECT_OK(tonari_grid_free(&grid));
   MPI_Comm_free(&column);
 }
 
@@ -412,7 +411,7 @@ TEST_F(GridErrors, FreedWhileInUse) {
     expect_everywhere(tonari_grid_free(&grid), TONARI_ERR_ACTIVE,
                       {"in use on rank " + std::to_string(last) + " by 1 request;"});
     if (rank == last) must(tonari_request_free(&requests[1]));
-    EXPECT_EQ(tonari_grid_free(&grid), TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(tonari_grid_free(&grid));
     EXPECT_EQ(grid, TONARI_GRID_NULL);
   }
 }

@@ -1,6 +1,8 @@
 // What this process holds of the system: open descriptors, and mappings of files without a name.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +28,13 @@ inline Held held() {
     now.mappings += line.find("(deleted)") != std::string::npos;
   return now;
 }
+
+// At its end the process holds what it held before.
+class LeavesNothing {
+ public:
+  ~LeavesNothing() { EXPECT_EQ(held(), before); }
+  const Held before = held();
+};
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;  // maps terabytes, and memory of its own now and then

@@ -25,7 +25,7 @@ static_assert(std::is_trivially_copyable_v<FileName>);
 static_assert(!std::is_copy_constructible_v<View> && std::is_nothrow_move_constructible_v<View>);
 
 TEST(MappedFile, IsZeroedAndAligned) {
-  const Held before = held();
+  const LeavesNothing check;
   for (std::size_t size : {page, 4 * page, std::size_t{2} << 20})
     for (std::uint64_t pages : {1, 2, 5}) {
       const File file = of_pages(pages, size);
@@ -40,7 +40,6 @@ TEST(MappedFile, IsZeroedAndAligned) {
                               [](std::byte b) { return b == std::byte{0}; }));
       EXPECT_NE(file->name().number, of_pages(pages, size)->name().number);
     }
-  EXPECT_EQ(held(), before);
 }
 
 TEST(MappedFile, MayBeEmpty) {
@@ -74,17 +73,14 @@ TEST(MappedFile, ShowsTheSameMemoryInEveryOrder) {
 }
 
 TEST(MappedFile, LivesAsLongAsItsViews) {
-  const Held before = held();
-  {
-    File file = of_pages(3);
-    const View one = view(*file, {2, 0, 1}), other = view(*file, {1, 1});
-    EXPECT_EQ(held().descriptors, before.descriptors + 1);
-    file.reset();
-    EXPECT_EQ(held().descriptors, before.descriptors) << "the mappings hold the memory";
-    fill(one, {2, 0, 1}, 3);
-    EXPECT_EQ(wrong(other, {1, 1}, 3), 0u);
-  }
-  EXPECT_EQ(held(), before);
+  const LeavesNothing check;
+  File file = of_pages(3);
+  const View one = view(*file, {2, 0, 1}), other = view(*file, {1, 1});
+  EXPECT_EQ(held().descriptors, check.before.descriptors + 1);
+  file.reset();
+  EXPECT_EQ(held().descriptors, check.before.descriptors) << "the mappings hold the memory";
+  fill(one, {2, 0, 1}, 3);
+  EXPECT_EQ(wrong(other, {1, 1}, 3), 0u);
 }
 
 TEST(MappedFile, TakesOneMappingForEachRun) {
@@ -146,51 +142,45 @@ TEST(MappedFile, TakesNoAddressesBesideItsOwn) {
 
 TEST(MappedFile, ViewsMove) {
   const File file = of_pages(4);
-  const Held before = held();
-  {
-    View a = view(*file, {0, 2}), b = view(*file, {3, 1});
-    fill(b, {3, 1}, 5);
-    std::byte* const at = b.data();
-    a = std::move(b);
-    EXPECT_EQ(a.data(), at);
-    EXPECT_EQ(a.bytes(), 2 * page);
-    EXPECT_FALSE(b);
-    EXPECT_EQ(b.bytes(), 0u);
-    EXPECT_EQ(held().mappings, before.mappings + 2);
-    View& itself = a;
-    a = std::move(itself);
-    EXPECT_EQ(a.data(), at);
-    View c = std::move(a);
-    a = View();
-    EXPECT_EQ(wrong(c, {3, 1}, 5), 0u);
-  }
-  EXPECT_EQ(held(), before);
+  const LeavesNothing check;
+  View a = view(*file, {0, 2}), b = view(*file, {3, 1});
+  fill(b, {3, 1}, 5);
+  std::byte* const at = b.data();
+  a = std::move(b);
+  EXPECT_EQ(a.data(), at);
+  EXPECT_EQ(a.bytes(), 2 * page);
+  EXPECT_FALSE(b);
+  EXPECT_EQ(b.bytes(), 0u);
+  EXPECT_EQ(held().mappings, check.before.mappings + 2);
+  View& itself = a;
+  a = std::move(itself);
+  EXPECT_EQ(a.data(), at);
+  View c = std::move(a);
+  a = View();
+  EXPECT_EQ(wrong(c, {3, 1}, 5), 0u);
 }
 
 TEST(MappedFile, APartOfAViewIsReplaced) {
   const File own = of_pages(6), neighbors = of_pages(4);
-  const Held before = held();
-  {
-    View shown = view(*own, in_order(6));
-    const View again = view(*own, backwards(6)), theirs = view(*neighbors, in_order(4));
-    fill(again, backwards(6), 6);
-    fill(theirs, in_order(4), 7);
-    shown.replace(page, *neighbors, {2 * page, 2 * page});
-    shown.replace(5 * page, *neighbors, {0, page});
-    shown.replace(3 * page, *neighbors, {3 * page, 0});  // nothing
-    const auto from = [&](std::size_t at) { return words_of(shown, at, page)[0]; };
-    EXPECT_EQ(from(0), letter(0, 0, 6));
-    EXPECT_EQ(from(1), letter(2, 0, 7));
-    EXPECT_EQ(from(2), letter(3, 0, 7));
-    EXPECT_EQ(from(3), letter(3, 0, 6));
-    EXPECT_EQ(from(5), letter(0, 0, 7));
-    words_of(shown, 2, page)[1] = 12345;
-    EXPECT_EQ(words_of(theirs, 3, page)[1], 12345u);
-    EXPECT_EQ(wrong(again, backwards(6), 6), 0u) << "what is hidden there is untouched";
-    shown.replace(0, *own, {0, 6 * page});
-    EXPECT_EQ(wrong(shown, in_order(6), 6), 0u);
-  }
-  EXPECT_EQ(held(), before);
+  const LeavesNothing check;
+  View shown = view(*own, in_order(6));
+  const View again = view(*own, backwards(6)), theirs = view(*neighbors, in_order(4));
+  fill(again, backwards(6), 6);
+  fill(theirs, in_order(4), 7);
+  shown.replace(page, *neighbors, {2 * page, 2 * page});
+  shown.replace(5 * page, *neighbors, {0, page});
+  shown.replace(3 * page, *neighbors, {3 * page, 0});  // nothing
+  const auto from = [&](std::size_t at) { return words_of(shown, at, page)[0]; };
+  EXPECT_EQ(from(0), letter(0, 0, 6));
+  EXPECT_EQ(from(1), letter(2, 0, 7));
+  EXPECT_EQ(from(2), letter(3, 0, 7));
+  EXPECT_EQ(from(3), letter(3, 0, 6));
+  EXPECT_EQ(from(5), letter(0, 0, 7));
+  words_of(shown, 2, page)[1] = 12345;
+  EXPECT_EQ(words_of(theirs, 3, page)[1], 12345u);
+  EXPECT_EQ(wrong(again, backwards(6), 6), 0u) << "what is hidden there is untouched";
+  shown.replace(0, *own, {0, 6 * page});
+  EXPECT_EQ(wrong(shown, in_order(6), 6), 0u);
 }
 
 TEST(MappedFile, HasWholePagesAndAnEnd) {
@@ -239,20 +229,17 @@ TEST(MappedFile, FirstTouchesTakeNoPageFault) {
 
 TEST(MappedFile, CarriesBothWays) {
   Child child([](Line& line) {
-    const Held before = held();
-    {
-      File file = MappedFile::open(line.hear<FileName>());
-      EXPECT_EQ(file->bytes(), 7 * page);
-      const View shown = view(*file, {6, 0, 6, 3});
-      file.reset();
-      EXPECT_EQ(held().descriptors, before.descriptors);
-      EXPECT_EQ(wrong(shown, {6, 0, 6, 3}, 1), 0u);
-      fill(shown, {6, 0, 6, 3}, 2);
-      line.tell('r');
-      line.hear();
-      EXPECT_EQ(words_of(shown, 1, page)[9], 99u) << "what is written later is seen, too";
-    }
-    EXPECT_EQ(held(), before);
+    const LeavesNothing check;
+    File file = MappedFile::open(line.hear<FileName>());
+    EXPECT_EQ(file->bytes(), 7 * page);
+    const View shown = view(*file, {6, 0, 6, 3});
+    file.reset();
+    EXPECT_EQ(held().descriptors, check.before.descriptors);
+    EXPECT_EQ(wrong(shown, {6, 0, 6, 3}, 1), 0u);
+    fill(shown, {6, 0, 6, 3}, 2);
+    line.tell('r');
+    line.hear();
+    EXPECT_EQ(words_of(shown, 1, page)[9], 99u) << "what is written later is seen, too";
   });
   const File file = of_pages(7);
   const View shown = view(*file, in_order(7));

@@ -46,66 +46,58 @@ std::size_t wrong(const Segment& segment, int salt) {
 
 // create(bytes) throws a sentence with these parts, and leaves nothing.
 void expect_refused(std::size_t bytes, const std::vector<std::string>& parts) {
-  const Held before = held();
+  const LeavesNothing check;
   const Error error = error_of([&] { Segment::create(bytes); });
   expect_sentence(error, Errc::memory, parts);
   expect_sentence(error, Errc::memory, {"TONARI_CHANNEL=p2p-packed"});
-  EXPECT_EQ(held(), before);
 }
 
 void expect_unattachable(const SegmentName& name, const std::vector<std::string>& parts) {
-  const Held before = held();
+  const LeavesNothing check;
   const Error error = error_of([&] { Segment::attach(name); });
   expect_sentence(error, Errc::memory, parts);
   expect_sentence(error, Errc::memory, {"TONARI_CHANNEL=p2p-packed"});
-  EXPECT_EQ(held(), before);
 }
 
 TEST(Segment, IsZeroedAlignedAndItsOwn) {
-  const Held before = held();
-  {
-    for (std::size_t bytes : {0, 1, 63, 64, 65, 4095, 4096, 100'000}) {
-      const Segment segment = Segment::create(bytes);
-      ASSERT_TRUE(segment);
-      EXPECT_EQ(segment.bytes(), bytes);
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(segment.data()) % Segment::reserved, 0u);
-      for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(segment.data()[i], std::byte{0});
-      const SegmentName name = segment.name();
-      fill(segment, 1);
-      EXPECT_EQ(wrong(segment, 1), 0u);
-      EXPECT_EQ(segment.name().number, name.number)
-          << "what belongs to the segment itself is out of the user's way";
-    }
-    EXPECT_NE(Segment::create(10).name().number, Segment::create(10).name().number);
+  const LeavesNothing check;
+  for (std::size_t bytes : {0, 1, 63, 64, 65, 4095, 4096, 100'000}) {
+    const Segment segment = Segment::create(bytes);
+    ASSERT_TRUE(segment);
+    EXPECT_EQ(segment.bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(segment.data()) % Segment::reserved, 0u);
+    for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(segment.data()[i], std::byte{0});
+    const SegmentName name = segment.name();
+    fill(segment, 1);
+    EXPECT_EQ(wrong(segment, 1), 0u);
+    EXPECT_EQ(segment.name().number, name.number)
+        << "what belongs to the segment itself is out of the user's way";
   }
-  EXPECT_EQ(held(), before);
+  EXPECT_NE(Segment::create(10).name().number, Segment::create(10).name().number);
 }
 
 TEST(Segment, MovesAndEnds) {
-  const Held before = held();
-  {
-    Segment a = Segment::create(1000), b = Segment::create(2000);
-    const Held both = held();
-    EXPECT_EQ(both.descriptors, before.descriptors + 2);
-    EXPECT_EQ(both.mappings, before.mappings + 2);
-    std::byte* const at = b.data();
-    a = std::move(b);
-    EXPECT_EQ(a.data(), at);
-    EXPECT_EQ(a.bytes(), 2000u);
-    EXPECT_FALSE(b);
-    EXPECT_EQ(held().mappings, before.mappings + 1);
-    Segment& itself = a;
-    a = std::move(itself);
-    EXPECT_EQ(a.data(), at);
-    Segment c = std::move(a);
-    a = Segment();
-    fill(c, 2);
-    c.finish_attach();
-    c.finish_attach();
-    EXPECT_EQ(held().descriptors, before.descriptors);
-    EXPECT_EQ(wrong(c, 2), 0u) << "a closed door does not end it";
-  }
-  EXPECT_EQ(held(), before);
+  const LeavesNothing check;
+  Segment a = Segment::create(1000), b = Segment::create(2000);
+  const Held both = held();
+  EXPECT_EQ(both.descriptors, check.before.descriptors + 2);
+  EXPECT_EQ(both.mappings, check.before.mappings + 2);
+  std::byte* const at = b.data();
+  a = std::move(b);
+  EXPECT_EQ(a.data(), at);
+  EXPECT_EQ(a.bytes(), 2000u);
+  EXPECT_FALSE(b);
+  EXPECT_EQ(held().mappings, check.before.mappings + 1);
+  Segment& itself = a;
+  a = std::move(itself);
+  EXPECT_EQ(a.data(), at);
+  Segment c = std::move(a);
+  a = Segment();
+  fill(c, 2);
+  c.finish_attach();
+  c.finish_attach();
+  EXPECT_EQ(held().descriptors, check.before.descriptors);
+  EXPECT_EQ(wrong(c, 2), 0u) << "a closed door does not end it";
 }
 
 // Nothing is left to be done when it is first used: neither memory nor an entry of the page table.
@@ -127,18 +119,15 @@ TEST(Segment, FirstTouchesTakeNoPageFault) {
 
 TEST(Segment, CarriesBothWays) {
   Child child([](Line& line) {
-    const Held before = held();
-    {
-      const Segment segment = Segment::attach(line.hear<SegmentName>());
-      EXPECT_EQ(segment.bytes(), 100'000u);
-      EXPECT_EQ(wrong(segment, 3), 0u);
-      EXPECT_EQ(held().descriptors, before.descriptors) << "who attached needs no descriptor";
-      EXPECT_EQ(segment.name().descriptor, -1);
-      fill(segment, 4);
-      line.tell('r');
-      line.hear();
-    }
-    EXPECT_EQ(held(), before);
+    const LeavesNothing check;
+    const Segment segment = Segment::attach(line.hear<SegmentName>());
+    EXPECT_EQ(segment.bytes(), 100'000u);
+    EXPECT_EQ(wrong(segment, 3), 0u);
+    EXPECT_EQ(held().descriptors, check.before.descriptors) << "who attached needs no descriptor";
+    EXPECT_EQ(segment.name().descriptor, -1);
+    fill(segment, 4);
+    line.tell('r');
+    line.hear();
   });
   const Segment segment = Segment::create(100'000);
   fill(segment, 3);
@@ -312,28 +301,24 @@ TEST(SegmentLimits, NoMemoryFiles) {
 class SegmentInDirectory : public InShmDirectory {};
 
 TEST_F(SegmentInDirectory, HasNoNameThere) {
-  const Held before = held();
-  {
-    Child child([](Line& line) {
-      const Segment segment = Segment::attach(line.hear<SegmentName>());
-      EXPECT_EQ(wrong(segment, 9), 0u);
-      fill(segment, 10);
-    });
-    const Segment segment = Segment::create(100'000);
-    EXPECT_TRUE(empty());
-    const std::string file = "/proc/self/fd/" + std::to_string(segment.name().descriptor);
-    EXPECT_EQ(std::filesystem::read_symlink(file).string().rfind(directory, 0), 0u)
-        << "the file is not where it was wanted";
-    EXPECT_NE(
-        linkat(AT_FDCWD, file.c_str(), AT_FDCWD, (directory + "/name").c_str(), AT_SYMLINK_FOLLOW),
-        0)
-        << "it can be given a name";
-    fill(segment, 9);
-    child.line().tell(segment.name());
-    child.finish();
-    EXPECT_EQ(wrong(segment, 10), 0u);
-  }
-  EXPECT_EQ(held(), before);
+  const LeavesNothing check;
+  Child child([](Line& line) {
+    const Segment segment = Segment::attach(line.hear<SegmentName>());
+    EXPECT_EQ(wrong(segment, 9), 0u);
+    fill(segment, 10);
+  });
+  const Segment segment = Segment::create(100'000);
+  EXPECT_TRUE(empty());
+  const std::string file = "/proc/self/fd/" + std::to_string(segment.name().descriptor);
+  EXPECT_EQ(std::filesystem::read_symlink(file).string().rfind(directory, 0), 0u)
+      << "the file is not where it was wanted";
+  EXPECT_NE(
+      linkat(AT_FDCWD, file.c_str(), AT_FDCWD, (directory + "/name").c_str(), AT_SYMLINK_FOLLOW), 0)
+      << "it can be given a name";
+  fill(segment, 9);
+  child.line().tell(segment.name());
+  child.finish();
+  EXPECT_EQ(wrong(segment, 10), 0u);
 }
 
 TEST_F(SegmentInDirectory, LeavesNothingWhenKilled) {

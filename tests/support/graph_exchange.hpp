@@ -125,18 +125,18 @@ class GraphExchange : public testing::Test {
         expect_sentence(way.algorithm);
       return false;
     }
-    EXPECT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    EXPECT_OK(code);
     if (code != TONARI_SUCCESS) return false;  // the same on all ranks
     EXPECT_TRUE(b.in.memory == before && b.out.memory == b.sent) << "init touched a buffer";
     check_info(request, way);
     for (int round = 0; round < 2; ++round) {
       b.prepare(rank, round);
-      EXPECT_EQ(tonari_start(request), TONARI_SUCCESS) << tonari_last_error();
-      EXPECT_EQ(complete(request, (rank + round) % 2), TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(tonari_start(request));
+      EXPECT_OK(complete(request, (rank + round) % 2));
       EXPECT_EQ(b.wrong(graph, rank, round), "") << "round " << round << "\n"
                                                  << tonari_request_describe(request);
     }
-    EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+    EXPECT_OK(tonari_request_free(&request));
     ++ran[way.algorithm];
     return true;
   }
@@ -150,9 +150,7 @@ class GraphExchange : public testing::Test {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", nodes " + split.text);
     Nodes::set(split.text);
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_EQ(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], MPI_INFO_NULL, &near));
     check_lists(near, graph.of[world_rank()]);
     for (int k = 0; k < exchanges; ++k) {
       const auto op = all_operations[pick(common, 0, 5)];
@@ -166,18 +164,18 @@ class GraphExchange : public testing::Test {
       exchange(near, graph, op, sizes, way,
                applies(graph, op, way.algorithm, several_nodes(split, world_size())), common);
     }
-    EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_free(&near));
   }
 
   static void check_lists(tonari_neighborhood near, const Lists& lists) {
     std::vector<int> targets(lists.targets.size(), -5), sources(lists.sources.size(), -5);
     int in = -1, out = -1, count = -1;
-    EXPECT_EQ(tonari_neighborhood_degrees(near, &in, &out), TONARI_SUCCESS);
-    EXPECT_EQ(tonari_neighborhood_count(near, &count), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_degrees(near, &in, &out));
+    EXPECT_OK(tonari_neighborhood_count(near, &count));
     ASSERT_EQ(in, static_cast<int>(sources.size()));
     ASSERT_EQ(out, static_cast<int>(targets.size()));
     EXPECT_EQ(count, out);
-    EXPECT_EQ(tonari_neighborhood_ranks(near, targets.data(), sources.data()), TONARI_SUCCESS);
+    EXPECT_OK(tonari_neighborhood_ranks(near, targets.data(), sources.data()));
     EXPECT_EQ(targets, as_mpi(lists.targets));
     EXPECT_EQ(sources, as_mpi(lists.sources));
   }
@@ -193,7 +191,7 @@ class GraphExchange : public testing::Test {
   }
   static void check_info(tonari_request request, const Way& way) {
     tonari_request_info info;
-    ASSERT_EQ(tonari_request_get_info(request, &info), TONARI_SUCCESS);
+    ASSERT_OK(tonari_request_get_info(request, &info));
     const std::string algorithm = way.algorithm == "auto"    ? info.algorithm
                                   : way.algorithm == "irecv" ? "linear"
                                                              : way.algorithm;

@@ -113,15 +113,13 @@ class InPlaceErrors : public testing::Test {
   void expect_usable(MPI_Comm comm = MPI_COMM_WORLD) {
     std::vector<int> mine(static_cast<std::size_t>(ranks));
     for (int j = 0; j < ranks; ++j) mine[j] = 1000 * rank + j;
-    EXPECT_EQ(tonari_alltoall_inplace(mine.data(), 1, MPI_INT, comm, MPI_INFO_NULL), TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_alltoall_inplace(mine.data(), 1, MPI_INT, comm, MPI_INFO_NULL));
     for (int j = 0; j < ranks; ++j) EXPECT_EQ(mine[j], 1000 * j + rank);
   }
 
   // Runs it on all ranks; undone by running it once more, since a swap is its own inverse.
   void expect_works(const Call& call) {
-    for (int twice = 0; twice < 2; ++twice)
-      EXPECT_EQ(make(call, Way::blocking, nullptr), TONARI_SUCCESS) << tonari_last_error();
+    for (int twice = 0; twice < 2; ++twice) EXPECT_OK(make(call, Way::blocking, nullptr));
     EXPECT_TRUE(data == before);
   }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/mpi_main.hpp"
+#include "support/ok.hpp"
 
 namespace tonari::test {
 

@@ -114,7 +114,7 @@ class RingExchange {
                 {"tonari_tune", "off"},
                 {"tonari_progress", kind_ == Kind::driven ? "thread" : "calls"}};
   }
-  static void check(int code) { ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error(); }
+  static void check(int code) { ASSERT_OK(code); }
 
   void make_neighborhood() {
     const int n = static_cast<int>(peers_.size());

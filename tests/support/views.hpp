@@ -43,9 +43,7 @@ inline std::vector<Seen> look(Viewed& c) {
   for (std::size_t j = 0; j < all.size(); ++j) {
     const void* address = nullptr;
     MPI_Count bytes = -1;
-    EXPECT_EQ(tonari_request_recv_view(c.request, static_cast<int>(j), &address, &bytes),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    EXPECT_OK(tonari_request_recv_view(c.request, static_cast<int>(j), &address, &bytes));
     const int source = c.graph.source(c.rank, static_cast<int>(j));
     if (source < 0) continue;
     MPI_Count length = 0;

@@ -43,7 +43,7 @@ struct WeightedRing {
     if (code)
       *code = got;
     else
-      EXPECT_EQ(got, TONARI_SUCCESS) << tonari_last_error();
+      EXPECT_OK(got);
     return near;
   }
 

@@ -15,10 +15,8 @@ TEST(NativeRequests, MayBeStartedInAnyOrder) {
   const int left = (world_rank() + world_size() - 1) % world_size(),
             right = (world_rank() + 1) % world_size();
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  ASSERT_EQ(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right,
-                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near),
-            TONARI_SUCCESS)
-      << tonari_last_error();
+  ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right,
+                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
   const auto value = [](int rank, int which, int round, int k) {
     return ((rank * 2 + which) * 50 + round) * length + k;
   };
@@ -27,10 +25,8 @@ TEST(NativeRequests, MayBeStartedInAnyOrder) {
   const Info info{{"tonari_algorithm", "native"}};
   for (int which = 0; which < 2; ++which) {
     from[which].resize(length), to[which].resize(length);
-    ASSERT_EQ(tonari_alltoall_init(from[which].data(), length, MPI_INT, to[which].data(), length,
-                                   MPI_INT, near, info, &requests[which]),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(tonari_alltoall_init(from[which].data(), length, MPI_INT, to[which].data(), length,
+                                   MPI_INT, near, info, &requests[which]));
   }
   int wrong = 0;
   for (int round = 0; round < 50; ++round) {
@@ -38,15 +34,15 @@ TEST(NativeRequests, MayBeStartedInAnyOrder) {
       for (int k = 0; k < length; ++k)
         from[which][k] = value(world_rank(), which, round, k), to[which][k] = -1;
     const int first = world_rank() % 2;
-    ASSERT_EQ(tonari_start(requests[first]), TONARI_SUCCESS);
-    ASSERT_EQ(tonari_start(requests[1 - first]), TONARI_SUCCESS);
-    ASSERT_EQ(tonari_waitall(2, requests), TONARI_SUCCESS);
+    ASSERT_OK(tonari_start(requests[first]));
+    ASSERT_OK(tonari_start(requests[1 - first]));
+    ASSERT_OK(tonari_waitall(2, requests));
     for (int which = 0; which < 2; ++which)
       for (int k = 0; k < length; ++k) wrong += to[which][k] != value(left, which, round, k);
   }
   EXPECT_EQ(wrong, 0) << "of " << 2 * 50 * length << " values";
-  for (tonari_request& request : requests) EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
-  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  for (tonari_request& request : requests) EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
 }  // namespace

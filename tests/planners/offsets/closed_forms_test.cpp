@@ -1,4 +1,4 @@
-// D, V and W of paper 000, §3, from formulas written independently of the planners, against what
+// D, V and W of Träff 2016, §3, from formulas written independently of the planners, against what
 // plans really send.
 #include <gtest/gtest.h>
 
