@@ -180,7 +180,7 @@ class Desks {
            {static_cast<std::int32_t>(words[w + 2]), static_cast<std::uint32_t>(words[w + 3])}});
       w += 4;
     }
-    begin_behind(world_.here()[k], relay.out);
+    stagger(world_.here()[k], relay.out);
   }
 
   World& world_;

@@ -227,7 +227,7 @@ void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) c
   for (const Shipment& s : shipments)
     if (!std::binary_search(refused.begin(), refused.end(), std::pair(s.to, s.item.block)))
       hops.push_back({stage_, s.to, s.item.block});
-  begin_behind(here(k), hops);
+  stagger(here(k), hops);
   hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
   for (std::size_t h = 0; h < hops.size(); ++h)
     m.sent += h == 0 || hops[h].peer != hops[h - 1].peer;
