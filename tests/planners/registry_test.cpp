@@ -62,7 +62,13 @@ TEST(Registry, EarlierNamesAreThoseOfToday) {
   EXPECT_EQ(current_name("colouring"), "coloring");
   EXPECT_EQ(current_name("colouring/order/p2p-packed"), "coloring/order/p2p-packed");
   EXPECT_EQ(current_name("common-neighbourhood/pairs"), "common-neighborhood/pairs");
-  for (const char* same : {"coloring", "colourings", "auto", "native", "", "balanced/both ends"})
+  for (const char* earlier : {"store-and-forward/dims2", "forward-2", "topology:2"}) {
+    EXPECT_EQ(current_name(earlier), "store-and-forward/2");
+    EXPECT_EQ(current_name(std::string(earlier) + "/shared"), "store-and-forward/2/shared");
+  }
+  for (const char* same :
+       {"store-and-forward/2", "forward-", "forward-2x", "topology", "topology:", "topology:-1",
+        "topology:2x", "coloring", "colourings", "auto", "native", "", "balanced/both ends"})
     EXPECT_EQ(current_name(same), same);
 }
 

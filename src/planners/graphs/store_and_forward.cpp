@@ -144,7 +144,7 @@ std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertice
                                    const GraphFacts& facts, const GraphTask& task) {
   std::vector<GraphVariant> all;
   for (int n : offered_dimensions(facts.ranks))
-    all.emplace_back(graph_store_and_forward, "dims" + std::to_string(n), vertices, task,
+    all.emplace_back(graph_store_and_forward, std::to_string(n), vertices, task,
                      Forwarding(world, vertices, task.collective, n).run());
   return all;
 }

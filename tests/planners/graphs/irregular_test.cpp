@@ -130,7 +130,7 @@ TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
         const Traffic traffic = gather_traffic(world, ways[w].relays());
         std::int64_t most = 0;
         for (int size : virtual_topology(ranks, dimensions[w])) most += size - 1;
-        EXPECT_EQ(ways[w].variant(), "dims" + std::to_string(dimensions[w]));
+        EXPECT_EQ(ways[w].variant(), std::to_string(dimensions[w]));
         EXPECT_LE(traffic.most_out, most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.most_in, 2 * most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.stages, dimensions[w]);
