@@ -210,7 +210,7 @@ std::vector<ChannelChoice> edge_channels(const Candidate& candidate, const Probl
   }
   if (!between_nodes) return channels;
   channels.push_back({Via::onesided});
-  // paper 002, II-C2
+  // Hoefler 2012, II-C2
   const int degree =
       std::clamp(static_cast<int>(std::lround(machine.L / machine.o)), 2, most_degree);
   if (static_cast<int>(candidate.planned->messages()) <= 2 * degree) return channels;

@@ -68,7 +68,7 @@ struct Settings {
   bool progress_thread = false;
   bool recv_view = false;
   double timeout = 10;  // seconds; not what ranks must agree on
-  // What the program promised of all exchanges on a neighborhood (paper 002, §II).
+  // What the program promised of all exchanges on a neighborhood (Hoefler 2012, §II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
   std::uint64_t fingerprint() const;
 };
