@@ -3,6 +3,7 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "planners/registry.hpp"
@@ -48,6 +49,13 @@ Option numbers(const char* name, std::vector<long long>& into, long long least, 
           }};
 }
 
+// Of an algorithm, or of a vector's route.
+static std::string current_name(const std::string& word) {
+  constexpr std::string_view vector = "vector/";
+  if (!word.starts_with(vector)) return tonari::current_name(word);
+  return std::string(vector) + tonari::current_name(word.substr(vector.size()));
+}
+
 Option names(const char* name, std::vector<std::string>& into, std::vector<std::string> known,
              const char* what) {
   return {name, [=, &into](const std::string& list) {
@@ -55,7 +63,7 @@ Option names(const char* name, std::vector<std::string>& into, std::vector<std::
             std::string all;
             for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
             for (std::string& each : into)
-              if (each = tonari::current_name(each);
+              if (each = current_name(each);
                   std::find(known.begin(), known.end(), each) == known.end())
                 tonari::fail(Errc::argument, "unknown ", what, " '", each, "'; there are ", all);
             if (into.empty())

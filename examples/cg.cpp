@@ -9,7 +9,7 @@
 // --jacobi:     the diagonal as a preconditioner
 // --columns:    products by columns (tonari::ColumnParallel) instead of by rows: the matrix is
 // symmetric, so its rows are its columns
-// --route:      tonari_route of the products' vectors: direct, topology:N, node or auto
+// --route:      tonari_route of the products' vectors: direct, store-and-forward/N, node or auto
 #include <tonari/spmv.hpp>
 
 #include <cmath>

@@ -13,7 +13,7 @@ const char* const usage =
     "  --kinds K,...      forward, reverse: exchanges; rows, columns: products (all)\n"
     "  --candidates A,... irecv, irecv-persistent, native, native-nonblocking, native-persistent; "
     "tonari's auto and its algorithms for graphs;\n"
-    "                     vector/ROUTE: direct, topology:2, node, auto (all that apply)\n"
+    "                     vector/ROUTE: direct, store-and-forward/2, node, auto (all that apply)\n"
     "  --rounds N         timed rounds (200)      --max-time S  but no longer than so many seconds "
     "per kind (20)\n"
     "  --tuning MODE      tonari_tune of all that tonari makes (Open MPI's launcher takes --tune "

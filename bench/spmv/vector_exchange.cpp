@@ -46,8 +46,8 @@ class VectorExchange : public Way {
 }  // namespace
 
 const std::vector<std::string>& route_names() {
-  static const std::vector<std::string> names{"vector/direct", "vector/topology:2", "vector/node",
-                                              "vector/auto"};
+  static const std::vector<std::string> names{"vector/direct", "vector/store-and-forward/2",
+                                              "vector/node", "vector/auto"};
   return names;
 }
 
@@ -56,7 +56,7 @@ std::string route_of(const std::string& name) {
 }
 
 bool route_applies(const std::string& route, const Share& share) {
-  return route != "topology:2" || share.ranks >= 4;
+  return route != "store-and-forward/2" || share.ranks >= 4;
 }
 
 std::unique_ptr<Way> make_vector(bool forward, const std::string& route, const Share& share,

@@ -51,16 +51,19 @@ typedef struct tonari_vector_s* tonari_vector;
  *           only.
  *  info     MPI_INFO_NULL, or tonari_route (TONARI_ROUTE), the same on all ranks (checked):
  *             direct      (default) values go straight from their owner to the ranks that need them
- *             topology:N  hop by hop on a virtual mesh of ranks of N dimensions (1 to log2 of the
+ *             store-and-forward/N
+ *                         hop by hop on a virtual mesh of ranks of N dimensions (1 to log2 of the
  *                         ranks; 1 is direct), in each of them at most once. A rank sends at most
  *                         the sum of (extent - 1) messages. At every hop each value travels once
- *                         for all behind it, and sums are added on the way.
+ *                         for all behind it, and sums are added on the way. topology:N is its
+ *                         earlier name.
  *             node        one copy of a value enters each node, and sums are added on the node
  *                         before one leaves it. The rank of a node through which a value goes
  *                         depends on the owner, so all ranks of the node share the work. It is
  *                         direct where there is one node.
- *             auto        what was remembered for this pattern. Otherwise direct, topology:2 and
- *                         node are timed at creation, and the fastest is taken and remembered. Each
+ *             auto        what was remembered for this pattern. Otherwise direct,
+ *                         store-and-forward/2 and node are timed at creation, and the fastest is
+ *                         taken and remembered. Each
  *                         is timed as init would tune it, up to TONARI_TUNE_SECONDS for each hop.
  *                         With tonari_tune=measure they are always timed; with off or model it is
  *                         direct.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
-#include "planners/offsets/delivery.hpp"
+#include "planners/offsets/offset_delivery.hpp"
 
 namespace tonari {
 namespace {

@@ -49,7 +49,7 @@ Scheme sharing(int phases) {
 }
 
 Scheme forward(int dimensions) {
-  return {"forward-" + std::to_string(dimensions), "",
+  return {"store-and-forward/" + std::to_string(dimensions), "",
           "store and forward, " + std::to_string(dimensions) + " dimensions",
           [dimensions](const CommunicationMatrix& m) { return store_and_forward(m, dimensions); }};
 }

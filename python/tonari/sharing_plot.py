@@ -37,6 +37,6 @@ def draw(answers: list[Any], title: str, file: Path) -> None:
 
 def shown(answers: list[Any]) -> list[Any]:
     """Of store and forward those with the most and the fewest words; of balanced its default."""
-    forward = [answer for answer in answers if answer.scheme.startswith("forward-")]
+    forward = [answer for answer in answers if answer.scheme.startswith("store-and-forward/")]
     left_out = forward[1:-1]
     return [answer for answer in answers if not answer.variant and answer not in left_out]

@@ -58,8 +58,8 @@ constexpr Setting table[] = {
     {"tonari_halo_neighbors", "TONARI_HALO_NEIGHBORS", one_of, "all, faces", "all", "grids", true,
      "faces: ghosts along one dimension only"},
     {"tonari_route", "TONARI_ROUTE", word,
-     "direct, node, auto or topology:N with N dimensions, as in topology:2", "direct", "vectors",
-     true, "which way values take to those who need them"},
+     "direct, node, auto or store-and-forward/N with N dimensions, as in store-and-forward/2",
+     "direct", "vectors", true, "which way values take to those who need them"},
     {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4",
      "as MPI_COMM_TYPE_SHARED tells", "neighborhoods, grids, vectors, in place", true,
      "pretend the ranks are on several nodes, for tests: 4 means nodes of four consecutive ranks; "

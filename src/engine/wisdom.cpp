@@ -3,13 +3,14 @@
 #include <cstdlib>
 
 #include "engine/agree.hpp"
+#include "planners/registry.hpp"
 #include "select/cache.hpp"
 
 namespace tonari {
 namespace {
 
-// What takes part in contests: to be raised when something is added, so that older wisdom, which
-// did not know of it, is not followed.
+// What takes part in contests besides the algorithms of the table, which count themselves: to be
+// raised when something is added, so that older wisdom, which did not know of it, is not followed.
 constexpr const char* wisdom_version = "3";
 
 }  // namespace
@@ -26,7 +27,8 @@ Remembered remembered_from_text(const std::string& line) {
 }
 
 std::string wisdom_key(Context& context, const std::string& question) {
-  return text(context.machine_key(), "|", wisdom_version, "|", question);
+  return text(context.machine_key(), "|", wisdom_version, ".", algorithms().size(), "|",
+              question);
 }
 
 std::optional<Remembered> recall(Context& context, const std::string& key) {

@@ -30,9 +30,9 @@ std::span<const AlgorithmRow> algorithms() {
       {"common-neighborhood", "common-neighbourhood",
        "ranks with common targets share the sending, in pairs of pairs", "Ghazimirsaeed 2019",
        "pairs, groups of 4, of 8, and so on", nullptr, &graph_common_neighborhood},
-      {"store-and-forward", "", "along the dimensions of a virtual mesh, stage by stage",
-       "Selvitopi 2019", "by the number of dimensions, as in dims2", nullptr,
-       &graph_store_and_forward},
+      {"store-and-forward", "store-and-forward/dimsN, forward-N, topology:N",
+       "along the dimensions of a virtual mesh, stage by stage", "Selvitopi 2019",
+       "by the number of dimensions, as in store-and-forward/2", nullptr, &graph_store_and_forward},
       {"message-sharing", "",
        "busy ranks with common targets give each other messages, then hand messages over to those "
        "with few",
@@ -70,11 +70,32 @@ std::vector<std::string> split(std::string_view list) {
 
 }  // namespace
 
+namespace {
+
+bool begins_with(const std::string& word, const std::string& name) {
+  return word.starts_with(name) && (word.size() == name.size() || word[name.size()] == '/');
+}
+
+// "prefixN", where N is any number, is the variant N.
+std::optional<std::string> renamed(const std::string& word, const char* name, std::string earlier) {
+  if (!earlier.ends_with('N'))
+    return begins_with(word, earlier) ? std::optional(name + word.substr(earlier.size()))
+                                      : std::nullopt;
+  earlier.pop_back();
+  if (!word.starts_with(earlier)) return std::nullopt;
+  const std::string rest = word.substr(earlier.size());
+  const std::string number = rest.substr(0, rest.find_first_not_of("0123456789"));
+  if (number.empty() || !begins_with(rest, number)) return std::nullopt;
+  return std::string(name) + "/" + rest;
+}
+
+}  // namespace
+
 std::string current_name(const std::string& word, std::span<const AlgorithmRow> rows) {
   for (const AlgorithmRow& row : rows)
-    for (const std::string& earlier : split(row.earlier))
-      if (!earlier.empty() && (word == earlier || word.starts_with(earlier + "/")))
-        return row.name + word.substr(earlier.size());
+    if (*row.earlier)
+      for (const std::string& earlier : split(row.earlier))
+        if (const auto name = renamed(word, row.name, earlier)) return *name;
   return word;
 }
 

@@ -16,7 +16,8 @@ namespace tonari {
 
 struct AlgorithmRow {
   const char* name;
-  const char* earlier;   // names that stay accepted, separated by commas; empty: none
+  const char* earlier;   // names that stay accepted, separated by commas; N stands
+                         // for any number, which is today's variant; empty: none
   const char* summary;   // one line of what it does
   const char* paper;     // author, year and place, as in docs/papers.bib; empty: ours
   const char* variants;  // one line of what they are; empty: there is one, without a name

@@ -4,32 +4,34 @@
 
 #include "base/error.hpp"
 #include "base/setting.hpp"
+#include "planners/registry.hpp"
 
 namespace tonari {
 namespace {
 
-constexpr std::string_view topology_prefix = "topology:";
+constexpr std::string_view mesh_prefix = "store-and-forward/";
 
-// 0: it is no number.
+// 0: it is no such name, or has no number.
 int dimensions_in(const std::string& name) {
+  if (!name.starts_with(mesh_prefix)) return 0;
   int n = 0;
   const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + topology_prefix.size(), end, n);
+  const auto [rest, error] = std::from_chars(name.data() + mesh_prefix.size(), end, n);
   return error == std::errc() && rest == end ? n : 0;
 }
 
 }  // namespace
 
-void check_route_name(const std::string& name) {
-  if (name == "direct" || name == "node" || name == "auto" ||
-      (name.starts_with(topology_prefix) && dimensions_in(name) > 0))
-    return;
+std::string read_route_name(const std::string& name) {
+  const std::string current = current_name(name);
+  if (current == "direct" || current == "node" || current == "auto" || dimensions_in(current) > 0)
+    return current;
   fail(Errc::argument, name_of(setting(SettingId::route)), " is '", name, "'; it must be ",
        setting(SettingId::route).values);
 }
 
 VectorRoute VectorRoute::topology(int ranks, int dimensions) {
-  VectorRoute route(text(topology_prefix, dimensions));
+  VectorRoute route(text(mesh_prefix, dimensions));
   if (dimensions < 1 || dimensions > most_dimensions(ranks))
     fail(Errc::argument, "tonari_route (TONARI_ROUTE) is ", route.name_, ", but ", ranks,
          ranks == 1 ? " rank has" : " ranks have", " virtual topologies of 1 to ",

@@ -21,7 +21,7 @@ class VectorRoute {
   static VectorRoute direct() { return VectorRoute("direct"); }
   static VectorRoute topology(int ranks, int dimensions);  // throws Errc::argument
   static VectorRoute node(const Context& context);         // of a context without neighborhood
-  // As in tonari_route; not auto. Throws Errc::argument.
+  // As in tonari_route, by its name of today; not auto. Throws Errc::argument.
   static VectorRoute named(const std::string& name, const Context& context);
 
   const std::string& name() const { return name_; }
@@ -40,7 +40,8 @@ class VectorRoute {
   std::vector<std::int32_t> here_;     // the ranks of this one's node
 };
 
-// Throws Errc::argument unless it is one of the words that tonari_route can be.
-void check_route_name(const std::string& name);
+// The name of today of what tonari_route is. Throws Errc::argument unless it is one of the words
+// that it can be.
+std::string read_route_name(const std::string& name);
 
 }  // namespace tonari

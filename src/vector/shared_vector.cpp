@@ -69,8 +69,7 @@ struct VectorSettings {
 
 VectorSettings read_vector_settings(MPI_Info info) {
   VectorSettings settings;
-  if (const auto value = lookup(info, SettingId::route)) settings.route = *value;
-  check_route_name(settings.route);
+  if (const auto value = lookup(info, SettingId::route)) settings.route = read_route_name(*value);
   settings.tune = read_settings(info, {}).tune;
   return settings;
 }
@@ -103,7 +102,7 @@ OwnedRanges gather_ranges(const Context& context, OwnedRange own) {
 std::vector<std::string> routes_to_try(const VectorSettings& settings, const Context& context) {
   if (settings.route != "auto") return {settings.route};
   std::vector<std::string> names{"direct"};
-  if (context.ranks() >= 4) names.emplace_back("topology:2");
+  if (context.ranks() >= 4) names.emplace_back("store-and-forward/2");
   if (context.several_nodes() && context.shares_memory()) names.emplace_back("node");
   return names;
 }

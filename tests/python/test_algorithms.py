@@ -85,4 +85,6 @@ def test_earlier_names_are_accepted():
     current = core().current_name
     assert current("colouring") == "coloring"
     assert current("common-neighbourhood/pairs") == "common-neighborhood/pairs"
+    for earlier in ("forward-3", "topology:3", "store-and-forward/dims3"):
+        assert current(earlier) == "store-and-forward/3"
     assert all(current(row.name) == row.name for row in ROWS)

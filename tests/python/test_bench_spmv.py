@@ -129,7 +129,7 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
             names = list(members)
             routes = [
                 "vector/direct",
-                *(["vector/topology:2"] if ranks > 3 else []),
+                *(["vector/store-and-forward/2"] if ranks > 3 else []),
                 "vector/node",
                 "vector/auto",
             ]
@@ -166,7 +166,7 @@ def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
     """Nothing is timed."""
     for ranks, kinds, candidates in (
         (3, "forward,columns", "irecv,auto,vector/node"),
-        (5, "reverse,rows", "vector/direct,vector/topology:2"),
+        (5, "reverse,rows", "vector/direct,vector/store-and-forward/2"),
     ):
         write(
             permuted(read_for_products(matrix), equal_blocks(SIZE, ranks), ranks),
@@ -207,7 +207,7 @@ def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
         by = {row["candidate"]: row for row in found if row["ranks"] == ranks}
         assert {
             "direct",
-            "forward-2",
+            "store-and-forward/2",
             "sharing-1",
             "sharing-2",
             "balanced",
@@ -334,7 +334,7 @@ def test_the_table_fits_and_says_what_is_wrong(
     monkeypatch.setenv("COLUMNS", "80")
     found = [
         row("native", messages=None),
-        row("vector/topology:2", verified=False, median_us=1.0),
+        row("vector/store-and-forward/2", verified=False, median_us=1.0),
         row("common-neighborhood", disturbed=True),
         row("vector/auto"),
     ]
@@ -342,11 +342,11 @@ def test_the_table_fits_and_says_what_is_wrong(
     shown = capsys.readouterr().out.splitlines()
     assert max(map(len, shown)) <= 80
     lines = {line.split()[0]: line.split() for line in reversed(shown) if line}
-    assert lines["vector/topology:2"][-1] == "WRONG"
+    assert lines["vector/store-and-forward/2"][-1] == "WRONG"
     assert lines["common-neighborhood"][-3:] == ["10.25", "x", "0.75"]
     text = "\n".join(shown)
     assert (
-        "Wrong data from vector/topology:2" in text
+        "Wrong data from vector/store-and-forward/2" in text
         and "Disturbed" in text
         and "vector/auto: linear/shared" in text
     )

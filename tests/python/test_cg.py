@@ -103,7 +103,7 @@ def test_iterations_and_residuals(mpi: str, tmp_path: Path) -> None:
     cases = [
         (1, [0, n], None, ()),
         (3, [0, 50, 51, n], b, ("--jacobi",)),
-        (4, [0, 60, 60, 100, n], None, ("--columns", "--route", "topology:2")),
+        (4, [0, 60, 60, 100, n], None, ("--columns", "--route", "store-and-forward/2")),
         (4, [0, 40, 80, 120, n], b, ("--jacobi", "--columns")),
     ]
     for number, (ranks, ranges, given, options) in enumerate(cases):

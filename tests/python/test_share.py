@@ -82,7 +82,7 @@ def test_direct_is_the_pattern_and_others_relieve_the_busiest(tonari, file):
     by = {row["scheme"]: row for row in rows if not row["variant"]}
     assert list(by) == [
         "direct",
-        *(f"forward-{n}" for n in range(2, 6)),
+        *(f"store-and-forward/{n}" for n in range(2, 6)),
         "sharing-1",
         "sharing-2",
         "balanced",
@@ -94,9 +94,11 @@ def test_direct_is_the_pattern_and_others_relieve_the_busiest(tonari, file):
     assert (direct["max_messages"], direct["max_recv"], direct["stages"]) == expected
     assert (direct["words"], direct["max_words"], direct["overhead_messages"]) == (1, 1, 0)
     for n in range(2, 6):
-        assert by[f"forward-{n}"]["stages"] == n
+        assert by[f"store-and-forward/{n}"]["stages"] == n
     assert (
-        by["forward-5"]["max_messages"] < by["forward-2"]["max_messages"] < direct["max_messages"]
+        by["store-and-forward/5"]["max_messages"]
+        < by["store-and-forward/2"]["max_messages"]
+        < direct["max_messages"]
     )
     assert (
         by["sharing-2"]["max_messages"] < by["sharing-1"]["max_messages"] < direct["max_messages"]
@@ -126,11 +128,16 @@ def test_the_front_dominates_or_says_none(tonari, file):
         [row for row in rows if row["scheme"] != "balanced"],
         [row for row in rows if row["scheme"] == "balanced"],
     )
-    assert [row["scheme"] for row in schemes] == ["direct", "forward-2", "sharing-2"]
+    assert [row["scheme"] for row in schemes] == ["direct", "store-and-forward/2", "sharing-2"]
     assert [row["variant"] for row in settings] == [str(setting) for setting in SETTINGS]
     assert all(row["delivered"] == 1 and row["planning_ms"] > 0 for row in rows)
     done = tonari(
-        "share", path, "--communication", "--schemes", "direct,forward-2,sharing-2", "--front"
+        "share",
+        path,
+        "--communication",
+        "--schemes",
+        "direct,store-and-forward/2,sharing-2",
+        "--front",
     )
     lines = [line.split() for line in done.stdout.splitlines()]
     short = {setting.short(): row for setting, row in zip(SETTINGS, settings)}
@@ -323,7 +330,7 @@ def test_what_is_wrong_with_a_partition_is_told(file, text, parts, sentence):
         (
             ["--communication", "--schemes", "best"],
             1,
-            "there is no scheme 'best' here; choose from direct, forward-2, sharing-1",
+            "there is no scheme 'best' here; choose from direct, store-and-forward/2, sharing-1",
         ),
         (["--communication", "--plot", "x.txt"], 1, "x.txt is none of them"),
         (["--partition", "/nowhere/m.part"], 1, "/nowhere/m.part cannot be read: no such file"),

@@ -153,7 +153,7 @@ TEST_F(VectorErrors, Routes) {
         TONARI_ERR_ARGUMENT, {"tonari_route", std::string("'") + word + "'", "direct, node, auto"},
         [](Create&) {}, Info{{"tonari_route", word}});
   refuse(
-      TONARI_ERR_ARGUMENT, {"topology:9", "virtual topologies of 1 to"}, [](Create&) {},
+      TONARI_ERR_ARGUMENT, {"store-and-forward/9", "virtual topologies of 1 to"}, [](Create&) {},
       Info{{"tonari_route", "topology:9"}});
   if (ranks > 1)
     refuse(

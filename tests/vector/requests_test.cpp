@@ -72,7 +72,7 @@ struct RingVector {
   double x[size_of_part] = {}, sums[size_of_part] = {}, ghosts[3] = {}, parts[3] = {};
 };
 
-std::string second_route() { return world_size() >= 4 ? "topology:2" : "direct"; }
+std::string second_route() { return world_size() >= 4 ? "store-and-forward/2" : "direct"; }
 
 TEST(VectorRequests, SeveralInFlight) {
   RingVector a("direct"), b(second_route());

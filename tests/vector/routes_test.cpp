@@ -74,13 +74,14 @@ class VectorRoutes : public VectorTest {
 TEST_F(VectorRoutes, HotSpot) {
   const int ranks = world_size();
   EXPECT_EQ(messages(hot_spot(), "direct"), std::pair(ranks - 1, ranks > 1 ? 1 : 0));
-  EXPECT_EQ(messages(hot_spot(), "topology:1"), std::pair(ranks - 1, ranks > 1 ? 1 : 0));
+  EXPECT_EQ(messages(hot_spot(), "store-and-forward/1"), std::pair(ranks - 1, ranks > 1 ? 1 : 0));
+  EXPECT_EQ(messages(hot_spot(), "topology:1"), messages(hot_spot(), "store-and-forward/1"));
   if (ranks == 8) {  // 4 x 2, and 2 x 2 x 2
-    EXPECT_EQ(messages(hot_spot(), "topology:2"), std::pair(3 + 1, 1));
-    EXPECT_EQ(messages(hot_spot(), "topology:3"), std::pair(3, 1));
+    EXPECT_EQ(messages(hot_spot(), "store-and-forward/2"), std::pair(3 + 1, 1));
+    EXPECT_EQ(messages(hot_spot(), "store-and-forward/3"), std::pair(3, 1));
   } else if (ranks == 16) {
-    EXPECT_EQ(messages(hot_spot(), "topology:2"), std::pair(3 + 3, 1));
-    EXPECT_EQ(messages(hot_spot(), "topology:4"), std::pair(4, 1));
+    EXPECT_EQ(messages(hot_spot(), "store-and-forward/2"), std::pair(3 + 3, 1));
+    EXPECT_EQ(messages(hot_spot(), "store-and-forward/4"), std::pair(4, 1));
   }
   Nodes::set("4");
   if (ranks > 4)
@@ -113,8 +114,8 @@ TEST_F(VectorRoutes, StagesThatNobodyNeeds) {
   Sharing s = hot_spot();
   // 4 x 2: differ in the first digit
   for (int r = 0; r < 8; ++r) s.needs[static_cast<std::size_t>(r)] = {3 * (r ^ 1)};
-  for (const auto& [route, stages] :
-       {std::pair("direct", 1), std::pair("topology:2", 1), std::pair("topology:3", 1)}) {
+  for (const auto& [route, stages] : {std::pair("direct", 1), std::pair("store-and-forward/2", 1),
+                                      std::pair("store-and-forward/3", 1)}) {
     tonari_vector vector = make_vector(s, route);
     EXPECT_EQ(facts_of(vector).stages, stages) << route;
     EXPECT_EQ(facts_of(vector).targets, 1);
@@ -126,7 +127,7 @@ TEST_F(VectorRoutes, AutoIsOneOfThem) {
   Nodes::set("2");
   tonari_vector vector = make_vector(hot_spot(), "auto");
   const std::string route = facts_of(vector).route;
-  EXPECT_TRUE(route == "direct" || route == "node" || route == "topology:2") << route;
+  EXPECT_TRUE(route == "direct" || route == "node" || route == "store-and-forward/2") << route;
   expect_everywhere(TONARI_SUCCESS, TONARI_SUCCESS, {});
   char first[24] = "";
   route.copy(first, sizeof first - 1);

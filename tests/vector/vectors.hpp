@@ -105,15 +105,15 @@ inline Sharing draw_sharing(Random& random, Needs kind, int most = 40) {
   return s;
 }
 
-inline constexpr const char* all_routes[] = {"direct", "topology:1", "topology:2", "topology:3",
-                                             "node"};
+inline constexpr const char* all_routes[] = {"direct", "store-and-forward/1", "store-and-forward/2",
+                                             "store-and-forward/3", "node"};
 
 // Those that this number of ranks has.
 inline std::vector<std::string> routes() {
   std::vector<std::string> some;
   for (const char* const route : all_routes)
-    if (world_size() >= 8 || (std::string(route) != "topology:3" &&
-                              (world_size() >= 4 || std::string(route) != "topology:2")))
+    if (world_size() >= 8 || (std::string(route) != "store-and-forward/3" &&
+                              (world_size() >= 4 || std::string(route) != "store-and-forward/2")))
       some.emplace_back(route);
   return some;
 }

@@ -65,8 +65,8 @@ def bench_spmv(
         typer.Option(
             metavar="A,A,...",
             help="irecv, irecv-persistent, native, native-nonblocking, native-persistent; "
-            "tonari's auto and its algorithms for graphs; vector/direct, vector/topology:2,"
-            " vector/node, vector/auto; default: all that apply.",
+            "tonari's auto and its algorithms for graphs; vector/direct, "
+            "vector/store-and-forward/2, vector/node, vector/auto; default: all that apply.",
         ),
     ] = "",
     blocks: Annotated[

@@ -63,7 +63,7 @@ def share(
         str,
         typer.Option(
             metavar="S,S,...",
-            help="direct, forward-2, ..., sharing-1, sharing-2, balanced; default: all.",
+            help="direct, store-and-forward/2, ..., sharing-1, sharing-2, balanced; default: all.",
         ),
     ] = "",
     machine: Annotated[
@@ -90,7 +90,7 @@ def share(
     """Fewer messages for the busiest rank of an irregular pattern: every planner's counts.
 
     The pattern is that of y = A x by columns: partial results of y_i go to the
-    owner of column i, each a word of 8 bytes. forward-N is store and forward on N
+    owner of column i, each a word of 8 bytes. store-and-forward/N goes along N
     dimensions; sharing-1 and sharing-2 are message sharing after Phase I and II.
     Where its bottleneck cannot be lowered, it is set aside and the next busiest
     rank goes on (the thesis's text stops there). balanced is tonari's own, at
@@ -170,7 +170,8 @@ def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:
 
 
 def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, str]]:
-    names = schemes.split(",") if schemes else [name for name, _, _ in known]
+    asked = [core().current_name(name) for name in schemes.split(",")]
+    names = asked if schemes else [name for name, _, _ in known]
     for name in names:
         if name not in {name for name, _, _ in known}:
             raise Error(

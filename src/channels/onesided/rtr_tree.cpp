@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "topology/staggered.hpp"
+
 namespace tonari {
 
 RtrTree::RtrTree(int sender, std::span<const int> targets, int degree)
@@ -9,9 +11,8 @@ RtrTree::RtrTree(int sender, std::span<const int> targets, int degree)
       degree_(static_cast<std::size_t>(std::max(degree, 1))),
       order_(targets.begin(), targets.end()) {
   std::erase(order_, sender);
-  std::sort(order_.begin(), order_.end());
+  std::ranges::sort(order_, {}, [sender](int target) { return staggered(sender, target); });
   order_.erase(std::unique(order_.begin(), order_.end()), order_.end());
-  std::rotate(order_.begin(), std::upper_bound(order_.begin(), order_.end(), sender), order_.end());
 }
 
 // The children of place i are the places d(i+1) to d(i+1) + d - 1, those of the sender 0 to d - 1:

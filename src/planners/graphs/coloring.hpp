@@ -1,4 +1,4 @@
-// The coloring planner (paper 002, §II-A3): messages in rounds in which no rank sends twice or
+// The coloring planner (Hoefler 2012, §II-A3): messages in rounds in which no rank sends twice or
 // receives twice.
 #pragma once
 

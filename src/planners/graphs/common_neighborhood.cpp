@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "planners/graphs/graph_planner.hpp"
+#include "topology/staggered.hpp"
 
 namespace tonari {
 namespace {
@@ -365,21 +366,20 @@ class Planner {
     return relays;
   }
 
-  // Every rank begins behind itself, so that not all send to the same one at a time.
+  // In the staggered order.
   void add_last_hops(std::size_t k, std::int32_t stage, Relay& relay) {
     Items refused;
     for (const Letter& letter : world_.mail(k))
       for (Word origin : letter.words)
         refused.push_back({letter.from, static_cast<std::int32_t>(origin)});
     std::sort(refused.begin(), refused.end());
-    const Items& items = members_[k].items;
-    const auto behind = std::lower_bound(items.begin(), items.end(), Item{here(k), 0});
-    const auto add = [&](const Item& item) {
+    Items items = members_[k].items;
+    std::ranges::sort(items, {}, [&](const Item& item) {
+      return std::pair(staggered(here(k), item.target), item.origin);
+    });
+    for (const Item& item : items)
       if (!std::binary_search(refused.begin(), refused.end(), item))
         relay.out.push_back({stage, item.target, {item.origin, 0}});
-    };
-    std::for_each(behind, items.end(), add);
-    std::for_each(items.begin(), behind, add);
   }
 
   std::int32_t here(std::size_t k) const { return world_.here()[k]; }

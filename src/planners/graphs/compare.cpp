@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "cost/simulator.hpp"
-#include "planners/graphs/delivery.hpp"
+#include "planners/graphs/graph_delivery.hpp"
 #include "planners/graphs/local_world.hpp"
 
 namespace tonari {

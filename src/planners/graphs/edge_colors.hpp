@@ -32,7 +32,7 @@ struct EdgeColors {
 // No edge is colored yet. Collective, one exchange.
 EdgeColors uncolored_edges(World& world, std::span<const Vertex> vertices);
 
-// Welsh and Powell's heuristic (paper 002, §II-A3) on the edges without a color: by descending
+// Welsh and Powell's heuristic (Hoefler 2012, §II-A3) on the edges without a color: by descending
 // degree, each gets the lowest color below `palette` that is free at both ends, or none if there is
 // none. Collective; about as many exchanges as the longest chain of edges that meet, in descending
 // order.

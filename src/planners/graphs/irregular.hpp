@@ -1,4 +1,4 @@
-// Where planners for irregular patterns may pay at all (paper 003, §1): a rank has far more
+// Where planners for irregular patterns may pay at all (Duymuş 2021, §1): a rank has far more
 // messages than the average, and everybody waits for it.
 #pragma once
 

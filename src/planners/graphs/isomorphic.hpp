@@ -1,4 +1,4 @@
-// Recognizes that a graph over a grid is an isomorphic neighborhood (paper 000, §2), so that the
+// Recognizes that a graph over a grid is an isomorphic neighborhood (Träff 2016, §2), so that the
 // planners for grids can be used.
 #pragma once
 

@@ -20,6 +20,7 @@
 
 #include "planners/graphs/graph_planner.hpp"
 #include "planners/graphs/node_pairs.hpp"
+#include "topology/staggered.hpp"
 
 namespace tonari {
 namespace {
@@ -257,7 +258,7 @@ class Planner {
   }
 
   // In an allgather a block may have been asked for several times. Messages to other nodes leave
-  // first, and every rank begins behind itself, so that not all send to the same one at a time.
+  // first, each kind in the staggered order.
   std::vector<Relay> finish(std::vector<Relay> relays) const {
     for (std::size_t k = 0; k < members_.size(); ++k) {
       const std::vector<std::int32_t>& mates = members_[k].vertex->node_ranks;
@@ -265,15 +266,10 @@ class Planner {
         std::sort(hops->begin(), hops->end());
         hops->erase(std::unique(hops->begin(), hops->end()), hops->end());
       }
-      // stage, on this node, before this rank
-      std::vector<std::pair<std::tuple<std::int32_t, bool, bool>, Hop>> order;
-      for (const Hop& hop : relays[k].out)
-        order.push_back({{hop.stage, std::binary_search(mates.begin(), mates.end(), hop.peer),
-                          hop.peer < here(k)},
-                         hop});
-      std::sort(order.begin(), order.end());
-      std::transform(order.begin(), order.end(), relays[k].out.begin(),
-                     [](const auto& entry) { return entry.second; });
+      std::ranges::sort(relays[k].out, {}, [&](const Hop& hop) {
+        const bool on_this_node = std::binary_search(mates.begin(), mates.end(), hop.peer);
+        return std::tuple(hop.stage, on_this_node, staggered(here(k), hop.peer), hop.block);
+      });
     }
     return relays;
   }

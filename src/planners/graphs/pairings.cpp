@@ -11,11 +11,12 @@ constexpr int most_rounds = 256;
 constexpr int patience = 4;
 constexpr Word busy = 3;  // quarters
 
-void apply(Sending& self, const std::vector<Sending::Gift>& given,
-           const std::vector<Sending::Gift>& taken) {
-  for (const Sending::Gift& gift : given) self.give(gift.target, gift.to);
-  for (const Sending::Gift& gift : taken)
-    if (gift.to == self.rank()) self.join(gift.target, gift.more);
+void apply(SendSet& self, const std::vector<SendSet::DelegatedBlocks>& given,
+           const std::vector<SendSet::DelegatedBlocks>& taken) {
+  for (const SendSet::DelegatedBlocks& delegation : given)
+    self.give(delegation.target, delegation.to);
+  for (const SendSet::DelegatedBlocks& delegation : taken)
+    if (delegation.to == self.rank()) self.join(delegation.target, delegation.more);
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ Pairings::Pairings(World& world, Work work, const std::vector<Ranks>& targets,
   std::vector<Ranks> friends = find_friends(world, targets, most_friends);
   for (std::size_t k = 0; k < targets.size(); ++k)
     partners_.push_back(
-        {Sending(world.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
+        {SendSet(world.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
 }
 
 bool Pairings::run() {
@@ -98,16 +99,16 @@ bool Pairings::agree() {
 
 bool Pairings::pair(std::size_t k, const Letter& letter) {
   Partner& p = partners_[k];
-  const Agreement agreement = share(p.sending, Sending(letter.from, letter.words, work_));
+  const Agreement agreement = share(p.sending, SendSet(letter.from, letter.words, work_));
   p.forget(letter.from);
   std::vector<Word> words;
   p.failures = agreement.helps ? 0 : p.failures + 1;
   if (agreement.helps) {
     apply(p.sending, agreement.most, agreement.other);
     words.push_back(static_cast<Word>(agreement.most.size()));
-    for (const auto* gifts : {&agreement.most, &agreement.other})
-      for (const Sending::Gift& gift : *gifts)
-        words.insert(words.end(), {gift.target, gift.to, gift.more});
+    for (const auto* delegations : {&agreement.most, &agreement.other})
+      for (const SendSet::DelegatedBlocks& delegation : *delegations)
+        words.insert(words.end(), {delegation.target, delegation.to, delegation.more});
   }
   world_.put(k, letter.from, words);
   return agreement.helps;
@@ -119,12 +120,12 @@ void Pairings::hear() {
     Partner& p = partners_[k];
     p.forget(letter.from);
     if (letter.words.empty()) continue;
-    std::vector<Sending::Gift> gifts;
+    std::vector<SendSet::DelegatedBlocks> delegations;
     for (std::size_t w = 1; w < letter.words.size(); w += 3)
-      gifts.push_back({static_cast<std::int32_t>(letter.words[w]),
-                       static_cast<std::int32_t>(letter.words[w + 1]), letter.words[w + 2]});
-    const auto most = gifts.begin() + letter.words[0];
-    apply(p.sending, {most, gifts.end()}, {gifts.begin(), most});
+      delegations.push_back({static_cast<std::int32_t>(letter.words[w]),
+                             static_cast<std::int32_t>(letter.words[w + 1]), letter.words[w + 2]});
+    const auto most = delegations.begin() + letter.words[0];
+    apply(p.sending, {most, delegations.end()}, {delegations.begin(), most});
   }
 }
 

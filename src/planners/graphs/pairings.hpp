@@ -1,6 +1,6 @@
-// The rounds in which ranks share what they have to send to common targets (paper 003, Algorithm 1,
+// The rounds in which ranks share what they have to send to common targets (Duymuş 2021, Algorithm 1,
 // as many pairings at a time as there are busy ranks): each busy rank asks the friend with which it
-// shares the most, everyone accepts the busiest that asks, and the two pair (sending.hpp).
+// shares the most, everyone accepts the busiest that asks, and the two pair (send_set.hpp).
 //
 //   busy    work of at least three quarters of the most of all that still look for help. So the busiest have help first, and whoever is left tries again
 //   ends    a rank that was paired with all its friends, or several times in vain, looks no more; in every round the busiest of those that look is paired,
@@ -8,7 +8,7 @@
 #pragma once
 
 #include "planners/graphs/friends.hpp"
-#include "planners/graphs/sending.hpp"
+#include "planners/graphs/send_set.hpp"
 
 namespace tonari {
 
@@ -21,12 +21,12 @@ class Pairings {
   // Whether anybody shares. Collective.
   bool run();
 
-  Sending& sending(std::size_t k) { return partners_[k].sending; }  // of here()[k]
+  SendSet& sending(std::size_t k) { return partners_[k].sending; }  // of here()[k]
 
  private:
   static constexpr std::int32_t nobody = -1;
   struct Partner {
-    Sending sending;
+    SendSet sending;
     Ranks friends;                                   // with whom it was not paired yet, best first
     int failures = 0;                                // pairings in vain, one after the other
     std::int32_t asked = nobody, accepted = nobody;  // in this round

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "plan/builder.hpp"
+#include "topology/staggered.hpp"
 
 namespace tonari {
 namespace {
@@ -136,9 +137,9 @@ class Emitter {
 
 }  // namespace
 
-void begin_behind(std::int32_t rank, std::vector<Hop>& hops) {
+void stagger(std::int32_t rank, std::vector<Hop>& hops) {
   const auto place = [rank](const Hop& hop) {
-    return std::tuple(hop.stage, hop.peer < rank, hop.peer, hop.block);
+    return std::tuple(hop.stage, staggered(rank, hop.peer), hop.block);
   };
   std::sort(hops.begin(), hops.end(),
             [&](const Hop& a, const Hop& b) { return place(a) < place(b); });

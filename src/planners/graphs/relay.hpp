@@ -36,9 +36,8 @@ struct Relay {
   std::vector<Hop> out, in;
 };
 
-// By stage; in each every rank begins behind itself, so that not all send to the same one at a
-// time.
-void begin_behind(std::int32_t rank, std::vector<Hop>& hops);
+// Sorts by stage, and in each by peer in the staggered order.
+void stagger(std::int32_t rank, std::vector<Hop>& hops);
 
 // Keeps the first of equal hops, in order: edges that repeat ask for the same block of an
 // allgather.

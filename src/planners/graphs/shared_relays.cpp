@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "planners/graphs/distributed_second_phase.hpp"
 #include "planners/graphs/irregular.hpp"
-#include "planners/graphs/second_phase.hpp"
 
 namespace tonari {
 namespace {
@@ -41,7 +41,7 @@ bool SharedRelays::senders_share(Work work) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
   Pairings sharing(*world_, work, targets, fixed_work(work, sources));
   if (!sharing.run()) return false;
-  give_away([&](std::size_t k) -> Sending& { return sharing.sending(k); });
+  give_away([&](std::size_t k) -> SendSet& { return sharing.sending(k); });
   return true;
 }
 
@@ -49,14 +49,14 @@ bool SharedRelays::messages_move(Work work, int steps) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
   SecondPhase moving(*world_, work, targets, fixed_work(work, sources));
   if (!moving.run(steps)) return false;
-  give_away([&](std::size_t k) -> Sending& { return moving.sending(k); });
+  give_away([&](std::size_t k) -> SendSet& { return moving.sending(k); });
   return true;
 }
 
-void SharedRelays::give_away(const std::function<Sending&(std::size_t)>& sending) {
+void SharedRelays::give_away(const std::function<SendSet&(std::size_t)>& sending) {
   std::vector<Shipments> shipments(members_.size());
   for (std::size_t k = 0; k < members_.size(); ++k)
-    shipments[k] = take_gifts(members_[k], sending(k));
+    shipments[k] = take_delegated(members_[k], sending(k));
   ship(std::move(shipments));
   ++stage_;
 }
@@ -68,8 +68,9 @@ bool SharedRelays::receivers_share(Work work) {
   Pairings sharing(*world_, work, sources, fixed_work(work, targets));
   if (!sharing.run()) return false;
   for (std::size_t k = 0; k < members_.size(); ++k) {
-    Sending& receiving = sharing.sending(k);
-    for (const Sending::Gift& gift : receiving.gifts()) world_->put(k, gift.target, {gift.to});
+    SendSet& receiving = sharing.sending(k);
+    for (const SendSet::DelegatedBlocks& delegation : receiving.delegated_blocks())
+      world_->put(k, delegation.target, {delegation.to});
     for (std::int32_t helper : receiving.helpers()) world_->put(k, helper, {helper});
   }
   world_->exchange();
@@ -121,12 +122,13 @@ std::vector<Word> SharedRelays::fixed_work(Work work, const std::vector<Ranks>& 
 }
 
 // What goes to helpers now: what they are given, and what is for them.
-SharedRelays::Shipments SharedRelays::take_gifts(Member& m, Sending& sending) {
+SharedRelays::Shipments SharedRelays::take_delegated(Member& m, SendSet& sending) {
   Shipments shipments;
   Items kept;
-  const std::vector<Sending::Gift> gifts = sending.gifts();
+  const std::vector<SendSet::DelegatedBlocks> delegations = sending.delegated_blocks();
   std::vector<std::pair<std::int32_t, std::int32_t>> to;  // by target
-  for (const Sending::Gift& gift : gifts) to.emplace_back(gift.target, gift.to);
+  for (const SendSet::DelegatedBlocks& delegation : delegations)
+    to.emplace_back(delegation.target, delegation.to);
   std::sort(to.begin(), to.end());
   for (const Item& item : m.items) {
     const auto given =
@@ -227,7 +229,7 @@ void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) c
   for (const Shipment& s : shipments)
     if (!std::binary_search(refused.begin(), refused.end(), std::pair(s.to, s.item.block)))
       hops.push_back({stage_, s.to, s.item.block});
-  begin_behind(here(k), hops);
+  stagger(here(k), hops);
   hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
   for (std::size_t h = 0; h < hops.size(); ++h)
     m.sent += h == 0 || hops[h].peer != hops[h - 1].peer;

@@ -61,8 +61,8 @@ class SharedRelays {
   std::vector<Ranks> all_targets() const;
   std::vector<Ranks> all_sources(const std::vector<Ranks>& targets);
   std::vector<Word> fixed_work(Work work, const std::vector<Ranks>& others) const;
-  void give_away(const std::function<Sending&(std::size_t)>& sending);
-  static Shipments take_gifts(Member& m, Sending& sending);
+  void give_away(const std::function<SendSet&(std::size_t)>& sending);
+  static Shipments take_delegated(Member& m, SendSet& sending);
   static Shipments take_orders(Member& m, std::span<const Letter> orders, std::int32_t self);
   void ship(std::vector<Shipments> shipments);
   void receive(Member& m, std::size_t k, const Letter& letter);

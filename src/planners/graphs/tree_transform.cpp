@@ -1,5 +1,5 @@
 // tree: ranks with many messages hand some of them to ranks with few, which pass the blocks on
-// (paper 002, §II-B1), again and again, so that a hot spot ends with a tree of several levels:
+// (Hoefler 2012, §II-B1), again and again, so that a hot spot ends with a tree of several levels:
 //
 //   Step 1   find the rank p_m with the most outgoing messages, m, and p_s with the fewest, s
 //   Step 2   if m - s > t and it gains: p_m moves x messages to p_s and sends it one with all their blocks; else stop
@@ -15,9 +15,9 @@
 //              the bytes cost more than they save) is not asked again, and the next busiest has its turn. It ends: list the counts of all ranks in
 //              descending order; a move replaces m and s by two numbers below m, so the list falls lexicographically, which lists of natural numbers of
 //              one length cannot do for ever; and in every iteration the first pair moves, or its p_m fails, which it may do three times.
-//   Taking     Ranks that have given take nothing any more (tree_desk.hpp).
+//   Taking     Ranks that have given take nothing any more (send_state.hpp).
 //   Pairs      With less than 32 ranks one pair per iteration, as in the paper; else up to q busy ranks meet q idle ones, q = ranks / 16, at most 64,
-//              found by one reduction (extremes.hpp). The paper's O(log P) iterations for a hot spot need pairs, too: else a tree takes an iteration
+//              found by one reduction (distributed_top_k.hpp). The paper's O(log P) iterations for a hot spot need pairs, too: else a tree takes an iteration
 //              per helper.
 //   Bytes      All-to-all: blocks that take a detour are sent and copied twice. They move only where that costs less than the overheads it saves.
 //   Neighbors The paper takes the globally idlest rank. An allgather that is passed on by a rank that wants the block itself costs no block more, so
@@ -28,10 +28,10 @@
 #include <memory>
 #include <optional>
 
-#include "planners/graphs/extremes.hpp"
+#include "planners/graphs/distributed_top_k.hpp"
 #include "planners/graphs/graph_planner.hpp"
 #include "planners/graphs/loggp_tree.hpp"
-#include "planners/graphs/tree_desk.hpp"
+#include "planners/graphs/send_state.hpp"
 
 namespace tonari {
 namespace {
@@ -42,7 +42,7 @@ constexpr Word t = 2;  // as in all of the paper's experiments
 struct Case {
   Word messages, leaves;  // of p_m
   Word load;              // of the helper
-  Desk::Relation to;
+  SendState::Relation to;
 };
 
 // Step 2: how many messages move. The same on all ranks.
@@ -50,7 +50,7 @@ class Share {
  public:
   virtual ~Share() = default;
   virtual Word amount(const Case& move) = 0;
-  virtual Word load(const Desk& desk) const = 0;  // how busy a helper would be
+  virtual Word load(const SendState& state) const = 0;  // how busy a helper would be
   // whether anything could move from a rank with m messages at all
   virtual bool promising(Word m, Word load) const = 0;
   virtual bool asks() const = 0;  // whether p_m asks its receivers, too
@@ -73,7 +73,7 @@ class PaperShare final : public Share {
     const Word x = std::min(term(move.messages, move.load), move.to.movable);
     return pays(move, x) ? x : pays(move, eager(x)) ? eager(x) : 0;
   }
-  Word load(const Desk& desk) const override { return desk.messages(); }
+  Word load(const SendState& state) const override { return state.messages(); }
   bool promising(Word m, Word load) const override { return m - load > t && term(m, load) > 0; }
   bool asks() const override { return !alltoall_; }
 
@@ -123,8 +123,8 @@ class BalancedShare final : public Share {
     const auto [x, time] = tree_.branch(move.leaves, move.to.movable, receiver, delay);
     return time < tree_.direct(move.leaves) ? x : 0;
   }
-  Word load(const Desk& desk) const override {
-    return desk.messages() + desk.sources() + (desk.takes() ? meanwhile_ : 0);
+  Word load(const SendState& state) const override {
+    return state.messages() + state.sources() + (state.takes() ? meanwhile_ : 0);
   }
   bool promising(Word m, Word load) const override { return m > load && least_ > 0 && m >= least_; }
   bool asks() const override { return true; }
@@ -155,14 +155,14 @@ class Transformation {
         seekers_(vertices.size(), nobody),
         failures_(vertices.size(), 0),
         asked_(vertices.size(), 0) {
-    for (const Vertex& v : vertices) desks_.emplace_back(v, collective);
-    for (std::size_t k = 0; k < desks_.size(); ++k) update(k);
+    for (const Vertex& v : vertices) states_.emplace_back(v, collective);
+    for (std::size_t k = 0; k < states_.size(); ++k) update(k);
   }
 
   std::vector<Relay> run() {
     for (;;) {
       found_ = find(world_, high_, low_);
-      for (Extremes::Entry& entry : found_.low) entry.value = -entry.value;
+      for (DistributedTopK::Entry& entry : found_.low) entry.value = -entry.value;
       if (found_.high.empty() || found_.low.empty() ||
           !share_.promising(found_.high[0].value, found_.low[0].value))
         break;
@@ -186,8 +186,8 @@ class Transformation {
   }
 
   void update(std::size_t k) {
-    high_.set(k, failures_[k] < patience ? desks_[k].messages() : Extremes::none);
-    low_.set(k, desks_[k].gives() ? Extremes::none : -share_.load(desks_[k]));
+    high_.set(k, failures_[k] < patience ? states_[k].messages() : DistributedTopK::none);
+    low_.set(k, states_[k].gives() ? DistributedTopK::none : -share_.load(states_[k]));
   }
 
   void iterate() {
@@ -195,14 +195,14 @@ class Transformation {
     for (int i = 0; i < static_cast<int>(found_.high.size()); ++i) {
       const auto k = index(found_.high[i].rank);
       if (!k || !share_.promising(found_.high[i].value, found_.low[0].value)) continue;
-      seeking_.push_back({*k, desks_[*k].movable()});
+      seeking_.push_back({*k, states_[*k].movable()});
       seekers_[*k] = i;
     }
     if (share_.asks()) ask();
     for (const auto& [k, movable] : seeking_) seek(k, movable);
     world_.exchange();
     for (std::size_t k : world_.receivers()) {
-      for (const Letter& letter : world_.mail(k)) desks_[k].take(letter.words);
+      for (const Letter& letter : world_.mail(k)) states_[k].take(letter.words);
       update(k);
     }
     for (const auto& [k, movable] : seeking_) seekers_[k] = nobody;
@@ -213,7 +213,7 @@ class Transformation {
   void ask() {
     for (const auto& [k, movable] : seeking_) {
       const Word i = seekers_[k], origin = movable.block.origin;
-      const std::vector<std::int32_t> receivers = desks_[k].receivers();
+      const std::vector<std::int32_t> receivers = states_[k].receivers();
       const std::size_t stride = receivers.size() / most_asked + 1,
                         first = (static_cast<std::size_t>(world_.here()[k]) + asked_[k]++) % stride;
       for (std::size_t r = first; r < receivers.size(); r += stride)
@@ -222,12 +222,12 @@ class Transformation {
     }
     world_.exchange();
     for (std::size_t k : world_.receivers()) {
-      const Desk& desk = desks_[k];
-      if (desk.gives() || seekers_[k] != nobody) continue;
+      const SendState& state = states_[k];
+      if (state.gives() || seekers_[k] != nobody) continue;
       const Letter& chosen = chosen_asker(k);
       world_.put(k, chosen.from,
-                 {desk.messages(), share_.load(desk),
-                  !alltoall_ && desk.gets(static_cast<std::int32_t>(chosen.words[1]))});
+                 {state.messages(), share_.load(state),
+                  !alltoall_ && state.gets(static_cast<std::int32_t>(chosen.words[1]))});
     }
     world_.exchange();
   }
@@ -242,7 +242,7 @@ class Transformation {
     return own != mail.end() ? *own : mail[static_cast<std::size_t>(rank) % mail.size()];
   }
 
-  const Extremes::Entry* idlest(Word i) const {
+  const DistributedTopK::Entry* idlest(Word i) const {
     return i < static_cast<Word>(found_.low.size()) ? &found_.low[i] : nullptr;
   }
 
@@ -259,24 +259,24 @@ class Transformation {
 
   // Moves to the best of those that offer help, or gives up for now, or, if that happens too often,
   // for ever.
-  void seek(std::size_t k, const Desk::Movable& movable) {
+  void seek(std::size_t k, const SendState::Movable& movable) {
     struct Move {
       Word gain = 0, x = 0, load = 0;
       std::int32_t rank = -1;
     } neighbor, stranger;
     bool idle = false;  // whether there was an offer than which there is none better
     for (const Offer& offer : offers(k)) {
-      const Desk::Relation to = desks_[k].relation(offer.rank, movable);
+      const SendState::Relation to = states_[k].relation(offer.rank, movable);
       if (offer.rank == world_.here()[k] || (to.new_block && offer.gets)) continue;
       idle = idle || offer.load <= found_.low[0].value;
-      const Word x = amount(desks_[k], offer, to), gain = x - to.new_message;
+      const Word x = amount(states_[k], offer, to), gain = x - to.new_message;
       Move& best = (alltoall_ ? to.new_message : to.new_block) ? stranger : neighbor;
       if (gain > best.gain || (gain == best.gain && gain > 0 && offer.load < best.load))
         best = {gain, x, offer.load, offer.rank};
     }
     const Move& best = 2 * neighbor.gain >= stranger.gain ? neighbor : stranger;
     if (best.gain > 0)
-      world_.put(k, best.rank, desks_[k].give(best.rank, movable, best.x));
+      world_.put(k, best.rank, states_[k].give(best.rank, movable, best.x));
     else if (alone())
       failures_[k] = patience;
     else
@@ -289,16 +289,16 @@ class Transformation {
     return found_.high.size() == 1 || !share_.promising(found_.high[1].value, found_.low[0].value);
   }
 
-  Word amount(const Desk& desk, const Offer& offer, const Desk::Relation& to) {
-    const Word x = share_.amount({desk.messages(), desk.leaves(), offer.load, to});
-    return std::min(x, desk.messages() - 1 - offer.messages);
+  Word amount(const SendState& state, const Offer& offer, const SendState::Relation& to) {
+    const Word x = share_.amount({state.messages(), state.leaves(), offer.load, to});
+    return std::min(x, state.messages() - 1 - offer.messages);
   }
 
   // Every receiver learns from whom, and in which stage, its blocks come.
   std::vector<Relay> relays() {
-    std::vector<Relay> all(desks_.size());
-    for (std::size_t k = 0; k < desks_.size(); ++k) {
-      all[k].out = desks_[k].hops();
+    std::vector<Relay> all(states_.size());
+    for (std::size_t k = 0; k < states_.size(); ++k) {
+      all[k].out = states_[k].hops();
       for (const Hop& hop : all[k].out)
         world_.put(k, hop.peer, {hop.stage, hop.block.origin, static_cast<Word>(hop.block.block)});
     }
@@ -314,13 +314,13 @@ class Transformation {
 
   struct Seeker {
     std::size_t k;
-    Desk::Movable movable;
+    SendState::Movable movable;
   };
   World& world_;
   Share& share_;
   bool alltoall_;
-  std::vector<Desk> desks_;
-  Extremes high_, low_;
+  std::vector<SendState> states_;
+  DistributedTopK high_, low_;
   Found found_;
   std::vector<Seeker> seeking_;  // the p_m here
   std::vector<int> seekers_;     // per rank here: its number among all p_m, the busiest first

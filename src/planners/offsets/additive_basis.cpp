@@ -1,4 +1,4 @@
-// additive-basis (paper 000, §5): along each dimension a small set of lengths whose sums reach all
+// additive-basis (Träff 2016, §5): along each dimension a small set of lengths whose sums reach all
 // coordinates. {1, 2, -3} serves a stencil of radius 3 in 3 rounds where torus and torus-direct
 // need 6. Blocks travel once per summand, so rounds are traded against volume: the variants run
 // from the fewest rounds towards torus-direct, always giving up the rounds that save the most

@@ -1,4 +1,4 @@
-// Additive bases of sets of integers (paper 000, §5): few numbers such that every wanted one is a
+// Additive bases of sets of integers (Träff 2016, §5): few numbers such that every wanted one is a
 // sum of distinct ones.
 //
 // Fewer numbers mean fewer rounds, more summands mean more volume. For one dimension, front() lists

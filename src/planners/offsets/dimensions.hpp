@@ -24,7 +24,7 @@ struct Axis {
   std::size_t hops(const Coordinates& coordinates) const;
 };
 
-// The order in which dimensions are visited. All-to-all: as given. Allgather: paper 000, §3.2,
+// The order in which dimensions are visited. All-to-all: as given. Allgather: Träff 2016, §3.2,
 // wants prefixes of the trie as long as possible and visits first the dimensions in which most
 // neighbors share a coordinate, that is those with the fewest distinct ones.
 std::vector<int> dimension_order(const Neighborhood& near, Collective collective);

@@ -133,7 +133,7 @@ int peer(const Routing& routing, const Vec& position) {
 
 }  // namespace
 
-// Algorithm 1 of paper 000, §3.3, for any steps: in every step all blocks that take it leave in one
+// Algorithm 1 of Träff 2016, §3.3, for any steps: in every step all blocks that take it leave in one
 // message, and as many arrive.
 Plan emit_alltoall(const Routing& routing, int rank, EmitOptions options) {
   Builder builder(rank, routing.blocks());
@@ -162,24 +162,26 @@ namespace {
 
 class AllgatherSlots {
  public:
-  AllgatherSlots(const Tree& tree, Builder& builder)
-      : tree_(tree), builder_(builder), scratch_(tree.nodes.size(), Tree::none) {}
+  AllgatherSlots(const AllgatherTree& tree, Builder& builder)
+      : tree_(tree), builder_(builder), scratch_(tree.nodes.size(), AllgatherTree::none) {}
   Slice at(std::uint32_t node) {
     if (node == 0) return {Buffer::send, 0};
-    if (tree_.nodes[node].block != Tree::none) return {Buffer::recv, tree_.nodes[node].block};
-    if (scratch_[node] == Tree::none) scratch_[node] = builder_.scratch(0).block;
+    if (tree_.nodes[node].block != AllgatherTree::none)
+      return {Buffer::recv, tree_.nodes[node].block};
+    if (scratch_[node] == AllgatherTree::none) scratch_[node] = builder_.scratch(0).block;
     return {Buffer::scratch, scratch_[node]};
   }
 
  private:
-  const Tree& tree_;
+  const AllgatherTree& tree_;
   Builder& builder_;
   std::vector<std::uint32_t> scratch_;
 };
 
 // The block that is on its way to `node` exists if its origin is in the grid and some rank below
 // the node wants it.
-bool wanted(const Routing& routing, const Tree& tree, const Vec& origin, std::uint32_t node) {
+bool wanted(const Routing& routing, const AllgatherTree& tree, const Vec& origin,
+            std::uint32_t node) {
   const Grid& grid = routing.near().grid;
   if (grid.fully_periodic()) return true;
   if (!grid.contains(origin)) return false;
@@ -190,12 +192,13 @@ bool wanted(const Routing& routing, const Tree& tree, const Vec& origin, std::ui
 
 // Offsets that mean the same place: the block arrived once and is copied to the other receive
 // blocks.
-void copy_duplicates(Builder& builder, const Routing& routing, const Tree& tree,
+void copy_duplicates(Builder& builder, const Routing& routing, const AllgatherTree& tree,
                      const Presence& presence) {
   std::vector<Slice> from, to;
   for (std::uint32_t i = 0; i < routing.blocks(); ++i) {
     const std::uint32_t node = tree.node_of[i];
-    if (node == Tree::none || node == 0 || tree.nodes[node].block == i || !presence.receives(i))
+    if (node == AllgatherTree::none || node == 0 || tree.nodes[node].block == i ||
+        !presence.receives(i))
       continue;
     from.push_back({Buffer::recv, tree.nodes[node].block});
     to.push_back({Buffer::recv, i});
@@ -203,7 +206,8 @@ void copy_duplicates(Builder& builder, const Routing& routing, const Tree& tree,
   if (!from.empty()) builder.copy(from, to);
 }
 
-std::vector<std::vector<std::uint32_t>> nodes_by_step(const Routing& routing, const Tree& tree) {
+std::vector<std::vector<std::uint32_t>> nodes_by_step(const Routing& routing,
+                                                      const AllgatherTree& tree) {
   std::vector<std::vector<std::uint32_t>> by(routing.steps().size());
   for (std::uint32_t node = 1; node < tree.nodes.size(); ++node)
     by[tree.nodes[node].step].push_back(node);
@@ -212,7 +216,8 @@ std::vector<std::vector<std::uint32_t>> nodes_by_step(const Routing& routing, co
 
 }  // namespace
 
-Plan emit_allgather(const Routing& routing, const Tree& tree, int rank, EmitOptions options) {
+Plan emit_allgather(const Routing& routing, const AllgatherTree& tree, int rank,
+                    EmitOptions options) {
   Builder builder(rank, routing.blocks());
   builder.reserve(2 * routing.steps().size() + 2, 2 * tree.nodes.size());
   const Presence presence(routing, rank);

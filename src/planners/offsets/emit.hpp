@@ -2,13 +2,14 @@
 #pragma once
 
 #include "plan/variant.hpp"
+#include "planners/offsets/allgather_tree.hpp"
 #include "planners/offsets/routing.hpp"
-#include "planners/offsets/tree.hpp"
 
 namespace tonari {
 
 // Pure and local: needs no other rank. O(hops) time and memory.
 Plan emit_alltoall(const Routing& routing, int rank, EmitOptions options);
-Plan emit_allgather(const Routing& routing, const Tree& tree, int rank, EmitOptions options);
+Plan emit_allgather(const Routing& routing, const AllgatherTree& tree, int rank,
+                    EmitOptions options);
 
 }  // namespace tonari

@@ -1,4 +1,4 @@
-// joint-basis (paper 000, §5): a small set of vectors, not bound to dimensions, such that every
+// joint-basis (Träff 2016, §5): a small set of vectors, not bound to dimensions, such that every
 // offset is a sum of distinct ones. Finding the smallest is hard; here a depth-first search that is
 // bounded by the number of vectors it tries, so every rank finds the same set. Its starting point
 // is the smallest basis by dimensions, which is a joint basis too.

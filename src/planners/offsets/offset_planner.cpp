@@ -25,8 +25,8 @@ const Routing& OffsetVariant::routing() const {
   return *routing_;
 }
 
-const Tree& OffsetVariant::tree() const {
-  if (!tree_) tree_ = build_tree(routing());
+const AllgatherTree& OffsetVariant::tree() const {
+  if (!tree_) tree_ = build_allgather_tree(routing());
   return *tree_;
 }
 

@@ -42,13 +42,13 @@ class OffsetVariant final : public Variant {
   Plan plan(int rank, EmitOptions options = {}) const override;
 
  private:
-  const Tree& tree() const;
+  const AllgatherTree& tree() const;
   std::shared_ptr<const Neighborhood> near_;
   Collective collective_;
   std::size_t rounds_, hops_;
   Route route_;
   mutable std::optional<Routing> routing_;
-  mutable std::optional<Tree> tree_;
+  mutable std::optional<AllgatherTree> tree_;
 };
 
 // The planner of one algorithm; src/planners/registry.cpp lists them all.

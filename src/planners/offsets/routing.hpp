@@ -1,4 +1,4 @@
-// What every message-combining algorithm of paper 000 decides: which offsets to step along, in
+// What every message-combining algorithm of Träff 2016 decides: which offsets to step along, in
 // which order, and which of these steps each block takes. Everything else (messages, slots,
 // dependencies) follows and is shared (emit.hpp).
 //

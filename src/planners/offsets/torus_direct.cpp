@@ -1,4 +1,4 @@
-// torus-direct (paper 000, §5): along each dimension straight to the coordinate; a round for every
+// torus-direct (Träff 2016, §5): along each dimension straight to the coordinate; a round for every
 // distinct coordinate, and a block is sent once for each of its non-zero coordinates.
 #include "planners/offsets/dimensions.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "planners/graphs/delivery.hpp"
+#include "planners/graphs/graph_delivery.hpp"
 #include "planners/graphs/local_world.hpp"
 #include "planners/registry.hpp"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "planners/graphs/graphs.hpp"
-#include "planners/graphs/pattern_desk.hpp"
+#include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/spread.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "topology/virtual_topology.hpp"
@@ -130,7 +130,7 @@ TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
         const Traffic traffic = gather_traffic(world, ways[w].relays());
         std::int64_t most = 0;
         for (int size : virtual_topology(ranks, dimensions[w])) most += size - 1;
-        EXPECT_EQ(ways[w].variant(), "dims" + std::to_string(dimensions[w]));
+        EXPECT_EQ(ways[w].variant(), std::to_string(dimensions[w]));
         EXPECT_LE(traffic.most_out, most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.most_in, 2 * most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.stages, dimensions[w]);
@@ -241,15 +241,15 @@ TEST(Irregular, SecondPhaseSpreadsAHub) {
   }
 }
 
-// What is beyond a desk's limits is planned without one.
+// What is beyond a root's limits is planned without one.
 TEST(Irregular, OnlyPatternsThatFitAreGathered) {
   GraphFacts facts;
-  facts.ranks = 64, facts.edges = most_desk_blocks;
-  EXPECT_TRUE(fits_a_desk(facts));
+  facts.ranks = 64, facts.edges = most_root_blocks;
+  EXPECT_TRUE(fits_a_root(facts));
   ++facts.edges;
-  EXPECT_FALSE(fits_a_desk(facts));
-  facts.edges = 0, facts.ranks = most_desk_ranks + 1;
-  EXPECT_FALSE(fits_a_desk(facts));
+  EXPECT_FALSE(fits_a_root(facts));
+  facts.edges = 0, facts.ranks = most_root_ranks + 1;
+  EXPECT_FALSE(fits_a_root(facts));
   const Edges once = complete(64);
   Edges often;
   // 133,056 blocks

@@ -6,7 +6,7 @@
 #include <random>
 #include <sstream>
 
-#include "planners/offsets/delivery.hpp"
+#include "planners/offsets/offset_delivery.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari::test {

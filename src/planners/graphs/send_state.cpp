@@ -1,4 +1,4 @@
-#include "planners/graphs/tree_desk.hpp"
+#include "planners/graphs/send_state.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@ void sort_unique(std::vector<std::int32_t>& ranks) {
 
 }  // namespace
 
-Desk::Desk(const Vertex& v, Collective collective)
+SendState::SendState(const Vertex& v, Collective collective)
     : vertex_(&v), alltoall_(collective == Collective::alltoall) {
   for (std::uint32_t i = 0; i < v.targets.size(); ++i)
     if (v.targets[i] >= 0 && v.targets[i] != v.rank)
@@ -27,7 +27,7 @@ Desk::Desk(const Vertex& v, Collective collective)
   sort_unique(sources_);
 }
 
-void Desk::sort() {
+void SendState::sort() {
   std::sort(parcels_.begin(), parcels_.end());
   // repeated edges of an allgather
   parcels_.erase(std::unique(parcels_.begin(), parcels_.end()), parcels_.end());
@@ -36,7 +36,7 @@ void Desk::sort() {
     leaves_ += i == 0 || parcels_[i].peer != parcels_[i - 1].peer;
 }
 
-std::vector<std::int32_t> Desk::receivers() const {
+std::vector<std::int32_t> SendState::receivers() const {
   std::vector<std::int32_t> all;
   for (const Parcel& p : parcels_) all.push_back(p.peer);
   for (const Bundle& b : bundles_) all.push_back(b.helper);
@@ -44,14 +44,14 @@ std::vector<std::int32_t> Desk::receivers() const {
   return all;
 }
 
-bool Desk::gets(std::int32_t origin) const {
+bool SendState::gets(std::int32_t origin) const {
   const auto in = [&](const std::vector<std::int32_t>& list) {
     return std::binary_search(list.begin(), list.end(), origin);
   };
   return origin == vertex_->rank || in(sources_) || in(taken_);
 }
 
-Desk::Movable Desk::movable() const {
+SendState::Movable SendState::movable() const {
   Movable all;
   std::map<BlockId, Word> carried;  // by how many leaves that carry nothing else
   for (std::size_t begin = 0, end; begin < parcels_.size(); begin = end) {
@@ -70,7 +70,7 @@ Desk::Movable Desk::movable() const {
   return all;
 }
 
-Desk::Movable::Run Desk::leaf(std::int32_t peer) const {
+SendState::Movable::Run SendState::leaf(std::int32_t peer) const {
   const auto before = [](const Parcel& p, std::int32_t rank) { return p.peer < rank; };
   const auto first = std::lower_bound(parcels_.begin(), parcels_.end(), peer, before),
              last = std::lower_bound(first, parcels_.end(), peer + 1, before);
@@ -78,7 +78,7 @@ Desk::Movable::Run Desk::leaf(std::int32_t peer) const {
           static_cast<std::size_t>(last - parcels_.begin()), peer};
 }
 
-std::int32_t Desk::stage(const Movable::Run& run) const {
+std::int32_t SendState::stage(const Movable::Run& run) const {
   std::int32_t arrived = -1;
   for (std::size_t i = run.begin; i < run.end; ++i)
     arrived = std::max(arrived, parcels_[i].arrived);
@@ -86,20 +86,20 @@ std::int32_t Desk::stage(const Movable::Run& run) const {
 }
 
 // That of a bundle for the helper in stage `least` or later, else `least`.
-std::int32_t Desk::bundle_stage(std::int32_t helper, std::int32_t least) const {
+std::int32_t SendState::bundle_stage(std::int32_t helper, std::int32_t least) const {
   for (const Bundle& b : bundles_)
     if (b.helper == helper && b.stage >= least) return b.stage;
   return least;
 }
 
-const Hop* Desk::given(std::int32_t helper, BlockId block) const {
+const Hop* SendState::given(std::int32_t helper, BlockId block) const {
   const auto found = std::find_if(given_.begin(), given_.end(), [&](const Hop& hop) {
     return hop.peer == helper && hop.block == block;
   });
   return found == given_.end() ? nullptr : &*found;
 }
 
-Desk::Relation Desk::relation(std::int32_t helper, const Movable& movable) const {
+SendState::Relation SendState::relation(std::int32_t helper, const Movable& movable) const {
   const Movable::Run own = leaf(helper);
   const auto before = [](const Movable::Run& run, std::int32_t rank) { return run.peer < rank; };
   const auto place = std::lower_bound(movable.leaves.begin(), movable.leaves.end(), helper, before);
@@ -116,7 +116,7 @@ Desk::Relation Desk::relation(std::int32_t helper, const Movable& movable) const
           !alltoall_ && !goes};
 }
 
-std::vector<Word> Desk::give(std::int32_t helper, const Movable& movable, Word x) {
+std::vector<Word> SendState::give(std::int32_t helper, const Movable& movable, Word x) {
   std::vector<Movable::Run> runs;
   for (auto run = movable.leaves.rbegin();
        run != movable.leaves.rend() && static_cast<Word>(runs.size()) < x; ++run)
@@ -147,7 +147,7 @@ std::vector<Word> Desk::give(std::int32_t helper, const Movable& movable, Word x
   return letter;
 }
 
-void Desk::take(std::span<const Word> letter) {
+void SendState::take(std::span<const Word> letter) {
   for (; !letter.empty(); letter = letter.subspan(words_per_parcel)) {
     const auto peer = static_cast<std::int32_t>(letter[0]),
                origin = static_cast<std::int32_t>(letter[1]),
@@ -160,7 +160,7 @@ void Desk::take(std::span<const Word> letter) {
   sort();
 }
 
-std::vector<Hop> Desk::hops() const {
+std::vector<Hop> SendState::hops() const {
   std::map<std::int32_t, std::size_t> place;  // of a peer in the list of targets
   for (std::size_t i = 0; i < vertex_->targets.size(); ++i)
     place.try_emplace(vertex_->targets[i], i);

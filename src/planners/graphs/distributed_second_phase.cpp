@@ -1,4 +1,4 @@
-#include "planners/graphs/second_phase.hpp"
+#include "planners/graphs/distributed_second_phase.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ SecondPhase::SecondPhase(World& world, Work work, const std::vector<Ranks>& targ
       busy_(world, std::min(most_pairs, static_cast<std::size_t>(world.ranks()))),
       idle_(busy_) {
   for (std::size_t k = 0; k < targets.size(); ++k)
-    members_.push_back({Sending(world.here()[k], targets[k], fixed[k], work), targets[k]});
+    members_.push_back({SendSet(world.here()[k], targets[k], fixed[k], work), targets[k]});
 }
 
 // The average rises by the messages to helpers; what that leaves is done in a second turn.
@@ -53,8 +53,8 @@ bool SecondPhase::rounds(const std::function<std::vector<Offer>()>& find_offers)
 void SecondPhase::note(std::size_t k) {
   const Member& m = members_[k];
   const Word load = m.sending.load();
-  busy_.set(k, load > limit_ && m.failures < patience && !m.took ? load : Extremes::none);
-  idle_.set(k, load < limit_ ? -load : Extremes::none);
+  busy_.set(k, load > limit_ && m.failures < patience && !m.took ? load : DistributedTopK::none);
+  idle_.set(k, load < limit_ ? -load : DistributedTopK::none);
 }
 
 // How much helpers may have to do. In the last stage the average, rounded up, or as many messages
@@ -104,9 +104,9 @@ std::vector<SecondPhase::Offer> SecondPhase::own_targets() {
 // what may be handed over; the answer, which of them are taken.
 bool SecondPhase::make(const std::vector<Offer>& offers) {
   for (const auto& [k, taker] : offers) {
-    const Sending& giver = members_[k].sending;
+    const SendSet& giver = members_[k].sending;
     std::vector<Word> words{giver.load(), giver.cost(taker)};
-    for (const Sending::Line& line : giver.lines())
+    for (const SendSet::Line& line : giver.lines())
       if (giver.alone(line) && line.target != taker) words.push_back(line.target);
     world_.put(k, taker, words);
   }

@@ -1,4 +1,4 @@
-#include "planners/offsets/delivery.hpp"
+#include "planners/offsets/offset_delivery.hpp"
 
 namespace tonari {
 

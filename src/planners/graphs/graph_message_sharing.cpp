@@ -1,10 +1,10 @@
 // message-sharing, Phase I: busy ranks with common targets give each other messages, and every
-// block has one stop at most (paper 003: M. Duymus 2021, Algorithms 1 to 3), without anybody
+// block has one stop at most (Duymuş 2021, Algorithms 1 to 3), without anybody
 // knowing the whole pattern: targets name their senders to each other (friends.hpp), many pairs
 // share at a time (pairings.hpp), and what two ranks make of it they work out from what the two of
-// them send (sending.hpp).
+// them send (send_set.hpp).
 //
-//   P_max ──▶ t              P_max ══▶ P_friend ──▶ t         stage 0: gifts, and what is for the helpers themselves
+//   P_max ──▶ t              P_max ══▶ P_friend ──▶ t         stage 0: delegated blocks, and what is for the helpers themselves
 //   P_friend ──▶ t  becomes                                   stage 1: all the rest
 //
 // Where this differs from the central algorithm (sharing/message_sharing.hpp), and why:
@@ -22,11 +22,11 @@
 // on thousands of blocks. "levelled", ours: a pairing may lift nobody to the work of the busier of
 // the two, where work is messages sent and received and blocks passed on, as LogGP prices them.
 // Cases 2 to 4, which add to the work of a third rank, are left out there. "whole pattern": the
-// central algorithm, both phases, where the pattern fits one rank (pattern_desk.hpp).
-#include "planners/patterns/message_sharing.hpp"
+// central algorithm, both phases, where the pattern fits one rank (planning_root.hpp).
 #include "planners/graphs/irregular.hpp"
-#include "planners/graphs/pattern_desk.hpp"
+#include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/shared_relays.hpp"
+#include "planners/patterns/message_sharing.hpp"
 
 namespace tonari {
 namespace {
@@ -59,12 +59,12 @@ std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertice
     twice.messages_move(work, 1);
     add(std::string(variant) + " phase II in two steps", twice.deliver());
   }
-  if (!fits_a_desk(facts)) return all;
-  const DeskPlanner central{"whole pattern", [](const CommunicationMatrix& matrix) {
+  if (!fits_a_root(facts)) return all;
+  const RootPlanner central{"whole pattern", [](const CommunicationMatrix& matrix) {
                               return combine(matrix, share_messages(matrix, 2));
                             }};
   add(central.variant,
-      std::move(plan_at_desks(world, vertices, facts, task, {&central, 1}).front()));
+      std::move(plan_at_roots(world, vertices, facts, task, {&central, 1}).front()));
   return all;
 }
 

@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "planners/graphs/irregular.hpp"
+#include "topology/staggered.hpp"
 #include "topology/virtual_topology.hpp"
 
 namespace tonari {
@@ -69,24 +70,21 @@ class Forwarding {
   }
 
  private:
-  // Who has hops in this dimension leaves; every rank begins behind itself, so that not all send to
-  // the same one at a time.
+  // Blocks with a hop in this dimension leave, in the staggered order.
   void send(std::size_t k, std::size_t d) {
     const std::int32_t rank = world_.here()[k];
-    std::vector<std::pair<std::int32_t, Parcel>> leaving;  // how far up, cyclically
+    std::vector<std::pair<std::int32_t, Parcel>> leaving;  // to whom
     std::erase_if(held_[k], [&](const Parcel& parcel) {
       const std::int32_t next = topology_.next(rank, parcel.target, d);
-      if (next != rank)
-        leaving.emplace_back(next > rank ? next - rank : next - rank + world_.ranks(), parcel);
+      if (next != rank) leaving.emplace_back(next, parcel);
       return next != rank;
     });
-    std::sort(leaving.begin(), leaving.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.first, a.second.block, a.second.target) <
-             std::tie(b.first, b.second.block, b.second.target);
+    std::ranges::sort(leaving, {}, [&](const auto& entry) {
+      return std::tuple(staggered(rank, entry.first), entry.second.block, entry.second.target);
     });
     std::vector<Word> words;
     for (auto first = leaving.begin(); first != leaving.end();) {
-      const std::int32_t peer = (rank + first->first) % world_.ranks();
+      const std::int32_t peer = first->first;
       const auto last = std::find_if(
           first, leaving.end(), [&](const auto& entry) { return entry.first != first->first; });
       words.clear();
@@ -146,7 +144,7 @@ std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertice
                                    const GraphFacts& facts, const GraphTask& task) {
   std::vector<GraphVariant> all;
   for (int n : offered_dimensions(facts.ranks))
-    all.emplace_back(graph_store_and_forward, "dims" + std::to_string(n), vertices, task,
+    all.emplace_back(graph_store_and_forward, std::to_string(n), vertices, task,
                      Forwarding(world, vertices, task.collective, n).run());
   return all;
 }

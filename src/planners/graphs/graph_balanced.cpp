@@ -1,12 +1,12 @@
 // balanced: message sharing at both ends, in several stages. Ours; what ranks know of each other is
-// what letters tell (message_sharing.cpp).
+// what letters tell (graph_message_sharing.cpp).
 //
 //   stage 0           stage 1           last           senders with common targets share, so that each target gets fewer messages, too; then receivers with
 //   a ══▶ b           b ══▶ h           h ──▶ t        common sources, which is the same with all arrows turned round: h takes what b has for t, and passes
 //   senders share     receivers share                  it on. Busy ranks of both kinds are relieved, as long as nobody else gets more work than they had.
 //
 // src/planners/patterns/balanced.hpp, which sees the whole pattern ("whole pattern", where that
-// fits one rank: pattern_desk.hpp), thins out its edges instead, in all stages at once; there each
+// fits one rank: planning_root.hpp), thins out its edges instead, in all stages at once; there each
 // deletion asks for a way round through all ranks, which letters could only find one after the
 // other. This reaches lower than one stop, at less volume than a mesh, which it does not reach
 // where patterns are dense: there all ranks have something to say to all neighbors of the mesh, and
@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "planners/graphs/irregular.hpp"
-#include "planners/graphs/pattern_desk.hpp"
+#include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/shared_relays.hpp"
 #include "planners/patterns/balanced.hpp"
 
@@ -46,8 +46,8 @@ std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertice
     both.receivers_share(work);
     all.emplace_back(graph_balanced, variant, vertices, task, both.deliver());
   }
-  if (!fits_a_desk(facts)) return all;
-  std::vector<DeskPlanner> planners;
+  if (!fits_a_root(facts)) return all;
+  std::vector<RootPlanner> planners;
   const auto add = [&](const char* variant, double price) {
     planners.push_back({variant, [price](const CommunicationMatrix& matrix) {
                           return balanced(matrix, {2, price});
@@ -55,7 +55,7 @@ std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertice
   };
   add("whole pattern", std::numeric_limits<double>::infinity());
   if (task.forwarding() > 0) add("whole pattern priced", message_time(task) / task.forwarding());
-  std::vector<std::vector<Relay>> relays = plan_at_desks(world, vertices, facts, task, planners);
+  std::vector<std::vector<Relay>> relays = plan_at_roots(world, vertices, facts, task, planners);
   for (std::size_t j = 0; j < planners.size(); ++j)
     all.emplace_back(graph_balanced, planners[j].variant, vertices, task, std::move(relays[j]));
   return all;

@@ -1,4 +1,4 @@
-#include "planners/graphs/pattern_desk.hpp"
+#include "planners/graphs/planning_root.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -82,11 +82,11 @@ class OneOfEach {
   std::vector<std::int32_t> seen_, needed_;
 };
 
-// A letter to a desk: its number, then target, origin's block. To the desk's ranks: its number,
+// A letter to a root: its number, then target, origin's block. To the root's ranks: its number,
 // then stage, peer, origin, block, first what leaves, a -1, then what comes.
-class Desks {
+class PlanningRoots {
  public:
-  Desks(World& world, Collective collective, std::span<const DeskPlanner> planners)
+  PlanningRoots(World& world, Collective collective, std::span<const RootPlanner> planners)
       : world_(world),
         collective_(collective),
         planners_(planners),
@@ -94,7 +94,7 @@ class Desks {
 
   std::vector<std::vector<Relay>> run(const std::vector<Relay>& direct) {
     ask(direct);
-    std::vector<std::vector<Sent>> patterns(planners_.size());  // of desks that are here
+    std::vector<std::vector<Sent>> patterns(planners_.size());  // of roots that are here
     for (std::size_t k : world_.receivers())
       for (const Letter& letter : world_.mail(k))
         read(letter, patterns[static_cast<std::size_t>(letter.words[0])]);
@@ -116,7 +116,7 @@ class Desks {
   }
 
  private:
-  std::int32_t desk(std::size_t j) const {
+  std::int32_t root(std::size_t j) const {
     return static_cast<std::int32_t>(static_cast<std::int64_t>(j) * world_.ranks() /
                                      static_cast<std::int64_t>(planners_.size()));
   }
@@ -128,7 +128,7 @@ class Desks {
         words.insert(words.end(), {hop.peer, Word{hop.block.block}});
       if (words.size() == 1) continue;
       for (std::size_t j = 0; j < planners_.size(); ++j)
-        words[0] = static_cast<Word>(j), world_.put(k, desk(j), words);
+        words[0] = static_cast<Word>(j), world_.put(k, root(j), words);
     }
     world_.exchange();
   }
@@ -151,7 +151,7 @@ class Desks {
       out[s.from].insert(out[s.from].end(), {s.stage, s.to, s.block.origin, Word{s.block.block}});
       in[s.to].insert(in[s.to].end(), {s.stage, s.from, s.block.origin, Word{s.block.block}});
     }
-    const std::int32_t here = desk(j);
+    const std::int32_t here = root(j);
     const auto k = static_cast<std::size_t>(
         std::lower_bound(world_.here().begin(), world_.here().end(), here) - world_.here().begin());
     std::vector<Word> words;
@@ -180,25 +180,25 @@ class Desks {
            {static_cast<std::int32_t>(words[w + 2]), static_cast<std::uint32_t>(words[w + 3])}});
       w += 4;
     }
-    begin_behind(world_.here()[k], relay.out);
+    stagger(world_.here()[k], relay.out);
   }
 
   World& world_;
   Collective collective_;
-  std::span<const DeskPlanner> planners_;
+  std::span<const RootPlanner> planners_;
   std::vector<std::vector<Relay>> relays_;  // per planner and rank here
 };
 
 }  // namespace
 
-bool fits_a_desk(const GraphFacts& facts) {
-  return facts.edges <= most_desk_blocks && facts.ranks <= most_desk_ranks;
+bool fits_a_root(const GraphFacts& facts) {
+  return facts.edges <= most_root_blocks && facts.ranks <= most_root_ranks;
 }
 
-std::vector<std::vector<Relay>> plan_at_desks(World& world, std::span<const Vertex> vertices,
+std::vector<std::vector<Relay>> plan_at_roots(World& world, std::span<const Vertex> vertices,
                                               const GraphFacts& facts, const GraphTask& task,
-                                              std::span<const DeskPlanner> planners) {
-  return Desks(world, task.collective, planners)
+                                              std::span<const RootPlanner> planners) {
+  return PlanningRoots(world, task.collective, planners)
       .run(graph_linear.variants(world, vertices, facts, task).front().relays());
 }
 

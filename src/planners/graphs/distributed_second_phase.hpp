@@ -1,4 +1,4 @@
-// Phase II of message sharing (paper 003, Algorithm 4) without anybody knowing the whole pattern:
+// Phase II of message sharing (Duymuş 2021, Algorithm 4) without anybody knowing the whole pattern:
 // ranks with more work than the average hand whole messages over to ranks with less, whatever these
 // send.
 //
@@ -6,21 +6,21 @@
 //                                                             not write to t anyway
 //
 // Where this differs from the central one (sharing/second_phase.cpp), and why:
-//   At once     The busiest of all are paired with the least busy ones, the k-th with the k-th, as many as one reduction finds (extremes.hpp).
+//   At once     The busiest of all are paired with the least busy ones, the k-th with the k-th, as many as one reduction finds (distributed_top_k.hpp).
 //               One helper at a time for each, and rounds are limited: a hub of a million targets stays above the root of them.
 //   Who counts  P_max names what it may hand over, P_min takes what it writes to anyway first, then others, up to the average. So it is the taker that counts, and
 //               several givers may come to it in one round. Where the busiest rank has more than the square of the average, up to the root of what it has.
 //   The end     Where a new helper would cost as much as it saves, ranks turn to their own targets, which get a message anyway.
 //   Steps       A rank with far more than the average would need as many helpers as it has messages left. So helpers take more than the average in the first of two
 //               stages, at least the geometric mean of it and the most, and hand on what is too much in the second one.
-//   Moved once  What was handed over stays where it is, so a stage is enough: messages of earlier stages, also those that carry gifts to helpers, do not move.
+//   Moved once  What was handed over stays where it is, so a stage is enough: messages of earlier stages, also those that carry delegated blocks to helpers, do not move.
 #pragma once
 
 #include <functional>
 
-#include "planners/graphs/extremes.hpp"
+#include "planners/graphs/distributed_top_k.hpp"
 #include "planners/graphs/friends.hpp"
-#include "planners/graphs/sending.hpp"
+#include "planners/graphs/send_set.hpp"
 
 namespace tonari {
 
@@ -35,11 +35,11 @@ class SecondPhase {
   // included. Collective.
   bool run(int steps);
 
-  Sending& sending(std::size_t k) { return members_[k].sending; }  // of here()[k]
+  SendSet& sending(std::size_t k) { return members_[k].sending; }  // of here()[k]
 
  private:
   struct Member {
-    Sending sending;
+    SendSet sending;
     Ranks own_targets;
     int failures = 0;      // offers in vain, one after the other
     std::size_t next = 0;  // of its own targets, to be asked
@@ -62,7 +62,7 @@ class SecondPhase {
   World& world_;
   Work work_;
   std::vector<Member> members_;  // per rank here
-  Extremes busy_, idle_;         // who may hand over, by work; who may take, by less work
+  DistributedTopK busy_, idle_;  // who may hand over, by work; who may take, by less work
   Word limit_ = -1;              // of the work of those who take
 };
 

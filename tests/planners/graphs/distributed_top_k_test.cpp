@@ -1,4 +1,4 @@
-#include "planners/graphs/extremes.hpp"
+#include "planners/graphs/distributed_top_k.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,28 +26,28 @@ class Part final : public World {
   void max(std::span<Word>) override {}
 };
 
-TEST(Extremes, NothingIsFoundWhereNothingIsSet) {
+TEST(DistributedTopK, NothingIsFoundWhereNothingIsSet) {
   LocalWorld world(5);
-  const Extremes high(world, 3), low(world, 1);
+  const DistributedTopK high(world, 3), low(world, 1);
   const Found found = find(world, high, low);
   EXPECT_TRUE(found.high.empty());
   EXPECT_TRUE(found.low.empty());
 }
 
-TEST(Extremes, OneClassFollowsEveryChangeAndGivesTiesToTheLowestRank) {
+TEST(DistributedTopK, OneClassFollowsEveryChangeAndGivesTiesToTheLowestRank) {
   std::mt19937 random(7);
   for (int ranks : {1, 2, 5, 33}) {
     LocalWorld world(ranks);
-    Extremes extremes(world, 1);
-    std::vector<Word> values(ranks, Extremes::none);
+    DistributedTopK extremes(world, 1);
+    std::vector<Word> values(ranks, DistributedTopK::none);
     for (int change = 0; change < 500; ++change) {
       const std::size_t k = random() % ranks;
-      values[k] = random() % 4 == 0 ? Extremes::none : static_cast<Word>(random() % 9) - 4;
+      values[k] = random() % 4 == 0 ? DistributedTopK::none : static_cast<Word>(random() % 9) - 4;
       extremes.set(k, values[k]);
       EXPECT_EQ(extremes.value(k), values[k]);
       const auto found = find(world, extremes, extremes).high;
       const auto best = std::max_element(values.begin(), values.end());  // the first of equal ones
-      ASSERT_EQ(found.empty(), *best == Extremes::none);
+      ASSERT_EQ(found.empty(), *best == DistributedTopK::none);
       if (found.empty()) continue;
       ASSERT_EQ(found.size(), 1u);
       ASSERT_EQ(found[0].rank, best - values.begin());
@@ -56,9 +56,9 @@ TEST(Extremes, OneClassFollowsEveryChangeAndGivesTiesToTheLowestRank) {
   }
 }
 
-TEST(Extremes, LargeValuesKeepTheirRank) {
+TEST(DistributedTopK, LargeValuesKeepTheirRank) {
   LocalWorld world(100000);
-  Extremes extremes(world, 1);
+  DistributedTopK extremes(world, 1);
   const Word large = Word{1} << 31;
   extremes.set(99999, large);
   extremes.set(70000, large);
@@ -71,10 +71,10 @@ TEST(Extremes, LargeValuesKeepTheirRank) {
 
 // Several classes: descending, the first is the highest of all, no rank twice, and all are found
 // once lower ones fade.
-TEST(Extremes, ClassesFindManyAtOnce) {
+TEST(DistributedTopK, ClassesFindManyAtOnce) {
   constexpr int ranks = 200;
   LocalWorld world(ranks);
-  Extremes extremes(world, 16);
+  DistributedTopK extremes(world, 16);
   std::mt19937 random(3);
   std::vector<Word> values(ranks);
   for (int r = 0; r < ranks; ++r) extremes.set(r, values[r] = static_cast<Word>(random() % 50));
@@ -91,7 +91,8 @@ TEST(Extremes, ClassesFindManyAtOnce) {
                     (found[i - 1].value == found[i].value && found[i - 1].rank < found[i].rank));
       }
     }
-    for (const auto& entry : found) extremes.set(entry.rank, values[entry.rank] = Extremes::none);
+    for (const auto& entry : found)
+      extremes.set(entry.rank, values[entry.rank] = DistributedTopK::none);
     left -= static_cast<int>(found.size());
     total += found.size();
   }
@@ -99,15 +100,15 @@ TEST(Extremes, ClassesFindManyAtOnce) {
 }
 
 // The answer does not depend on how ranks are spread over processes.
-TEST(Extremes, PartsCombineToTheWhole) {
+TEST(DistributedTopK, PartsCombineToTheWhole) {
   constexpr int ranks = 40, processes = 7;
   LocalWorld world(ranks);
-  Extremes whole(world, 5);
-  std::vector<Word> combined(5, Extremes::none);
+  DistributedTopK whole(world, 5);
+  std::vector<Word> combined(5, DistributedTopK::none);
   for (int r = 0; r < ranks; ++r) whole.set(r, r * 7 % 11);
   for (int p = 0; p < processes; ++p) {
     const Part part(ranks, p, processes);
-    Extremes piece(part, 5);
+    DistributedTopK piece(part, 5);
     for (std::size_t k = 0; k < part.here().size(); ++k) piece.set(k, part.here()[k] * 7 % 11);
     std::vector<Word> words;
     piece.contribute(words);

@@ -1,4 +1,4 @@
-// What one rank sends while ranks with common targets share their messages (message_sharing.cpp),
+// What one rank sends while ranks with common targets share their messages (graph_message_sharing.cpp),
 // and what two of them make of it.
 //
 //   line     a target, and who of the ranks sends there what this one has for it: the rank itself, or another one to which it has given the target
@@ -23,21 +23,21 @@ struct Work {
   Word passed = 0;   // to pass on what another rank has for one target
 };
 
-class Sending {
+class SendSet {
  public:
   struct Line {
     std::int32_t target, sender;
     bool joined;  // others gave this rank blocks for the target
   };
-  struct Gift {
+  struct DelegatedBlocks {
     std::int32_t target, to;
-    Word more = 0;  // messages that the new sender gets by this gift, 0 or 1
+    Word more = 0;  // messages that the new sender gets by this, 0 or 1
   };
 
   // targets: ascending, without the rank itself. fixed: work that it has whatever happens here.
-  Sending(std::int32_t rank, std::span<const std::int32_t> targets, Word fixed, Work work);
+  SendSet(std::int32_t rank, std::span<const std::int32_t> targets, Word fixed, Work work);
   // As words() of another rank has it.
-  Sending(std::int32_t rank, std::span<const Word> words, Work work);
+  SendSet(std::int32_t rank, std::span<const Word> words, Work work);
   std::vector<Word> words() const;
 
   std::int32_t rank() const { return rank_; }
@@ -60,14 +60,14 @@ class Sending {
   Word give(std::int32_t target, std::int32_t to) { return give(*find(target), to); }
   void join(std::int32_t target, Word more) { join(*find(target), more); }
 
-  // Phase II (second_phase.hpp): a message more or less for a target that need not be its own.
+  // Phase II (distributed_second_phase.hpp): a message more or less for a target that need not be its own.
   bool writes(std::int32_t target) const;
   void adopt(std::int32_t target);
   void help(Word more) { load_ += more * work_.helped; }
 
-  // At the end: the gifts by which this rank saves anything, by helper and target. A target that
+  // At the end: the blocks by which this rank saves anything, by helper and target. A target that
   // became a helper gets its blocks itself.
-  std::vector<Gift> gifts();
+  std::vector<DelegatedBlocks> delegated_blocks();
 
  private:
   friend class Pairing;
@@ -85,11 +85,11 @@ class Sending {
 struct Agreement {
   bool helps = false;
   // what P_max gives, what its friend gives; to each other or to those who send for the other one
-  std::vector<Sending::Gift> most, other;
+  std::vector<SendSet::DelegatedBlocks> most, other;
 };
 
-// One pairing, the four cases of paper 003's Algorithms 2 and 3: P_max and its friend, which come
+// One pairing, the four cases of Duymuş 2021's Algorithms 2 and 3: P_max and its friend, which come
 // as copies.
-Agreement share(Sending most, Sending other);
+Agreement share(SendSet most, SendSet other);
 
 }  // namespace tonari

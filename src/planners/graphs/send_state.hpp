@@ -19,9 +19,9 @@
 
 namespace tonari {
 
-class Desk {
+class SendState {
  public:
-  Desk(const Vertex& vertex, Collective collective);
+  SendState(const Vertex& vertex, Collective collective);
 
   // that this rank sends
   Word messages() const { return leaves_ + static_cast<Word>(bundles_.size()); }

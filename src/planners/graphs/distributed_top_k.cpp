@@ -1,4 +1,4 @@
-#include "planners/graphs/extremes.hpp"
+#include "planners/graphs/distributed_top_k.hpp"
 
 #include <algorithm>
 
@@ -6,33 +6,33 @@
 
 namespace tonari {
 
-Extremes::Extremes(const World& world, std::size_t classes)
+DistributedTopK::DistributedTopK(const World& world, std::size_t classes)
     : ranks_(world.ranks()),
       here_(world.here().begin(), world.here().end()),
       key_(here_.size(), none),
       keys_(classes) {}
 
-std::set<Word>& Extremes::keys(std::int32_t rank) {
+std::set<Word>& DistributedTopK::keys(std::int32_t rank) {
   return keys_[Hash().word(static_cast<std::uint64_t>(rank)).value() % keys_.size()];
 }
 
-Extremes::Entry Extremes::decode(Word key) const {
+DistributedTopK::Entry DistributedTopK::decode(Word key) const {
   const Word rest = (key % ranks_ + ranks_) % ranks_;  // also where key is negative
   return {static_cast<std::int32_t>(ranks_ - 1 - rest), (key - rest) / ranks_};
 }
 
-void Extremes::set(std::size_t k, Word value) {
+void DistributedTopK::set(std::size_t k, Word value) {
   std::set<Word>& mine = keys(here_[k]);
   if (key_[k] != none) mine.erase(key_[k]);
   key_[k] = value == none ? none : encode(here_[k], value);
   if (key_[k] != none) mine.insert(key_[k]);
 }
 
-void Extremes::contribute(std::vector<Word>& words) const {
+void DistributedTopK::contribute(std::vector<Word>& words) const {
   for (const std::set<Word>& mine : keys_) words.push_back(mine.empty() ? none : *mine.rbegin());
 }
 
-std::vector<Extremes::Entry> Extremes::read(std::span<const Word> combined) const {
+std::vector<DistributedTopK::Entry> DistributedTopK::read(std::span<const Word> combined) const {
   std::vector<Word> found(combined.begin(), combined.end());
   std::erase(found, none);
   std::sort(found.rbegin(), found.rend());
@@ -41,7 +41,7 @@ std::vector<Extremes::Entry> Extremes::read(std::span<const Word> combined) cons
   return entries;
 }
 
-Found find(World& world, const Extremes& high, const Extremes& low) {
+Found find(World& world, const DistributedTopK& high, const DistributedTopK& low) {
   std::vector<Word> words;
   high.contribute(words);
   const std::size_t highs = words.size();

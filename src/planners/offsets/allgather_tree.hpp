@@ -13,7 +13,7 @@
 
 namespace tonari {
 
-struct Tree {
+struct AllgatherTree {
   static constexpr std::uint32_t none = ~0u;
   struct Node {
     Vec place;             // shortest form
@@ -32,6 +32,6 @@ struct Tree {
   std::size_t volume() const { return nodes.size() - 1; }
 };
 
-Tree build_tree(const Routing& routing);
+AllgatherTree build_allgather_tree(const Routing& routing);
 
 }  // namespace tonari

@@ -1,16 +1,16 @@
-#include "planners/graphs/sending.hpp"
+#include "planners/graphs/send_set.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace tonari {
 
-Sending::Sending(std::int32_t rank, std::span<const std::int32_t> targets, Word fixed, Work work)
+SendSet::SendSet(std::int32_t rank, std::span<const std::int32_t> targets, Word fixed, Work work)
     : rank_(rank), work_(work), load_(fixed + static_cast<Word>(targets.size()) * work.message) {
   for (std::int32_t target : targets) lines_.push_back({target, rank, false});
 }
 
-Sending::Sending(std::int32_t rank, std::span<const Word> words, Work work)
+SendSet::SendSet(std::int32_t rank, std::span<const Word> words, Work work)
     : rank_(rank), work_(work), load_(words[0]) {
   const auto helpers = words.subspan(2, static_cast<std::size_t>(words[1])),
              lines = words.subspan(2 + helpers.size());
@@ -20,7 +20,7 @@ Sending::Sending(std::int32_t rank, std::span<const Word> words, Work work)
                       static_cast<std::int32_t>(lines[w + 1] >> 1), (lines[w + 1] & 1) != 0});
 }
 
-std::vector<Word> Sending::words() const {
+std::vector<Word> SendSet::words() const {
   std::vector<Word> words{load_, static_cast<Word>(helpers_.size())};
   words.insert(words.end(), helpers_.begin(), helpers_.end());
   for (const Line& line : lines_)
@@ -28,27 +28,27 @@ std::vector<Word> Sending::words() const {
   return words;
 }
 
-bool Sending::helps(std::int32_t rank) const {
+bool SendSet::helps(std::int32_t rank) const {
   return std::binary_search(helpers_.begin(), helpers_.end(), rank);
 }
 
-const Sending::Line* Sending::find(std::int32_t target) const {
+const SendSet::Line* SendSet::find(std::int32_t target) const {
   const auto line = std::lower_bound(lines_.begin(), lines_.end(), target,
                                      [](const Line& l, std::int32_t t) { return l.target < t; });
   return line != lines_.end() && line->target == target ? &*line : nullptr;
 }
 
-Sending::Line* Sending::find(std::int32_t target) {
+SendSet::Line* SendSet::find(std::int32_t target) {
   return const_cast<Line*>(std::as_const(*this).find(target));
 }
 
-Word Sending::cost(std::int32_t helper) const {
+Word SendSet::cost(std::int32_t helper) const {
   if (helps(helper)) return 0;
   const Line* line = find(helper);
   return !(line && alone(*line));
 }
 
-Word Sending::give(Line& line, std::int32_t to) {
+Word SendSet::give(Line& line, std::int32_t to) {
   line.sender = to;
   const Word more = cost(to);
   load_ += (more - 1) * work_.message;
@@ -57,17 +57,17 @@ Word Sending::give(Line& line, std::int32_t to) {
   return more;
 }
 
-void Sending::join(Line& line, Word more) {
+void SendSet::join(Line& line, Word more) {
   line.joined = true;
   load_ += more * work_.helped + work_.passed;
 }
 
-bool Sending::writes(std::int32_t target) const {
+bool SendSet::writes(std::int32_t target) const {
   const Line* line = find(target);
   return line && sends(*line);
 }
 
-void Sending::adopt(std::int32_t target) {
+void SendSet::adopt(std::int32_t target) {
   auto line = std::lower_bound(lines_.begin(), lines_.end(), target,
                                [](const Line& l, std::int32_t t) { return l.target < t; });
   if (line == lines_.end() || line->target != target)
@@ -78,24 +78,25 @@ void Sending::adopt(std::int32_t target) {
   load_ += work_.passed;
 }
 
-std::vector<Sending::Gift> Sending::gifts() {
-  std::vector<Gift> gifts;
+std::vector<SendSet::DelegatedBlocks> SendSet::delegated_blocks() {
+  std::vector<DelegatedBlocks> delegations;
   for (Line& line : lines_) {
     if (line.sender == rank_) continue;
     if (helps(line.target))
       line.sender = rank_;
     else
-      gifts.push_back({line.target, line.sender});
+      delegations.push_back({line.target, line.sender});
   }
-  std::sort(gifts.begin(), gifts.end(), [](const Gift& a, const Gift& b) {
-    return std::pair(a.to, a.target) < std::pair(b.to, b.target);
-  });
-  return gifts;
+  std::sort(delegations.begin(), delegations.end(),
+            [](const DelegatedBlocks& a, const DelegatedBlocks& b) {
+              return std::pair(a.to, a.target) < std::pair(b.to, b.target);
+            });
+  return delegations;
 }
 
 class Pairing {
  public:
-  Pairing(Sending& most, Sending& other) : most_(most), other_(other) {
+  Pairing(SendSet& most, SendSet& other) : most_(most), other_(other) {
     auto b = other.lines_.begin();
     for (Line& a : most.lines_) {
       while (b != other.lines_.end() && b->target < a.target) ++b;
@@ -116,18 +117,19 @@ class Pairing {
   }
 
  private:
-  using Line = Sending::Line;
+  using Line = SendSet::Line;
   struct Common {
     Line *most, *other;
   };
   using Side = Line* Common::*;
-  using Gifts = std::vector<Sending::Gift>;
+  using Delegations = std::vector<SendSet::DelegatedBlocks>;
 
   // Cases 2 to 4: what `giver` still sends itself, while the block of `member` for the same target
   // goes by way of someone else, goes that way too, if that is a message anyway or carries two at
   // least. Whoever that is, it sends to the target for `member` already, and cannot give that away
   // any more.
-  void use_group_of(const Sending& member, Side theirs, Sending& giver, Side own, Gifts& gifts) {
+  void use_group_of(const SendSet& member, Side theirs, SendSet& giver, Side own,
+                    Delegations& delegations) {
     std::vector<std::pair<std::int32_t, Line*>> found;
     for (const Common& c : common_) {
       const std::int32_t group = (c.*theirs)->sender;
@@ -138,12 +140,14 @@ class Pairing {
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto begin = found.begin(); begin != found.end();) {
-      const auto end = std::find_if(begin, found.end(),
-                                    [&](const auto& gift) { return gift.first != begin->first; });
+      const auto end = std::find_if(begin, found.end(), [&](const auto& delegation) {
+        return delegation.first != begin->first;
+      });
       if (end - begin > 1 || giver.cost(begin->first) == 0)
-        for (auto gift = begin; gift != end; ++gift)
+        for (auto delegation = begin; delegation != end; ++delegation)
           // the group may have become a helper that is this target
-          if (giver.alone(*gift->second)) give(giver, *gift->second, gift->first, gifts);
+          if (giver.alone(*delegation->second))
+            give(giver, *delegation->second, delegation->first, delegations);
       begin = end;
     }
   }
@@ -176,20 +180,20 @@ class Pairing {
       }
   }
 
-  static bool own(const Sending& sending, const Line& line) {
+  static bool own(const SendSet& sending, const Line& line) {
     return line.sender == sending.rank() && sending.sends(line);
   }
-  static Word give(Sending& giver, Line& line, std::int32_t to, Gifts& gifts) {
+  static Word give(SendSet& giver, Line& line, std::int32_t to, Delegations& delegations) {
     const Word more = giver.give(line, to);
-    gifts.push_back({line.target, to, more});
+    delegations.push_back({line.target, to, more});
     return more;
   }
 
-  Sending &most_, &other_;
+  SendSet &most_, &other_;
   std::vector<Common> common_;
   Agreement agreement_;
 };
 
-Agreement share(Sending most, Sending other) { return Pairing(most, other).run(); }
+Agreement share(SendSet most, SendSet other) { return Pairing(most, other).run(); }
 
 }  // namespace tonari

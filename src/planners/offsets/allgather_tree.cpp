@@ -1,4 +1,4 @@
-#include "planners/offsets/tree.hpp"
+#include "planners/offsets/allgather_tree.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -6,7 +6,7 @@
 namespace tonari {
 namespace {
 
-constexpr std::uint32_t none = Tree::none;
+constexpr std::uint32_t none = AllgatherTree::none;
 
 // Places to node numbers: a table over the bounding box of the places where that is small, else a
 // hash map.
@@ -43,7 +43,7 @@ class PlaceMap {
 // earlier step.
 struct Arrivals {
   std::vector<Vec> places;  // of every hop of every block, in path order
-  std::vector<Tree::Node> nodes{{Vec{}, none, -1, none}};
+  std::vector<AllgatherTree::Node> nodes{{Vec{}, none, -1, none}};
   std::vector<std::uint32_t> end_of;  // per block: the node its path ends in
 };
 
@@ -83,7 +83,7 @@ Arrivals collect(const Routing& routing) {
 }
 
 // Keeps the nodes that some block needs, sorted by step so that parents come before their children.
-Tree prune(const Arrivals& all, const Routing& routing) {
+AllgatherTree prune(const Arrivals& all, const Routing& routing) {
   std::vector<bool> needed(all.nodes.size(), false);
   needed[0] = true;
   for (std::uint32_t node : all.end_of)
@@ -94,7 +94,7 @@ Tree prune(const Arrivals& all, const Routing& routing) {
   std::stable_sort(order.begin(), order.end(),
                    [&](auto a, auto b) { return all.nodes[a].step < all.nodes[b].step; });
   std::vector<std::uint32_t> renamed(all.nodes.size(), none);
-  Tree tree;
+  AllgatherTree tree;
   for (std::uint32_t node : order) {
     renamed[node] = static_cast<std::uint32_t>(tree.nodes.size());
     tree.nodes.push_back(all.nodes[node]);
@@ -103,13 +103,13 @@ Tree prune(const Arrivals& all, const Routing& routing) {
   for (std::uint32_t i = 0; i < routing.blocks(); ++i) {
     const bool somewhere = routing.near().grid.reachable(routing.near().offsets[i]);
     tree.node_of.push_back(somewhere ? renamed[all.end_of[i]] : none);
-    Tree::Node& end = tree.nodes[renamed[all.end_of[i]]];
+    AllgatherTree::Node& end = tree.nodes[renamed[all.end_of[i]]];
     if (somewhere && tree.node_of[i] != 0 && end.block == none) end.block = i;
   }
   return tree;
 }
 
-void add_leaves(Tree& tree) {
+void add_leaves(AllgatherTree& tree) {
   tree.leaves.resize(tree.nodes.size());
   for (std::uint32_t i = 0; i < tree.node_of.size(); ++i)
     for (std::uint32_t node = tree.node_of[i]; node != none; node = tree.nodes[node].parent)
@@ -118,8 +118,8 @@ void add_leaves(Tree& tree) {
 
 }  // namespace
 
-Tree build_tree(const Routing& routing) {
-  Tree tree = prune(collect(routing), routing);
+AllgatherTree build_allgather_tree(const Routing& routing) {
+  AllgatherTree tree = prune(collect(routing), routing);
   if (!routing.near().grid.fully_periodic()) add_leaves(tree);
   return tree;
 }

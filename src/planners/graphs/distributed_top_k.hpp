@@ -17,7 +17,7 @@
 namespace tonari {
 
 // Highest values of all ranks; for lowest ones, set their negatives.
-class Extremes {
+class DistributedTopK {
  public:
   static constexpr Word none = std::numeric_limits<Word>::min();
   struct Entry {
@@ -25,7 +25,7 @@ class Extremes {
     Word value;
   };
 
-  Extremes(const World& world, std::size_t classes);
+  DistributedTopK(const World& world, std::size_t classes);
 
   // The value of here()[k], |value| <= 2^31; none: this rank is not asked for, as all are at first.
   void set(std::size_t k, Word value);
@@ -50,8 +50,8 @@ class Extremes {
 
 // The highest of `high` and the highest of `low`, by one reduction. Collective.
 struct Found {
-  std::vector<Extremes::Entry> high, low;
+  std::vector<DistributedTopK::Entry> high, low;
 };
-Found find(World& world, const Extremes& high, const Extremes& low);
+Found find(World& world, const DistributedTopK& high, const DistributedTopK& low);
 
 }  // namespace tonari

@@ -1,4 +1,4 @@
-#include "planners/graphs/delivery.hpp"
+#include "planners/graphs/graph_delivery.hpp"
 
 namespace tonari {
 

@@ -1,4 +1,4 @@
-// linear (paper 000, Listing 4): every block straight to its target; all blocks for one rank in one
+// linear (Träff 2016, Listing 4): every block straight to its target; all blocks for one rank in one
 // message.
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,32 @@
+// Planners that see the whole pattern (src/planners/patterns), for patterns that fit one rank's
+// memory: this rank, the root, gets by letter what everybody has to send, plans, and tells every
+// rank its hops. Where several plan, each has a root of its own, so that they plan at the same
+// time.
+//
+// Larger patterns are left to planners that no rank needs to know the whole pattern for.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "planners/graphs/graph_planner.hpp"
+#include "planners/patterns/message_schedule.hpp"
+
+namespace tonari {
+
+// A root's memory and time are bounded by these, whatever the number of ranks.
+constexpr std::int64_t most_root_blocks = 1 << 17, most_root_ranks = 1 << 14;
+bool fits_a_root(const GraphFacts& facts);
+
+struct RootPlanner {
+  std::string variant;
+  std::function<MessageSchedule(const CommunicationMatrix&)> plan;  // of blocks of one word each
+};
+
+// The relays of the ranks here, per planner. Throws Errc::internal on all ranks if a root fails.
+// Collective.
+std::vector<std::vector<Relay>> plan_at_roots(World& world, std::span<const Vertex> vertices,
+                                              const GraphFacts& facts, const GraphTask& task,
+                                              std::span<const RootPlanner> planners);
+
+}  // namespace tonari

@@ -1,0 +1,15 @@
+// The staggered order of peers: every rank begins behind itself, so that not all send to the same
+// one at a time.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace tonari {
+
+// By these keys a rank sorts its peers: those above it first, then those below.
+inline std::pair<bool, std::int32_t> staggered(std::int32_t rank, std::int32_t peer) {
+  return {peer < rank, peer};
+}
+
+}  // namespace tonari
