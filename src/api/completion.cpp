@@ -83,8 +83,8 @@ void check_list(int n, const tonari_request* requests) {
   if (n > 0) require(requests, "requests");
 }
 
-// The program hears that one of several failed, but not which. So all of them can be freed then, and
-// those that are well can be waited for all the same.
+// The program hears that one of several failed, but not which. So all of them can be freed then,
+// and those that are well can be waited for all the same.
 template <class Work>
 void for_all(int n, const tonari_request* requests, Work work) {
   try {

@@ -1,5 +1,7 @@
 #include "api/prepared.hpp"
 
+#include <new>
+
 #include "api/handles.hpp"
 #include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
@@ -13,10 +15,12 @@ Prepared::Prepared(std::shared_ptr<Context> for_context)
 // Without the MPI an exchange stays as it is: its MPI objects are gone already or, in a child made
 // by fork(), the rank's, as is what it would tell the other ends, and its thread is not there.
 Prepared::~Prepared() {
-  if (!mpi_usable())
+  if (!mpi_usable()) {
+    if (exchange) (void)new (std::nothrow) std::shared_ptr<void>(std::move(needs));
     (void)exchange.release();
-  else if (exchange)
+  } else if (exchange) {
     discharge(*exchange);
+  }
 }
 
 template <typename Work>

@@ -44,6 +44,7 @@ struct Prepared {
   void drive_by_thread();  // before it is described
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
+  std::shared_ptr<void> needs;       // what else the exchange needs
   std::unique_ptr<Exchange> exchange;
   bool running = false;           // stays true if it fails
   bool complete = false;          // the last exchange that was started is

@@ -2,24 +2,11 @@
 
 #include <algorithm>
 
-#include "api/handles.hpp"
-#include "api/request.hpp"
-#include "channels/mpi_error.hpp"
+#include "api/inner_call.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {
 namespace {
-
-struct FreeNeighborhood {
-  void operator()(tonari_neighborhood near) const { tonari_neighborhood_free(&near); }
-};
-using Near = std::unique_ptr<tonari_neighborhood_s, FreeNeighborhood>;
-
-// A neighborhood is made by all ranks or by none.
-void check_made(int code) {
-  if (code != TONARI_SUCCESS)
-    throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();
-}
 
 std::vector<Region> used_directions(int dims, Reach reach) {
   std::vector<Region> used = directions(dims);
@@ -29,53 +16,35 @@ std::vector<Region> used_directions(int dims, Reach reach) {
 
 // One subdomain per rank: the same offsets everywhere, so that messages can be combined along
 // dimensions.
-Near offsets_near(const HaloGrid& grid, const std::vector<Region>& used) {
+OwnedNeighborhood offsets_near(const HaloGrid& grid, const std::vector<Region>& used) {
   const int dims = grid.shape().dims();
   std::vector<int> offsets;
   for (const Region v : used)
     for (int k = 0; k < dims; ++k) offsets.push_back(sign(v, k, dims));
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  check_made(tonari_neighborhood_create_cart(grid.context()->comm(), static_cast<int>(used.size()),
-                                             offsets.data(), MPI_INFO_NULL, &near));
-  return Near(near);
+  return make_neighborhood([&](tonari_neighborhood* near) {
+    return tonari_neighborhood_create_cart(grid.context()->comm(), static_cast<int>(used.size()),
+                                           offsets.data(), MPI_INFO_NULL, near);
+  });
 }
 
 // Links are in the order of their keys at both ends, so the k-th sent to a rank is the k-th that it
 // expects from here.
-Near links_near(const HaloGrid& grid, const HaloEnds& ends) {
+OwnedNeighborhood links_near(const HaloGrid& grid, const HaloEnds& ends) {
   std::vector<int> sources, targets;
   for (const HaloEnd& end : ends.receive) sources.push_back(end.link.peer);
   for (const HaloEnd& end : ends.send) targets.push_back(end.link.peer);
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  check_made(tonari_neighborhood_create_adjacent(
-      grid.context()->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
-      static_cast<int>(targets.size()), targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
-  return Near(near);
+  return make_adjacent(grid.context()->comm(), sources, targets);
 }
 
-// One side of the call: blocks at absolute addresses.
-struct Side {
-  std::vector<int> counts;
-  std::vector<MPI_Aint> places;
-  std::vector<MPI_Datatype> types;
-  std::vector<OwnedType> made;
-
-  void add_nothing() { counts.push_back(0), places.push_back(0), types.push_back(MPI_BYTE); }
-  void add(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 30;
-    if (end.bytes.contiguous() && end.bytes.bytes() <= most) {
-      counts.push_back(static_cast<int>(end.bytes.bytes()));
-      places.push_back(end.bytes.runs().empty() ? 0 : end.bytes.runs().front().offset);
-      types.push_back(MPI_BYTE);
-      return;
-    }
-    made.push_back(type_of(grid, request, end));
-    counts.push_back(1), places.push_back(0), types.push_back(made.back().get());
-  }
-  BufferArguments given() const {
-    return w_form(MPI_BOTTOM, counts.data(), places.data(), types.data());
-  }
-};
+void add(AbsoluteBlocks& side, const HaloGrid& grid, const HaloRequest& request,
+         const HaloEnd& end) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  if (end.bytes.contiguous() && end.bytes.bytes() <= most)
+    side.add(end.bytes.runs().empty() ? 0 : end.bytes.runs().front().offset,
+             static_cast<int>(end.bytes.bytes()), MPI_BYTE);
+  else
+    side.add(0, type_of(grid, request, end));
+}
 
 const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
   const auto found = std::ranges::find_if(
@@ -83,12 +52,12 @@ const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
   return found == ends.end() ? nullptr : &*found;
 }
 
-void add_or_nothing(Side& side, const HaloGrid& grid, const HaloRequest& request,
+void add_or_nothing(AbsoluteBlocks& side, const HaloGrid& grid, const HaloRequest& request,
                     const HaloEnd* end) {
   if (end)
-    side.add(grid, request, *end);
+    add(side, grid, request, *end);
   else
-    side.add_nothing();
+    side.add(0, 0, MPI_BYTE);
 }
 
 }  // namespace
@@ -96,7 +65,7 @@ void add_or_nothing(Side& side, const HaloGrid& grid, const HaloRequest& request
 std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, MPI_Info info,
                                     std::vector<View>& views) {
   HaloEnds ends;
-  Side send, receive;
+  AbsoluteBlocks send, receive;
   const bool by_offsets = grid.subdomains() == 1;
   const int dims = grid.shape().dims();
   const std::vector<Region> used = used_directions(dims, request.reach);
@@ -108,11 +77,11 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
         add_or_nothing(receive, grid, request, find(ends.receive, opposite(v, dims)));
       }
     else {
-      for (const HaloEnd& end : ends.send) send.add(grid, request, end);
-      for (const HaloEnd& end : ends.receive) receive.add(grid, request, end);
+      for (const HaloEnd& end : ends.send) add(send, grid, request, end);
+      for (const HaloEnd& end : ends.receive) add(receive, grid, request, end);
     }
   });
-  const Near near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
+  const OwnedNeighborhood near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
   return prepare(near.get(), Call{Collective::alltoall, send.given(), receive.given()},
                  Use::persistent, info, inside);
 }

@@ -49,37 +49,15 @@ HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape) {
   return settings;
 }
 
-// What a request holds: the exchange, what that needs, and a word for the grid that it is in use.
-class HaloRun final : public Exchange {
- public:
-  explicit HaloRun(std::shared_ptr<HaloGrid> grid) : grid_(std::move(grid)) { ++grid_->requests; }
-  ~HaloRun() override { --grid_->requests; }
-  HaloRun(const HaloRun&) = delete;
-  HaloRun& operator=(const HaloRun&) = delete;
+// What a halo's exchange needs, and a word for the grid that it is in use.
+struct HaloNeeds {
+  explicit HaloNeeds(std::shared_ptr<HaloGrid> of) : grid(std::move(of)) { ++grid->requests; }
+  ~HaloNeeds() { --grid->requests; }
+  HaloNeeds(const HaloNeeds&) = delete;
+  HaloNeeds& operator=(const HaloNeeds&) = delete;
 
-  void check_start() const override { run_->check_start(); }
-  void start() override { run_->start(); }
-  bool test() override { return run_->test(); }
-  void wait() override { run_->wait(); }
-  Pause pause() const override { return run_->pause(); }
-  bool proceeds_by_itself() const override { return run_->proceeds_by_itself(); }
-  int messages() const override { return run_->messages(); }
-  std::string ways() const override { return run_->ways(); }
-  Bytes bytes() const override { return run_->bytes(); }
-  std::size_t scratch_bytes() const override { return run_->scratch_bytes(); }
-  void give_up() override { run_->give_up(); }
-
+  const std::shared_ptr<HaloGrid> grid;
   std::vector<View> views;  // that a planned exchange's blocks lie in
-  void own(std::unique_ptr<Exchange> run) { owned_ = std::move(run), run_ = owned_.get(); }
-  void own(std::shared_ptr<Prepared> planned) {
-    planned_ = std::move(planned), run_ = planned_->exchange.get();
-  }
-
- private:
-  std::shared_ptr<HaloGrid> grid_;
-  std::shared_ptr<Prepared> planned_;
-  std::unique_ptr<Exchange> owned_;
-  Exchange* run_ = nullptr;
 };
 
 struct HaloCandidate {
@@ -132,23 +110,23 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
                               MPI_Info info, const HaloSettings& settings) {
   HaloCandidate candidate{std::make_shared<Prepared>(grid->context())};
   Prepared& prepared = *candidate.prepared;
-  auto run = std::make_unique<HaloRun>(grid);
+  const auto needs = std::make_shared<HaloNeeds>(grid);
+  prepared.needs = needs;
   prepared.algorithm = name(request.kind);
   prepared.rounds = request.kind == HaloKind::shift ? grid->shape().dims() : 1;
   if (request.kind == HaloKind::plan) {
-    const std::shared_ptr<Prepared> planned = plan_halo(*grid, request, info, run->views);
+    const std::shared_ptr<Prepared> planned = plan_halo(*grid, request, info, needs->views);
     prepared.variant =
         planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
     prepared.channel = planned->channel, prepared.channel_detail = planned->channel_detail;
     prepared.predicted = planned->predicted, prepared.rounds = planned->rounds;
     prepared.times = planned->times;
     prepared.description = planned->description;
-    run->own(planned);
+    prepared.context = planned->context, prepared.exchange = std::move(planned->exchange);
   } else {
-    run->own(build_messages(*grid, request, settings, candidate.tags));
+    prepared.exchange = build_messages(*grid, request, settings, candidate.tags);
     prepared.channel = channel_of(request.kind);
   }
-  prepared.exchange = std::move(run);
   return candidate;
 }
 
