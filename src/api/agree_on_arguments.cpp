@@ -4,18 +4,18 @@
 
 namespace tonari {
 
-Agreement agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
-                             std::span<const Alike> things) {
+Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
+                            std::span<const Alike> things) {
   std::array<Ballot, Vote::ballots_at_once> ballots;
   for (std::size_t k = 0; k < things.size(); ++k) ballots[k] = things[k].ballot;
-  Agreement agreement;
-  agreement.same = agree(comm, error, std::span(ballots).first(things.size()), &agreement.said);
+  Compared compared;
+  compared.same = agree(comm, error, std::span(ballots).first(things.size()), &compared.said);
   for (std::size_t k = 0; k < things.size(); ++k) {
-    if (agreement.same[k] || !things[k].otherwise) continue;
+    if (compared.same[k] || !things[k].otherwise) continue;
     if (things[k].otherwise == other_settings) fail_on_different_settings(comm, info);
     fail(Errc::mismatch, things[k].otherwise);
   }
-  return agreement;
+  return compared;
 }
 
 }  // namespace tonari

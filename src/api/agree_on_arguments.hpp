@@ -32,20 +32,19 @@ struct Alike {
 // For settings: the sentence then names the one that differs, two ranks and their values.
 inline constexpr char other_settings[] = "";
 
-struct Agreement {
+struct Compared {
   std::vector<bool> same;           // of each thing that was compared
   std::vector<std::uint64_t> said;  // as `values` of agree()
 };
 
-// Collective: one agreement. At most Vote::ballots_at_once things.
-Agreement agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
-                             std::span<const Alike> things);
+// Collective: one compared. At most Vote::ballots_at_once things.
+Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
+                            std::span<const Alike> things);
 
 // Collective. read: reads this rank's arguments, may throw. things: what to compare afterwards, an
 // array; also called where reading failed. Throws the same on all ranks.
 template <class Read, class Things>
-Agreement agree_on_arguments(MPI_Comm comm, MPI_Info info, Output output, Read read,
-                             Things things) {
+Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, Output output, Read read, Things things) {
   const std::optional<Error> error = caught([&] {
     if (output.name) require(output.address, output.name);
     read();

@@ -40,7 +40,7 @@ bool test(tonari_request request, Waiter& waiter) {
 bool test(tonari_request request) {
   Waiter waiter;
   const bool complete = test(request, waiter);
-  if (!complete) waiter.drive();  // who tests one in a loop waits, too
+  if (!complete) waiter.drive();  // a program that tests one in a loop waits, too
   return complete;
 }
 
@@ -83,8 +83,8 @@ void check_list(int n, const tonari_request* requests) {
   if (n > 0) require(requests, "requests");
 }
 
-// Who hears that one of several failed does not hear which. So all of them can be freed then, and
-// those that are well can be waited for all the same.
+// The program hears that one of several failed, but not which. So all of them can be freed then,
+// and those that are well can be waited for all the same.
 template <class Work>
 void for_all(int n, const tonari_request* requests, Work work) {
   try {

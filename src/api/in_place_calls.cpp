@@ -1,4 +1,5 @@
-// The in-place all-to-all exchanges as C functions: persistent, non-blocking, blocking.
+// The in-place all-to-all exchanges as C functions: tonari_alltoall_inplace_init,
+// tonari_ialltoall_inplace, tonari_alltoall_inplace, and the same of the other three forms.
 #include "api/in_place.hpp"
 #include "api/request.hpp"
 
@@ -30,102 +31,36 @@ int started(const InPlaceCall& call, tonari_request* request) {
 }
 int completed(const InPlaceCall& call) { return run_once(preparing(call)); }
 
-InPlaceCall regular_call(void* buf, int count, MPI_Datatype type, MPI_Comm comm, MPI_Info info) {
-  return {regular(buf, count, type), {}, false, comm, info};
-}
-
-InPlaceCall v_call(void* buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type,
-                   MPI_Comm comm, MPI_Info info) {
-  return {v_form(buf, counts, displs, type), {}, false, comm, info};
-}
-
-InPlaceCall w_call(void* buf, const int counts[], const MPI_Aint displs[],
-                   const MPI_Datatype types[], MPI_Comm comm, MPI_Info info) {
-  return {w_form(buf, counts, displs, types), {}, false, comm, info};
-}
-
-InPlaceCall general_call(void* buf, const int sendcounts[], const MPI_Aint senddispls[],
-                         const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype type,
-                         MPI_Comm comm, MPI_Info info) {
-  return {v_form(buf, recvcounts, recvdispls, type), v_form(buf, sendcounts, senddispls, type),
-          true, comm, info};
-}
-
 }  // namespace
 
-extern "C" int tonari_alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
-                                            MPI_Info info, tonari_request* request) {
-  return made(regular_call(buf, count, type, comm, info), request);
-}
+// Each form as parameters, and as what is made of them.
+#define PARAMETERS_regular void *buf, int count, MPI_Datatype type
+#define PARAMETERS_v_form void *buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type
+#define PARAMETERS_w_form \
+  void *buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[]
+#define PARAMETERS_general                                                                \
+  void *buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[], \
+      const MPI_Aint recvdispls[], MPI_Datatype type
+#define GIVEN_regular regular(buf, count, type), {}, false
+#define GIVEN_v_form v_form(buf, counts, displs, type), {}, false
+#define GIVEN_w_form w_form(buf, counts, displs, types), {}, false
+#define GIVEN_general \
+  v_form(buf, recvcounts, recvdispls, type), v_form(buf, sendcounts, senddispls, type), true
 
-extern "C" int tonari_alltoallv_inplace_init(void* buf, const int counts[], const MPI_Aint displs[],
-                                             MPI_Datatype type, MPI_Comm comm, MPI_Info info,
-                                             tonari_request* request) {
-  return made(v_call(buf, counts, displs, type, comm, info), request);
-}
+#define IN_PLACE(name, form)                                                           \
+  extern "C" int tonari_##name##_init(PARAMETERS_##form, MPI_Comm comm, MPI_Info info, \
+                                      tonari_request* request) {                       \
+    return made({GIVEN_##form, comm, info}, request);                                  \
+  }                                                                                    \
+  extern "C" int tonari_i##name(PARAMETERS_##form, MPI_Comm comm, MPI_Info info,       \
+                                tonari_request* request) {                             \
+    return started({GIVEN_##form, comm, info}, request);                               \
+  }                                                                                    \
+  extern "C" int tonari_##name(PARAMETERS_##form, MPI_Comm comm, MPI_Info info) {      \
+    return completed({GIVEN_##form, comm, info});                                      \
+  }
 
-extern "C" int tonari_alltoallw_inplace_init(void* buf, const int counts[], const MPI_Aint displs[],
-                                             const MPI_Datatype types[], MPI_Comm comm,
-                                             MPI_Info info, tonari_request* request) {
-  return made(w_call(buf, counts, displs, types, comm, info), request);
-}
-
-extern "C" int tonari_alltoallv_inplace_general_init(void* buf, const int sendcounts[],
-                                                     const MPI_Aint senddispls[],
-                                                     const int recvcounts[],
-                                                     const MPI_Aint recvdispls[], MPI_Datatype type,
-                                                     MPI_Comm comm, MPI_Info info,
-                                                     tonari_request* request) {
-  return made(general_call(buf, sendcounts, senddispls, recvcounts, recvdispls, type, comm, info),
-              request);
-}
-
-extern "C" int tonari_ialltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
-                                        MPI_Info info, tonari_request* request) {
-  return started(regular_call(buf, count, type, comm, info), request);
-}
-
-extern "C" int tonari_ialltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[],
-                                         MPI_Datatype type, MPI_Comm comm, MPI_Info info,
-                                         tonari_request* request) {
-  return started(v_call(buf, counts, displs, type, comm, info), request);
-}
-
-extern "C" int tonari_ialltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[],
-                                         const MPI_Datatype types[], MPI_Comm comm, MPI_Info info,
-                                         tonari_request* request) {
-  return started(w_call(buf, counts, displs, types, comm, info), request);
-}
-
-extern "C" int tonari_ialltoallv_inplace_general(void* buf, const int sendcounts[],
-                                                 const MPI_Aint senddispls[],
-                                                 const int recvcounts[],
-                                                 const MPI_Aint recvdispls[], MPI_Datatype type,
-                                                 MPI_Comm comm, MPI_Info info,
-                                                 tonari_request* request) {
-  return started(
-      general_call(buf, sendcounts, senddispls, recvcounts, recvdispls, type, comm, info), request);
-}
-
-extern "C" int tonari_alltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
-                                       MPI_Info info) {
-  return completed(regular_call(buf, count, type, comm, info));
-}
-
-extern "C" int tonari_alltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[],
-                                        MPI_Datatype type, MPI_Comm comm, MPI_Info info) {
-  return completed(v_call(buf, counts, displs, type, comm, info));
-}
-
-extern "C" int tonari_alltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[],
-                                        const MPI_Datatype types[], MPI_Comm comm, MPI_Info info) {
-  return completed(w_call(buf, counts, displs, types, comm, info));
-}
-
-extern "C" int tonari_alltoallv_inplace_general(void* buf, const int sendcounts[],
-                                                const MPI_Aint senddispls[], const int recvcounts[],
-                                                const MPI_Aint recvdispls[], MPI_Datatype type,
-                                                MPI_Comm comm, MPI_Info info) {
-  return completed(
-      general_call(buf, sendcounts, senddispls, recvcounts, recvdispls, type, comm, info));
-}
+IN_PLACE(alltoall_inplace, regular)
+IN_PLACE(alltoallv_inplace, v_form)
+IN_PLACE(alltoallw_inplace, w_form)
+IN_PLACE(alltoallv_inplace_general, general)

@@ -1,4 +1,4 @@
-// The interface of paper 000, Listings 1 to 3: a neighborhood as an attribute of a communicator,
+// The interface of Träff 2016, Listings 1 to 3: a neighborhood as an attribute of a communicator,
 // and thin calls of tonari.h.
 #include <tonari/iso.h>
 
@@ -87,7 +87,8 @@ int init_on(MPI_Comm isocomm, Init init) {
 }
 
 int require(const Iso_request* request) {
-  return request ? TONARI_SUCCESS : record("`request` is NULL; pass &request", Errc::argument);
+  return request ? TONARI_SUCCESS
+                 : record("`request` is NULL; pass the address of an Iso_request", Errc::argument);
 }
 
 MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {

@@ -86,7 +86,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
-  const Agreement agreement = agree_on_arguments(
+  const Compared compared = agree_on_arguments(
       shared->comm(), info, output,
       [&] {
         Grid grid = require_grid(cart);
@@ -101,7 +101,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
   together(shared->comm(), [&] {
-    if (!agreement.same[0]) explain_difference(shared->comm(), *near);
+    if (!compared.same[0]) explain_difference(shared->comm(), *near);
     handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, near, settings); });
   });
   return handle.release();
@@ -114,7 +114,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   TopologyLists lists;
   Settings settings;
-  const Agreement agreement = agree_on_arguments(
+  const Compared compared = agree_on_arguments(
       shared->comm(), info, output,
       [&] {
         lists = read();
@@ -127,7 +127,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
   together(shared->comm(), [&] {
-    if (!agreement.same[1]) lists.grid.reset();
+    if (!compared.same[1]) lists.grid.reset();
     handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, lists, settings); });
     if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
   });

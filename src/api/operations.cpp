@@ -1,4 +1,5 @@
-// The persistent forms of the six operations.
+// The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
+// the same of alltoallv, alltoallw, allgather, allgatherv and allgatherw.
 #include "api/request.hpp"
 
 using namespace tonari;
@@ -12,64 +13,82 @@ int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const
   });
 }
 
+// On a neighborhood with static buffers, after the first call of the operation: no rank asks the
+// others any more. A rank that breaks the promise must take part all the same, since the others
+// count on it, and says so afterwards.
+void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near, const Call& call,
+                      Output output) {
+  Prepared& prepared = bound.prepared();
+  std::optional<Error> broken = bound.difference(call, near.context->place());
+  if (output.name && !broken) broken = caught([&] { require(output.address, output.name); });
+  if (prepared.running) {
+    prepared.wait();
+    broken = Error(Errc::active, text("an exchange of ", call.name(),
+                                      " was still in flight when the next began; with "
+                                      "cdag_static_buffers both write the same "
+                                      "buffers, so complete one first (both are complete now)"));
+  }
+  // the last call's is still in use
+  if (!broken && !prepared.spare)
+    broken = caught([&] { prepared.spare = std::make_unique<tonari_request_s>(); });
+  if (!broken) return;
+  prepared.start();
+  prepared.wait();
+  throw *broken;
+}
+
+// Ready to be started.
+std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, Output output) {
+  require(near, "near");
+  const BoundCall& bound = near->bound[call.operation()];
+  if (!bound) return prepare(near, call, Use::once, MPI_INFO_NULL, output);
+  require_promised(bound, *near, call, output);
+  return bound.shared();
+}
+
+int completed(tonari_neighborhood near, const Call& call) {
+  return run_once([&](Output output) { return ready(near, call, output); });
+}
+
+int started(tonari_neighborhood near, tonari_request* request, const Call& call) {
+  return start_once(request, [&](Output output) { return ready(near, call, output); });
+}
+
 }  // namespace
 
-extern "C" int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                    void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                    tonari_neighborhood near, MPI_Info info,
-                                    tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
-               regular(recvbuf, recvcount, recvtype)});
-}
+// One side of a call, as parameters and as what is made of them. access: const where it is read.
+#define PARAMETERS_regular(access, side) \
+  access void *side##buf, int side##count, MPI_Datatype side##type
+#define PARAMETERS_v_form(access, side)                                            \
+  access void *side##buf, const int side##counts[], const MPI_Aint side##displs[], \
+      MPI_Datatype side##type
+#define PARAMETERS_w_form(access, side)                                            \
+  access void *side##buf, const int side##counts[], const MPI_Aint side##displs[], \
+      const MPI_Datatype side##types[]
+#define GIVEN_regular(side) regular(side##buf, side##count, side##type)
+#define GIVEN_v_form(side) v_form(side##buf, side##counts, side##displs, side##type)
+#define GIVEN_w_form(side) w_form(side##buf, side##counts, side##displs, side##types)
 
-extern "C" int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[],
-                                     const MPI_Aint senddispls[], MPI_Datatype sendtype,
-                                     void* recvbuf, const int recvcounts[],
-                                     const MPI_Aint recvdispls[], MPI_Datatype recvtype,
-                                     tonari_neighborhood near, MPI_Info info,
-                                     tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
-               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
-}
+#define OPERATION(name, collective, sent, received)                                               \
+  extern "C" int tonari_##name##_init(PARAMETERS_##sent(const, send),                             \
+                                      PARAMETERS_##received(, recv), tonari_neighborhood near,    \
+                                      MPI_Info info, tonari_request* request) {                   \
+    return init(near, info, request,                                                              \
+                {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)});            \
+  }                                                                                               \
+  extern "C" int tonari_##name(PARAMETERS_##sent(const, send), PARAMETERS_##received(, recv),     \
+                               tonari_neighborhood near) {                                        \
+    return completed(near, {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)}); \
+  }                                                                                               \
+  extern "C" int tonari_i##name(PARAMETERS_##sent(const, send), PARAMETERS_##received(, recv),    \
+                                tonari_neighborhood near, tonari_request* request) {              \
+    return started(near, request,                                                                 \
+                   {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)});         \
+  }
 
-extern "C" int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[],
-                                     const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
-                                     void* recvbuf, const int recvcounts[],
-                                     const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
-                                     tonari_neighborhood near, MPI_Info info,
-                                     tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
-               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
-}
-
-extern "C" int tonari_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                     tonari_neighborhood near, MPI_Info info,
-                                     tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               regular(recvbuf, recvcount, recvtype)});
-}
-
-extern "C" int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                      void* recvbuf, const int recvcounts[],
-                                      const MPI_Aint recvdispls[], MPI_Datatype recvtype,
-                                      tonari_neighborhood near, MPI_Info info,
-                                      tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
-}
-
-extern "C" int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                      void* recvbuf, const int recvcounts[],
-                                      const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
-                                      tonari_neighborhood near, MPI_Info info,
-                                      tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
-}
+OPERATION(alltoall, alltoall, regular, regular)
+OPERATION(alltoallv, alltoall, v_form, v_form)
+OPERATION(alltoallw, alltoall, w_form, w_form)
+OPERATION(allgather, allgather, regular, regular)
+OPERATION(allgatherv, allgather, regular, v_form)
+OPERATION(allgatherw, allgather, regular, w_form)

@@ -1,5 +1,7 @@
 #include "api/prepared.hpp"
 
+#include <new>
+
 #include "api/handles.hpp"
 #include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"

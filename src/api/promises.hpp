@@ -1,5 +1,5 @@
-// What a program promises with the info key cdag_exact_byte_communications (paper 002, §II-B), and
-// what is prepared at once for it.
+// What a program promises with the info key cdag_exact_byte_communications (Hoefler 2012, §II-B),
+// and what is prepared at once for it.
 #pragma once
 
 #include "api/handles.hpp"

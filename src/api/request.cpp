@@ -282,8 +282,8 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
   return made;
 }
 
-// Who uses it again: all calls of the operation, if they were promised to be this one; else calls
-// with the same arguments. On all ranks or on none: it decides who asks the others.
+// It is used again by all calls of the operation, if they were promised to be this one, else by
+// calls with the same arguments. On all ranks or on none: it decides who asks the others.
 void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments& mine,
           Made& made) {
   near.context->take_tags(made.tags);

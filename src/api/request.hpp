@@ -10,8 +10,8 @@ namespace tonari {
 enum class Use { persistent, once };
 
 // Collective. output: for the request; where it is missing, all ranks learn of it. For use once it
-// may be one that an earlier call prepared, and nothing is measured. On a neighborhood with promises
-// a call that breaks one is an error (Errc::promise) on all ranks.
+// may be one that an earlier call prepared, and nothing is measured. On a neighborhood with
+// promises a call that breaks one is an error (Errc::promise) on all ranks.
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
                                   MPI_Info info, Output output);
 

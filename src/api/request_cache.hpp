@@ -32,7 +32,7 @@ class RequestCache {
                                         const Binding& binding) const;
   // All ranks take from the same place.
   std::shared_ptr<Prepared> take(std::size_t place);
-  // In the place of what was not taken for longest. Who still uses that keeps it.
+  // In the place of what was not taken for longest. A request that still uses that keeps it.
   void put(Key key, std::shared_ptr<Prepared> prepared);
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 // Collective: what the error of rank `from` says, in pieces that need no memory to be received; cut
 // short where a rank has none for all of it.
-std::string spread_sentence(MPI_Comm comm, int from, std::string_view mine) {
+std::string broadcast_sentence(MPI_Comm comm, int from, std::string_view mine) {
   std::string all;
   int length = static_cast<int>(mine.size());
   check_mpi(MPI_Bcast(&length, 1, MPI_INT, from, comm), "MPI_Bcast");
@@ -66,7 +66,7 @@ void Vote::conclude() {
   int code = error_ ? static_cast<int>(error_->code()) : 0;
   check_mpi(MPI_Bcast(&code, 1, MPI_INT, failed, comm_), "MPI_Bcast");
   const std::string sentence =
-      spread_sentence(comm_, failed, rank_ == failed ? error_->what() : "");
+      broadcast_sentence(comm_, failed, rank_ == failed ? error_->what() : "");
   if (rank_ == failed) throw Error(*error_).now_on_all_ranks();
   throw Error(static_cast<Errc>(code), sentence).now_on_all_ranks();
 }
@@ -76,7 +76,7 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
   std::vector<bool> same;
   std::optional<Error> error = local;
   if (!error && !ballots.empty())
-    error = caught([&] {  // whoever has agreed does not fail any more
+    error = caught([&] {  // a rank that has agreed does not fail any more
       same.reserve(ballots.size());
       if (values) values->reserve(values->size() + ballots.size());
     });

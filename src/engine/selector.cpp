@@ -140,7 +140,7 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
           ? 0
           : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
   return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|",
-              size_class, "|", problem.contiguous ? "contiguous" : "spread", "|",
+              size_class, "|", problem.contiguous ? "contiguous" : "non-contiguous", "|",
               problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/",
               settings.variant, "|", settings.channel, "|", settings.ports,
               settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");

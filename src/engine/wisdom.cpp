@@ -27,8 +27,7 @@ Remembered remembered_from_text(const std::string& line) {
 }
 
 std::string wisdom_key(Context& context, const std::string& question) {
-  return text(context.machine_key(), "|", wisdom_version, ".", algorithms().size(), "|",
-              question);
+  return text(context.machine_key(), "|", wisdom_version, ".", algorithms().size(), "|", question);
 }
 
 std::optional<Remembered> recall(Context& context, const std::string& key) {

@@ -26,7 +26,7 @@ class Discovery {
       if (world_.max(!stage.gets.empty()) > 0) pattern_.stages.push_back(std::move(stage));
     }
     if (left_ != pattern_.slots)
-      fail(Errc::internal, pattern_.slots - left_, " values are asked of nobody");
+      fail(Errc::internal, pattern_.slots - left_, " values are indices without an owner");
     pattern_.slots = static_cast<std::int64_t>(slots_.size());
     return std::move(pattern_);
   }

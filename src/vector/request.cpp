@@ -3,11 +3,10 @@
 #include <array>
 #include <limits>
 
-#include "api/request.hpp"
+#include "api/inner_call.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
-#include "channels/owned_type.hpp"
 #include "engine/agree.hpp"
 #include "vector/read_values.hpp"
 
@@ -18,39 +17,31 @@ const char* name(Direction direction) {
   return direction == Direction::forward ? "forward" : "reverse";
 }
 
-// One side of a step: messages at absolute addresses.
-struct StepSide {
-  std::vector<int> counts;
-  std::vector<MPI_Aint> places;
-  std::vector<MPI_Datatype> types;
-  std::vector<OwnedType> made;
-
-  StepSide(const VectorExchange& exchange, const std::vector<VectorPart>& parts) {
-    for (const VectorPart& part : parts)
-      add(exchange.rows(part), exchange.shape().vectors, part.peer);
-  }
-  void add(const VectorExchange::Rows& rows, int vectors, std::int32_t peer) {
-    constexpr std::size_t most = std::numeric_limits<int>::max();
+// One side of a step.
+AbsoluteBlocks side_of(const VectorExchange& exchange, const std::vector<VectorPart>& parts) {
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  const int vectors = exchange.shape().vectors;
+  AbsoluteBlocks side;
+  for (const VectorPart& part : parts) {
+    const VectorExchange::Rows rows = exchange.rows(part);
     const std::size_t all = rows.row_bytes * static_cast<std::size_t>(vectors);
     if (all > most)
-      fail(Errc::overflow, "the values for rank ", peer, " have ", all,
+      fail(Errc::overflow, "the values for rank ", part.peer, " have ", all,
            " bytes, but a message takes at most ", most,
            "; exchange fewer vectors or components at once");
-    places.push_back(reinterpret_cast<MPI_Aint>(rows.base));
+    const auto address = reinterpret_cast<MPI_Aint>(rows.base);
     if (vectors == 1 || rows.stride == rows.row_bytes) {
-      counts.push_back(static_cast<int>(all)), types.push_back(MPI_BYTE);
-      return;
+      side.add(address, static_cast<int>(all), MPI_BYTE);
+      continue;
     }
-    OwnedType& type = made.emplace_back();
+    OwnedType type;
     check_mpi(MPI_Type_create_hvector(vectors, static_cast<int>(rows.row_bytes),
                                       static_cast<MPI_Aint>(rows.stride), MPI_BYTE, type.place()),
               "MPI_Type_create_hvector");
-    counts.push_back(1), types.push_back(type.get());
+    side.add(address, std::move(type));
   }
-  BufferArguments given() const {
-    return w_form(MPI_BOTTOM, counts.data(), places.data(), types.data());
-  }
-};
+  return side;
+}
 
 // What the steps take together; native is known if it is of all of them.
 void add_times(AgainstNative& all, const AgainstNative& step, bool first) {
@@ -97,7 +88,8 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
     VectorExchange& exchange = *owned;
     const std::vector<VectorStep>& steps = exchange.program().steps;
     for (std::size_t s = 0; s < steps.size(); ++s) {
-      const StepSide send(exchange, steps[s].send), receive(exchange, steps[s].receive);
+      const AbsoluteBlocks send = side_of(exchange, steps[s].send),
+                           receive = side_of(exchange, steps[s].receive);
       const tonari_neighborhood near = vector.near(direction, s);
       exchange.add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()},
                                 use, info, inside));
@@ -161,8 +153,8 @@ void run_vector(SharedVector& vector, const VectorCall& call) {
       agree_on_values(vector, call, MPI_INFO_NULL, inside, values, by_thread);
   std::shared_ptr<Prepared> prepared = vector.known(number);
   if (!prepared)
-    vector.keep(number,
-                prepared = build(vector, call.direction, start, values, MPI_INFO_NULL, Use::once, false));
+    vector.keep(number, prepared = build(vector, call.direction, start, values, MPI_INFO_NULL,
+                                         Use::once, false));
   static_cast<VectorExchange&>(*prepared->exchange).use(values.buffers);
   prepared->start();
   prepared->wait();

@@ -14,8 +14,10 @@ namespace tonari {
 // A request takes at most one hop per stage, and where it goes depends on nothing but where it is
 // and who owns the value. So requests for one value that meet go on as one, and a rank asks for a
 // value at most once:
-//   topology  dimension by dimension of a virtual mesh (topology/virtual_topology.hpp): asked in stage k, a rank has the owner's coordinates up to k;
-//   node      from the requester to a rank of its node, the same one for all values of an owner, and from there to the owner.
+//   topology  dimension by dimension of a virtual mesh (topology/virtual_topology.hpp): asked in
+//             stage k, a rank has the owner's coordinates up to k;
+//   node      from the requester to a rank of its node, the same one for all values of an owner,
+//             and from there to the owner.
 class VectorRoute {
  public:
   static VectorRoute direct() { return VectorRoute("direct"); }

@@ -15,7 +15,7 @@ namespace tonari {
 SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& route,
                            VectorPattern pattern)
     : context_(std::move(context)), route_(route), pattern_(std::move(pattern)) {
-  for (std::vector<Near>& nears : nears_) nears.resize(pattern_.stages.size());
+  for (auto& nears : nears_) nears.resize(pattern_.stages.size());
   kept_.reserve(most_kept);  // an exchange is kept by all ranks or by none
 }
 
@@ -28,22 +28,15 @@ std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction, 
 }
 
 tonari_neighborhood SharedVector::near(Direction direction, std::size_t step) {
-  Near& near = nears_[static_cast<std::size_t>(direction)][step];
+  OwnedNeighborhood& near = nears_[static_cast<std::size_t>(direction)][step];
   if (near) return near.get();
   const bool forward = direction == Direction::forward;
   const VectorStage& stage = pattern_.stages[forward ? pattern_.stages.size() - 1 - step : step];
   std::vector<int> sources, targets;
   for (const VectorMessage& m : forward ? stage.gets : stage.gives) sources.push_back(m.peer);
   for (const VectorMessage& m : forward ? stage.gives : stage.gets) targets.push_back(m.peer);
-  tonari_neighborhood made = TONARI_NEIGHBORHOOD_NULL;
-  const int code = tonari_neighborhood_create_adjacent(
-      context_->comm(), static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
-      static_cast<int>(targets.size()), targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &made);
-  // by all ranks or by none
-  if (code != TONARI_SUCCESS)
-    throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();
-  near.reset(made);
-  return made;
+  near = make_adjacent(context_->comm(), sources, targets);
+  return near.get();
 }
 
 std::shared_ptr<Prepared> SharedVector::known(std::uint64_t call) const {

@@ -10,8 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "api/agree_on_arguments.hpp"
-#include "api/prepared.hpp"
+#include "api/inner_call.hpp"
 #include "vector/program.hpp"
 
 namespace tonari {
@@ -39,17 +38,13 @@ class SharedVector {
   void keep(std::uint64_t call, std::shared_ptr<Prepared> prepared);
 
  private:
-  struct FreeNear {
-    void operator()(tonari_neighborhood near) const { tonari_neighborhood_free(&near); }
-  };
-  using Near = std::unique_ptr<tonari_neighborhood_s, FreeNear>;
   static constexpr std::size_t most_kept = 8;
 
   std::shared_ptr<Context> context_;
   std::string route_;
   VectorPattern pattern_;
   std::array<std::shared_ptr<const VectorProgram>, 4> programs_;
-  std::array<std::vector<Near>, 2> nears_;  // by direction
+  std::array<std::vector<OwnedNeighborhood>, 2> nears_;  // by direction
   std::vector<std::pair<std::uint64_t, std::shared_ptr<Prepared>>> kept_;
 };
 

@@ -223,7 +223,7 @@ TEST_F(GraphOperationErrors, AllgatherSizesThatDiffer) {
 TEST_F(GraphOperationErrors, NullPlaceOnOneRank) {
   tonari_request request = TONARI_REQUEST_NULL;
   expect_everywhere(alltoallv(rank == last ? nullptr : &request), TONARI_ERR_ARGUMENT,
-                    {"`near` is NULL"});
+                    {"`request` is NULL"});
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
   expect_usable(near);
 }

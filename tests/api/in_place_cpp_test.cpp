@@ -178,19 +178,19 @@ TEST_F(InPlaceCpp, SpansOfTheWrongLengthFailOnAllRanks) {
                                         MPI_DOUBLE);
   const std::span all(data);
   const MPI_Comm comm = MPI_COMM_WORLD;
-  expect_failure(TONARI_ERR_ARGUMENT, {"block counts"},
+  expect_failure(TONARI_ERR_ARGUMENT, {"`counts` is NULL"},
                  [&] { tonari::alltoallv_inplace(all, few, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"block displacements"},
+  expect_failure(TONARI_ERR_ARGUMENT, {"`displs` is NULL"},
                  [&] { tonari::alltoallv_inplace_init(all, counts, many, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"block types"},
+  expect_failure(TONARI_ERR_ARGUMENT, {"`types` is NULL"},
                  [&] { tonari::ialltoallw_inplace(data.data(), counts, bytes, types, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"send counts"},
+  expect_failure(TONARI_ERR_ARGUMENT, {"`sendcounts` is NULL"},
                  [&] { tonari::alltoallv_inplace_general(all, few, at, counts, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"send displacements"},
+  expect_failure(TONARI_ERR_ARGUMENT, {"`senddispls` is NULL"},
                  [&] { tonari::alltoallv_inplace_general(all, counts, many, counts, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"receive counts"},
+  expect_failure(TONARI_ERR_ARGUMENT, {"`recvcounts` is NULL"},
                  [&] { tonari::ialltoallv_inplace_general(all, counts, at, few, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"receive displacements"}, [&] {
+  expect_failure(TONARI_ERR_ARGUMENT, {"`recvdispls` is NULL"}, [&] {
     tonari::alltoallv_inplace_general_init(all, counts, at, counts, many, comm);
   });
   tonari::alltoallv_inplace(all, counts, at, comm);
@@ -202,13 +202,13 @@ TEST_F(InPlaceCpp, BuffersThatAreTooSmallFailOnAllRanks) {
   std::vector<double> even(
       static_cast<std::size_t>(2 * ranks + (rank == last && ranks > 1 ? -1 : 0)));
   if (ranks > 1)
-    expect_failure(TONARI_ERR_ARGUMENT, {"block count", "negative"},
+    expect_failure(TONARI_ERR_ARGUMENT, {"`count` is -1", "negative"},
                    [&] { tonari::alltoall_inplace(std::span(even), MPI_COMM_WORLD); });
   // The block for rank 0 ends one element, a gap, before the buffer does.
   const std::span all(data), part = all.first(data.size() - (rank == last ? 2 : 1));
-  expect_failure(TONARI_ERR_ARGUMENT, {"block counts"},
+  expect_failure(TONARI_ERR_ARGUMENT, {"`counts` is NULL"},
                  [&] { tonari::alltoallv_inplace(part, counts, at, MPI_COMM_WORLD); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"send counts"}, [&] {
+  expect_failure(TONARI_ERR_ARGUMENT, {"`sendcounts` is NULL"}, [&] {
     tonari::alltoallv_inplace_general(part, counts, at, counts, at, MPI_COMM_WORLD);
   });
   tonari::alltoallv_inplace(all.first(data.size() - 1), counts, at, MPI_COMM_WORLD);

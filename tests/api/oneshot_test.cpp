@@ -188,7 +188,7 @@ TEST_F(OneShotErrors, OneRankIsWrong) {
   const int wrong = world_size() - 1, count = b.out.counts[0];
   if (rank == wrong) b.out.counts[0] = -1;
   EXPECT_EQ(call(b.op, b.out, b.in, near), TONARI_ERR_ARGUMENT);
-  EXPECT_NE(std::string(tonari_last_error()).find("counts[0]` is -1"), std::string::npos)
+  EXPECT_NE(std::string(tonari_last_error()).find("`sendcount` is -1"), std::string::npos)
       << tonari_last_error();
   b.out.counts[0] = count;
 

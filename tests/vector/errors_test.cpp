@@ -81,7 +81,7 @@ class VectorErrors : public testing::Test {
 TEST_F(VectorErrors, Arguments) {
   refuse_one(TONARI_ERR_ARGUMENT, {"`owned` is -3"}, [](Create& c) { c.owned = -3; });
   refuse_one(TONARI_ERR_ARGUMENT, {"`first` is -1"}, [](Create& c) { c.first = -1; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"needed is -2"}, [](Create& c) { c.needed = -2; });
+  refuse_one(TONARI_ERR_ARGUMENT, {"`needed` is -2"}, [](Create& c) { c.needed = -2; });
   refuse_one(TONARI_ERR_ARGUMENT, {"`indices` is NULL", "2 are needed"},
              [](Create& c) { c.list = nullptr; });
   refuse_one(TONARI_ERR_ARGUMENT, {"`first` + `owned`", "64 bits"},

@@ -1,0 +1,58 @@
+// What grids and vectors need to exchange by neighborhoods that the library makes for itself.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "api/handles.hpp"
+#include "api/request.hpp"
+#include "channels/owned_type.hpp"
+
+namespace tonari {
+
+struct FreeNeighborhood {
+  void operator()(tonari_neighborhood near) const { tonari_neighborhood_free(&near); }
+};
+using OwnedNeighborhood = std::unique_ptr<tonari_neighborhood_s, FreeNeighborhood>;
+
+// Collective. make(&near): a call that makes one; by all ranks or by none.
+template <class Make>
+OwnedNeighborhood make_neighborhood(Make make) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  if (const int code = make(&near); code != TONARI_SUCCESS)
+    throw Error(static_cast<Errc>(code), tonari_last_error()).now_on_all_ranks();
+  return OwnedNeighborhood(near);
+}
+
+// Collective.
+inline OwnedNeighborhood make_adjacent(MPI_Comm comm, const std::vector<int>& sources,
+                                       const std::vector<int>& targets) {
+  return make_neighborhood([&](tonari_neighborhood* near) {
+    return tonari_neighborhood_create_adjacent(
+        comm, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
+        static_cast<int>(targets.size()), targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, near);
+  });
+}
+
+// One side of a call: blocks at absolute addresses.
+class AbsoluteBlocks {
+ public:
+  void add(MPI_Aint address, int count, MPI_Datatype type) {
+    addresses_.push_back(address), counts_.push_back(count), types_.push_back(type);
+  }
+  void add(MPI_Aint address, OwnedType type) {
+    owned_.push_back(std::move(type));
+    add(address, 1, owned_.back().get());
+  }
+  BufferArguments given() const {
+    return w_form(MPI_BOTTOM, counts_.data(), addresses_.data(), types_.data());
+  }
+
+ private:
+  std::vector<int> counts_;
+  std::vector<MPI_Aint> addresses_;
+  std::vector<MPI_Datatype> types_;
+  std::vector<OwnedType> owned_;
+};
+
+}  // namespace tonari
