@@ -58,7 +58,8 @@ class ChannelRows : public testing::Test {
   }
   OffsetPlannerRegistry planners{std::make_shared<const Neighborhood>(
       Neighborhood{Grid::torus({5, 5}), {Vec{0, 1}, Vec{1, 0}, Vec{0, -1}, Vec{-1, 0}}})};
-  Settings settings{.algorithm = "linear"};
+  ChannelRows() { settings.algorithm = "linear"; }
+  Settings settings;
   bool several_nodes = false;
 };
 
