@@ -45,7 +45,7 @@ Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Er
 // array; also called where reading failed. Throws the same on all ranks.
 template <class Read, class Things>
 Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, Output output, Read read, Things things) {
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     if (output.name) require(output.address, output.name);
     read();
   });

@@ -73,21 +73,21 @@ bool BoundCall::Side::same(const BufferArguments& given) const {
   return true;
 }
 
-BoundCall::BoundCall(const Call& call, const Place& place, Binding binding,
+BoundCall::BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
                      std::shared_ptr<Prepared> prepared)
-    : send_(call.send, call.blocks_sent(place)),
-      recv_(call.recv, call.blocks_received(place)),
+    : send_(call.send, call.blocks_sent(topology)),
+      recv_(call.recv, call.blocks_received(topology)),
       binding_(std::move(binding)),
       prepared_(std::move(prepared)) {}
 
-std::optional<Error> BoundCall::difference(const Call& call, const Place& place) const {
+std::optional<Error> BoundCall::difference(const Call& call, const LocalTopology& topology) const {
   if (same_names(call)) return std::nullopt;
-  return caught([&] {
-    Arguments arguments = call.read(place);
+  return error_of([&] {
+    Arguments arguments = call.read(topology);
     Binding binding = bind(arguments);
-    leave_out_missing(place.vertex, arguments, binding);
+    leave_out_missing(topology.vertex, arguments, binding);
     if (same_blocks(binding, binding_)) return;
-    fail(Errc::promise, "rank ", place.vertex.rank, " gives ", call.name(),
+    fail(Errc::promise, "rank ", topology.vertex.rank, " gives ", call.name(),
          " other buffers, counts or types than its first call on this neighborhood did; ",
          "cdag_static_buffers promises the same for all, and those of the first call were used");
   });

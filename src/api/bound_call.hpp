@@ -17,7 +17,7 @@ class BoundCall {
  public:
   BoundCall() = default;
   // binding: of the call. Throws Errc::mpi.
-  BoundCall(const Call& call, const Place& place, Binding binding,
+  BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
             std::shared_ptr<Prepared> prepared);
 
   explicit operator bool() const { return prepared_ != nullptr; }
@@ -27,7 +27,7 @@ class BoundCall {
   // What breaks the promise; nothing if the call is the one that was bound. Not collective.
   // Allocates nothing if arrays hold the same numbers and the same datatypes; others are read and
   // compared byte by byte.
-  std::optional<Error> difference(const Call& call, const Place& place) const;
+  std::optional<Error> difference(const Call& call, const LocalTopology& topology) const;
 
  private:
   // A datatype as the program names it. The mark tells it from a later type that got the handle of

@@ -92,13 +92,13 @@ bool in_order(const std::vector<std::int32_t>& numbers) {
   return true;
 }
 
-Arguments in_our_order(const Place& place, Arguments arguments) {
-  if (!place.given) return arguments;
+Arguments in_our_order(const LocalTopology& topology, Arguments arguments) {
+  if (!topology.given) return arguments;
   // blocks do not follow each other any more
-  if (!in_order(place.send_blocks) || !in_order(place.recv_blocks)) arguments.form = Form::w;
+  if (!in_order(topology.send_blocks) || !in_order(topology.recv_blocks)) arguments.form = Form::w;
   if (arguments.collective == Collective::alltoall)
-    arguments.send = reordered(arguments.send, place.send_blocks);
-  arguments.recv = reordered(arguments.recv, place.recv_blocks);
+    arguments.send = reordered(arguments.send, topology.send_blocks);
+  arguments.recv = reordered(arguments.recv, topology.recv_blocks);
   return arguments;
 }
 
@@ -120,12 +120,12 @@ std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
   return side.w(given.counts, given.displacements, given.types);
 }
 
-Arguments Call::read(const Place& place) const {
+Arguments Call::read(const LocalTopology& topology) const {
   // MPI's buffers are void*, whatever they are written to
   void* into = const_cast<void*>(recv.buffer);
-  return in_our_order(
-      place, {collective, form(), send.buffer, into, read_blocks("send", blocks_sent(place), send),
-              read_blocks("recv", blocks_received(place), recv)});
+  return in_our_order(topology, {collective, form(), send.buffer, into,
+                                 read_blocks("send", blocks_sent(topology), send),
+                                 read_blocks("recv", blocks_received(topology), recv)});
 }
 
 void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding) {

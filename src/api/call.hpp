@@ -2,7 +2,7 @@
 #pragma once
 
 #include "channels/arguments.hpp"
-#include "engine/place.hpp"
+#include "engine/local_topology.hpp"
 
 namespace tonari {
 
@@ -39,14 +39,16 @@ struct Call {
     return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form());
   }
   const char* name() const;  // alltoall, ..., allgatherw
-  std::size_t blocks_sent(const Place& place) const {
-    return collective == Collective::allgather ? 1 : as_given(place).targets.size();
+  std::size_t blocks_sent(const LocalTopology& topology) const {
+    return collective == Collective::allgather ? 1 : as_given(topology).targets.size();
   }
-  std::size_t blocks_received(const Place& place) const { return as_given(place).sources.size(); }
+  std::size_t blocks_received(const LocalTopology& topology) const {
+    return as_given(topology).sources.size();
+  }
 
-  // In normal form, blocks in the order of place.vertex. Throws Errc::argument, Errc::overflow,
+  // In normal form, blocks in the order of topology.vertex. Throws Errc::argument, Errc::overflow,
   // Errc::mpi.
-  Arguments read(const Place& place) const;
+  Arguments read(const LocalTopology& topology) const;
 };
 
 // The blocks of one side, as many as `blocks`. prefix: of the names of its arguments: "send",

@@ -157,7 +157,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
   });
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     const std::vector<Bytes> sizes = sizes_of(swapped);
     compare_pairs(context, sizes, sizes);
     Bytes largest = 0;
@@ -198,7 +198,7 @@ std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const Buf
   });
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     const Bytes element = problem.element->bytes();
     compare_pairs(context, in_bytes(problem.send_counts, element),
                   in_bytes(problem.recv_counts, element));

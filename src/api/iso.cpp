@@ -93,7 +93,7 @@ int require(const Iso_request* request) {
 
 MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
   std::unique_ptr<Attached> attached;
-  together(cartcomm, [&] { attached.reset(new Attached{near, {1}}); });
+  run_collectively(cartcomm, [&] { attached.reset(new Attached{near, {1}}); });
   MPI_Comm isocomm = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(cartcomm, &isocomm), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_attr(isocomm, attribute(), attached.get()), "MPI_Comm_set_attr");

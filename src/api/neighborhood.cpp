@@ -57,7 +57,7 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
     for (int j = 0; j < d; ++j) list += (j ? "," : "") + std::to_string(v[j]);
     return list + ")";
   };
-  together(comm, [&] {
+  run_collectively(comm, [&] {
     if (static_cast<int>(near.offsets.size()) != s)
       fail(Errc::mismatch, "rank ", rank, " gave ", near.offsets.size(), " offsets, rank 0 gave ",
            s, "; all ranks must give the same list in the same order");
@@ -100,7 +100,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
                           Alike{settings.fingerprint(), other_settings}};
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
-  together(shared->comm(), [&] {
+  run_collectively(shared->comm(), [&] {
     if (!compared.same[0]) explain_difference(shared->comm(), *near);
     handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, near, settings); });
   });
@@ -126,7 +126,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
                           Alike{lists.grid.has_value()}};
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
-  together(shared->comm(), [&] {
+  run_collectively(shared->comm(), [&] {
     if (!compared.same[1]) lists.grid.reset();
     handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, lists, settings); });
     if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
@@ -192,7 +192,7 @@ extern "C" int tonari_neighborhood_degrees(tonari_neighborhood near, int* indegr
                                            int* outdegree) {
   return guarded([&] {
     require(near, "near");
-    const Vertex& lists = as_given(near->context->place());
+    const Vertex& lists = as_given(near->context->topology());
     if (indegree) *indegree = static_cast<int>(lists.sources.size());
     if (outdegree) *outdegree = static_cast<int>(lists.targets.size());
   });
@@ -206,14 +206,14 @@ extern "C" int tonari_neighborhood_free(tonari_neighborhood* near) {
 extern "C" int tonari_neighborhood_count(tonari_neighborhood near, int* s) {
   return guarded([&] {
     require(near, "near"), require(s, "s");
-    *s = static_cast<int>(as_given(near->context->place()).targets.size());
+    *s = static_cast<int>(as_given(near->context->topology()).targets.size());
   });
 }
 
 extern "C" int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[], int sources[]) {
   return guarded([&] {
     require(near, "near");
-    const Vertex& lists = as_given(near->context->place());
+    const Vertex& lists = as_given(near->context->topology());
     const auto rank_or_null = [](int rank) { return rank < 0 ? MPI_PROC_NULL : rank; };
     if (targets) std::transform(lists.targets.begin(), lists.targets.end(), targets, rank_or_null);
     if (sources) std::transform(lists.sources.begin(), lists.sources.end(), sources, rank_or_null);

@@ -19,8 +19,8 @@ int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const
 void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near, const Call& call,
                       Output output) {
   Prepared& prepared = bound.prepared();
-  std::optional<Error> broken = bound.difference(call, near.context->place());
-  if (output.name && !broken) broken = caught([&] { require(output.address, output.name); });
+  std::optional<Error> broken = bound.difference(call, near.context->topology());
+  if (output.name && !broken) broken = error_of([&] { require(output.address, output.name); });
   if (prepared.running) {
     prepared.wait();
     broken = Error(Errc::active, text("an exchange of ", call.name(),
@@ -30,7 +30,7 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
   }
   // the last call's is still in use
   if (!broken && !prepared.spare)
-    broken = caught([&] { prepared.spare = std::make_unique<tonari_request_s>(); });
+    broken = error_of([&] { prepared.spare = std::make_unique<tonari_request_s>(); });
   if (!broken) return;
   prepared.start();
   prepared.wait();

@@ -30,7 +30,7 @@ void Prepared::or_broken(Work work) {
   try {
     work();
   } catch (...) {
-    give_up(*caught([] { throw; }));
+    give_up(*error_of([] { throw; }));
     throw;
   }
 }
@@ -44,10 +44,10 @@ void Prepared::give_up(const Error& why) {
 void Prepared::describe(double start, const std::string& what, const std::string& chosen,
                         const std::string& details) {
   init = MPI_Wtime() - start;
-  const std::string ways = exchange->ways();
+  const std::string channel_mix = exchange->channel_mix();
   const bool contest = reason == "measured" || reason == "wisdom";
   description = text(what, "\nchosen: ", chosen, " (", reason, ")\nsends: ", exchange->messages(),
-                     " messages", ways.empty() ? "" : text(" (", ways, ")"), ", ",
+                     " messages", channel_mix.empty() ? "" : text(" (", channel_mix, ")"), ", ",
                      exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",
                      contest ? break_even(init, times) : "", details);
 }

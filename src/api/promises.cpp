@@ -28,11 +28,11 @@ std::vector<Bytes> in_order(const std::vector<int>& weights,
   return sizes;
 }
 
-// From the program's order to that of place.vertex.
-BlockSizes in_our_order(const Place& place, const TopologyLists& lists) {
-  if (place.given)
-    return {in_order(lists.target_weights, place.send_blocks),
-            in_order(lists.source_weights, place.recv_blocks)};
+// From the program's order to that of topology.vertex.
+BlockSizes in_our_order(const LocalTopology& topology, const TopologyLists& lists) {
+  if (topology.given)
+    return {in_order(lists.target_weights, topology.send_blocks),
+            in_order(lists.source_weights, topology.recv_blocks)};
   return {{lists.target_weights.begin(), lists.target_weights.end()},
           {lists.source_weights.begin(), lists.source_weights.end()}};
 }
@@ -48,11 +48,11 @@ std::vector<Bytes> leaving(const Context& context, const BlockSizes& edges) {
 void compare_ends(Context& context, const TopologyLists& lists) {
   const BlockSizes weights{{lists.target_weights.begin(), lists.target_weights.end()},
                            {lists.source_weights.begin(), lists.source_weights.end()}};
-  const Vertex& vertex = as_given(context.place());
-  World& world = context.shared().world();
-  world.together([&] {
+  const Vertex& vertex = as_given(context.topology());
+  RankGroup& group = context.shared().group();
+  group.run_collectively([&] {
     const std::optional<Error> error =
-        compare_sizes(world, std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
+        compare_sizes(group, std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
     if (error) fail(error->code(), key, ": by its weights ", error->what());
   });
 }
@@ -78,14 +78,15 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
       return;
   }
   known.possible = true;
-  known.sizes.bytes = context.place().neighbors == 0 ? std::vector<Bytes>{0}
-                                                     : common_sizes(context, collective, binding);
+  known.sizes.bytes = context.topology().neighbors == 0
+                          ? std::vector<Bytes>{0}
+                          : common_sizes(context, collective, binding);
   known.sizes.average = average_size(context, known.sizes.bytes, binding);
   binding.uniform = known.sizes.bytes;
   for (bool contiguous : {true, false}) {  // it is not known yet how blocks lie
     const Problem problem{context.planners(),
-                          context.place().fingerprint,
-                          context.place().neighbors,
+                          context.topology().fingerprint,
+                          context.topology().neighbors,
                           collective,
                           known.sizes,
                           contiguous,
@@ -120,12 +121,12 @@ void check_weights(const TopologyLists& lists, int rank) {
 
 void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
   Context& context = *near->context;
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     compare_ends(context, lists);
-    context.promise({in_our_order(context.place(), lists), {}});
+    context.promise({in_our_order(context.topology(), lists), {}});
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       try {
-        together(context.comm(), [&] { plan_ahead(near, collective); });
+        run_collectively(context.comm(), [&] { plan_ahead(near, collective); });
       } catch (const Error& error) {
         // the one asked for may not be for this collective; all ranks find out
         if (error.code() != Errc::algorithm) throw;
@@ -135,20 +136,20 @@ void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
 }
 
 void check_exact_sizes(Context& context, Collective collective, const Binding& binding) {
-  const Place& place = context.place();
+  const LocalTopology& topology = context.topology();
   const BlockSizes& promised = context.exact_sizes()->edges;
   const auto check = [&](Buffer side, std::size_t i, Bytes actual, Bytes expected) {
     if (actual == expected) return;
     fail(Errc::promise, side == Buffer::send ? "send" : "receive", " block ",
-         given_number(place, side, i), " of rank ", context.rank(), " has ", actual, " bytes, but ",
-         key, " promises ", expected, " for its edge");
+         given_number(topology, side, i), " of rank ", context.rank(), " has ", actual,
+         " bytes, but ", key, " promises ", expected, " for its edge");
   };
   for (std::size_t i = 0; i < promised.send.size(); ++i)
-    if (place.vertex.targets[i] >= 0)
+    if (topology.vertex.targets[i] >= 0)
       check(Buffer::send, i, binding.send[collective == Collective::alltoall ? i : 0].bytes,
             promised.send[i]);
   for (std::size_t j = 0; j < promised.recv.size(); ++j)
-    if (place.vertex.sources[j] >= 0)
+    if (topology.vertex.sources[j] >= 0)
       check(Buffer::recv, j, binding.recv[j].bytes, promised.recv[j]);
 }
 

@@ -19,12 +19,14 @@ std::string block_name(const Placed& block) {
 }
 
 // By the program's numbers. An allgather has one block to send.
-std::size_t number(const Place& place, Collective collective, Buffer side, std::size_t i) {
-  return side == Buffer::send && collective == Collective::allgather ? 0
-                                                                     : given_number(place, side, i);
+std::size_t number(const LocalTopology& topology, Collective collective, Buffer side,
+                   std::size_t i) {
+  return side == Buffer::send && collective == Collective::allgather
+             ? 0
+             : given_number(topology, side, i);
 }
 
-void check_overlaps(const Place& place, Collective collective, const Binding& binding) {
+void check_overlaps(const LocalTopology& topology, Collective collective, const Binding& binding) {
   std::vector<Placed> placed;
   std::vector<Layout> whole(binding.send.size() + binding.recv.size());
   const auto add = [&](const std::vector<Block>& blocks, Buffer side) {
@@ -33,7 +35,7 @@ void check_overlaps(const Place& place, Collective collective, const Binding& bi
       if (b.bytes == 0) continue;
       Layout& bytes = whole[placed.size()];
       if (!b.layout) bytes.add(0, b.bytes);
-      const auto named = static_cast<std::uint32_t>(number(place, collective, side, i));
+      const auto named = static_cast<std::uint32_t>(number(topology, collective, side, i));
       placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes,
                         named, side == Buffer::recv});
     }
@@ -42,7 +44,7 @@ void check_overlaps(const Place& place, Collective collective, const Binding& bi
   add(binding.recv, Buffer::recv);
   Overlap overlap;
   if (!find_overlap(placed, overlap)) return;
-  fail(Errc::buffers, "on rank ", place.vertex.rank, " ", block_name(placed[overlap.first]),
+  fail(Errc::buffers, "on rank ", topology.vertex.rank, " ", block_name(placed[overlap.first]),
        " and ", block_name(placed[overlap.second]),
        " overlap; a receive block must share no byte with another block");
 }
@@ -67,7 +69,7 @@ struct Side {
 };
 
 // Addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
-void check_addresses(const Place& place, Collective collective, const Side& side) {
+void check_addresses(const LocalTopology& topology, Collective collective, const Side& side) {
   constexpr std::uintptr_t first_page = 4096;
   const char* const name = side.buffer == Buffer::send ? "send" : "receive";
   for (std::size_t i = 0; i < side.blocks.size(); ++i) {
@@ -78,7 +80,7 @@ void check_addresses(const Place& place, Collective collective, const Side& side
     const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) +
                                  static_cast<std::uintptr_t>(b.layout ? span.first : 0);
     if (first < first_page)
-      fail(Errc::argument, name, " block ", number(place, collective, side.buffer, i), " has ",
+      fail(Errc::argument, name, " block ", number(topology, collective, side.buffer, i), " has ",
            b.bytes, " bytes, but `", side.buffer == Buffer::send ? "sendbuf" : "recvbuf",
            "` is NULL");
   }
@@ -103,15 +105,15 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   // a thread drives the whole that this is a part of
   if (use == Use::persistent && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
-    if (const auto broken = bound.difference(call, context.place())) throw *broken;
-  const Place& place = context.place();
-  mine.arguments = call.read(place);
+    if (const auto broken = bound.difference(call, context.topology())) throw *broken;
+  const LocalTopology& topology = context.topology();
+  mine.arguments = call.read(topology);
   mine.binding = bind(mine.arguments);
-  mine.sizes = SizePrint(place, call.collective, mine.binding);
-  leave_out_missing(place.vertex, mine.arguments, mine.binding);
-  check_addresses(place, call.collective,
+  mine.sizes = SizePrint(topology, call.collective, mine.binding);
+  leave_out_missing(topology.vertex, mine.arguments, mine.binding);
+  check_addresses(topology, call.collective,
                   {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
-  check_addresses(place, call.collective,
+  check_addresses(topology, call.collective,
                   {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
   if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
   if (use == Use::once)
@@ -119,7 +121,7 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
         near.cache.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
   // those were checked
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
-    check_overlaps(place, call.collective, mine.binding);
+    check_overlaps(topology, call.collective, mine.binding);
 }
 
 bool non_contiguous(const Binding& binding) {
@@ -179,8 +181,8 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
                    const LocalArguments& mine) {
   Problem problem{context.planners(),
-                  context.place().fingerprint,
-                  context.place().neighbors,
+                  context.topology().fingerprint,
+                  context.topology().neighbors,
                   collective,
                   {},
                   agreed.contiguous,
@@ -224,10 +226,10 @@ void note_refusal(Choice& choice, const std::string& refusal) {
   choice.details = text("channel ", wanted, " is not used: ", refusal, "\n", choice.details);
 }
 
-std::vector<Arrival> arrivals(const Place& place, const Binding& binding) {
-  std::vector<Arrival> all(as_given(place).sources.size());
+std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding) {
+  std::vector<Arrival> all(as_given(topology).sources.size());
   for (std::size_t i = 0; i < binding.recv.size(); ++i)
-    if (const std::size_t number = given_number(place, Buffer::recv, i); number < all.size())
+    if (const std::size_t number = given_number(topology, Buffer::recv, i); number < all.size())
       all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
   return all;
 }
@@ -276,9 +278,9 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
                             context.first_tag(), std::move(wiring));
   if (mine.settings.progress_thread) prepared.drive_by_thread();
   describe(prepared, start, choice, problem);
-  prepared.arrivals = arrivals(context.place(), mine.binding);
+  prepared.arrivals = arrivals(context.topology(), mine.binding);
   if (mine.settings.static_buffers && !near.bound[call.operation()])
-    made.bound = BoundCall(call, context.place(), std::move(mine.binding), made.prepared);
+    made.bound = BoundCall(call, context.topology(), std::move(mine.binding), made.prepared);
   return made;
 }
 
@@ -315,7 +317,7 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
   const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
   if (agreed.cached) return near->cache.take(*agreed.cached);
   Made made;
-  together(near->context->comm(), [&] {
+  run_collectively(near->context->comm(), [&] {
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
     mine.binding.uniform = problem.sizes.bytes;
     const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)

@@ -37,7 +37,7 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   const VariantPtr linear = context.planners().variants("linear", collective, 8, reason).front();
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(linear->tags());
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     exchange = build(context, {linear, {{all_channels().front()}}, 0}, {}, arguments,
                      bind(arguments), context.first_tag(), {});
   });
@@ -49,11 +49,11 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
 
 void check_ends(Context& context, Collective collective, const Binding& binding) {
   const std::vector<std::uint64_t> theirs = exchange_sizes(context, collective, binding);
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       const int source = context.vertex().sources[i];
       if (source >= 0 && theirs[i] != binding.recv[i].bytes)
-        fail(Errc::mismatch, "block ", given_number(context.place(), Buffer::recv, i),
+        fail(Errc::mismatch, "block ", given_number(context.topology(), Buffer::recv, i),
              " from rank ", source, " to rank ", context.rank(), " has ", theirs[i],
              " bytes at the sender and ", binding.recv[i].bytes,
              " at the receiver; both must be the same");
@@ -100,14 +100,14 @@ void for_blocks(const Vertex& vertex, Collective collective, const Binding& bind
 
 // Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at
 // as one.
-bool by_number(const Place& place, Collective collective) {
-  return place.near && collective == Collective::alltoall;
+bool by_number(const LocalTopology& topology, Collective collective) {
+  return topology.near && collective == Collective::alltoall;
 }
 
 }  // namespace
 
 std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding) {
-  const bool each = by_number(context.place(), collective);
+  const bool each = by_number(context.topology(), collective);
   Bounds bounds(each ? binding.recv.size() : 1);
   for_blocks(context.vertex(), collective, binding,
              [&](std::size_t i, Bytes bytes) { bounds.add(each ? i : 0, bytes); });
@@ -130,10 +130,10 @@ Ballot one_size(const Vertex& vertex, Collective collective, const Binding& bind
 
 }  // namespace
 
-SizePrint::SizePrint(const Place& place, Collective collective, const Binding& binding)
-    : one_size_(one_size(place.vertex, collective, binding)) {
-  if (!place.near) return;
-  if (by_number(place, collective)) entries_ = place.near->offsets.size();
+SizePrint::SizePrint(const LocalTopology& topology, Collective collective, const Binding& binding)
+    : one_size_(one_size(topology.vertex, collective, binding)) {
+  if (!topology.near) return;
+  if (by_number(topology, collective)) entries_ = topology.near->offsets.size();
   bool ends_match = true;
   for (std::size_t i = 0; i < binding.recv.size(); ++i)
     ends_match = ends_match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
@@ -151,7 +151,7 @@ std::vector<Bytes> SizePrint::common(std::array<bool, count> same,
 
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
                                   std::vector<Bytes> found) {
-  if (context.place().neighbors == 0) return {0};  // no block, so none of unknown size
+  if (context.topology().neighbors == 0) return {0};  // no block, so none of unknown size
   if (!found.empty()) return found;
   check_ends(context, collective, binding);
   return common_sizes(context, collective, binding);

@@ -31,7 +31,7 @@ class SizePrint {
   SizePrint() = default;
   // binding: with blocks that do not exist as the program gave them, since on a mesh they tell what
   // their size is elsewhere.
-  SizePrint(const Place& place, Collective collective, const Binding& binding);
+  SizePrint(const LocalTopology& topology, Collective collective, const Binding& binding);
 
   static constexpr std::size_t count = 2;
   std::array<Ballot, count> ballots() const { return {one_size_, by_number_}; }

@@ -78,7 +78,7 @@ Error current_error() noexcept;
 
 // What the callable throws, as an Error; nothing if it returns. Needs no memory itself.
 template <class Work>
-std::optional<Error> caught(Work&& work) {
+std::optional<Error> error_of(Work&& work) {
   try {
     std::forward<Work>(work)();
   } catch (...) {
@@ -96,7 +96,7 @@ inline Error current_error() noexcept {
   } catch (const std::bad_alloc&) {
     return Error(Errc::memory, out_of_memory);
   } catch (const std::exception& other) {
-    return *caught([&] { fail(Errc::internal, "unexpected: ", other.what()); });
+    return *error_of([&] { fail(Errc::internal, "unexpected: ", other.what()); });
   } catch (...) {
     return Error(Errc::internal, "an unknown exception");
   }

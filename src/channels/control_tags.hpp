@@ -7,7 +7,7 @@
 namespace tonari {
 
 enum ControlTag : int {
-  planning_even,  // of planning together: rounds take the two in turn (engine/mpi_world.hpp)
+  planning_even,  // of planning together: rounds take the two in turn (engine/mpi_rank_group.hpp)
   planning_odd,
   window_family,  // of making one-sided messages (channels/onesided/link.cpp)
   window_place,

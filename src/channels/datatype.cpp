@@ -57,7 +57,7 @@ Reach repeated(const Reach& one, std::ptrdiff_t offset, std::ptrdiff_t count,
           checked_add(one.high, std::max(offset, last), "last byte of a datatype")};
 }
 
-Reach together(const Reach& a, const Reach& b) {
+Reach run_collectively(const Reach& a, const Reach& b) {
   const Reach both{std::min(a.low, b.low), std::max(a.high, b.high)};
   checked_subtract(both.high, both.low, "span of a datatype");
   return both;
@@ -70,7 +70,7 @@ Reach reach_of(const Layout& bytes, const Extent& bounds) {
   const Reach marked{std::min(bounds.low, end), std::max(bounds.low, end)};
   if (bytes.bytes() == 0) return marked;
   const auto [low, high] = bytes.span();
-  return together(marked, {low, high});
+  return run_collectively(marked, {low, high});
 }
 
 void check_bytes(Bytes before, Bytes element, std::ptrdiff_t count) {
@@ -118,7 +118,7 @@ class Body {
   void add(const Body& part, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
     if (count <= 0 || part.empty_) return;
     const Reach copies = repeated(part.reach_, offset, count, stride);
-    reach_ = together(empty_ ? copies : reach_, copies);
+    reach_ = run_collectively(empty_ ? copies : reach_, copies);
     empty_ = false;
     check_bytes(bytes_.bytes(), part.bytes_.bytes(), count);
     add_elements(bytes_, part.bytes_, offset, count, stride);
@@ -491,7 +491,7 @@ std::pair<std::ptrdiff_t, std::ptrdiff_t> span_of(const Layout& element, MPI_Cou
   check_bytes(0, element.bytes(), count);
   if (element.bytes() == 0) return {0, 0};
   const auto [low, high] = element.span();
-  const Reach all = together({low, high}, repeated({low, high}, 0, count, extent));
+  const Reach all = run_collectively({low, high}, repeated({low, high}, 0, count, extent));
   return {all.low, all.high};
 }
 

@@ -19,7 +19,7 @@ std::string broadcast_sentence(MPI_Comm comm, int from, std::string_view mine) {
     const auto bytes = std::min<std::size_t>(static_cast<std::size_t>(length - at), sizeof piece);
     if (!mine.empty()) mine.copy(piece, bytes, static_cast<std::size_t>(at));
     check_mpi(MPI_Bcast(piece, static_cast<int>(bytes), MPI_CHAR, from, comm), "MPI_Bcast");
-    (void)caught([&] { all.append(piece, bytes); });
+    (void)error_of([&] { all.append(piece, bytes); });
     at += static_cast<int>(bytes);
   }
   return all;
@@ -76,7 +76,7 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
   std::vector<bool> same;
   std::optional<Error> error = local;
   if (!error && !ballots.empty())
-    error = caught([&] {  // a rank that has agreed does not fail any more
+    error = error_of([&] {  // a rank that has agreed does not fail any more
       same.reserve(ballots.size());
       if (values) values->reserve(values->size() + ballots.size());
     });
@@ -106,7 +106,7 @@ std::string broadcast(MPI_Comm comm, const std::string& text) {
   check_mpi(MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, comm), "MPI_Bcast");
   if (head.length <= sizeof head.start) return std::string(head.start, head.length);
   std::string all;
-  together(comm, [&] {
+  run_collectively(comm, [&] {
     all = text;
     all.resize(head.length);
   });

@@ -1,7 +1,7 @@
 // Agreement between ranks: all succeed, or all fail with the same sentence (nothing hangs, nobody
 // goes on alone).
 //
-// What ranks do together, they do in a scope, `together`. A rank that fails anywhere in it, out of
+// What ranks do together, they do in a scope, `run_collectively`. A rank that fails anywhere in it, out of
 // memory for instance, leaves it and enters an agreement with its error. So every collective step
 // within a scope begins with an agreement (stay_together, where there is nothing else to agree on),
 // which the others then have in common with that rank, and between that agreement and the end of
@@ -88,8 +88,8 @@ class Vote {
 
 // Collective: runs `work`, which may have collective steps, and agrees on how it went.
 template <class Work>
-void together(MPI_Comm comm, Work&& work) {
-  const std::optional<Error> error = caught(std::forward<Work>(work));
+void run_collectively(MPI_Comm comm, Work&& work) {
+  const std::optional<Error> error = error_of(std::forward<Work>(work));
   if (error && error->on_all_ranks()) throw *error;
   agree(comm, error);
 }

@@ -25,7 +25,7 @@ class Toss {
         peer_(node->ranks()[first_ ? 1 : 0]),
         policy_{node->crowded(), 10},
         names_{{peer_, {}}} {
-    if (!caught([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); }))
+    if (!error_of([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); }))
       mine_ = link_->segment();
     times_.reserve(rounds);
   }
@@ -33,7 +33,8 @@ class Toss {
   bool connect(MPI_Comm comm) {
     swap(comm, &mine_, &names_[peer_], sizeof mine_);
     bool attached = false;
-    int good = !caught([&] { attached = link_ && link_->attach(names_); }) && attached, theirs = 0;
+    int good = !error_of([&] { attached = link_ && link_->attach(names_); }) && attached,
+        theirs = 0;
     swap(comm, &good, &theirs, sizeof good);
     return good && theirs;
   }

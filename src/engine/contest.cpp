@@ -185,7 +185,7 @@ class Deciding {
   bool make(std::size_t k) {
     stay_together(context_.comm());
     try {
-      together(context_.comm(), [&] { alternatives_.make(k); });
+      run_collectively(context_.comm(), [&] { alternatives_.make(k); });
       return true;
     } catch (const Error& error) {
       if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;

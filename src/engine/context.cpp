@@ -12,33 +12,33 @@ namespace tonari {
 Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near,
                  Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
-  place_ = place_in(near, rank());
+  topology_ = topology_in(near, rank());
   planners_ = as_promised(std::make_unique<OffsetPlannerRegistry>(std::move(near)));
 }
 
 Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
-  shared_->world().together([&] {
-    settle(lists, {rank(), std::move(lists.targets), std::move(lists.sources),
-                   std::move(lists.origins), nodes_->members.node, nodes_->members.ranks});
+  shared_->group().run_collectively([&] {
+    examine(lists, {rank(), std::move(lists.targets), std::move(lists.sources),
+                    std::move(lists.origins), nodes_->members.node, nodes_->members.ranks});
   });
 }
 
-// Collective, together in the world: checks the graph, and finds out what it is.
-void Context::settle(const TopologyLists& lists, Vertex vertex) {
-  World& world = shared_->world();
-  agree(comm(), mirror(world, std::span(&vertex, 1)));
+// Collective, together in the group: checks the graph, and finds out what it is.
+void Context::examine(const TopologyLists& lists, Vertex vertex) {
+  RankGroup& group = shared_->group();
+  agree(comm(), mirror(group, std::span(&vertex, 1)));
   std::vector<Isomorphism> isomorphism;
-  if (lists.grid) isomorphism = find_isomorphism(world, *lists.grid, std::span(&vertex, 1));
+  if (lists.grid) isomorphism = find_isomorphism(group, *lists.grid, std::span(&vertex, 1));
   if (isomorphism.empty()) {
-    place_ = place_in_graph(world, std::move(vertex));
+    topology_ = topology_in_graph(group, std::move(vertex));
     planners_ = as_promised(std::make_unique<GraphPlannerRegistry>(
-        world, place_.vertex, place_.facts, [this] { return machine(); }));
+        group, topology_.vertex, topology_.facts, [this] { return machine(); }));
     return;
   }
   auto near =
       std::make_shared<const Neighborhood>(Neighborhood{*lists.grid, isomorphism.front().offsets});
-  place_ = place_in(near, std::move(vertex), std::move(isomorphism.front()));
+  topology_ = topology_in(near, std::move(vertex), std::move(isomorphism.front()));
   planners_ = as_promised(std::make_unique<OffsetPlannerRegistry>(std::move(near)));
 }
 
@@ -47,7 +47,7 @@ Context::Context(std::shared_ptr<SharedComm> shared)
 
 std::unique_ptr<PlannerRegistry> Context::as_promised(std::unique_ptr<PlannerRegistry> planners) {
   if (!settings_.strict_communication) return planners;
-  return std::make_unique<StrictPlannerRegistry>(std::move(planners), place_.vertex, comm());
+  return std::make_unique<StrictPlannerRegistry>(std::move(planners), topology_.vertex, comm());
 }
 
 std::shared_ptr<ProgressThread> Context::progress_thread() {
@@ -58,9 +58,9 @@ std::shared_ptr<ProgressThread> Context::progress_thread() {
 
 std::shared_ptr<const OwnedComm> Context::make_graph() const {
   const auto made = std::make_shared<OwnedComm>();
-  const GraphLists lists(place_.vertex);
+  const GraphLists lists(topology_.vertex);
   stay_together(comm());
-  agree(comm(), caught([&] { tonari::make_graph(comm(), lists, *made); }));
+  agree(comm(), error_of([&] { tonari::make_graph(comm(), lists, *made); }));
   return made;
 }
 

@@ -12,7 +12,7 @@
 #include "cost/loggp.hpp"
 #include "engine/agree.hpp"
 #include "engine/exact_sizes.hpp"
-#include "engine/place.hpp"
+#include "engine/local_topology.hpp"
 #include "engine/progress.hpp"
 #include "engine/shared_comm.hpp"
 #include "select/candidates.hpp"
@@ -39,8 +39,8 @@ class Context {
   const std::shared_ptr<const OwnedComm>& shared_comm() const { return shared_->exchanges(); }
   int rank() const { return shared_->rank(); }
   int ranks() const { return shared_->ranks(); }
-  const Place& place() const { return place_; }
-  const Vertex& vertex() const { return place_.vertex; }
+  const LocalTopology& topology() const { return topology_; }
+  const Vertex& vertex() const { return topology_.vertex; }
   PlannerRegistry& planners() { return *planners_; }
   const Settings& settings() const { return settings_; }
 
@@ -76,13 +76,13 @@ class Context {
   bool several_nodes() const { return nodes_->several_nodes; }
 
  private:
-  void settle(const TopologyLists& lists, Vertex vertex);
+  void examine(const TopologyLists& lists, Vertex vertex);
   std::unique_ptr<PlannerRegistry> as_promised(std::unique_ptr<PlannerRegistry> planners);
   std::shared_ptr<const OwnedComm> make_graph() const;
 
   std::shared_ptr<SharedComm> shared_;
   std::shared_ptr<const NodeMap> nodes_;  // when this was made
-  Place place_;
+  LocalTopology topology_;
   std::unique_ptr<PlannerRegistry> planners_;
   std::unique_ptr<ExactSizes> exact_sizes_;
   std::weak_ptr<ProgressThread> progress_thread_;

@@ -100,7 +100,7 @@ std::size_t EdgeQueue::bytes() const {
   return sum;
 }
 
-std::string EdgeQueue::ways() const {
+std::string EdgeQueue::channel_mix() const {
   std::string all;
   for (const std::shared_ptr<Link>& link : edges_.links)
     if (link->messages() > 0)

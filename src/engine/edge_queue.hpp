@@ -32,8 +32,8 @@ class EdgeQueue {
   bool has(OpId op) const { return edges_.has(op); }
   int parity() const { return parity_; }
   int messages() const { return messages_; }
-  std::size_t bytes() const;  // held by the links
-  std::string ways() const;   // "3 shared, 2 onesided"
+  std::size_t bytes() const;        // held by the links
+  std::string channel_mix() const;  // "3 shared, 2 onesided"
 
   void begin();  // an exchange; gives back what was read in place after the one before
   void end();    // all operations are complete: gives back what was passed on

@@ -14,7 +14,7 @@
 namespace tonari {
 
 struct ExactSizes {
-  BlockSizes edges;  // of this rank, in the order of Place::vertex
+  BlockSizes edges;  // of this rank, in the order of LocalTopology::vertex
   // Per collective; all ranks know the same.
   struct Known {
     bool possible = false;  // an allgather needs the same size on all edges that leave a rank

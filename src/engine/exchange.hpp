@@ -38,7 +38,7 @@ class Exchange {
 
   virtual int messages() const = 0;  // this rank sends per exchange
   // how many of them go which way, if there are several: "3 shared, 2 p2p-packed"
-  virtual std::string ways() const = 0;
+  virtual std::string channel_mix() const = 0;
   virtual Bytes bytes() const = 0;  // this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;
   virtual void give_up() = 0;  // it failed: the others are told, so that they do not wait for it
@@ -57,7 +57,7 @@ class LeafExchange : public Exchange {
   Pause pause() const override { return Pause::yield; }
   bool proceeds_by_itself() const override { return false; }
   bool nothing() const override { return false; }
-  std::string ways() const override { return ""; }
+  std::string channel_mix() const override { return ""; }
   void give_up() override {}
   const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
 };

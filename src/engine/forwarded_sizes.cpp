@@ -27,7 +27,7 @@ std::vector<Bytes> run_with_sizes(Context& context, const Variant& variant,
   std::vector<std::uint64_t> mine, theirs;
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(variant.tags());
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     const Plan plan = variant.plan(context.rank(), {Storage::separate, settings.ports});
     for (const Block& b : binding.send) mine.push_back(b.bytes);
     theirs.resize(binding.recv.size() + plan.scratch_like().size());
@@ -56,7 +56,7 @@ struct Unknown {
 // Collective: every rank makes its own plans, and if one cannot, all throw.
 void look_at_plans(Context& context, std::vector<Unknown>& variants, const Settings& settings) {
   std::vector<Ballot> some(variants.size(), 0);
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     for (std::size_t k = 0; k < variants.size(); ++k) {
       const Plan plan =
           variants[k].variant->plan(context.rank(), {Storage::separate, settings.ports});

@@ -54,7 +54,7 @@ class Maker {
     made_.chunk = chunk_for(least_, settings_.largest_block);
     if (settings_.shared && context_.shares_memory()) connect();
     if (both && !link_) memory_ = std::max<Bytes>(settings_.memory, 1);
-    together(context_.comm(), [&] { assemble(); });
+    run_collectively(context_.comm(), [&] { assemble(); });
     return std::move(made_);
   }
 
@@ -133,8 +133,8 @@ class Maker {
     parts.messages = static_cast<int>(std::min<Bytes>(straight + (link_ ? link_->messages() : 0),
                                                       std::numeric_limits<int>::max()));
     if (link_ && link_->messages() > 0)
-      parts.ways = text(link_->messages(), " shared",
-                        straight > 0 ? text(", ", straight, " p2p-packed") : "");
+      parts.channel_mix = text(link_->messages(), " shared",
+                               straight > 0 ? text(", ", straight, " p2p-packed") : "");
     made_.channel = !link_                     ? "p2p-packed"
                     : context_.several_nodes() ? "shared+p2p-packed"
                                                : "shared";
@@ -203,7 +203,7 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given,
                           MPI_BYTE, context.comm(), &request),
             "MPI_Ialltoall");
   complete_while_driving(request);
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     for (std::size_t peer = 0; peer < theirs.size(); ++peer)
       if (theirs[peer] != expected[peer])
         fail(Errc::mismatch, "rank ", peer, " sends ", theirs[peer], " bytes to rank ",

@@ -7,7 +7,7 @@ namespace tonari {
 NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
                                std::shared_ptr<const OwnedComm> graph)
     : PolledExchange(std::move(graph), {}),
-      arguments_(arguments, context.vertex(), context.place().shape),
+      arguments_(arguments, context.vertex(), context.topology().shape),
       persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
   for (int k = 0; k < messages_; ++k) {

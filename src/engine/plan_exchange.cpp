@@ -297,8 +297,8 @@ void PlanExchange::progress() {
   if (active_transfers_ == 0) PolledExchange::progress();  // else testing them does it
 }
 
-std::string PlanExchange::ways() const {
-  const std::string edges = edges_.ways();
+std::string PlanExchange::channel_mix() const {
+  const std::string edges = edges_.channel_mix();
   if (edges.empty() || messages_ == 0) return edges;
   return text(edges, ", ", messages_, " p2p-packed");
 }

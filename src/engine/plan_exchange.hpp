@@ -39,7 +39,7 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   // all messages are the MPI's from the start
   bool proceeds_by_itself() const override { return independent_ && !edges_.any(); }
   int messages() const override { return messages_ + edges_.messages(); }
-  std::string ways() const override;
+  std::string channel_mix() const override;
   Bytes bytes() const override { return program_.bytes_sent; }
   std::size_t scratch_bytes() const override { return program_.memory.bytes() + edges_.bytes(); }
   const std::byte* view(std::size_t block) const override;

@@ -75,7 +75,7 @@ class PolledExchange : public Base {
   void after_idle_look(Wait::Then then) {
     if (then == Wait::Then::progress) made().progress();
     if (then != Wait::Then::check) return;
-    const std::optional<Error> error = caught([&] { made().check_peers(); });
+    const std::optional<Error> error = error_of([&] { made().check_peers(); });
     // Who left, or ended, may have done so right after it had done its part.
     if (error && !made().advance()) throw *error;
   }

@@ -139,7 +139,7 @@ std::string nodes_in_environment() {
 
 NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text) {
   NodeMembers members;
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     if (!text.empty())
       members =
           node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));

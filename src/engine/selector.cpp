@@ -117,7 +117,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   stay_together(context.comm());
   try {
     Choice choice;
-    together(context.comm(), [&] {
+    run_collectively(context.comm(), [&] {
       choice = measure_on_copies(context, candidates, problem, settings, arguments, binding);
     });
     context.drop_trial_graph();  // here, where all ranks come together
@@ -153,7 +153,7 @@ Choice choose_unmeasured(Context& context, const Problem& problem, Settings sett
 
 Choice choose(Context& context, const Problem& problem, const Settings& settings,
               const Arguments& arguments, const Binding& binding) {
-  const bool native_ok = native_is_right(context.place().shape);
+  const bool native_ok = native_is_right(context.topology().shape);
   if (settings.algorithm == "native" && !native_ok)
     fail(Errc::algorithm,
          "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose or "

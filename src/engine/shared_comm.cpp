@@ -7,7 +7,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/in_flight.hpp"
-#include "engine/mpi_world.hpp"
+#include "engine/mpi_rank_group.hpp"
 #include "memory/process.hpp"
 
 namespace tonari {
@@ -49,7 +49,8 @@ int leave_shared_comm(MPI_Comm, int, void* value, void*) {
   }
   if (*held) {  // null: MPI is being finalized
     (*held)->attached_ = false;
-    (void)caught([&] { (*held)->trim_windows(); });  // what cannot be freed now MPI_Finalize frees
+    (void)error_of(
+        [&] { (*held)->trim_windows(); });  // what cannot be freed now MPI_Finalize frees
   }
   delete held;
   return MPI_SUCCESS;
@@ -89,7 +90,7 @@ void attach(MPI_Comm comm, int key, std::unique_ptr<Value> value) {
 void warn_of_variables(int rank) {
   static std::once_flag once;
   if (rank != 0) return;
-  (void)caught([&] {  // without memory there is no warning
+  (void)error_of([&] {  // without memory there is no warning
     std::call_once(once, [] {
       for (const std::string& sentence : unknown_variables())
         std::fprintf(stderr, "tonari: warning: %s\n", sentence.c_str());
@@ -109,15 +110,16 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   std::shared_ptr<SharedComm> made;
   std::unique_ptr<std::shared_ptr<SharedComm>> held;
   std::unique_ptr<std::weak_ptr<SharedComm>> known;
-  together(comm, [&] {  // all are here: from now on none waits for what another has in flight
-    copy = std::make_shared<OwnedComm>();
-    made = std::make_shared<SharedComm>(copy);
-    held = std::make_unique<std::shared_ptr<SharedComm>>(made);
-    known = std::make_unique<std::weak_ptr<SharedComm>>(made);
-    const std::lock_guard lock(attached().mutex);
-    attached().all.reserve(attached().all.size() + 1);
-  });
-  agree(comm, caught([&] { duplicate(comm, *copy); }));
+  run_collectively(comm,
+                   [&] {  // all are here: from now on none waits for what another has in flight
+                     copy = std::make_shared<OwnedComm>();
+                     made = std::make_shared<SharedComm>(copy);
+                     held = std::make_unique<std::shared_ptr<SharedComm>>(made);
+                     known = std::make_unique<std::weak_ptr<SharedComm>>(made);
+                     const std::lock_guard lock(attached().mutex);
+                     attached().all.reserve(attached().all.size() + 1);
+                   });
+  agree(comm, error_of([&] { duplicate(comm, *copy); }));
   made->open();
   attach(made->comm(), attached().duplicate, std::move(known));
   const std::lock_guard lock(attached().mutex);
@@ -137,7 +139,7 @@ void SharedComm::open() {
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
-  together(comm(), [&] { look_at_nodes(); });
+  run_collectively(comm(), [&] { look_at_nodes(); });
 }
 
 void SharedComm::reserve_tags(std::size_t count) {
@@ -149,14 +151,14 @@ void SharedComm::reserve_tags(std::size_t count) {
   if (next_tag_ + needed - 1 <= most_tag_) return;
   const auto next = std::make_shared<OwnedComm>();
   stay_together(comm());
-  agree(comm(), caught([&] { duplicate(comm(), *next); }));
+  agree(comm(), error_of([&] { duplicate(comm(), *next); }));
   exchanges_ = next;  // exchanges that use the old one keep it
   next_tag_ = first_exchange_tag;
 }
 
-World& SharedComm::world() {
-  if (!world_) world_ = std::make_unique<MpiWorld>(comm());
-  return *world_;
+RankGroup& SharedComm::group() {
+  if (!group_) group_ = std::make_unique<MpiRankGroup>(comm());
+  return *group_;
 }
 
 Windows& SharedComm::windows() {

@@ -17,7 +17,7 @@
 #include "channels/onesided/window.hpp"
 #include "channels/owned_comm.hpp"
 #include "engine/read_topology.hpp"
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 
@@ -60,7 +60,7 @@ class SharedComm {
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
   // For planning together, by one at a time. Collective at the first call, together on comm().
-  World& world();
+  RankGroup& group();
 
   // Collective.
   Windows& windows();
@@ -86,7 +86,7 @@ class SharedComm {
   std::shared_ptr<const OwnedComm> comm_, exchanges_;
   int rank_ = 0, ranks_ = 0;
   std::int64_t next_tag_ = first_exchange_tag, most_tag_ = 32767;  // what MPI promises at least
-  std::unique_ptr<World> world_;
+  std::unique_ptr<RankGroup> group_;
   std::optional<Windows> windows_;
   std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned
   std::shared_ptr<const NodeMap> nodes_;

@@ -30,7 +30,7 @@ void StrictPlannerRegistry::look_at(const std::vector<VariantPtr>& variants) {
   if (fresh.empty()) return;
   std::vector<Ballot> fine(fresh.size(), 0);
   std::map<VariantPtr, bool> found;  // kept by all ranks or by none
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     for (const VariantPtr& variant : fresh) found.emplace(variant, false);
     for (std::size_t k = 0; k < fresh.size(); ++k)
       fine[k] = follows_edges(fresh[k]->plan(vertex_.rank, {Storage::separate, 0}), vertex_);

@@ -24,13 +24,13 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
     int messages = 0;
     Bytes bytes = 0;
     std::size_t memory = 0;
-    std::string ways;
+    std::string channel_mix;
   };
   SwapExchange(const Plan& plan, Parts parts);
 
   void start() override;
   int messages() const override { return parts_.messages; }
-  std::string ways() const override { return parts_.ways; }
+  std::string channel_mix() const override { return parts_.channel_mix; }
   Bytes bytes() const override { return parts_.bytes; }
   std::size_t scratch_bytes() const override { return parts_.memory; }
   void give_up() override;

@@ -50,7 +50,7 @@ class Trial {
     std::vector<Wiring> wirings;
     for (const Candidate& candidate : candidates)
       wirings.push_back(wire(context, candidate, settings, shadow.binding(), Purpose::trial));
-    together(context.comm(), [&] {
+    run_collectively(context.comm(), [&] {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
         timings_.push_back({{}, candidates[c], wirings[c].refusal});
         exchanges_.emplace_back();

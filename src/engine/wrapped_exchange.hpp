@@ -21,7 +21,7 @@ class WrappedExchange : public Exchange {
   bool proceeds_by_itself() const override { return inner_->proceeds_by_itself(); }
   bool nothing() const override { return inner_->nothing(); }
   int messages() const override { return inner_->messages(); }
-  std::string ways() const override { return inner_->ways(); }
+  std::string channel_mix() const override { return inner_->channel_mix(); }
   Bytes bytes() const override { return inner_->bytes(); }
   std::size_t scratch_bytes() const override { return inner_->scratch_bytes(); }
   void give_up() override { inner_->give_up(); }

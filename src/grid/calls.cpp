@@ -134,7 +134,7 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
     GridShape read = read_shape(cart, shape, grid);
     std::unique_ptr<tonari_grid_s> handle;
     const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
-    together(shared->comm(), [&] {
+    run_collectively(shared->comm(), [&] {
       handle = std::make_unique<tonari_grid_s>();
       handle->grid = std::make_shared<HaloGrid>(shared, std::move(read), arrays);
     });
@@ -145,7 +145,7 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
 extern "C" int tonari_grid_free(tonari_grid* grid) {
   return free_handle(grid, "grid", [](tonari_grid_s& freed) -> Context& {
     const HaloGrid& g = *freed.grid;
-    agree(g.context()->comm(), caught([&] {
+    agree(g.context()->comm(), error_of([&] {
             if (const int live = g.requests)
               fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live,
                    live == 1 ? " request" : " requests",
@@ -318,7 +318,7 @@ namespace {
 
 // Collective: checks the call alike on all ranks.
 void check_file_call(HaloGrid& grid, int copy, int field, const char* filename) {
-  agree(grid.context()->comm(), caught([&] {
+  agree(grid.context()->comm(), error_of([&] {
           check_number(copy, grid.shape().copies, "copy");
           check_number(field, grid.shape().fields, "field");
           if (!filename || !*filename) fail(Errc::argument, "`filename` is NULL or empty");
@@ -331,7 +331,7 @@ extern "C" int tonari_grid_save(tonari_grid grid, int copy, int field, const cha
   return guarded([&] {
     HaloGrid& g = grid_of(grid);
     check_file_call(g, copy, field, filename);
-    together(g.context()->comm(), [&] { save_npy(g, copy, field, filename); });
+    run_collectively(g.context()->comm(), [&] { save_npy(g, copy, field, filename); });
   });
 }
 
@@ -339,6 +339,6 @@ extern "C" int tonari_grid_load(tonari_grid grid, int copy, int field, const cha
   return guarded([&] {
     HaloGrid& g = grid_of(grid);
     check_file_call(g, copy, field, filename);
-    together(g.context()->comm(), [&] { load_npy(g, copy, field, filename); });
+    run_collectively(g.context()->comm(), [&] { load_npy(g, copy, field, filename); });
   });
 }

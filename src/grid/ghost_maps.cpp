@@ -47,7 +47,7 @@ GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages)
       times_(static_cast<std::size_t>(grid.shape().copies)),
       since_(times_.size()) {
   const MPI_Comm comm = grid.context()->comm();
-  together(comm, [&] {
+  run_collectively(comm, [&] {
     if (static_cast<std::size_t>(grid.shape().copies) > grid.shape().page / apart)
       fail(Errc::argument, "a grid with mapped ghosts can have ", grid.shape().page / apart,
            " copies in pages of ", grid.shape().page, " bytes; shape.copies is ",
@@ -56,7 +56,7 @@ GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages)
     mine_ = words_of(grid.file());
   });
   const std::map<int, FileName> names = swap_names(grid);
-  together(comm, [&] {
+  run_collectively(comm, [&] {
     std::map<int, std::shared_ptr<const MappedFile>> files;
     try {
       for (const auto& [peer, name] : names) {

@@ -31,7 +31,7 @@ class SharedFile {
     MPI_File opened = MPI_FILE_NULL;
     stay_together(comm);
     const int code = MPI_File_open(comm, name_.c_str(), mode, MPI_INFO_NULL, &opened);
-    together(comm, [&] { check(code, "opened"); });
+    run_collectively(comm, [&] { check(code, "opened"); });
     file_ = opened;
   }
   ~SharedFile() {
@@ -48,7 +48,7 @@ class SharedFile {
   void close(MPI_Comm comm) {
     const int code = MPI_File_close(&file_);
     file_ = MPI_FILE_NULL;
-    together(comm, [&] { check(code, "closed"); });
+    run_collectively(comm, [&] { check(code, "closed"); });
   }
 
  private:
@@ -101,15 +101,15 @@ void for_each_subdomain(const HaloGrid& grid, SharedFile& file, std::size_t begi
     std::vector<std::byte> buffer;
     const MPI_Comm comm = grid.context()->comm();
     std::optional<OwnedType> part;
-    together(comm, [&] {
+    run_collectively(comm, [&] {
       part = part_of(grid, s, element.get());
       buffer.resize(static_cast<std::size_t>(cells_of(grid, s)) * grid.shape().element_bytes);
     });
     const int set = MPI_File_set_view(file.get(), static_cast<MPI_Offset>(begin), element.get(),
                                       part->get(), "native", MPI_INFO_NULL);
-    together(comm, [&] { file.check(set, "divided among the ranks"); });
+    run_collectively(comm, [&] { file.check(set, "divided among the ranks"); });
     const int code = use(s, buffer, cells_of(grid, s), element.get());
-    together(comm, [&] { file.check(code, "transferred"); });
+    run_collectively(comm, [&] { file.check(code, "transferred"); });
   }
 }
 
@@ -138,7 +138,7 @@ NpyHeader header_of(const HaloGrid& grid, const std::string& filename) {
   const MPI_Comm comm = grid.context()->comm();
   std::string begin;
   NpyHeader header;
-  together(comm, [&] {
+  run_collectively(comm, [&] {
     if (grid.rank() != 0) return;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(filename.c_str(), "rb"),
                                                                std::fclose);
@@ -203,16 +203,16 @@ void check_length(const HaloGrid& grid, SharedFile& file, const std::string& fil
 void save_npy(const HaloGrid& grid, int copy, int field, const std::string& filename) {
   const MPI_Comm comm = grid.context()->comm();
   std::string header;
-  together(comm, [&] {
+  run_collectively(comm, [&] {
     header = write_npy_header(type_name(grid), global_shape(grid));
     check_limit(grid, filename, header.size());
   });
   const std::string unfinished =
       broadcast(comm, text(filename, ".", this_process(), ".unfinished"));
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     SharedFile file(comm, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     const int cut = MPI_File_set_size(file.get(), 0);
-    together(comm, [&] {
+    run_collectively(comm, [&] {
       file.check(cut, "emptied");
       if (grid.rank() == 0)
         file.check(MPI_File_write_at(file.get(), 0, header.data(), static_cast<int>(header.size()),
@@ -231,7 +231,7 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
         });
     file.close(comm);
   });  // all that throws there does so on all ranks
-  const std::optional<Error> renamed = caught([&] {
+  const std::optional<Error> renamed = error_of([&] {
     if (error) throw *error;
     if (grid.rank() == 0 && std::rename(unfinished.c_str(), filename.c_str()) != 0)
       fail(Errc::file, filename, " cannot be written: ", std::strerror(errno));
@@ -243,9 +243,9 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
 void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename) {
   const MPI_Comm comm = grid.context()->comm();
   const NpyHeader header = header_of(grid, filename);
-  together(comm, [&] { check_header(grid, filename, header); });
+  run_collectively(comm, [&] { check_header(grid, filename, header); });
   SharedFile file(comm, filename, MPI_MODE_RDONLY);
-  together(comm, [&] { check_length(grid, file, filename, header.bytes); });
+  run_collectively(comm, [&] { check_length(grid, file, filename, header.bytes); });
   for_each_subdomain(
       grid, file, header.bytes,
       [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {

@@ -40,7 +40,7 @@ HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, v
     : shape_(std::move(shape)) {
   shared->update_nodes();
   context_ = std::make_shared<Context>(shared);
-  together(context_->comm(), [&] {
+  run_collectively(context_->comm(), [&] {
     lay_out();
     if (arrays)
       take_arrays(arrays);

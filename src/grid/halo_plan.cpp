@@ -70,7 +70,7 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
   const bool by_offsets = grid.subdomains() == 1;
   const int dims = grid.shape().dims();
   const std::vector<Region> used = used_directions(dims, request.reach);
-  together(grid.context()->comm(), [&] {
+  run_collectively(grid.context()->comm(), [&] {
     ends = std::move(halo_ends(grid, request).front());
     if (by_offsets)
       for (const Region v : used) {  // what is sent in direction v comes from the opposite neighbor

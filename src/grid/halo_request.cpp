@@ -101,11 +101,11 @@ std::shared_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& requ
                                          Views& views) {
   Context& context = *grid.context();
   HaloProgram halo;
-  together(context.comm(), [&] { halo = compile_halo(grid, request); });
+  run_collectively(context.comm(), [&] { halo = compile_halo(grid, request); });
   candidate.tags = static_cast<std::size_t>(largest(context.comm(), halo.tags()));
   context.reserve_tags(candidate.tags);
   std::shared_ptr<Exchange> built;
-  together(context.comm(), [&] {
+  run_collectively(context.comm(), [&] {
     views = std::move(halo.views);
     built = std::make_shared<PlanExchange>(
         halo.plan, std::move(halo.program), context.shared_comm(),
@@ -218,7 +218,7 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, in
                           Alike{settings.fingerprint(), other_settings}};
       });
   HaloCandidate chosen{};
-  together(comm, [&] {
+  run_collectively(comm, [&] {
     std::string details;
     const HaloRequest request{HaloKind::plan, settings.reach, copy};
     chosen = choose(grid, request, info, settings, details);

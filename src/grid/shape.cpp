@@ -188,7 +188,7 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari
   require_one_group(cart);  // all ranks know
   std::optional<GridShape> shape;
   Members mine;
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     require(grid, "grid"), require(given, "shape");
     shape.emplace(GridShape{Decomposition{cartesian(cart)}});
     if (given->dims != shape->dims())
@@ -206,7 +206,7 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari
   });
   const Ballot print = fingerprint(mine);
   const bool same = agree(cart, error, std::span(&print, 1))[0];
-  together(cart, [&] {
+  run_collectively(cart, [&] {
     if (!same) fail_by_name(cart, mine);
     if (given->local) return gather_cuts(cart, *given, *shape);
     for (int k = 0; k < shape->dims(); ++k)

@@ -13,8 +13,8 @@ GraphPlannerRegistry::Planned GraphPlannerRegistry::plan(const GraphPlanner& alg
   Planned planned;
   planned.reason = algorithm.applicable(facts_, task);
   if (!planned.reason.empty()) return planned;
-  for (GraphVariant& variant : algorithm.variants(world_, std::span(&vertex_, 1), facts_, task)) {
-    variant.gather(world_);
+  for (GraphVariant& variant : algorithm.variants(group_, std::span(&vertex_, 1), facts_, task)) {
+    variant.gather(group_);
     planned.variants.push_back(std::make_shared<const GraphVariant>(std::move(variant)));
   }
   return planned;
@@ -32,7 +32,7 @@ std::vector<VariantPtr> GraphPlannerRegistry::variants(const std::string& algori
     // linear looks at no machine: it must not be the reason to measure one
     const GraphTask task{collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()};
     std::map<Question, Planned> fresh;
-    world_.together([&] { fresh.emplace(key, plan(found, task)); });
+    group_.run_collectively([&] { fresh.emplace(key, plan(found, task)); });
     planned_.merge(fresh);  // by all ranks or by none: it decides who plans with the others
     known = planned_.find(key);
   }

@@ -13,12 +13,12 @@ namespace tonari {
 
 class GraphPlannerRegistry final : public PlannerRegistry {
  public:
-  // world: holds just the rank of `vertex`; both must outlive this. machine: asked for when
+  // group: holds just the rank of `vertex`; both must outlive this. machine: asked for when
   // something is first planned; collective.
-  GraphPlannerRegistry(World& world, const Vertex& vertex, const GraphFacts& facts,
+  GraphPlannerRegistry(RankGroup& group, const Vertex& vertex, const GraphFacts& facts,
                        std::function<LogGP()> machine,
                        std::span<const AlgorithmRow> rows = tonari::algorithms())
-      : world_(world), vertex_(vertex), facts_(facts), machine_(std::move(machine)), rows_(rows) {}
+      : group_(group), vertex_(vertex), facts_(facts), machine_(std::move(machine)), rows_(rows) {}
 
   std::vector<std::string> algorithms() const override;
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
@@ -31,7 +31,7 @@ class GraphPlannerRegistry final : public PlannerRegistry {
   };
   Planned plan(const GraphPlanner& algorithm, const GraphTask& task);
 
-  World& world_;
+  RankGroup& group_;
   const Vertex& vertex_;
   const GraphFacts& facts_;
   std::function<LogGP()> machine_;

@@ -48,7 +48,7 @@ extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned,
     require_comm(comm, "comm");
     std::unique_ptr<tonari_vector_s> handle;
     const std::optional<Error> wrong =
-        caught([&] { handle = std::make_unique<tonari_vector_s>(); });
+        error_of([&] { handle = std::make_unique<tonari_vector_s>(); });
     handle->vector =
         make_vector(comm, {first, owned}, needed, indices, info, {vector, "vector"}, wrong);
     *vector = handle.release();

@@ -154,10 +154,10 @@ int VectorExchange::messages() const {
   return sum;
 }
 
-std::string VectorExchange::ways() const {
+std::string VectorExchange::channel_mix() const {
   std::string all;
   for (const auto& step : steps_)
-    if (const std::string some = step->exchange->ways(); !some.empty())
+    if (const std::string some = step->exchange->channel_mix(); !some.empty())
       all += (all.empty() ? "" : "; ") + some;
   return all;
 }

@@ -54,7 +54,7 @@ class VectorExchange final : public Exchange {
   bool proceeds_by_itself() const override { return false; }
   bool nothing() const override { return false; }
   int messages() const override;
-  std::string ways() const override;
+  std::string channel_mix() const override;
   Bytes bytes() const override;
   std::size_t scratch_bytes() const override;
   void give_up() override;

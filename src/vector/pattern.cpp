@@ -12,8 +12,8 @@ namespace {
 
 class Discovery {
  public:
-  Discovery(World& world, const OwnedRanges& ranges, OwnedRange own, const VectorRoute& route)
-      : world_(world), ranges_(ranges), own_(own), route_(route), rank_(world.here()[0]) {
+  Discovery(RankGroup& group, const OwnedRanges& ranges, OwnedRange own, const VectorRoute& route)
+      : group_(group), ranges_(ranges), own_(own), route_(route), rank_(group.here()[0]) {
     pattern_.owned = own.count;
   }
 
@@ -21,9 +21,9 @@ class Discovery {
     number_needs(indices);
     for (int s = 0; s < route_.stages(); ++s) {
       VectorStage stage = ask(s);
-      world_.exchange();
+      group_.exchange();
       answer(stage);
-      if (world_.max(!stage.gets.empty()) > 0) pattern_.stages.push_back(std::move(stage));
+      if (group_.max(!stage.gets.empty()) > 0) pattern_.stages.push_back(std::move(stage));
     }
     if (left_ != pattern_.slots)
       fail(Errc::internal, pattern_.slots - left_, " values are indices without an owner");
@@ -88,21 +88,22 @@ class Discovery {
       ++left_;
     }
     VectorStage stage;
-    std::vector<Word> letter;
+    std::vector<Word> message;
     for (auto& [peer, values] : by_peer) {
-      letter.clear();
-      for (const ValueCode v : values) letter.push_back(slots_[static_cast<std::size_t>(~v)].index);
-      world_.put(0, peer, letter);
+      message.clear();
+      for (const ValueCode v : values)
+        message.push_back(slots_[static_cast<std::size_t>(~v)].index);
+      group_.send(0, peer, message);
       stage.gets.push_back({peer, std::move(values)});
     }
     return stage;
   }
 
   void answer(VectorStage& stage) {
-    for (const Letter& letter : world_.mail(0)) {
-      VectorMessage& message = stage.gives.emplace_back(VectorMessage{letter.from, {}});
-      message.values.reserve(letter.words.size());
-      for (const std::int64_t index : letter.words)
+    for (const GroupMessage& asked : group_.inbox(0)) {
+      VectorMessage& message = stage.gives.emplace_back(VectorMessage{asked.from, {}});
+      message.values.reserve(asked.words.size());
+      for (const std::int64_t index : asked.words)
         message.values.push_back(is_own(index) ? index - own_.first : slot_of(index));
     }
     pattern_.slots = static_cast<std::int64_t>(slots_.size());
@@ -116,7 +117,7 @@ class Discovery {
     return found != slot_at_.end() ? ~static_cast<ValueCode>(found->second) : add_slot(index);
   }
 
-  World& world_;
+  RankGroup& group_;
   const OwnedRanges& ranges_;
   const OwnedRange own_;
   const VectorRoute& route_;
@@ -131,9 +132,9 @@ class Discovery {
 
 }  // namespace
 
-VectorPattern discover(World& world, const OwnedRanges& ranges, OwnedRange own,
+VectorPattern discover(RankGroup& group, const OwnedRanges& ranges, OwnedRange own,
                        std::span<const std::int64_t> indices, const VectorRoute& route) {
-  return Discovery(world, ranges, own, route).run(indices);
+  return Discovery(group, ranges, own, route).run(indices);
 }
 
 }  // namespace tonari

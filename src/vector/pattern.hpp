@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 #include "vector/owned_ranges.hpp"
 #include "vector/route.hpp"
 
@@ -36,9 +36,9 @@ struct VectorPattern {
   std::vector<VectorStage> stages;
 };
 
-// Collective. world: one rank per process. indices: 0 <= each < ranges.size(). Stages that nobody
+// Collective. group: one rank per process. indices: 0 <= each < ranges.size(). Stages that nobody
 // has anything to do in are left out.
-VectorPattern discover(World& world, const OwnedRanges& ranges, OwnedRange own,
+VectorPattern discover(RankGroup& group, const OwnedRanges& ranges, OwnedRange own,
                        std::span<const std::int64_t> indices, const VectorRoute& route);
 
 }  // namespace tonari

@@ -80,7 +80,7 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
                                 const VectorValues& values, MPI_Info info, Use use,
                                 bool by_thread) {
   std::shared_ptr<Prepared> prepared;
-  together(vector.context().comm(), [&] {
+  run_collectively(vector.context().comm(), [&] {
     prepared = std::make_shared<Prepared>(vector.shared_context());
     auto owned =
         std::make_unique<VectorExchange>(vector.program(direction, use == Use::persistent),

@@ -100,13 +100,13 @@ std::vector<std::string> routes_to_try(const VectorSettings& settings, const Con
   return names;
 }
 
-// Collective, together in the world: what the fastest route depends on.
-std::string question(World& world, OwnedRange own, std::span<const std::int64_t> needs) {
+// Collective, together in the group: what the fastest route depends on.
+std::string question(RankGroup& group, OwnedRange own, std::span<const std::int64_t> needs) {
   Hash hash;
   hash.word(own.first).word(own.count);
   for (const std::int64_t index : needs) hash.word(index);
   const auto print = static_cast<Word>(hash.value() >> 24);  // room for the sum of many
-  return text("route|", std::hex, world.sum(print));
+  return text("route|", std::hex, group.sum(print));
 }
 
 // A route is timed on a forward exchange of one vector of doubles. Algorithms and channels are
@@ -146,23 +146,23 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
       },
       [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
   std::unique_ptr<SharedVector> made;
-  together(shared->comm(), [&] {
+  run_collectively(shared->comm(), [&] {
     shared->update_nodes();
     const auto context = std::make_shared<Context>(shared);
     const OwnedRanges ranges = gather_ranges(*context, own);
     const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
     check_indices(needs, ranges.size(), context->rank());
-    World& world = shared->world();
+    RankGroup& group = shared->group();
     Alternatives routes{routes_to_try(settings, *context), {}, {}};
     if (routes.names.size() > 1)
-      world.together([&] { routes.question = question(world, own, needs); });
+      group.run_collectively([&] { routes.question = question(group, own, needs); });
     std::vector<TimedRoute> timed(routes.names.size());
     routes.make = [&](std::size_t k) {
       const std::string& name = routes.names[k];
       const VectorRoute route = VectorRoute::named(name, *context);
-      world.together([&] {
+      group.run_collectively([&] {
         timed[k].vector = std::make_unique<SharedVector>(
-            context, name, discover(world, ranges, own, needs, route));
+            context, name, discover(group, ranges, own, needs, route));
       });
     };
     routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };

@@ -378,7 +378,7 @@ TEST_F(Strict, ForwardingOverOthersIsRefused) {
 // graph has no edges for.
 TEST_F(Strict, GraphsAreFilteredToo) {
   if (world_size() < 3) GTEST_SKIP() << "for nodes of two ranks";
-  const MadeUpNodes nodes("1,2");
+  const EmulatedNodes nodes("1,2");
   const int ranks = world_size(), rank = world_rank();
   const int zero[] = {0}, mine = 10 + rank;
   std::vector<int> others(static_cast<std::size_t>(ranks) - 1);

@@ -121,7 +121,7 @@ class AddedChannel : public testing::Test {
     const test::Nodes before;
     test::Nodes::set(nodes);
     const std::shared_ptr<SharedComm> shared = SharedComm::of(MPI_COMM_WORLD);
-    together(shared->comm(), [&] {
+    run_collectively(shared->comm(), [&] {
       shared->update_nodes();
       context_ = std::make_unique<Context>(shared, near_, Settings{});
     });
@@ -129,7 +129,7 @@ class AddedChannel : public testing::Test {
 
   Problem problem(Bytes bytes) {
     return {context_->planners(),
-            context_->place().fingerprint,
+            context_->topology().fingerprint,
             near_->offsets.size(),
             Collective::alltoall,
             {std::vector<Bytes>(near_->offsets.size(), bytes), static_cast<double>(bytes)},
@@ -160,7 +160,7 @@ class AddedChannel : public testing::Test {
     const auto exchange = build(*context_, chosen[0], settings, arguments, binding,
                                 context_->first_tag(), std::move(wiring));
     for (unsigned round = 0; round < 7; ++round) deliver(*exchange, bytes, round);
-    mix_ = exchange->ways();
+    mix_ = exchange->channel_mix();
     return choice;
   }
 

@@ -256,8 +256,9 @@ struct HaloInit : Requesting {
 struct Measure : Call {
   const std::shared_ptr<const tonari::Node> node = tonari::read_node(MPI_COMM_WORLD).node;
   int make() override {
-    const auto error = tonari::caught([&] {
-      tonari::together(MPI_COMM_WORLD, [&] { tonari::measure_machine(MPI_COMM_WORLD, node); });
+    const auto error = tonari::error_of([&] {
+      tonari::run_collectively(MPI_COMM_WORLD,
+                               [&] { tonari::measure_machine(MPI_COMM_WORLD, node); });
     });
     return error ? static_cast<int>(error->code()) : TONARI_SUCCESS;
   }

@@ -1,5 +1,5 @@
 // The algorithms that pass blocks on, on real MPI: on a machine like the one at hand they seldom
-// pay and refuse, so here a network with dear messages is what the cache remembers of this machine.
+// pay and refuse, so here a network with expensive messages is what the cache remembers of this machine.
 #include <filesystem>
 
 #include "engine/calibrate.hpp"

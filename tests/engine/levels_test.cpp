@@ -76,7 +76,7 @@ TEST_F(Levels, SharedMemoryIsConnectedOnce) {
 // neighborhood is made.
 TEST_F(Levels, SizesOfPassingBlocks) {
   if (world_size() < 4) GTEST_SKIP() << "no rank has two neighbors";
-  const MadeUpNodes nodes("2");
+  const EmulatedNodes nodes("2");
   for (const char* exact : {"false", "true"}) {
     const Info info{{"cdag_exact_byte_communications", exact},
                     {"tonari_tune", "model"},

@@ -119,7 +119,7 @@ class Marked final : public tonari::Exchange {
   bool proceeds_by_itself() const override { return true; }
   bool nothing() const override { return true; }
   int messages() const override { return 11; }
-  std::string ways() const override { return "12"; }
+  std::string channel_mix() const override { return "12"; }
   tonari::Bytes bytes() const override { return 13; }
   std::size_t scratch_bytes() const override { return 14; }
   void give_up() override { calls += "give_up"; }
@@ -143,7 +143,7 @@ TEST(WrappedExchange, ForwardsEverything) {
   EXPECT_TRUE(wrapped.proceeds_by_itself());
   EXPECT_TRUE(wrapped.nothing());
   EXPECT_EQ(wrapped.messages(), 11);
-  EXPECT_EQ(wrapped.ways(), "12");
+  EXPECT_EQ(wrapped.channel_mix(), "12");
   EXPECT_EQ(wrapped.bytes(), 13u);
   EXPECT_EQ(wrapped.scratch_bytes(), 14u);
   EXPECT_EQ(wrapped.view(3), &marked->bytes_[3]);

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "channels/owned_comm.hpp"
-#include "engine/mpi_world.hpp"
-#include "engine/place.hpp"
+#include "engine/local_topology.hpp"
+#include "engine/mpi_rank_group.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/mirror.hpp"
 #include "support/errors.hpp"
@@ -32,19 +32,20 @@ Vertex vertex_of(const TopologyLists& lists) {
 // ---- what wisdom is kept under
 
 // Two ranks with two edges each way; `origins`: which of the other's blocks comes first.
-std::vector<Place> pair_of_ranks(std::vector<std::uint32_t> origins) {
-  std::vector<Place> places;
+std::vector<LocalTopology> pair_of_ranks(std::vector<std::uint32_t> origins) {
+  std::vector<LocalTopology> places;
   for (std::int32_t rank : {0, 1}) {
-    LocalWorld alone(1);
+    LocalRankGroup alone(1);
     const std::int32_t other = 1 - rank;
     places.push_back(
-        place_in_graph(alone, {rank, {other, other}, {other, other}, origins, rank, {rank}}));
+        topology_in_graph(alone, {rank, {other, other}, {other, other}, origins, rank, {rank}}));
   }
   return places;
 }
 
 TEST(Fingerprint, TellsWhetherBlocksComeCrosswise) {
-  const std::vector<Place> straight = pair_of_ranks({0, 1}), crosswise = pair_of_ranks({1, 0});
+  const std::vector<LocalTopology> straight = pair_of_ranks({0, 1}),
+                                   crosswise = pair_of_ranks({1, 0});
   for (int rank : {0, 1}) EXPECT_NE(straight[rank].fingerprint, crosswise[rank].fingerprint);
 }
 
@@ -93,9 +94,9 @@ void expect_cartesian(const std::vector<int>& sizes, const std::vector<int>& per
   }
   // The ranks' origins fit together.
   const OwnedComm comm(duplicate());
-  MpiWorld world(comm.get());
+  MpiRankGroup group(comm.get());
   Vertex vertex = vertex_of(lists);
-  const std::optional<Error> error = mirror(world, std::span(&vertex, 1));
+  const std::optional<Error> error = mirror(group, std::span(&vertex, 1));
   EXPECT_FALSE(error) << error->what();
   EXPECT_EQ(vertex.origins, lists.origins);
 }
@@ -211,9 +212,9 @@ TEST(ReadTopology, DistributedGraphFromAdjacentLists) {
       EXPECT_EQ(lists.source_weights, weighted ? drawn.source_weights : Ranks());
 
       const OwnedComm comm(duplicate());
-      MpiWorld world(comm.get());
+      MpiRankGroup group(comm.get());
       Vertex vertex = vertex_of(lists);
-      const std::optional<Error> error = mirror(world, std::span(&vertex, 1));
+      const std::optional<Error> error = mirror(group, std::span(&vertex, 1));
       ASSERT_FALSE(error) << error->what();
       EXPECT_EQ(vertex.origins, drawn.all[world_rank()].origins);
     }

@@ -149,9 +149,9 @@ TEST(Cell, WordAndMarkInAnyOrder) {
 
 // Byte i of message k. Some words are the canary, the last one in a third of the messages; some
 // differ from it in one byte only.
-class Letters {
+class Messages {
  public:
-  explicit Letters(std::size_t bytes)
+  explicit Messages(std::size_t bytes)
       : bytes_(bytes), last_(bytes ? (bytes - 1) / word * word : 0) {}
 
   std::size_t before_last() const { return last_; }
@@ -226,7 +226,7 @@ struct Case {
 class Pair {
  public:
   explicit Pair(const Case& c)
-      : case_(c), letters_(c.payload), room_(c.cells * Cell::bytes_for(c.payload)) {
+      : case_(c), messages_(c.payload), room_(c.cells * Cell::bytes_for(c.payload)) {
     for (int i = 0; i < c.cells; ++i)
       cells_.emplace_back(room_.at + i * Cell::bytes_for(c.payload), c.payload, c.with_canary)
           .clear();
@@ -265,8 +265,8 @@ class Pair {
         return give_up(complaint_of_writer_, "free before it was released", k);
       delays.maybe();
       Word last = ~Cell::canary;  // so that bytes behind the message differ from the canary's
-      letters_.each(k, [&](std::size_t at, std::size_t bytes, Word value) {
-        const bool by_publish = case_.with_canary && at == letters_.before_last();
+      messages_.each(k, [&](std::size_t at, std::size_t bytes, Word value) {
+        const bool by_publish = case_.with_canary && at == messages_.before_last();
         if (by_publish)
           std::memcpy(&last, &value, bytes);
         else
@@ -291,7 +291,7 @@ class Pair {
         return give_up(complaint_of_reader_, "full before it was published", k);
       delays.maybe();
       bool right = true;
-      letters_.each(k, [&](std::size_t at, std::size_t bytes, Word value) {
+      messages_.each(k, [&](std::size_t at, std::size_t bytes, Word value) {
         right &= same(from.payload() + at, value, bytes);
       });
       if (!right) return give_up(complaint_of_reader_, "has wrong bytes", k);
@@ -308,7 +308,7 @@ class Pair {
   }
 
   const Case case_;
-  const Letters letters_;
+  const Messages messages_;
   Room room_;
   std::vector<Cell> cells_;
   const std::chrono::steady_clock::time_point until_ =

@@ -81,13 +81,13 @@ TEST_F(MappedFileHuge, ShowsTheSameMemoryInEveryOrder) {
     EXPECT_EQ(wrong(view(*file, {2, 5}), {2, 5}, 2, huge), 0u);
     EXPECT_EQ(wrong(view(*file, {0, 1, 3}), {0, 1, 3}, 1, huge), 0u);
     shown.replace(2 * huge, *file, {huge, huge});
-    EXPECT_EQ(words_of(shown, 2, huge)[1], letter(1, 1, 1));
+    EXPECT_EQ(words_of(shown, 2, huge)[1], message(1, 1, 1));
 
     FileName name = file->name();
     name.huge = 0;
     EXPECT_EQ(error_of([&] { MappedFile::open(name); }).code(), Errc::memory);
     file.reset();
-    EXPECT_EQ(words_of(shown, 0, huge)[1], letter(7, 1, 1));
+    EXPECT_EQ(words_of(shown, 0, huge)[1], message(7, 1, 1));
   }
   EXPECT_EQ(held(), nothing);
   EXPECT_EQ(free_huge_pages(huge), free);

@@ -105,7 +105,7 @@ TEST(MappedFileLimits, MappingsOfAPart) {
     EXPECT_EQ(wrong(shown, in_order(3), 1), 0u) << "as it was";
     rest.clear();
     shown.replace(page, *file, {0, page});
-    EXPECT_EQ(words_of(shown, 1, page)[0], letter(0, 0, 1));
+    EXPECT_EQ(words_of(shown, 1, page)[0], message(0, 0, 1));
   });
 }
 

@@ -171,11 +171,11 @@ TEST(MappedFile, APartOfAViewIsReplaced) {
   shown.replace(5 * page, *neighbors, {0, page});
   shown.replace(3 * page, *neighbors, {3 * page, 0});  // nothing
   const auto from = [&](std::size_t at) { return words_of(shown, at, page)[0]; };
-  EXPECT_EQ(from(0), letter(0, 0, 6));
-  EXPECT_EQ(from(1), letter(2, 0, 7));
-  EXPECT_EQ(from(2), letter(3, 0, 7));
-  EXPECT_EQ(from(3), letter(3, 0, 6));
-  EXPECT_EQ(from(5), letter(0, 0, 7));
+  EXPECT_EQ(from(0), message(0, 0, 6));
+  EXPECT_EQ(from(1), message(2, 0, 7));
+  EXPECT_EQ(from(2), message(3, 0, 7));
+  EXPECT_EQ(from(3), message(3, 0, 6));
+  EXPECT_EQ(from(5), message(0, 0, 7));
   words_of(shown, 2, page)[1] = 12345;
   EXPECT_EQ(words_of(theirs, 3, page)[1], 12345u);
   EXPECT_EQ(wrong(again, backwards(6), 6), 0u) << "what is hidden there is untouched";

@@ -277,9 +277,9 @@ class Repeated {
 TEST_F(Reading, MoreThanTwoGibibytes) {
   if (sizeof(void*) < 8) GTEST_SKIP() << "no room";
   constexpr std::size_t much = (std::size_t{1} << 31) + 100, shift = 12'345;
-  auto letter = [](std::size_t i) { return static_cast<unsigned char>(i * 7 + i / 1021); };
+  auto message = [](std::size_t i) { return static_cast<unsigned char>(i * 7 + i / 1021); };
   Repeated source, target;
-  for (std::size_t i = 0; i < Repeated::window; ++i) source[i] = letter(i);
+  for (std::size_t i = 0; i < Repeated::window; ++i) source[i] = message(i);
   Child child(listen);
   const std::vector<unsigned char> known = forget();
   const Piece to[] = {{target.address(0), shift}, {target.address(shift), much - shift + size}};
@@ -290,7 +290,7 @@ TEST_F(Reading, MoreThanTwoGibibytes) {
   ASSERT_EQ(result, 0);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < Repeated::window; ++i)
-    wrong += target[i] != (i >= 100 && i < 100 + size ? known[i - 100] : letter(i));
+    wrong += target[i] != (i >= 100 && i < 100 + size ? known[i - 100] : message(i));
   EXPECT_EQ(wrong, 0u);
 }
 

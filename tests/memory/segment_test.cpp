@@ -28,19 +28,19 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<SegmentName>);
 
-char letter(std::size_t i, int salt) {
+char message(std::size_t i, int salt) {
   return static_cast<char>(i * 31 + i / 251 + static_cast<std::size_t>(salt));
 }
 
 void fill(const Segment& segment, int salt) {
   for (std::size_t i = 0; i < segment.bytes(); ++i)
-    segment.data()[i] = static_cast<std::byte>(letter(i, salt));
+    segment.data()[i] = static_cast<std::byte>(message(i, salt));
 }
 
 std::size_t wrong(const Segment& segment, int salt) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < segment.bytes(); ++i)
-    wrong += segment.data()[i] != static_cast<std::byte>(letter(i, salt));
+    wrong += segment.data()[i] != static_cast<std::byte>(message(i, salt));
   return wrong;
 }
 

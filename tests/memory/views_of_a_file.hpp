@@ -51,7 +51,7 @@ inline Order backwards(std::uint64_t pages) {
 }
 
 // Word w of page p of a file.
-inline std::uint64_t letter(std::uint64_t p, std::size_t w, std::uint64_t salt) {
+inline std::uint64_t message(std::uint64_t p, std::size_t w, std::uint64_t salt) {
   return p * 1'000'003 + w + salt * 1'000'000'007;
 }
 
@@ -64,7 +64,7 @@ inline void fill(const View& view, const Order& order, std::uint64_t salt,
   ASSERT_EQ(view.bytes(), order.size() * size);
   for (std::size_t at = 0; at < order.size(); ++at)
     for (std::size_t w = 0; w < size / 8; ++w)
-      words_of(view, at, size)[w] = letter(order[at], w, salt);
+      words_of(view, at, size)[w] = message(order[at], w, salt);
 }
 
 inline std::size_t wrong(const View& view, const Order& order, std::uint64_t salt,
@@ -72,7 +72,7 @@ inline std::size_t wrong(const View& view, const Order& order, std::uint64_t sal
   std::size_t wrong = view.bytes() != order.size() * size;
   for (std::size_t at = 0; at < order.size() && !wrong; ++at)
     for (std::size_t w = 0; w < size / 8; ++w)
-      wrong += words_of(view, at, size)[w] != letter(order[at], w, salt);
+      wrong += words_of(view, at, size)[w] != message(order[at], w, salt);
   return wrong;
 }
 

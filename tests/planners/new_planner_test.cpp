@@ -43,14 +43,14 @@ std::string always(const Neighborhood&, Collective) { return ""; }
 const OffsetPlanner offset_backwards{"backwards", always, backwards};
 
 // For graphs: what linear does, but in rounds.
-std::vector<GraphVariant> in_rounds(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> in_rounds(RankGroup& group, std::span<const Vertex> vertices,
                                     const GraphFacts& facts, const GraphTask& task);
 std::string always_on_graphs(const GraphFacts&, const GraphTask&) { return ""; }
 const GraphPlanner graph_in_rounds{"in-rounds", always_on_graphs, in_rounds};
 
-std::vector<GraphVariant> in_rounds(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> in_rounds(RankGroup& group, std::span<const Vertex> vertices,
                                     const GraphFacts& facts, const GraphTask& task) {
-  const std::vector<GraphVariant> linear = graph_linear.variants(world, vertices, facts, task);
+  const std::vector<GraphVariant> linear = graph_linear.variants(group, vertices, facts, task);
   return {{graph_in_rounds, "", vertices, task, linear.front().relays(), 1}};
 }
 
@@ -58,6 +58,14 @@ const AlgorithmRow rows[] = {
     {"linear", "", "straight", "Träff 2016", "", &offset_linear, &graph_linear},
     {"backwards", "forwards", "the last dimension first", "", "", &offset_backwards},
     {"in-rounds", "", "straight, in rounds", "", "", nullptr, &graph_in_rounds}};
+
+constexpr Channel channel{.name = "only",
+                          .help = "all messages",
+                          .carries = Carries::plan,
+                          .price = [](const Offer& offer, const std::string&) {
+                            return price(*offer.variant, offer.problem.sizes, offer.machine, {});
+                          }};
+constexpr const Channel* channels[] = {&channel};
 
 TEST(NewPlanner, ForOffsetsIsFoundByItsRowAndProven) {
   EXPECT_EQ(algorithm_names(AppliesTo::offsets, rows),
@@ -87,7 +95,12 @@ TEST(NewPlanner, IsOfferedAndPricedBesideTheOthers) {
   const auto near = std::make_shared<const Neighborhood>(
       Neighborhood{Grid::torus({5, 5}), {Vec{1, 1}, Vec{1, 0}, Vec{0, 1}}});
   OffsetPlannerRegistry registry(near, rows);
-  const Problem problem{registry, 1, 3, Collective::alltoall, {{8, 8, 8}, 8}};
+  const Problem problem{.planners = registry,
+                        .fingerprint = 1,
+                        .neighbors = 3,
+                        .collective = Collective::alltoall,
+                        .sizes = {{8, 8, 8}, 8},
+                        .channels = channels};
   Settings settings;
   settings.algorithm = "backwards";
   const std::vector<Candidate> found = enumerate(problem, settings, LogGP{});

@@ -24,9 +24,9 @@ def table_rows(file: str) -> list[str]:
 
 
 def decode(latex: str) -> str:
-    """{\\"a} and {\\c{s}} as letters."""
-    letters = re.sub(r"\{(\\[\"c'~])\{?(\w)\}?\}", lambda m: m[2] + ACCENTS[m[1]], latex)
-    return unicodedata.normalize("NFC", letters)
+    """{\\"a} and {\\c{s}} as messages."""
+    messages = re.sub(r"\{(\\[\"c'~])\{?(\w)\}?\}", lambda m: m[2] + ACCENTS[m[1]], latex)
+    return unicodedata.normalize("NFC", messages)
 
 
 def papers() -> set[str]:

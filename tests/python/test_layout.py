@@ -9,7 +9,15 @@ from itertools import product
 import pytest
 from command_line import refused
 
-FIELDS = ["dims", "messages", "basic", "neighbors", "neighbours", "bound", "order"]
+FIELDS = [
+    "dims",
+    "messages",
+    "basic",
+    "neighbors",
+    "neighbours",
+    "bound",
+    "order",
+]  # with its earlier name
 TABLE_1 = [
     (1, 2, 2, 2),
     (2, 8, 9, 16),

@@ -80,7 +80,7 @@ def test_an_edge_list_with_weights_and_more_ranks_than_edges_name(file):
     assert graph.weights.tolist() == [80, 0]
 
 
-def test_an_edge_list_is_dealt_out_along_its_edges(file):
+def test_an_edge_list_is_partitioned_along_its_edges(file):
     """Seven vertices to three ranks: 0-2, 3-4, 5-6."""
     graph = read_graph(file("pairs.txt", "0 3 1\n2 4 2\n0 1 4\n6 2 8\n3 6 16\n"), 3)
     assert edges(graph) == [(0, 1), (1, 2), (2, 0)]
@@ -130,7 +130,7 @@ def test_a_symmetric_matrix_is_expanded_and_a_dense_one_read(file):
     assert read_graph(file("t.mtx", doubled)).weights.tolist() == [7]
 
 
-def test_rows_of_a_matrix_are_dealt_out(file):
+def test_rows_of_a_matrix_are_partitioned(file):
     """Rows 0, 1 | 2, 3 | 4. Row 0 needs columns 2 and 3 of rank 1, row 1 needs 2 again, row 4 needs
     0; row 2 has only its own."""
     text = PATTERN + "5 5 6\n1 3\n1 4\n2 3\n5 1\n3 4\n5 5\n"
@@ -410,7 +410,7 @@ def test_a_matrix_of_the_papers(rows):
 
 
 @needs_data
-def test_matrices_that_are_dealt_out():
+def test_matrices_that_are_partitioned():
     mesh = read_graph(str(DATA / "matrices/fe_pwt.graph.gz"))
     assert (mesh.ranks, len(mesh.senders)) == (36519, 2 * 144794)
     dealt = read_graph(str(DATA / "matrices/Andrews.mtx.gz"), 64)

@@ -23,7 +23,7 @@ std::string two_nodes(const Problem& problem, const Settings& settings) {
 }
 
 constexpr Channel mail{.name = "mail",
-                       .help = "letters",
+                       .help = "messages",
                        .carries = Carries::plan,
                        .understands = is_loud,
                        .finalist = loud,

@@ -8,13 +8,13 @@
 
 namespace tonari::test {
 
-// Makes up nodes while it lives: TONARI_NODES.
-class MadeUpNodes {
+// Emulates nodes while it lives: TONARI_NODES.
+class EmulatedNodes {
  public:
-  explicit MadeUpNodes(const char* text) { setenv("TONARI_NODES", text, 1); }
-  ~MadeUpNodes() { unsetenv("TONARI_NODES"); }
-  MadeUpNodes(const MadeUpNodes&) = delete;
-  MadeUpNodes& operator=(const MadeUpNodes&) = delete;
+  explicit EmulatedNodes(const char* text) { setenv("TONARI_NODES", text, 1); }
+  ~EmulatedNodes() { unsetenv("TONARI_NODES"); }
+  EmulatedNodes(const EmulatedNodes&) = delete;
+  EmulatedNodes& operator=(const EmulatedNodes&) = delete;
 };
 
 struct WeightedRing {

@@ -323,7 +323,7 @@ Bytes OneSided::needed(std::span<const Message> out, std::span<const Message> in
 std::unique_ptr<OneSided> OneSided::make(Windows& windows, std::span<const Message> out,
                                          std::span<const Message> in, const Options& options) {
   std::unique_ptr<WindowMessages> made;
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     made = std::make_unique<WindowMessages>(windows, out, in, options);
     made->connect(windows);
   });

@@ -107,9 +107,9 @@ bool is_unified(MPI_Win win) {
 // window: with all the memory of ours that it needs.
 void open_window(Window& window) {
   const MPI_Comm comm = window.comm->get();
-  std::optional<Error> error = caught([&] { allocate(window, comm); });
+  std::optional<Error> error = error_of([&] { allocate(window, comm); });
   if (error)
-    error = caught([&] {
+    error = error_of([&] {
       fail(Errc::mpi, "no window of ", window.bytes,
            " bytes for one-sided messages: ", error->what(), "; use another channel");
     });
@@ -136,7 +136,7 @@ void fail_together(MPI_Comm comm, const std::optional<Error>& error) {
   if (error) std::string_view(error->what()).copy(says, sizeof says - 1);
   check_mpi(MPI_Bcast(says, sizeof says, MPI_CHAR, size - lowest, comm), "MPI_Bcast");
   const std::optional<Error> said =
-      caught([&] { fail(Errc::mpi, "rank ", size - lowest, ": ", says); });
+      error_of([&] { fail(Errc::mpi, "rank ", size - lowest, ": ", says); });
   throw Error(Errc::mpi, said->what()).now_on_all_ranks();
 }
 

@@ -66,8 +66,8 @@ std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
                                              const std::vector<EdgeMessage>& out,
                                              const SharedLimits& limits, std::string& refusal) {
   std::shared_ptr<SharedLink> link;
-  std::optional<Error> error =
-      caught([&] { link = std::make_shared<SharedLink>(group.node, group.rank, in, out, limits); });
+  std::optional<Error> error = error_of(
+      [&] { link = std::make_shared<SharedLink>(group.node, group.rank, in, out, limits); });
   // Every sender learns where its messages go. An empty name says that the rank made no inbox.
   const SegmentName mine = link ? link->segment() : SegmentName{};
   std::map<std::int32_t, SegmentName> theirs;
@@ -81,7 +81,7 @@ std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
   names.exchange([&] { group.agree(std::nullopt); });
   // A rank that finds that a receiver has made nothing leaves it to that one to say why.
   bool attached = false;
-  if (!error) error = caught([&] { attached = link->attach(theirs); });
+  if (!error) error = error_of([&] { attached = link->attach(theirs); });
   if (!all_well(group, error, refusal)) return nullptr;
   link->finish_attach();
   return attached ? link : nullptr;

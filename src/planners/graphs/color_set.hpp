@@ -1,6 +1,6 @@
 // A set of colors in few words: only the chunks of 32 colors that hold any, so that it grows with
 // its size and not with the largest color (a leaf next to a hub of degree 100,000 may get color
-// 99,999), and can be put into a letter as it is.
+// 99,999), and can be put into a message as it is.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 

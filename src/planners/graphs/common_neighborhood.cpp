@@ -157,10 +157,10 @@ struct Member {
 
 class Planner {
  public:
-  Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+  Planner(RankGroup& group, std::span<const Vertex> vertices, const GraphFacts& facts,
           const GraphTask& task)
-      : world_(world), price_(task) {
-    const std::vector<GraphVariant> direct = graph_linear.variants(world, vertices, facts, task);
+      : group_(group), price_(task) {
+    const std::vector<GraphVariant> direct = graph_linear.variants(group, vertices, facts, task);
     members_.resize(vertices.size());
     for (std::size_t k = 0; k < members_.size(); ++k) {
       for (const Hop& hop : direct.front().relays()[k].out)
@@ -197,31 +197,31 @@ class Planner {
       const Ranks targets = targets_of(m.items);
       if (targets.size() < price_.least_common()) continue;
       for (std::int32_t target : targets)
-        world_.put(k, target, {static_cast<Word>(targets.size())});
+        group_.send(k, target, {static_cast<Word>(targets.size())});
     }
-    world_.exchange();
+    group_.exchange();
     introduce();
-    world_.exchange();
-    for (std::size_t k : world_.receivers()) list_candidates(k);
+    group_.exchange();
+    for (std::size_t k : group_.receivers()) list_candidates(k);
   }
 
   void introduce() {
     std::vector<Word> others;
-    for (std::size_t k : world_.receivers()) {
-      const std::span<const Letter> mail = world_.mail(k);
-      const std::size_t n = mail.size();
+    for (std::size_t k : group_.receivers()) {
+      const std::span<const GroupMessage> inbox = group_.inbox(k);
+      const std::size_t n = inbox.size();
       // The rank below, the number of its targets above: sorted by rank.
       const auto about = [&](std::size_t i) {
-        return mail[i % n].words[0] << 32 | mail[i % n].from;
+        return inbox[i % n].words[0] << 32 | inbox[i % n].from;
       };
-      for (const Letter& letter : mail) members_[k].senders.push_back(letter.from);
+      for (const GroupMessage& message : inbox) members_[k].senders.push_back(message.from);
       for (std::size_t i = 0; i < n && n > 1; ++i) {
         others.clear();
         // Symmetric, and nobody twice: places i - reach .. i + reach on a ring, or all.
         const std::size_t before = std::min(reach, (n - 1) / 2), after = std::min(reach, n / 2);
         for (std::size_t d = 1; d <= after; ++d) others.push_back(about(i + d));
         for (std::size_t d = 1; d <= before; ++d) others.push_back(about(i + n - d));
-        world_.put(k, mail[i].from, others);
+        group_.send(k, inbox[i].from, others);
       }
     }
   }
@@ -234,8 +234,8 @@ class Planner {
     Member& m = members_[k];
     const Ranks targets = targets_of(m.items);
     std::vector<Word> met;
-    for (const Letter& letter : world_.mail(k))
-      met.insert(met.end(), letter.words.begin(), letter.words.end());
+    for (const GroupMessage& message : group_.inbox(k))
+      met.insert(met.end(), message.words.begin(), message.words.end());
     std::sort(met.begin(), met.end());
     struct Candidate {
       std::int64_t saved;
@@ -274,27 +274,27 @@ class Planner {
       for (std::size_t k = 0; k < members_.size(); ++k)
         if (const Member& m = members_[k]; m.looking()) {
           looking = 1;
-          world_.put(k, m.candidates[m.next], {});
+          group_.send(k, m.candidates[m.next], {});
         }
-      if (world_.max(looking) == 0) return;
-      world_.exchange();
+      if (group_.max(looking) == 0) return;
+      group_.exchange();
       answer();
-      world_.exchange();
-      for (std::size_t k : world_.receivers())
-        for (const Letter& letter : world_.mail(k)) {
+      group_.exchange();
+      for (std::size_t k : group_.receivers())
+        for (const GroupMessage& message : group_.inbox(k)) {
           Member& m = members_[k];
-          if (m.looking() && m.candidates[m.next] == letter.from) ++m.next;
+          if (m.looking() && m.candidates[m.next] == message.from) ++m.next;
         }
     }
   }
 
   void answer() {
-    for (std::size_t k : world_.receivers()) {
+    for (std::size_t k : group_.receivers()) {
       Member& m = members_[k];
-      for (const Letter& letter : world_.mail(k))
-        if (m.looking() && letter.from == m.candidates[m.next]) m.partner = letter.from;
-      for (const Letter& letter : world_.mail(k))
-        if (!m.looking() && letter.from != m.partner) world_.put(k, letter.from, {});
+      for (const GroupMessage& message : group_.inbox(k))
+        if (m.looking() && message.from == m.candidates[m.next]) m.partner = message.from;
+      for (const GroupMessage& message : group_.inbox(k))
+        if (!m.looking() && message.from != m.partner) group_.send(k, message.from, {});
     }
   }
 
@@ -308,21 +308,22 @@ class Planner {
       words.assign(1, static_cast<Word>(m.held.size()));
       words.insert(words.end(), m.held.begin(), m.held.end());
       for (const Item& item : m.items) words.insert(words.end(), {item.target, item.origin});
-      world_.put(k, m.partner, words);
+      group_.send(k, m.partner, words);
     }
-    world_.exchange();
+    group_.exchange();
     Word shared = 0;
-    for (std::size_t k : world_.receivers()) shared |= share_with(k, stage, world_.mail(k).front());
-    return world_.max(shared) != 0;
+    for (std::size_t k : group_.receivers())
+      shared |= share_with(k, stage, group_.inbox(k).front());
+    return group_.max(shared) != 0;
   }
 
-  bool share_with(std::size_t k, std::int32_t stage, const Letter& letter) {
+  bool share_with(std::size_t k, std::int32_t stage, const GroupMessage& message) {
     Member& m = members_[k];
-    Partner self{here(k), m.items, m.held}, other{letter.from, {}, {}};
-    const auto rank = [&](std::size_t w) { return static_cast<std::int32_t>(letter.words[w]); };
-    const std::size_t items = 1 + static_cast<std::size_t>(letter.words[0]);
+    Partner self{here(k), m.items, m.held}, other{message.from, {}, {}};
+    const auto rank = [&](std::size_t w) { return static_cast<std::int32_t>(message.words[w]); };
+    const std::size_t items = 1 + static_cast<std::size_t>(message.words[0]);
     for (std::size_t w = 1; w < items; ++w) other.held.push_back(rank(w));
-    for (std::size_t w = items; w < letter.words.size(); w += 2)
+    for (std::size_t w = items; w < message.words.size(); w += 2)
       other.items.push_back({rank(w), rank(w + 1)});
     if (!(self.rank < other.rank ? share(self, other, price_) : share(other, self, price_)))
       return false;
@@ -346,22 +347,22 @@ class Planner {
         const std::int32_t target = item->target;
         for (words.clear(); item != items.end() && item->target == target; ++item)
           words.push_back(item->origin);
-        world_.put(k, target, words);
+        group_.send(k, target, words);
       }
     }
-    world_.exchange();
-    for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k)) {
+    group_.exchange();
+    for (std::size_t k : group_.receivers())
+      for (const GroupMessage& message : group_.inbox(k)) {
         words.clear();
-        for (Word word : letter.words)
+        for (Word word : message.words)
           if (const auto origin = static_cast<std::int32_t>(word);
               contains(members_[k].held, origin))
             words.push_back(origin);
           else
-            relays[k].in.push_back({stage, letter.from, {origin, 0}});
-        if (!words.empty()) world_.put(k, letter.from, words);
+            relays[k].in.push_back({stage, message.from, {origin, 0}});
+        if (!words.empty()) group_.send(k, message.from, words);
       }
-    world_.exchange();
+    group_.exchange();
     for (std::size_t k = 0; k < members_.size(); ++k) add_last_hops(k, stage, relays[k]);
     return relays;
   }
@@ -369,9 +370,9 @@ class Planner {
   // In the staggered order.
   void add_last_hops(std::size_t k, std::int32_t stage, Relay& relay) {
     Items refused;
-    for (const Letter& letter : world_.mail(k))
-      for (Word origin : letter.words)
-        refused.push_back({letter.from, static_cast<std::int32_t>(origin)});
+    for (const GroupMessage& message : group_.inbox(k))
+      for (Word origin : message.words)
+        refused.push_back({message.from, static_cast<std::int32_t>(origin)});
     std::sort(refused.begin(), refused.end());
     Items items = members_[k].items;
     std::ranges::sort(items, {}, [&](const Item& item) {
@@ -382,9 +383,9 @@ class Planner {
         relay.out.push_back({stage, item.target, {item.origin, 0}});
   }
 
-  std::int32_t here(std::size_t k) const { return world_.here()[k]; }
+  std::int32_t here(std::size_t k) const { return group_.here()[k]; }
 
-  World& world_;
+  RankGroup& group_;
   Price price_;
   std::vector<Member> members_;
 };
@@ -399,9 +400,9 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  return Planner(world, vertices, facts, task).variants(vertices, task);
+  return Planner(group, vertices, facts, task).variants(vertices, task);
 }
 
 }  // namespace

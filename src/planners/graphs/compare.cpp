@@ -9,7 +9,7 @@
 #include "base/hash.hpp"
 #include "cost/simulator.hpp"
 #include "planners/graphs/graph_delivery.hpp"
-#include "planners/graphs/local_world.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 
 namespace tonari {
 namespace {
@@ -60,8 +60,8 @@ std::vector<Plan> plans_of_all(const GraphVariant& variant) {
 
 std::vector<GraphVariant> all_variants(const GraphQuestion& question,
                                        const GraphPlanner& algorithm) {
-  LocalWorld world(static_cast<int>(question.vertices.size()));
-  return algorithm.variants(world, question.vertices, question.facts, task_of(question));
+  LocalRankGroup group(static_cast<int>(question.vertices.size()));
+  return algorithm.variants(group, question.vertices, question.facts, task_of(question));
 }
 
 // Messages of one stage and one rank are told apart by their peers.
@@ -118,9 +118,9 @@ void prove_all(const GraphQuestion& question, std::span<const Plan> plans, const
 
 GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
                    std::span<const Plan> reference, Proving proving) {
-  LocalWorld world(static_cast<int>(question.vertices.size()));
+  LocalRankGroup group(static_cast<int>(question.vertices.size()));
   GraphAnswer row{
-      variant.algorithm(),   variant.variant(), "", gather_traffic(world, variant.relays()),
+      variant.algorithm(),   variant.variant(), "", gather_traffic(group, variant.relays()),
       count_rounds(variant), variant.ports()};
   row.bytes =
       checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out),
@@ -174,8 +174,8 @@ std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> sende
 
 GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
                             std::uint64_t bytes, const LogGP& machine) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(world, vertices);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(group, vertices);
   return {std::move(vertices), collective, bytes, machine, facts};
 }
 

@@ -6,9 +6,9 @@
 
 namespace tonari {
 
-DistributedTopK::DistributedTopK(const World& world, std::size_t classes)
-    : ranks_(world.ranks()),
-      here_(world.here().begin(), world.here().end()),
+DistributedTopK::DistributedTopK(const RankGroup& group, std::size_t classes)
+    : ranks_(group.ranks()),
+      here_(group.here().begin(), group.here().end()),
       key_(here_.size(), none),
       keys_(classes) {}
 
@@ -41,12 +41,12 @@ std::vector<DistributedTopK::Entry> DistributedTopK::read(std::span<const Word> 
   return entries;
 }
 
-Found find(World& world, const DistributedTopK& high, const DistributedTopK& low) {
+Found find(RankGroup& group, const DistributedTopK& high, const DistributedTopK& low) {
   std::vector<Word> words;
   high.contribute(words);
   const std::size_t highs = words.size();
   low.contribute(words);
-  world.max(words);
+  group.max(words);
   return {high.read(std::span(words).first(highs)), low.read(std::span(words).subspan(highs))};
 }
 

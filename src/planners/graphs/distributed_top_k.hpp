@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 
@@ -25,13 +25,13 @@ class DistributedTopK {
     Word value;
   };
 
-  DistributedTopK(const World& world, std::size_t classes);
+  DistributedTopK(const RankGroup& group, std::size_t classes);
 
   // The value of here()[k], |value| <= 2^31; none: this rank is not asked for, as all are at first.
   void set(std::size_t k, Word value);
   Word value(std::size_t k) const { return key_[k] == none ? none : decode(key_[k]).value; }
 
-  // The words to be combined by World::max, one per class, and what they say: highest first, ties
+  // The words to be combined by RankGroup::max, one per class, and what they say: highest first, ties
   // to the lowest rank.
   void contribute(std::vector<Word>& words) const;
   std::vector<Entry> read(std::span<const Word> combined) const;
@@ -52,6 +52,6 @@ class DistributedTopK {
 struct Found {
   std::vector<DistributedTopK::Entry> high, low;
 };
-Found find(World& world, const DistributedTopK& high, const DistributedTopK& low);
+Found find(RankGroup& group, const DistributedTopK& high, const DistributedTopK& low);
 
 }  // namespace tonari

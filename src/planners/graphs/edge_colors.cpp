@@ -23,13 +23,13 @@ void Side::uncolor(std::size_t edge) {
 
 namespace {
 
-// Letters go both ways along an edge at once: the first bit says whether the letter's sender is the
+// Messages go both ways along an edge at once: the first bit says whether the message's sender is the
 // edge's sender.
 Word tagged(Word word, bool sender) { return 2 * word + sender; }
 Word untagged(Word word) { return word >> 1; }
-bool from_sender(const Letter& letter) { return letter.words[0] & 1; }
-Side& addressee(EdgeColors& edges, std::size_t k, const Letter& letter) {
-  return (from_sender(letter) ? edges.receivers : edges.senders)[k];
+bool from_sender(const GroupMessage& message) { return message.words[0] & 1; }
+Side& addressee(EdgeColors& edges, std::size_t k, const GroupMessage& message) {
+  return (from_sender(message) ? edges.receivers : edges.senders)[k];
 }
 
 Side side_of(const std::vector<std::int32_t>& list, std::int32_t self) {
@@ -63,8 +63,8 @@ void sort_edges(Side& side, std::int32_t self, bool sender, const std::vector<Wo
 // other one goes on at once; a hub goes through all its leaves in one step.
 class Greedy {
  public:
-  Greedy(World& world, EdgeColors& edges, Color palette)
-      : world_(world), edges_(edges), palette_(palette) {
+  Greedy(RankGroup& group, EdgeColors& edges, Color palette)
+      : group_(group), edges_(edges), palette_(palette) {
     for (std::size_t k = 0; k < edges.senders.size(); ++k) {
       senders_.push_back(line_up(edges.senders[k]));
       receivers_.push_back(line_up(edges.receivers[k]));
@@ -73,11 +73,11 @@ class Greedy {
 
   void run() {
     for (std::size_t k = 0; k < senders_.size(); ++k) advance_both(k);
-    while (world_.sum(static_cast<Word>(waiting_)) > 0)
+    while (group_.sum(static_cast<Word>(waiting_)) > 0)
       for (int step = 0; step < exchanges_per_check; ++step) {
-        world_.exchange();
-        for (std::size_t k : world_.receivers()) {
-          for (const Letter& letter : world_.mail(k)) hear(k, letter);
+        group_.exchange();
+        for (std::size_t k : group_.receivers()) {
+          for (const GroupMessage& message : group_.inbox(k)) hear(k, message);
           advance_both(k);
         }
       }
@@ -85,7 +85,7 @@ class Greedy {
 
  private:
   static constexpr int exchanges_per_check = 4;
-  // what a letter says: the used ones follow; no color was free; color c, as first_color + c
+  // what a message says: the used ones follow; no color was free; color c, as first_color + c
   enum : Word { used_colors, no_color, first_color };
   static_assert(first_color + uncolored == no_color);
 
@@ -103,10 +103,10 @@ class Greedy {
     return line;
   }
 
-  void hear(std::size_t k, const Letter& letter) {
-    Line& line = (from_sender(letter) ? receivers_ : senders_)[k];
-    line.heard[addressee(edges_, k, letter).edge(letter.from)].assign(letter.words.begin(),
-                                                                      letter.words.end());
+  void hear(std::size_t k, const GroupMessage& message) {
+    Line& line = (from_sender(message) ? receivers_ : senders_)[k];
+    line.heard[addressee(edges_, k, message).edge(message.from)].assign(message.words.begin(),
+                                                                        message.words.end());
   }
 
   void advance_both(std::size_t k) {
@@ -126,7 +126,7 @@ class Greedy {
       const Color c = said == used_colors ? choose(side, line.heard[e])
                                           : static_cast<Color>(said - first_color);
       if (!line.told && said == used_colors)
-        world_.put(k, side.peers[e], {tagged(first_color + c, sender)});
+        group_.send(k, side.peers[e], {tagged(first_color + c, sender)});
       if (c >= 0) side.color(e, c);
       std::vector<Word>().swap(line.heard[e]);
     }
@@ -140,10 +140,10 @@ class Greedy {
   void tell_used(std::size_t k, const Side& side, std::uint32_t e, bool sender) {
     words_.assign(1, tagged(used_colors, sender));
     words_.insert(words_.end(), side.used.words().begin(), side.used.words().end());
-    world_.put(k, side.peers[e], words_);
+    group_.send(k, side.peers[e], words_);
   }
 
-  World& world_;
+  RankGroup& group_;
   EdgeColors& edges_;
   Color palette_;
   std::vector<Line> senders_, receivers_;
@@ -153,11 +153,11 @@ class Greedy {
 
 }  // namespace
 
-EdgeColors uncolored_edges(World& world, std::span<const Vertex> vertices) {
+EdgeColors uncolored_edges(RankGroup& group, std::span<const Vertex> vertices) {
   EdgeColors edges;
   const auto tell_degree = [&](std::size_t k, const Side& side, bool sender) {
     for (std::int32_t peer : side.peers)
-      world.put(k, peer, {tagged(static_cast<Word>(side.peers.size()), sender)});
+      group.send(k, peer, {tagged(static_cast<Word>(side.peers.size()), sender)});
   };
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     edges.senders.push_back(side_of(vertices[k].targets, vertices[k].rank));
@@ -165,13 +165,13 @@ EdgeColors uncolored_edges(World& world, std::span<const Vertex> vertices) {
     tell_degree(k, edges.senders[k], true);
     tell_degree(k, edges.receivers[k], false);
   }
-  world.exchange();
-  for (std::size_t k : world.receivers()) {
+  group.exchange();
+  for (std::size_t k : group.receivers()) {
     Side &sender = edges.senders[k], &receiver = edges.receivers[k];
     std::vector<Word> of_targets(sender.peers.size()), of_sources(receiver.peers.size());
-    for (const Letter& letter : world.mail(k)) {
-      std::vector<Word>& degrees = from_sender(letter) ? of_sources : of_targets;
-      degrees[addressee(edges, k, letter).edge(letter.from)] = untagged(letter.words[0]);
+    for (const GroupMessage& message : group.inbox(k)) {
+      std::vector<Word>& degrees = from_sender(message) ? of_sources : of_targets;
+      degrees[addressee(edges, k, message).edge(message.from)] = untagged(message.words[0]);
     }
     sort_edges(sender, vertices[k].rank, true, of_targets);
     sort_edges(receiver, vertices[k].rank, false, of_sources);
@@ -179,8 +179,8 @@ EdgeColors uncolored_edges(World& world, std::span<const Vertex> vertices) {
   return edges;
 }
 
-void color_greedily(World& world, EdgeColors& edges, Color palette) {
-  Greedy(world, edges, palette).run();
+void color_greedily(RankGroup& group, EdgeColors& edges, Color palette) {
+  Greedy(group, edges, palette).run();
 }
 
 }  // namespace tonari

@@ -14,20 +14,20 @@ constexpr std::size_t most_weight = 4;  // of a name: that two both send where a
 
 // A target to its senders: the weight of each name, and some of the others, evenly spaced from a
 // place that differs from sender to sender. The rank below, the number of its targets above.
-void introduce(World& world, std::size_t k) {
-  const std::span<const Letter> mail = world.mail(k);
-  const std::size_t n = mail.size(), count = std::min(named, n - 1);
+void introduce(RankGroup& group, std::size_t k) {
+  const std::span<const GroupMessage> inbox = group.inbox(k);
+  const std::size_t n = inbox.size(), count = std::min(named, n - 1);
   if (count == 0) return;
   std::vector<Word> words;
   for (std::size_t i = 0; i < n; ++i) {
     words.assign(1, static_cast<Word>(std::min(most_weight, (n - 1 + count - 1) / count)));
-    const std::size_t first =
-        static_cast<std::size_t>(Hash().word(world.here()[k]).word(mail[i].from).value() % (n - 1));
+    const std::size_t first = static_cast<std::size_t>(
+        Hash().word(group.here()[k]).word(inbox[i].from).value() % (n - 1));
     for (std::size_t c = 0; c < count; ++c) {
-      const Letter& other = mail[(i + 1 + (first + c * (n - 1) / count) % (n - 1)) % n];
+      const GroupMessage& other = inbox[(i + 1 + (first + c * (n - 1) / count) % (n - 1)) % n];
       words.push_back(other.words[0] << 32 | other.from);
     }
-    world.put(k, mail[i].from, words);
+    group.send(k, inbox[i].from, words);
   }
 }
 
@@ -36,10 +36,10 @@ struct Name {
   std::int32_t distance, rank;
 };
 
-Ranks best_friends(std::span<const Letter> mail, std::int32_t self, std::size_t most) {
+Ranks best_friends(std::span<const GroupMessage> inbox, std::int32_t self, std::size_t most) {
   std::vector<std::pair<Word, Word>> heard;  // name, weight
-  for (const Letter& letter : mail)
-    for (Word name : letter.words.subspan(1)) heard.emplace_back(name, letter.words[0]);
+  for (const GroupMessage& message : inbox)
+    for (Word name : message.words.subspan(1)) heard.emplace_back(name, message.words[0]);
   std::sort(heard.begin(), heard.end());
   std::vector<Name> names;
   for (std::size_t i = 0; i < heard.size(); ++i) {
@@ -62,17 +62,17 @@ Ranks best_friends(std::span<const Letter> mail, std::int32_t self, std::size_t 
 
 }  // namespace
 
-std::vector<Ranks> find_friends(World& world, const std::vector<Ranks>& targets,
+std::vector<Ranks> find_friends(RankGroup& group, const std::vector<Ranks>& targets,
                                 std::size_t most_friends) {
   for (std::size_t k = 0; k < targets.size(); ++k)
     for (std::int32_t target : targets[k])
-      if (targets[k].size() > 1) world.put(k, target, {static_cast<Word>(targets[k].size())});
-  world.exchange();
-  for (std::size_t k : world.receivers()) introduce(world, k);
-  world.exchange();
+      if (targets[k].size() > 1) group.send(k, target, {static_cast<Word>(targets[k].size())});
+  group.exchange();
+  for (std::size_t k : group.receivers()) introduce(group, k);
+  group.exchange();
   std::vector<Ranks> friends(targets.size());
-  for (std::size_t k : world.receivers())
-    friends[k] = best_friends(world.mail(k), world.here()[k], most_friends);
+  for (std::size_t k : group.receivers())
+    friends[k] = best_friends(group.inbox(k), group.here()[k], most_friends);
   return friends;
 }
 

@@ -7,16 +7,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 
 using Ranks = std::vector<std::int32_t>;
 
 // targets: of each rank here, without itself, ascending. Returns for each the ranks with which it
-// shares the most, best first; of equal ones those that send to fewer. Letters and memory of a rank
+// shares the most, best first; of equal ones those that send to fewer. Messages and memory of a rank
 // grow with its own messages, in and out. Collective.
-std::vector<Ranks> find_friends(World& world, const std::vector<Ranks>& targets,
+std::vector<Ranks> find_friends(RankGroup& group, const std::vector<Ranks>& targets,
                                 std::size_t most_friends);
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
 // balanced: message sharing at both ends, in several stages. Ours; what ranks know of each other is
-// what letters tell (graph_message_sharing.cpp).
+// what messages tell (graph_message_sharing.cpp).
 //
 //   stage 0           stage 1           last           senders with common targets share, so that each target gets fewer messages, too; then receivers with
 //   a ══▶ b           b ══▶ h           h ──▶ t        common sources, which is the same with all arrows turned round: h takes what b has for t, and passes
@@ -7,7 +7,7 @@
 //
 // src/planners/patterns/balanced.hpp, which sees the whole pattern ("whole pattern", where that
 // fits one rank: planning_root.hpp), thins out its edges instead, in all stages at once; there each
-// deletion asks for a way round through all ranks, which letters could only find one after the
+// deletion asks for a way round through all ranks, which messages could only find one after the
 // other. This reaches lower than one stop, at less volume than a mesh, which it does not reach
 // where patterns are dense: there all ranks have something to say to all neighbors of the mesh, and
 // it is full.
@@ -35,11 +35,11 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
   const Work work = all_work(task);
   std::vector<GraphVariant> all;
-  SharedRelays senders(world, vertices, facts, task);
+  SharedRelays senders(group, vertices, facts, task);
   for (const char* variant : {"receivers", "both ends", "senders twice"}) {
     if (!all.empty()) senders.senders_share(work);
     SharedRelays both = senders;
@@ -55,7 +55,7 @@ std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertice
   };
   add("whole pattern", std::numeric_limits<double>::infinity());
   if (task.forwarding() > 0) add("whole pattern priced", message_time(task) / task.forwarding());
-  std::vector<std::vector<Relay>> relays = plan_at_roots(world, vertices, facts, task, planners);
+  std::vector<std::vector<Relay>> relays = plan_at_roots(group, vertices, facts, task, planners);
   for (std::size_t j = 0; j < planners.size(); ++j)
     all.emplace_back(graph_balanced, planners[j].variant, vertices, task, std::move(relays[j]));
   return all;

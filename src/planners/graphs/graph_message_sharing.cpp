@@ -40,9 +40,9 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  const SharedRelays direct(world, vertices, facts, task);
+  const SharedRelays direct(group, vertices, facts, task);
   std::vector<GraphVariant> all;
   const auto add = [&](std::string variant, std::vector<Relay> relays) {
     all.emplace_back(graph_message_sharing, std::move(variant), vertices, task, std::move(relays));
@@ -64,7 +64,7 @@ std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertice
                               return combine(matrix, share_messages(matrix, 2));
                             }};
   add(central.variant,
-      std::move(plan_at_roots(world, vertices, facts, task, {&central, 1}).front()));
+      std::move(plan_at_roots(group, vertices, facts, task, {&central, 1}).front()));
   return all;
 }
 

@@ -27,7 +27,7 @@ std::int64_t message_count(const std::vector<Hop>& hops) {
 
 }  // namespace
 
-GraphFacts gather_facts(World& world, std::span<const Vertex> vertices) {
+GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices) {
   Word most[] = {0, 0, 0}, total[] = {0, 0, 0};
   for (const Vertex& v : vertices) {
     const Word out = distinct_others(v.targets, v.rank);
@@ -39,9 +39,9 @@ GraphFacts gather_facts(World& world, std::span<const Vertex> vertices) {
     total[1] += v.node == v.rank;
     total[2] += out;
   }
-  world.max(most);
-  world.sum(total);
-  return {world.ranks(),
+  group.max(most);
+  group.sum(total);
+  return {group.ranks(),
           static_cast<int>(total[1]),
           static_cast<int>(most[2]),
           total[0],
@@ -50,7 +50,7 @@ GraphFacts gather_facts(World& world, std::span<const Vertex> vertices) {
           total[2]};
 }
 
-Traffic gather_traffic(World& world, std::span<const Relay> relays) {
+Traffic gather_traffic(RankGroup& group, std::span<const Relay> relays) {
   Word most[] = {0, 0, 0, 0, 0}, total[] = {0, 0};
   const auto raise = [](Word& word, std::int64_t value) { word = std::max<Word>(word, value); };
   for (const Relay& relay : relays) {
@@ -63,8 +63,8 @@ Traffic gather_traffic(World& world, std::span<const Relay> relays) {
     total[0] += out;
     total[1] += static_cast<std::int64_t>(relay.out.size());
   }
-  world.max(most);
-  world.sum(total);
+  group.max(most);
+  group.sum(total);
   return {most[0], most[1], total[0], total[1], most[2], most[3], most[4]};
 }
 
@@ -79,8 +79,8 @@ GraphVariant::GraphVariant(const GraphPlanner& planner, std::string variant,
 
 // Keys are equal only if all ranks have the same hops in the same order: where a planner finds
 // nothing to do, it does what linear does.
-void GraphVariant::gather(World& world) {
-  traffic_ = gather_traffic(world, relays_);
+void GraphVariant::gather(RankGroup& group) {
+  traffic_ = gather_traffic(group, relays_);
   Word sum = 0;
   for (std::size_t k = 0; k < relays_.size(); ++k) {
     Hash hash;
@@ -92,7 +92,7 @@ void GraphVariant::gather(World& world) {
     }
     sum += static_cast<Word>(hash.value() >> 24);  // room for the sum of many
   }
-  dedup_key_ = static_cast<std::uint64_t>(world.sum(sum));
+  dedup_key_ = static_cast<std::uint64_t>(group.sum(sum));
 }
 
 std::size_t GraphVariant::rounds() const {

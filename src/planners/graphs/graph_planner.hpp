@@ -8,8 +8,8 @@
 
 #include "cost/loggp.hpp"
 #include "plan/variant.hpp"
+#include "planners/graphs/rank_group.hpp"
 #include "planners/graphs/relay.hpp"
-#include "planners/graphs/world.hpp"
 
 namespace tonari {
 
@@ -56,7 +56,7 @@ class GraphVariant final : public Variant {
   int ports() const { return ports_; }
 
   // Finds out what all ranks do together, which the functions below tell. Collective.
-  void gather(World& world);
+  void gather(RankGroup& group);
   const Traffic& traffic() const { return traffic_; }
   std::size_t rounds() const override;
   std::size_t messages() const override { return static_cast<std::size_t>(traffic_.most_out); }
@@ -81,16 +81,16 @@ struct GraphPlanner {
   const char* name;
   // Empty if the algorithm can be used and may pay, else the reason why not. Pure and cheap.
   std::string (*applicable)(const GraphFacts& facts, const GraphTask& task);
-  // Collective. vertices: one per rank of world.here(), in that order. At least one variant; the
+  // Collective. vertices: one per rank of group.here(), in that order. At least one variant; the
   // same variants on all ranks. Only called if applicable.
-  std::vector<GraphVariant> (*variants)(World& world, std::span<const Vertex> vertices,
+  std::vector<GraphVariant> (*variants)(RankGroup& group, std::span<const Vertex> vertices,
                                         const GraphFacts& facts, const GraphTask& task);
 };
 
 // Collective.
-GraphFacts gather_facts(World& world, std::span<const Vertex> vertices);
+GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices);
 
-Traffic gather_traffic(World& world, std::span<const Relay> relays);
+Traffic gather_traffic(RankGroup& group, std::span<const Relay> relays);
 
 // One per file of this folder.
 extern const GraphPlanner graph_linear, graph_coloring, graph_tree, graph_node_aware,

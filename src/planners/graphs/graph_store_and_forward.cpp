@@ -51,9 +51,9 @@ std::vector<int> offered_dimensions(int ranks) {
 
 class Forwarding {
  public:
-  Forwarding(World& world, std::span<const Vertex> vertices, Collective collective, int n)
-      : world_(world),
-        topology_(world.ranks(), virtual_topology(world.ranks(), n)),
+  Forwarding(RankGroup& group, std::span<const Vertex> vertices, Collective collective, int n)
+      : group_(group),
+        topology_(group.ranks(), virtual_topology(group.ranks(), n)),
         relays_(vertices.size()) {
     for (const Vertex& v : vertices) held_.push_back(own_parcels(v, collective));
   }
@@ -61,10 +61,10 @@ class Forwarding {
   std::vector<Relay> run() {
     for (std::size_t d = 0; d < topology_.dimensions(); ++d) {
       for (std::size_t k = 0; k < held_.size(); ++k) send(k, d);
-      world_.exchange();
-      for (std::size_t k : world_.receivers())
-        for (const Letter& letter : world_.mail(k))
-          receive(k, static_cast<std::int32_t>(d), letter);
+      group_.exchange();
+      for (std::size_t k : group_.receivers())
+        for (const GroupMessage& message : group_.inbox(k))
+          receive(k, static_cast<std::int32_t>(d), message);
     }
     return std::move(relays_);
   }
@@ -72,7 +72,7 @@ class Forwarding {
  private:
   // Blocks with a hop in this dimension leave, in the staggered order.
   void send(std::size_t k, std::size_t d) {
-    const std::int32_t rank = world_.here()[k];
+    const std::int32_t rank = group_.here()[k];
     std::vector<std::pair<std::int32_t, Parcel>> leaving;  // to whom
     std::erase_if(held_[k], [&](const Parcel& parcel) {
       const std::int32_t next = topology_.next(rank, parcel.target, d);
@@ -93,17 +93,17 @@ class Forwarding {
         words.insert(words.end(), {parcel.block.origin, parcel.block.block, parcel.target});
         add(relays_[k].out, {static_cast<std::int32_t>(d), peer, parcel.block});
       }
-      world_.put(k, peer, words);
+      group_.send(k, peer, words);
     }
   }
 
-  void receive(std::size_t k, std::int32_t stage, const Letter& letter) {
-    for (std::size_t w = 0; w < letter.words.size(); w += 3) {
-      const BlockId block{static_cast<std::int32_t>(letter.words[w]),
-                          static_cast<std::uint32_t>(letter.words[w + 1])};
-      const auto target = static_cast<std::int32_t>(letter.words[w + 2]);
-      add(relays_[k].in, {stage, letter.from, block});
-      if (target != world_.here()[k]) held_[k].push_back({target, block});
+  void receive(std::size_t k, std::int32_t stage, const GroupMessage& message) {
+    for (std::size_t w = 0; w < message.words.size(); w += 3) {
+      const BlockId block{static_cast<std::int32_t>(message.words[w]),
+                          static_cast<std::uint32_t>(message.words[w + 1])};
+      const auto target = static_cast<std::int32_t>(message.words[w + 2]);
+      add(relays_[k].in, {stage, message.from, block});
+      if (target != group_.here()[k]) held_[k].push_back({target, block});
     }
   }
 
@@ -112,7 +112,7 @@ class Forwarding {
     if (hops.empty() || hops.back() != hop) hops.push_back(hop);
   }
 
-  World& world_;
+  RankGroup& group_;
   VirtualTopology topology_;
   std::vector<std::vector<Parcel>> held_;  // per rank here
   std::vector<Relay> relays_;
@@ -140,12 +140,12 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
          "more hops";
 }
 
-std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
   std::vector<GraphVariant> all;
   for (int n : offered_dimensions(facts.ranks))
     all.emplace_back(graph_store_and_forward, std::to_string(n), vertices, task,
-                     Forwarding(world, vertices, task.collective, n).run());
+                     Forwarding(group, vertices, task.collective, n).run());
   return all;
 }
 

@@ -26,15 +26,15 @@ std::string count_of(std::span<const Word> blocks) {
                         : text(blocks.size(), blocks.size() == 1 ? " block" : " blocks");
 }
 
-// One letter for each rank that is sent to; word k is about the k-th block it gets.
+// One message for each rank that is sent to; word k is about the k-th block it gets.
 template <class About>
-void put_per_target(World& world, std::size_t k, const Vertex& vertex, About about) {
+void send_per_target(RankGroup& group, std::size_t k, const Vertex& vertex, About about) {
   const ByPeer by_target(vertex.targets);
   std::vector<Word> words;
-  for (const ByPeer::Group& group : by_target.groups()) {
+  for (const ByPeer::Group& target : by_target.groups()) {
     words.clear();
-    for (std::uint32_t block : group.blocks) words.push_back(about(block));
-    world.put(k, group.peer, words);
+    for (std::uint32_t block : target.blocks) words.push_back(about(block));
+    group.send(k, target.peer, words);
   }
 }
 
@@ -55,27 +55,27 @@ struct Meeting {
 };
 
 // Of all ranks that are expected or send, ascending.
-std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const Letter> mail) {
+std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const GroupMessage> inbox) {
   std::vector<Meeting> all;
-  auto letter = mail.begin();
+  auto message = inbox.begin();
   const auto unexpected_below = [&](std::int32_t peer) {
-    for (; letter != mail.end() && letter->from < peer; ++letter)
-      all.push_back({letter->from, {}, letter->words});
+    for (; message != inbox.end() && message->from < peer; ++message)
+      all.push_back({message->from, {}, message->words});
   };
   for (const ByPeer::Group& group : by_source.groups()) {
     unexpected_below(group.peer);
-    const bool comes = letter != mail.end() && letter->from == group.peer;
-    all.push_back({group.peer, group.blocks, comes ? (letter++)->words : std::span<const Word>()});
+    const bool comes = message != inbox.end() && message->from == group.peer;
+    all.push_back({group.peer, group.blocks, comes ? (message++)->words : std::span<const Word>()});
   }
   unexpected_below(std::numeric_limits<std::int32_t>::max());
   return all;
 }
 
-std::optional<Error> take_origins(Vertex& vertex, std::span<const Letter> mail) {
+std::optional<Error> take_origins(Vertex& vertex, std::span<const GroupMessage> inbox) {
   const ByPeer by_source(vertex.sources);
   const bool known = !vertex.origins.empty();
   vertex.origins.resize(vertex.sources.size());
-  for (const auto& [from, slots, blocks] : meetings(by_source, mail)) {
+  for (const auto& [from, slots, blocks] : meetings(by_source, inbox)) {
     if (slots.size() != blocks.size())
       return Error(
           Errc::mismatch,
@@ -92,23 +92,23 @@ std::optional<Error> take_origins(Vertex& vertex, std::span<const Letter> mail) 
   return std::nullopt;
 }
 
-std::optional<Error> find_difference(const Vertex& vertex, std::span<const Letter> mail,
+std::optional<Error> find_difference(const Vertex& vertex, std::span<const GroupMessage> inbox,
                                      Collective collective, const BlockSizes& sizes) {
   const ByPeer by_source(vertex.sources);
-  for (const Letter& letter : mail) {
-    std::span<std::uint32_t> slots = by_source.groups()[by_source.find(letter.from)].blocks;
+  for (const GroupMessage& message : inbox) {
+    std::span<std::uint32_t> slots = by_source.groups()[by_source.find(message.from)].blocks;
     std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) {
       return vertex.origins[a] < vertex.origins[b];
     });
     for (std::size_t n = 0; n < slots.size(); ++n) {
-      const auto sent = static_cast<Bytes>(letter.words[n]);
+      const auto sent = static_cast<Bytes>(message.words[n]);
       const Bytes expected = sizes.recv[slots[n]];
       if (sent == expected) continue;
       const std::string which = collective == Collective::alltoall
                                     ? text("send block ", vertex.origins[slots[n]])
                                     : "its block";
       return Error(Errc::mismatch,
-                   text("rank ", letter.from, " sends ", sent, " bytes (", which, ") to rank ",
+                   text("rank ", message.from, " sends ", sent, " bytes (", which, ") to rank ",
                         vertex.rank, ", but rank ", vertex.rank, " expects ", expected,
                         " bytes (receive block ", slots[n], "); give both ends the same size"));
     }
@@ -122,31 +122,31 @@ void keep_first(std::optional<Error>& first, std::optional<Error> error) {
 
 }  // namespace
 
-std::optional<Error> mirror(World& world, std::span<Vertex> vertices) {
+std::optional<Error> mirror(RankGroup& group, std::span<Vertex> vertices) {
   std::optional<Error> first;
-  for (const Vertex& vertex : vertices) keep_first(first, out_of_range(vertex, world.ranks()));
+  for (const Vertex& vertex : vertices) keep_first(first, out_of_range(vertex, group.ranks()));
   // what others would find is a consequence
-  if (world.max(Word{first.has_value()}) > 0) return first;
+  if (group.max(Word{first.has_value()}) > 0) return first;
 
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    put_per_target(world, k, vertices[k], [](std::uint32_t block) { return Word{block}; });
-  world.exchange();
+    send_per_target(group, k, vertices[k], [](std::uint32_t block) { return Word{block}; });
+  group.exchange();
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    keep_first(first, take_origins(vertices[k], world.mail(k)));
+    keep_first(first, take_origins(vertices[k], group.inbox(k)));
   return first;
 }
 
-std::optional<Error> compare_sizes(World& world, std::span<const Vertex> vertices,
+std::optional<Error> compare_sizes(RankGroup& group, std::span<const Vertex> vertices,
                                    Collective collective, std::span<const BlockSizes> sizes) {
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    put_per_target(world, k, vertices[k],
-                   [&, alltoall = collective == Collective::alltoall](std::uint32_t block) {
-                     return static_cast<Word>(sizes[k].send[alltoall ? block : 0]);
-                   });
-  world.exchange();
+    send_per_target(group, k, vertices[k],
+                    [&, alltoall = collective == Collective::alltoall](std::uint32_t block) {
+                      return static_cast<Word>(sizes[k].send[alltoall ? block : 0]);
+                    });
+  group.exchange();
   std::optional<Error> first;
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    keep_first(first, find_difference(vertices[k], world.mail(k), collective, sizes[k]));
+    keep_first(first, find_difference(vertices[k], group.inbox(k), collective, sizes[k]));
   return first;
 }
 

@@ -68,27 +68,27 @@ void append(std::vector<Word>& words, BlockId block) {
   words.push_back(block.block);
 }
 
-// Calls f(block) for the blocks that a letter lists from word `first` on.
+// Calls f(block) for the blocks that a message lists from word `first` on.
 template <class F>
-void for_each_block(const Letter& letter, std::size_t first, F f) {
-  for (std::size_t w = first; w < letter.words.size(); w += 2)
-    f(BlockId{static_cast<std::int32_t>(letter.words[w]),
-              static_cast<std::uint32_t>(letter.words[w + 1])});
+void for_each_block(const GroupMessage& message, std::size_t first, F f) {
+  for (std::size_t w = first; w < message.words.size(); w += 2)
+    f(BlockId{static_cast<std::int32_t>(message.words[w]),
+              static_cast<std::uint32_t>(message.words[w + 1])});
 }
 
-enum : Word { gather, scatter };  // the two kinds of letters of three_steps
+enum : Word { gather, scatter };  // the two kinds of messages of three_steps
 
 class Planner {
  public:
-  Planner(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
+  Planner(RankGroup& group, std::span<const Vertex> vertices, const GraphFacts& facts,
           const GraphTask& task)
-      : world_(world) {
-    const std::vector<GraphVariant> direct = graph_linear.variants(world, vertices, facts, task);
+      : group_(group) {
+    const std::vector<GraphVariant> direct = graph_linear.variants(group, vertices, facts, task);
     for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}});
     learn_nodes(direct.front().relays());
     crossings_.resize(vertices.size());
     for (std::size_t k = 0; k < vertices.size(); ++k) crossings_[k] = list_crossings(members_[k]);
-    appoint_for_nodes(world, vertices, crossings_);
+    appoint_for_nodes(group, vertices, crossings_);
   }
 
   std::vector<GraphVariant> variants(std::span<const Vertex> vertices, const GraphTask& task) {
@@ -113,17 +113,17 @@ class Planner {
       for (const Hop& hop : direct[k].in) peers.push_back(hop.peer);
       std::sort(peers.begin(), peers.end());
       peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
-      for (std::int32_t peer : peers) world_.put(k, peer, {members_[k].vertex->node});
+      for (std::int32_t peer : peers) group_.send(k, peer, {members_[k].vertex->node});
     }
-    world_.exchange();
-    for (std::size_t k : world_.receivers()) {
+    group_.exchange();
+    for (std::size_t k : group_.receivers()) {
       Member& m = members_[k];
-      const std::span<const Letter> mail = world_.mail(k);
+      const std::span<const GroupMessage> inbox = group_.inbox(k);
       const auto transfer = [&](const Hop& hop) {
-        const auto letter =
-            std::lower_bound(mail.begin(), mail.end(), hop.peer,
-                             [](const Letter& l, std::int32_t peer) { return l.from < peer; });
-        return Transfer{static_cast<std::int32_t>(letter->words[0]), hop.peer, hop.block};
+        const auto message = std::lower_bound(
+            inbox.begin(), inbox.end(), hop.peer,
+            [](const GroupMessage& l, std::int32_t peer) { return l.from < peer; });
+        return Transfer{static_cast<std::int32_t>(message->words[0]), hop.peer, hop.block};
       };
       for (const Hop& hop : direct[k].out) m.out.push_back(transfer(hop));
       for (const Hop& hop : direct[k].in) m.in.push_back(transfer(hop));
@@ -155,23 +155,23 @@ class Planner {
   }
 
   // Stage 0: origins to the sender, and all that stays on the node; stage 1: sender to receiver;
-  // stage 2: receiver to the targets. Both ends of each hop inside a node learn of it by a letter
+  // stage 2: receiver to the targets. Both ends of each hop inside a node learn of it by a message
   // {gather or scatter, other node, blocks}, also to themselves; the two ends of the crossing list
   // the same blocks, the one from the origins, the other from the targets.
   std::vector<Relay> three_steps() {
     std::vector<Relay> relays = on_node();
     for (std::size_t k = 0; k < members_.size(); ++k) add_own_hops(k, relays[k]);
-    world_.exchange();
-    for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k)) {
-        const Crossing& pair = crossing(k, static_cast<std::int32_t>(letter.words[1]));
-        for_each_block(letter, 2, [&](BlockId block) {
-          if (letter.words[0] == gather) {
-            if (letter.from != here(k)) relays[k].in.push_back({0, letter.from, block});
+    group_.exchange();
+    for (std::size_t k : group_.receivers())
+      for (const GroupMessage& message : group_.inbox(k)) {
+        const Crossing& pair = crossing(k, static_cast<std::int32_t>(message.words[1]));
+        for_each_block(message, 2, [&](BlockId block) {
+          if (message.words[0] == gather) {
+            if (message.from != here(k)) relays[k].in.push_back({0, message.from, block});
             relays[k].out.push_back({1, pair.receiver_there, block});
           } else {
             relays[k].in.push_back({1, pair.sender_there, block});
-            if (letter.from != here(k)) relays[k].out.push_back({2, letter.from, block});
+            if (message.from != here(k)) relays[k].out.push_back({2, message.from, block});
           }
         });
       }
@@ -186,7 +186,7 @@ class Planner {
         append(words, block);
         if (sender != here(k)) relay.out.push_back({0, sender, block});
       }
-      world_.put(k, sender, words);
+      group_.send(k, sender, words);
     });
     for_each_abroad(m, m.in, [&](auto run) {
       const std::int32_t receiver = crossing(k, run.front().node).receiver_here;
@@ -195,12 +195,12 @@ class Planner {
         append(words, t.block);
         if (receiver != here(k)) relay.in.push_back({2, receiver, t.block});
       }
-      world_.put(k, receiver, words);
+      group_.send(k, receiver, words);
     });
   }
 
   // Stage 0: to the gateway, one of this rank's own targets on that node; stage 1: from there to
-  // the others. A letter {gateway, target, blocks} to both tells them what goes by whom to whom.
+  // the others. A message {gateway, target, blocks} to both tells them what goes by whom to whom.
   std::vector<Relay> two_steps() {
     std::vector<Relay> relays = on_node();
     for (std::size_t k = 0; k < members_.size(); ++k)
@@ -211,18 +211,18 @@ class Planner {
           const std::int32_t target = same_target.front().peer;
           std::vector<Word> words{gateway, target};
           for (const Transfer& t : same_target) append(words, t.block);
-          world_.put(k, target, words);
-          if (target != gateway) world_.put(k, gateway, words);
+          group_.send(k, target, words);
+          if (target != gateway) group_.send(k, gateway, words);
         });
       });
-    world_.exchange();
-    for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k)) {
-        const auto gateway = static_cast<std::int32_t>(letter.words[0]),
-                   target = static_cast<std::int32_t>(letter.words[1]);
-        for_each_block(letter, 2, [&](BlockId block) {
+    group_.exchange();
+    for (std::size_t k : group_.receivers())
+      for (const GroupMessage& message : group_.inbox(k)) {
+        const auto gateway = static_cast<std::int32_t>(message.words[0]),
+                   target = static_cast<std::int32_t>(message.words[1]);
+        for_each_block(message, 2, [&](BlockId block) {
           if (gateway != here(k)) return relays[k].in.push_back({1, gateway, block});
-          relays[k].in.push_back({0, letter.from, block});
+          relays[k].in.push_back({0, message.from, block});
           if (target != gateway) relays[k].out.push_back({1, target, block});
         });
       }
@@ -281,12 +281,12 @@ class Planner {
       found |= std::any_of(relays[k].out.begin(), relays[k].out.end(), [&](const Hop& hop) {
         return hop.stage == 1 && hop.block.origin != here(k);
       });
-    return world_.max(found) != 0;
+    return group_.max(found) != 0;
   }
 
-  std::int32_t here(std::size_t k) const { return world_.here()[k]; }
+  std::int32_t here(std::size_t k) const { return group_.here()[k]; }
 
-  World& world_;
+  RankGroup& group_;
   std::vector<Member> members_;
   std::vector<Crossings> crossings_;
 };
@@ -308,9 +308,9 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  return Planner(world, vertices, facts, task).variants(vertices, task);
+  return Planner(group, vertices, facts, task).variants(vertices, task);
 }
 
 }  // namespace

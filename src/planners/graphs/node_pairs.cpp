@@ -50,26 +50,27 @@ struct Leader {
   std::map<std::int32_t, Crossing> pairs;                        // by other node
 };
 
-void claim(World& world, std::span<const Vertex> vertices, std::span<const Crossings> crossings) {
+void claim(RankGroup& group, std::span<const Vertex> vertices,
+           std::span<const Crossings> crossings) {
   std::vector<Word> words;
   for (std::size_t k = 0; k < crossings.size(); ++k) {
     words.clear();
     for (const Crossing& c : crossings[k])
       words.insert(words.end(), {c.node, c.blocks_out, c.blocks_in});
-    if (!words.empty()) world.put(k, vertices[k].node, words);
+    if (!words.empty()) group.send(k, vertices[k].node, words);
   }
 }
 
-Leader lead(std::span<const Letter> mail, std::size_t node_ranks) {
+Leader lead(std::span<const GroupMessage> inbox, std::size_t node_ranks) {
   Leader leader;
   std::vector<Claim> out, in;
-  for (const Letter& letter : mail)
-    for (std::size_t w = 0; w < letter.words.size(); w += 3) {
-      const auto node = static_cast<std::int32_t>(letter.words[w]);
-      leader.claimants.emplace_back(letter.from, node);
+  for (const GroupMessage& message : inbox)
+    for (std::size_t w = 0; w < message.words.size(); w += 3) {
+      const auto node = static_cast<std::int32_t>(message.words[w]);
+      leader.claimants.emplace_back(message.from, node);
       leader.pairs.try_emplace(node, Crossing{node});
-      if (letter.words[w + 1] > 0) out.push_back({node, letter.from, letter.words[w + 1]});
-      if (letter.words[w + 2] > 0) in.push_back({node, letter.from, letter.words[w + 2]});
+      if (message.words[w + 1] > 0) out.push_back({node, message.from, message.words[w + 1]});
+      if (message.words[w + 2] > 0) in.push_back({node, message.from, message.words[w + 2]});
     }
   // From both ends, so that the few that stand for a node in little traffic are not the same for
   // both directions.
@@ -80,7 +81,7 @@ Leader lead(std::span<const Letter> mail, std::size_t node_ranks) {
   return leader;
 }
 
-void tell_ranks(World& world, std::size_t k, const Leader& leader) {
+void tell_ranks(RankGroup& group, std::size_t k, const Leader& leader) {
   std::vector<Word> words;
   for (auto next = leader.claimants.begin(); next != leader.claimants.end();) {
     const std::int32_t rank = next->first;
@@ -89,36 +90,36 @@ void tell_ranks(World& world, std::size_t k, const Leader& leader) {
       words.insert(words.end(),
                    {pair.sender_here, pair.receiver_there, pair.sender_there, pair.receiver_here});
     }
-    world.put(k, rank, words);
+    group.send(k, rank, words);
   }
 }
 
 }  // namespace
 
-void appoint_for_nodes(World& world, std::span<const Vertex> vertices,
+void appoint_for_nodes(RankGroup& group, std::span<const Vertex> vertices,
                        std::span<Crossings> crossings) {
-  claim(world, vertices, crossings);
-  world.exchange();
+  claim(group, vertices, crossings);
+  group.exchange();
   std::vector<std::pair<std::size_t, Leader>> leaders;
-  for (std::size_t k : world.receivers())
-    leaders.emplace_back(k, lead(world.mail(k), vertices[k].node_ranks.size()));
+  for (std::size_t k : group.receivers())
+    leaders.emplace_back(k, lead(group.inbox(k), vertices[k].node_ranks.size()));
 
   for (const auto& [k, leader] : leaders)
     for (const auto& [node, pair] : leader.pairs)
-      world.put(k, node, {pair.sender_here, pair.receiver_here});
-  world.exchange();
+      group.send(k, node, {pair.sender_here, pair.receiver_here});
+  group.exchange();
   for (auto& [k, leader] : leaders)
-    for (const Letter& letter : world.mail(k)) {
-      Crossing& pair = leader.pairs.at(letter.from);
-      pair.sender_there = static_cast<std::int32_t>(letter.words[0]);
-      pair.receiver_there = static_cast<std::int32_t>(letter.words[1]);
+    for (const GroupMessage& message : group.inbox(k)) {
+      Crossing& pair = leader.pairs.at(message.from);
+      pair.sender_there = static_cast<std::int32_t>(message.words[0]);
+      pair.receiver_there = static_cast<std::int32_t>(message.words[1]);
     }
 
-  for (const auto& [k, leader] : leaders) tell_ranks(world, k, leader);
-  world.exchange();
-  for (std::size_t k : world.receivers()) {
+  for (const auto& [k, leader] : leaders) tell_ranks(group, k, leader);
+  group.exchange();
+  for (std::size_t k : group.receivers()) {
     // in the order of this rank's crossings
-    const std::span<const Word> words = world.mail(k).front().words;
+    const std::span<const Word> words = group.inbox(k).front().words;
     for (std::size_t c = 0; c < crossings[k].size(); ++c) {
       const auto rank = [&](std::size_t w) { return static_cast<std::int32_t>(words[4 * c + w]); };
       Crossing& crossing = crossings[k][c];

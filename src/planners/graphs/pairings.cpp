@@ -30,13 +30,13 @@ void Pairings::Partner::turn_to_others() {
       friends.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(friends.size(), 4)));
 }
 
-Pairings::Pairings(World& world, Work work, const std::vector<Ranks>& targets,
+Pairings::Pairings(RankGroup& group, Work work, const std::vector<Ranks>& targets,
                    std::span<const Word> fixed)
-    : world_(world), work_(work) {
-  std::vector<Ranks> friends = find_friends(world, targets, most_friends);
+    : group_(group), work_(work) {
+  std::vector<Ranks> friends = find_friends(group, targets, most_friends);
   for (std::size_t k = 0; k < targets.size(); ++k)
     partners_.push_back(
-        {SendSet(world.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
+        {SendSet(group.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
 }
 
 bool Pairings::run() {
@@ -45,14 +45,14 @@ bool Pairings::run() {
     Word most = 0;
     for (const Partner& p : partners_)
       if (p.looks()) most = std::max(most, p.sending.load());
-    most = world_.max(most);
+    most = group_.max(most);
     if (most == 0) break;
     propose(most * busy / 4);
     accept();
     shared = agree() || shared;
     hear();
   }
-  return world_.max(Word{shared}) != 0;
+  return group_.max(Word{shared}) != 0;
 }
 
 void Pairings::propose(Word least) {
@@ -61,24 +61,24 @@ void Pairings::propose(Word least) {
     p.asked = p.accepted = nobody;
     if (!p.looks() || p.sending.load() < least) continue;
     p.asked = p.friends.front();
-    world_.put(k, p.asked, {p.sending.load()});
+    group_.send(k, p.asked, {p.sending.load()});
   }
-  world_.exchange();
+  group_.exchange();
 }
 
 // Everyone accepts the busiest that asks it, with all that it sends, unless it is busier and asks
 // itself. So the busiest of all is always accepted.
 void Pairings::accept() {
-  for (std::size_t k : world_.receivers()) {
+  for (std::size_t k : group_.receivers()) {
     Partner& p = partners_[k];
     std::pair<Word, std::int32_t> best{-1, 0};
-    if (p.asked != nobody) best = {p.sending.load(), -world_.here()[k]};
-    for (const Letter& letter : world_.mail(k))
-      if (const std::pair<Word, std::int32_t> one{letter.words[0], -letter.from}; one > best)
-        best = one, p.accepted = letter.from;
-    if (p.accepted != nobody) world_.put(k, p.accepted, p.sending.words());
+    if (p.asked != nobody) best = {p.sending.load(), -group_.here()[k]};
+    for (const GroupMessage& message : group_.inbox(k))
+      if (const std::pair<Word, std::int32_t> one{message.words[0], -message.from}; one > best)
+        best = one, p.accepted = message.from;
+    if (p.accepted != nobody) group_.send(k, p.accepted, p.sending.words());
   }
-  world_.exchange();
+  group_.exchange();
 }
 
 // Who asked and was accepted works out the pairing, for both; not who has accepted another one,
@@ -88,19 +88,19 @@ bool Pairings::agree() {
   for (std::size_t k = 0; k < partners_.size(); ++k) {
     Partner& p = partners_[k];
     if (p.asked == nobody || p.accepted != nobody) continue;
-    if (const std::span<const Letter> mail = world_.mail(k); mail.empty())
+    if (const std::span<const GroupMessage> inbox = group_.inbox(k); inbox.empty())
       p.turn_to_others();
     else
-      shared = pair(k, mail.front()) || shared;
+      shared = pair(k, inbox.front()) || shared;
   }
-  world_.exchange();
+  group_.exchange();
   return shared;
 }
 
-bool Pairings::pair(std::size_t k, const Letter& letter) {
+bool Pairings::pair(std::size_t k, const GroupMessage& message) {
   Partner& p = partners_[k];
-  const Agreement agreement = share(p.sending, SendSet(letter.from, letter.words, work_));
-  p.forget(letter.from);
+  const Agreement agreement = share(p.sending, SendSet(message.from, message.words, work_));
+  p.forget(message.from);
   std::vector<Word> words;
   p.failures = agreement.helps ? 0 : p.failures + 1;
   if (agreement.helps) {
@@ -110,21 +110,22 @@ bool Pairings::pair(std::size_t k, const Letter& letter) {
       for (const SendSet::DelegatedBlocks& delegation : *delegations)
         words.insert(words.end(), {delegation.target, delegation.to, delegation.more});
   }
-  world_.put(k, letter.from, words);
+  group_.send(k, message.from, words);
   return agreement.helps;
 }
 
 void Pairings::hear() {
-  for (std::size_t k : world_.receivers()) {
-    const Letter& letter = world_.mail(k).front();
+  for (std::size_t k : group_.receivers()) {
+    const GroupMessage& message = group_.inbox(k).front();
     Partner& p = partners_[k];
-    p.forget(letter.from);
-    if (letter.words.empty()) continue;
+    p.forget(message.from);
+    if (message.words.empty()) continue;
     std::vector<SendSet::DelegatedBlocks> delegations;
-    for (std::size_t w = 1; w < letter.words.size(); w += 3)
-      delegations.push_back({static_cast<std::int32_t>(letter.words[w]),
-                             static_cast<std::int32_t>(letter.words[w + 1]), letter.words[w + 2]});
-    const auto most = delegations.begin() + letter.words[0];
+    for (std::size_t w = 1; w < message.words.size(); w += 3)
+      delegations.push_back({static_cast<std::int32_t>(message.words[w]),
+                             static_cast<std::int32_t>(message.words[w + 1]),
+                             message.words[w + 2]});
+    const auto most = delegations.begin() + message.words[0];
     apply(p.sending, {most, delegations.end()}, {delegations.begin(), most});
   }
 }

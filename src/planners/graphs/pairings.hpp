@@ -16,7 +16,8 @@ class Pairings {
  public:
   // targets: to whom each rank here has to send, ascending, without itself. fixed: its work
   // besides. Collective.
-  Pairings(World& world, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed);
+  Pairings(RankGroup& group, Work work, const std::vector<Ranks>& targets,
+           std::span<const Word> fixed);
 
   // Whether anybody shares. Collective.
   bool run();
@@ -38,10 +39,10 @@ class Pairings {
   void propose(Word least);
   void accept();
   bool agree();
-  bool pair(std::size_t k, const Letter& letter);
+  bool pair(std::size_t k, const GroupMessage& message);
   void hear();
 
-  World& world_;
+  RankGroup& group_;
   Work work_;
   std::vector<Partner> partners_;
 };

@@ -82,22 +82,22 @@ class OneOfEach {
   std::vector<std::int32_t> seen_, needed_;
 };
 
-// A letter to a root: its number, then target, origin's block. To the root's ranks: its number,
+// A message to a root: its number, then target, origin's block. To the root's ranks: its number,
 // then stage, peer, origin, block, first what leaves, a -1, then what comes.
 class PlanningRoots {
  public:
-  PlanningRoots(World& world, Collective collective, std::span<const RootPlanner> planners)
-      : world_(world),
+  PlanningRoots(RankGroup& group, Collective collective, std::span<const RootPlanner> planners)
+      : group_(group),
         collective_(collective),
         planners_(planners),
-        relays_(planners.size(), std::vector<Relay>(world.here().size())) {}
+        relays_(planners.size(), std::vector<Relay>(group.here().size())) {}
 
   std::vector<std::vector<Relay>> run(const std::vector<Relay>& direct) {
     ask(direct);
     std::vector<std::vector<Sent>> patterns(planners_.size());  // of roots that are here
-    for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k))
-        read(letter, patterns[static_cast<std::size_t>(letter.words[0])]);
+    for (std::size_t k : group_.receivers())
+      for (const GroupMessage& message : group_.inbox(k))
+        read(message, patterns[static_cast<std::size_t>(message.words[0])]);
     bool failed = false;
     try {
       for (std::size_t j = 0; j < planners_.size(); ++j)
@@ -105,19 +105,19 @@ class PlanningRoots {
     } catch (const std::exception&) {
       failed = true;
     }
-    failed = world_.max(Word{failed}) != 0;
-    world_.exchange();  // also then, so that no letter is left for the next planner
+    failed = group_.max(Word{failed}) != 0;
+    group_.exchange();  // also then, so that no message is left for the next planner
     if (failed)
       fail(Errc::internal,
            "a rank could not plan the whole pattern for all; it may be out of memory");
-    for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k)) hear(k, letter.words);
+    for (std::size_t k : group_.receivers())
+      for (const GroupMessage& message : group_.inbox(k)) hear(k, message.words);
     return std::move(relays_);
   }
 
  private:
   std::int32_t root(std::size_t j) const {
-    return static_cast<std::int32_t>(static_cast<std::int64_t>(j) * world_.ranks() /
+    return static_cast<std::int32_t>(static_cast<std::int64_t>(j) * group_.ranks() /
                                      static_cast<std::int64_t>(planners_.size()));
   }
 
@@ -128,40 +128,40 @@ class PlanningRoots {
         words.insert(words.end(), {hop.peer, Word{hop.block.block}});
       if (words.size() == 1) continue;
       for (std::size_t j = 0; j < planners_.size(); ++j)
-        words[0] = static_cast<Word>(j), world_.put(k, root(j), words);
+        words[0] = static_cast<Word>(j), group_.send(k, root(j), words);
     }
-    world_.exchange();
+    group_.exchange();
   }
 
-  static void read(const Letter& letter, std::vector<Sent>& pattern) {
-    for (std::size_t w = 1; w < letter.words.size(); w += 2)
-      pattern.push_back({letter.from,
-                         static_cast<std::int32_t>(letter.words[w]),
-                         {letter.from, static_cast<std::uint32_t>(letter.words[w + 1])}});
+  static void read(const GroupMessage& message, std::vector<Sent>& pattern) {
+    for (std::size_t w = 1; w < message.words.size(); w += 2)
+      pattern.push_back({message.from,
+                         static_cast<std::int32_t>(message.words[w]),
+                         {message.from, static_cast<std::uint32_t>(message.words[w + 1])}});
   }
 
   void answer(std::size_t j, std::vector<Sent> sent) {
     std::sort(sent.begin(), sent.end());
-    const CommunicationMatrix matrix = matrix_of(world_.ranks(), sent);
+    const CommunicationMatrix matrix = matrix_of(group_.ranks(), sent);
     std::vector<Step> steps = steps_of(planners_[j].plan(matrix), matrix, sent);
     if (collective_ == Collective::allgather)
-      steps = OneOfEach(world_.ranks(), sent).keep(std::move(steps));
-    std::vector<std::vector<Word>> out(static_cast<std::size_t>(world_.ranks())), in(out.size());
+      steps = OneOfEach(group_.ranks(), sent).keep(std::move(steps));
+    std::vector<std::vector<Word>> out(static_cast<std::size_t>(group_.ranks())), in(out.size());
     for (const Step& s : steps) {
       out[s.from].insert(out[s.from].end(), {s.stage, s.to, s.block.origin, Word{s.block.block}});
       in[s.to].insert(in[s.to].end(), {s.stage, s.from, s.block.origin, Word{s.block.block}});
     }
     const std::int32_t here = root(j);
     const auto k = static_cast<std::size_t>(
-        std::lower_bound(world_.here().begin(), world_.here().end(), here) - world_.here().begin());
+        std::lower_bound(group_.here().begin(), group_.here().end(), here) - group_.here().begin());
     std::vector<Word> words;
-    for (std::int32_t r = 0; r < world_.ranks(); ++r) {
+    for (std::int32_t r = 0; r < group_.ranks(); ++r) {
       if (out[r].empty() && in[r].empty()) continue;
       words.assign(1, static_cast<Word>(j));
       words.insert(words.end(), out[r].begin(), out[r].end());
       words.push_back(-1);
       words.insert(words.end(), in[r].begin(), in[r].end());
-      world_.put(k, r, words);
+      group_.send(k, r, words);
     }
   }
 
@@ -180,10 +180,10 @@ class PlanningRoots {
            {static_cast<std::int32_t>(words[w + 2]), static_cast<std::uint32_t>(words[w + 3])}});
       w += 4;
     }
-    stagger(world_.here()[k], relay.out);
+    stagger(group_.here()[k], relay.out);
   }
 
-  World& world_;
+  RankGroup& group_;
   Collective collective_;
   std::span<const RootPlanner> planners_;
   std::vector<std::vector<Relay>> relays_;  // per planner and rank here
@@ -195,11 +195,11 @@ bool fits_a_root(const GraphFacts& facts) {
   return facts.edges <= most_root_blocks && facts.ranks <= most_root_ranks;
 }
 
-std::vector<std::vector<Relay>> plan_at_roots(World& world, std::span<const Vertex> vertices,
+std::vector<std::vector<Relay>> plan_at_roots(RankGroup& group, std::span<const Vertex> vertices,
                                               const GraphFacts& facts, const GraphTask& task,
                                               std::span<const RootPlanner> planners) {
-  return PlanningRoots(world, task.collective, planners)
-      .run(graph_linear.variants(world, vertices, facts, task).front().relays());
+  return PlanningRoots(group, task.collective, planners)
+      .run(graph_linear.variants(group, vertices, facts, task).front().relays());
 }
 
 }  // namespace tonari

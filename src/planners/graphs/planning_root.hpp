@@ -1,5 +1,5 @@
 // Planners that see the whole pattern (src/planners/patterns), for patterns that fit one rank's
-// memory: this rank, the root, gets by letter what everybody has to send, plans, and tells every
+// memory: this rank, the root, gets by message what everybody has to send, plans, and tells every
 // rank its hops. Where several plan, each has a root of its own, so that they plan at the same
 // time.
 //
@@ -25,7 +25,7 @@ struct RootPlanner {
 
 // The relays of the ranks here, per planner. Throws Errc::internal on all ranks if a root fails.
 // Collective.
-std::vector<std::vector<Relay>> plan_at_roots(World& world, std::span<const Vertex> vertices,
+std::vector<std::vector<Relay>> plan_at_roots(RankGroup& group, std::span<const Vertex> vertices,
                                               const GraphFacts& facts, const GraphTask& task,
                                               std::span<const RootPlanner> planners);
 

@@ -1,4 +1,4 @@
-// Alternating paths (Kempe chains), walked by letters. König's proof: edge u-v has no color, a is
+// Alternating paths (Kempe chains), walked by messages. König's proof: edge u-v has no color, a is
 // free at u, b is free at v. If a is free at v too, done. Else v takes a away from its edge to w,
 // which gets b if b is free at w, else w takes b away from its edge to x, and so on:
 //
@@ -23,8 +23,8 @@ namespace {
 
 class Recoloring {
  public:
-  Recoloring(World& world, EdgeColors& edges, Color palette)
-      : world_(world),
+  Recoloring(RankGroup& group, EdgeColors& edges, Color palette)
+      : group_(group),
         edges_(edges),
         palette_(palette),
         sender_tokens_(edges.senders.size()),
@@ -34,14 +34,14 @@ class Recoloring {
         if (edges.senders[k].colors[e] == uncolored)
           sender_tokens_[k].push_back(
               {e, uncolored, uncolored,
-               static_cast<Word>(Hash().word(world.here()[k]).word(e).value() >> 1)});
+               static_cast<Word>(Hash().word(group.here()[k]).word(e).value() >> 1)});
   }
 
   bool run(int patience) {
     bool sender = true;
     for (std::size_t k = 0; k < sender_tokens_.size(); ++k) propose(k, sender);
     for (;;) {
-      const Word left = world_.sum(tokens());
+      const Word left = group_.sum(tokens());
       if (left == 0) return true;
       if (step_ >= patience || hopeless(left)) break;
       for (int i = 0; i < exchanges_per_check; ++i) {
@@ -67,7 +67,7 @@ class Recoloring {
     Color wish, back;
     Word walk;  // keeps its number from edge to edge
   };
-  // Letters: {color}: the edge that you offered colors for has got this one. {lost}: our edge has
+  // Messages: {color}: the edge that you offered colors for has got this one. {lost}: our edge has
   // lost its color. Longer ones are offers: {wish, back, walk, the chunks of a ColorSet}.
   static constexpr Word lost = -1;
 
@@ -90,43 +90,43 @@ class Recoloring {
     return step_ > first_rest && left > many && 2 * left > before;
   }
 
-  // All letters of a step go from one side to the other, whose turn is next.
+  // All messages of a step go from one side to the other, whose turn is next.
   void take_turn(bool sender, bool decides) {
-    world_.exchange();
+    group_.exchange();
     ++step_;
-    for (std::size_t k : world_.receivers()) {
-      for (const Letter& letter : world_.mail(k))
-        if (letter.words.size() == 1) hear(k, sender, letter);
+    for (std::size_t k : group_.receivers()) {
+      for (const GroupMessage& message : group_.inbox(k))
+        if (message.words.size() == 1) hear(k, sender, message);
       fresh_.clear();
-      for (const Letter& letter : world_.mail(k))
-        if (decides && letter.words.size() > 1) decide(k, sender, letter);
+      for (const GroupMessage& message : group_.inbox(k))
+        if (decides && message.words.size() > 1) decide(k, sender, message);
     }
     for (std::size_t k = 0; decides && k < sender_tokens_.size(); ++k) propose(k, sender);
   }
 
-  void hear(std::size_t k, bool sender, const Letter& letter) {
+  void hear(std::size_t k, bool sender, const GroupMessage& message) {
     Side& side = sides(sender)[k];
-    const std::size_t e = side.edge(letter.from);
-    if (letter.words[0] == lost) {
+    const std::size_t e = side.edge(message.from);
+    if (message.words[0] == lost) {
       side.uncolor(e);
     } else {
-      side.color(e, static_cast<Color>(letter.words[0]));
+      side.color(e, static_cast<Color>(message.words[0]));
       std::erase_if(tokens(sender, k), [&](const Token& token) { return token.edge == e; });
     }
   }
 
-  void decide(std::size_t k, bool sender, const Letter& letter) {
+  void decide(std::size_t k, bool sender, const GroupMessage& message) {
     Side& side = sides(sender)[k];
-    const std::size_t e = side.edge(letter.from);
-    Color c = static_cast<Color>(letter.words[0]);
-    const ColorSet offers(letter.words.subspan(3));
+    const std::size_t e = side.edge(message.from);
+    Color c = static_cast<Color>(message.words[0]);
+    const ColorSet offers(message.words.subspan(3));
     const bool free = offers.any(
         [&](Color offered) { return !side.used.contains(offered) && (c = offered, true); });
-    if (!free && !take_away(k, sender, c, static_cast<Color>(letter.words[1]), letter.words[2]))
+    if (!free && !take_away(k, sender, c, static_cast<Color>(message.words[1]), message.words[2]))
       return;
     side.color(e, c);
     fresh_.push_back(c);
-    world_.put(k, letter.from, {c});
+    group_.send(k, message.from, {c});
   }
 
   // The edge of color c loses it and tries `back` next. Not an edge that has got its color in this
@@ -138,7 +138,7 @@ class Recoloring {
         std::find(side.colors.begin(), side.colors.end(), c) - side.colors.begin();
     side.uncolor(e);
     tokens(sender, k).push_back({static_cast<std::uint32_t>(e), back, c, walk});
-    world_.put(k, side.peers[e], {lost});
+    group_.send(k, side.peers[e], {lost});
     return true;
   }
 
@@ -150,7 +150,7 @@ class Recoloring {
     const Side& side = sides(sender)[k];
     FreeColors free{
         side.used, palette_,
-        static_cast<Color>(Hash().word(world_.here()[k]).word(step_).value() % palette_)};
+        static_cast<Color>(Hash().word(group_.here()[k]).word(step_).value() % palette_)};
     grant_wishes(tokens, free);
     const auto without = std::count(side.colors.begin(), side.colors.end(), uncolored);
     std::size_t left = palette_ - side.peers.size() + without - tokens.size();
@@ -195,10 +195,10 @@ class Recoloring {
   void put_offer(std::size_t k, std::int32_t to, const Token& token, const ColorSet& offered) {
     words_.assign({token.wish, token.back, token.walk});
     words_.insert(words_.end(), offered.words().begin(), offered.words().end());
-    world_.put(k, to, words_);
+    group_.send(k, to, words_);
   }
 
-  World& world_;
+  RankGroup& group_;
   EdgeColors& edges_;
   Color palette_;
   std::vector<std::vector<Token>> sender_tokens_, receiver_tokens_;
@@ -210,8 +210,8 @@ class Recoloring {
 
 }  // namespace
 
-bool recolor(World& world, EdgeColors& edges, Color palette, int patience) {
-  return Recoloring(world, edges, palette).run(patience);
+bool recolor(RankGroup& group, EdgeColors& edges, Color palette, int patience) {
+  return Recoloring(group, edges, palette).run(patience);
 }
 
 }  // namespace tonari

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 

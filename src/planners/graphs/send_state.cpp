@@ -6,7 +6,7 @@
 namespace tonari {
 namespace {
 
-// of a letter: receiver, origin, block, the stage in which it will arrive
+// of a message: receiver, origin, block, the stage in which it will arrive
 constexpr std::size_t words_per_parcel = 4;
 
 void sort_unique(std::vector<std::int32_t>& ranks) {
@@ -130,7 +130,7 @@ std::vector<Word> SendState::give(std::int32_t helper, const Movable& movable, W
   if (std::find(bundles_.begin(), bundles_.end(), bundle) == bundles_.end())
     bundles_.push_back(bundle);
 
-  std::vector<Word> letter;
+  std::vector<Word> message;
   for (std::size_t r = runs.size(); r-- > 0;)  // what the helper wants itself goes first
     for (std::size_t i = runs[r].begin; i < runs[r].end; ++i) {
       Parcel& p = parcels_[i];
@@ -138,21 +138,21 @@ std::vector<Word> SendState::give(std::int32_t helper, const Movable& movable, W
       const std::int32_t arrives = there ? there->stage : bundle.stage;
       if (!there) given_.push_back({bundle.stage, helper, p.block});
       if (r < given_away)
-        letter.insert(letter.end(),
-                      {p.peer, p.block.origin, static_cast<Word>(p.block.block), arrives});
+        message.insert(message.end(),
+                       {p.peer, p.block.origin, static_cast<Word>(p.block.block), arrives});
       p.peer = -1;
     }
   std::erase_if(parcels_, [](const Parcel& p) { return p.peer < 0; });
   leaves_ -= static_cast<Word>(runs.size());
-  return letter;
+  return message;
 }
 
-void SendState::take(std::span<const Word> letter) {
-  for (; !letter.empty(); letter = letter.subspan(words_per_parcel)) {
-    const auto peer = static_cast<std::int32_t>(letter[0]),
-               origin = static_cast<std::int32_t>(letter[1]),
-               arrives = static_cast<std::int32_t>(letter[3]);
-    parcels_.push_back({peer, {origin, static_cast<std::uint32_t>(letter[2])}, arrives});
+void SendState::take(std::span<const Word> message) {
+  for (; !message.empty(); message = message.subspan(words_per_parcel)) {
+    const auto peer = static_cast<std::int32_t>(message[0]),
+               origin = static_cast<std::int32_t>(message[1]),
+               arrives = static_cast<std::int32_t>(message[3]);
+    parcels_.push_back({peer, {origin, static_cast<std::uint32_t>(message[2])}, arrives});
     depth_ = std::max(depth_, arrives + 1);
     if (!alltoall_) taken_.push_back(origin);
   }

@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "planners/graphs/rank_group.hpp"
 #include "planners/graphs/relay.hpp"
-#include "planners/graphs/world.hpp"
 
 namespace tonari {
 
@@ -56,9 +56,9 @@ class SendState {
   };
   Relation relation(std::int32_t helper, const Movable& movable) const;
 
-  // Gives the last x movable leaves to the helper; returns the letter for it.
+  // Gives the last x movable leaves to the helper; returns the message for it.
   std::vector<Word> give(std::int32_t helper, const Movable& movable, Word x);
-  void take(std::span<const Word> letter);
+  void take(std::span<const Word> message);
 
   // Every rank that gets a message, and the hops of this rank: bundles first, the earliest first,
   // because what is given first is the largest part of a tree; then the leaves, in the order of the

@@ -26,10 +26,10 @@ Work all_work(const GraphTask& task) {
   return {1000, 1000, static_cast<Word>(1000 * std::min(passed / message_time(task), 1000.0))};
 }
 
-SharedRelays::SharedRelays(World& world, std::span<const Vertex> vertices, const GraphFacts& facts,
-                           const GraphTask& task)
-    : world_(&world) {
-  const std::vector<GraphVariant> direct = graph_linear.variants(world, vertices, facts, task);
+SharedRelays::SharedRelays(RankGroup& group, std::span<const Vertex> vertices,
+                           const GraphFacts& facts, const GraphTask& task)
+    : group_(&group) {
+  const std::vector<GraphVariant> direct = graph_linear.variants(group, vertices, facts, task);
   for (const Relay& relay : direct.front().relays()) {
     Member& m = members_.emplace_back();
     for (const Hop& hop : relay.out) m.items.push_back({hop.peer, hop.block});
@@ -39,7 +39,7 @@ SharedRelays::SharedRelays(World& world, std::span<const Vertex> vertices, const
 
 bool SharedRelays::senders_share(Work work) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
-  Pairings sharing(*world_, work, targets, fixed_work(work, sources));
+  Pairings sharing(*group_, work, targets, fixed_work(work, sources));
   if (!sharing.run()) return false;
   give_away([&](std::size_t k) -> SendSet& { return sharing.sending(k); });
   return true;
@@ -47,7 +47,7 @@ bool SharedRelays::senders_share(Work work) {
 
 bool SharedRelays::messages_move(Work work, int steps) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
-  SecondPhase moving(*world_, work, targets, fixed_work(work, sources));
+  SecondPhase moving(*group_, work, targets, fixed_work(work, sources));
   if (!moving.run(steps)) return false;
   give_away([&](std::size_t k) -> SendSet& { return moving.sending(k); });
   return true;
@@ -65,18 +65,18 @@ void SharedRelays::give_away(const std::function<SendSet&(std::size_t)>& sending
 // source to a helper gets its blocks from the helper, last.
 bool SharedRelays::receivers_share(Work work) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
-  Pairings sharing(*world_, work, sources, fixed_work(work, targets));
+  Pairings sharing(*group_, work, sources, fixed_work(work, targets));
   if (!sharing.run()) return false;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     SendSet& receiving = sharing.sending(k);
     for (const SendSet::DelegatedBlocks& delegation : receiving.delegated_blocks())
-      world_->put(k, delegation.target, {delegation.to});
-    for (std::int32_t helper : receiving.helpers()) world_->put(k, helper, {helper});
+      group_->send(k, delegation.target, {delegation.to});
+    for (std::int32_t helper : receiving.helpers()) group_->send(k, helper, {helper});
   }
-  world_->exchange();
+  group_->exchange();
   std::vector<Shipments> shipments(members_.size());
   for (std::size_t k = 0; k < members_.size(); ++k)
-    shipments[k] = take_orders(members_[k], world_->mail(k), here(k));
+    shipments[k] = take_orders(members_[k], group_->inbox(k), here(k));
   ship(std::move(shipments));
   ++stage_;
   return true;
@@ -102,11 +102,11 @@ std::vector<Ranks> SharedRelays::all_targets() const {
 
 std::vector<Ranks> SharedRelays::all_sources(const std::vector<Ranks>& targets) {
   for (std::size_t k = 0; k < targets.size(); ++k)
-    for (std::int32_t target : targets[k]) world_->put(k, target, {});
-  world_->exchange();
+    for (std::int32_t target : targets[k]) group_->send(k, target, {});
+  group_->exchange();
   std::vector<Ranks> sources(targets.size());
-  for (std::size_t k : world_->receivers())
-    for (const Letter& letter : world_->mail(k)) sources[k].push_back(letter.from);
+  for (std::size_t k : group_->receivers())
+    for (const GroupMessage& message : group_->inbox(k)) sources[k].push_back(message.from);
   return sources;
 }
 
@@ -146,14 +146,14 @@ SharedRelays::Shipments SharedRelays::take_delegated(Member& m, SendSet& sending
 
 // What does not leave last: all but what this rank, as a helper, has for those that it helps.
 // Targets say by way of whom they want it.
-SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const Letter> orders,
+SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const GroupMessage> orders,
                                                   std::int32_t self) {
   Shipments shipments;
   Items kept;
   for (const Item& item : m.items) {
-    const auto order =
-        std::lower_bound(orders.begin(), orders.end(), item.target,
-                         [](const Letter& l, std::int32_t target) { return l.from < target; });
+    const auto order = std::lower_bound(
+        orders.begin(), orders.end(), item.target,
+        [](const GroupMessage& l, std::int32_t target) { return l.from < target; });
     const std::int32_t to = order != orders.end() && order->from == item.target
                                 ? static_cast<std::int32_t>(order->words[0])
                                 : item.target;
@@ -177,24 +177,24 @@ void SharedRelays::ship(std::vector<Shipments> shipments) {
       for (words.clear(); first != shipments[k].end() && first->to == to; ++first)
         words.insert(words.end(),
                      {first->item.target, first->item.block.origin, Word{first->item.block.block}});
-      world_->put(k, to, words);
+      group_->send(k, to, words);
     }
   }
-  world_->exchange();
-  for (std::size_t k : world_->receivers()) {
-    for (const Letter& letter : world_->mail(k)) receive(members_[k], k, letter);
+  group_->exchange();
+  for (std::size_t k : group_->receivers()) {
+    for (const GroupMessage& message : group_->inbox(k)) receive(members_[k], k, message);
     std::sort(members_[k].items.begin(), members_[k].items.end());
   }
-  world_->exchange();
+  group_->exchange();
   for (std::size_t k = 0; k < members_.size(); ++k) leave(members_[k], k, shipments[k]);
 }
 
-void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
+void SharedRelays::receive(Member& m, std::size_t k, const GroupMessage& message) {
   std::vector<BlockId> blocks;
-  for (std::size_t w = 0; w < letter.words.size(); w += 3) {
-    const Item item{static_cast<std::int32_t>(letter.words[w]),
-                    {static_cast<std::int32_t>(letter.words[w + 1]),
-                     static_cast<std::uint32_t>(letter.words[w + 2])}};
+  for (std::size_t w = 0; w < message.words.size(); w += 3) {
+    const Item item{static_cast<std::int32_t>(message.words[w]),
+                    {static_cast<std::int32_t>(message.words[w + 1]),
+                     static_cast<std::uint32_t>(message.words[w + 2])}};
     blocks.push_back(item.block);
     if (item.target != here(k)) m.items.push_back(item);
   }
@@ -209,21 +209,21 @@ void SharedRelays::receive(Member& m, std::size_t k, const Letter& letter) {
       refused.insert(refused.end(), {block.origin, Word{block.block}});
     } else {
       m.held.push_back(block);
-      m.relay.in.push_back({stage_, letter.from, block});
+      m.relay.in.push_back({stage_, message.from, block});
     }
   m.received += m.held.size() > before;
   std::inplace_merge(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before),
                      m.held.end());
-  if (!refused.empty()) world_->put(k, letter.from, refused);
+  if (!refused.empty()) group_->send(k, message.from, refused);
 }
 
 void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) const {
   std::vector<std::pair<std::int32_t, BlockId>> refused;
-  for (const Letter& letter : world_->mail(k))
-    for (std::size_t w = 0; w < letter.words.size(); w += 2)
-      refused.push_back({letter.from,
-                         {static_cast<std::int32_t>(letter.words[w]),
-                          static_cast<std::uint32_t>(letter.words[w + 1])}});
+  for (const GroupMessage& message : group_->inbox(k))
+    for (std::size_t w = 0; w < message.words.size(); w += 2)
+      refused.push_back({message.from,
+                         {static_cast<std::int32_t>(message.words[w]),
+                          static_cast<std::uint32_t>(message.words[w + 1])}});
   std::sort(refused.begin(), refused.end());
   std::vector<Hop> hops;
   for (const Shipment& s : shipments)

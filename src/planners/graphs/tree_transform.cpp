@@ -145,13 +145,13 @@ struct Offer {
 
 class Transformation {
  public:
-  Transformation(World& world, std::span<const Vertex> vertices, Collective collective,
+  Transformation(RankGroup& group, std::span<const Vertex> vertices, Collective collective,
                  Share& share)
-      : world_(world),
+      : group_(group),
         share_(share),
         alltoall_(collective == Collective::alltoall),
-        high_(world, pairs(world)),
-        low_(world, pairs(world)),
+        high_(group, pairs(group)),
+        low_(group, pairs(group)),
         seekers_(vertices.size(), nobody),
         failures_(vertices.size(), 0),
         asked_(vertices.size(), 0) {
@@ -161,7 +161,7 @@ class Transformation {
 
   std::vector<Relay> run() {
     for (;;) {
-      found_ = find(world_, high_, low_);
+      found_ = find(group_, high_, low_);
       for (DistributedTopK::Entry& entry : found_.low) entry.value = -entry.value;
       if (found_.high.empty() || found_.low.empty() ||
           !share_.promising(found_.high[0].value, found_.low[0].value))
@@ -174,14 +174,14 @@ class Transformation {
  private:
   static constexpr int nobody = -1, patience = 3;
   static constexpr std::size_t most_asked = 32;
-  static std::size_t pairs(const World& world) {
-    return static_cast<std::size_t>(std::clamp(world.ranks() / 16, 1, 64));
+  static std::size_t pairs(const RankGroup& group) {
+    return static_cast<std::size_t>(std::clamp(group.ranks() / 16, 1, 64));
   }
 
   std::optional<std::size_t> index(std::int32_t rank) const {
-    const auto place = std::lower_bound(world_.here().begin(), world_.here().end(), rank);
-    return place != world_.here().end() && *place == rank
-               ? std::optional(static_cast<std::size_t>(place - world_.here().begin()))
+    const auto place = std::lower_bound(group_.here().begin(), group_.here().end(), rank);
+    return place != group_.here().end() && *place == rank
+               ? std::optional(static_cast<std::size_t>(place - group_.here().begin()))
                : std::nullopt;
   }
 
@@ -200,9 +200,9 @@ class Transformation {
     }
     if (share_.asks()) ask();
     for (const auto& [k, movable] : seeking_) seek(k, movable);
-    world_.exchange();
-    for (std::size_t k : world_.receivers()) {
-      for (const Letter& letter : world_.mail(k)) states_[k].take(letter.words);
+    group_.exchange();
+    for (std::size_t k : group_.receivers()) {
+      for (const GroupMessage& message : group_.inbox(k)) states_[k].take(message.words);
       update(k);
     }
     for (const auto& [k, movable] : seeking_) seekers_[k] = nobody;
@@ -215,31 +215,31 @@ class Transformation {
       const Word i = seekers_[k], origin = movable.block.origin;
       const std::vector<std::int32_t> receivers = states_[k].receivers();
       const std::size_t stride = receivers.size() / most_asked + 1,
-                        first = (static_cast<std::size_t>(world_.here()[k]) + asked_[k]++) % stride;
+                        first = (static_cast<std::size_t>(group_.here()[k]) + asked_[k]++) % stride;
       for (std::size_t r = first; r < receivers.size(); r += stride)
-        world_.put(k, receivers[r], {i, origin});
-      if (idlest(i)) world_.put(k, idlest(i)->rank, {i, origin});
+        group_.send(k, receivers[r], {i, origin});
+      if (idlest(i)) group_.send(k, idlest(i)->rank, {i, origin});
     }
-    world_.exchange();
-    for (std::size_t k : world_.receivers()) {
+    group_.exchange();
+    for (std::size_t k : group_.receivers()) {
       const SendState& state = states_[k];
       if (state.gives() || seekers_[k] != nobody) continue;
-      const Letter& chosen = chosen_asker(k);
-      world_.put(k, chosen.from,
-                 {state.messages(), share_.load(state),
-                  !alltoall_ && state.gets(static_cast<std::int32_t>(chosen.words[1]))});
+      const GroupMessage& chosen = chosen_asker(k);
+      group_.send(k, chosen.from,
+                  {state.messages(), share_.load(state),
+                   !alltoall_ && state.gets(static_cast<std::int32_t>(chosen.words[1]))});
     }
-    world_.exchange();
+    group_.exchange();
   }
 
   // Its own p_m, if it is one of the idlest; else askers share those whom they ask evenly.
-  const Letter& chosen_asker(std::size_t k) const {
-    const auto mail = world_.mail(k);
-    const std::int32_t rank = world_.here()[k];
-    const auto own = std::find_if(mail.begin(), mail.end(), [&](const Letter& ask) {
+  const GroupMessage& chosen_asker(std::size_t k) const {
+    const auto inbox = group_.inbox(k);
+    const std::int32_t rank = group_.here()[k];
+    const auto own = std::find_if(inbox.begin(), inbox.end(), [&](const GroupMessage& ask) {
       return idlest(ask.words[0]) && idlest(ask.words[0])->rank == rank;
     });
-    return own != mail.end() ? *own : mail[static_cast<std::size_t>(rank) % mail.size()];
+    return own != inbox.end() ? *own : inbox[static_cast<std::size_t>(rank) % inbox.size()];
   }
 
   const DistributedTopK::Entry* idlest(Word i) const {
@@ -249,8 +249,8 @@ class Transformation {
   std::vector<Offer> offers(std::size_t k) const {
     std::vector<Offer> all;
     if (share_.asks()) {
-      for (const Letter& letter : world_.mail(k))
-        all.push_back({letter.from, letter.words[0], letter.words[1], letter.words[2] != 0});
+      for (const GroupMessage& message : group_.inbox(k))
+        all.push_back({message.from, message.words[0], message.words[1], message.words[2] != 0});
     } else if (const auto* lowest = idlest(seekers_[k])) {
       all.push_back({lowest->rank, lowest->value, lowest->value, false});
     }
@@ -267,7 +267,7 @@ class Transformation {
     bool idle = false;  // whether there was an offer than which there is none better
     for (const Offer& offer : offers(k)) {
       const SendState::Relation to = states_[k].relation(offer.rank, movable);
-      if (offer.rank == world_.here()[k] || (to.new_block && offer.gets)) continue;
+      if (offer.rank == group_.here()[k] || (to.new_block && offer.gets)) continue;
       idle = idle || offer.load <= found_.low[0].value;
       const Word x = amount(states_[k], offer, to), gain = x - to.new_message;
       Move& best = (alltoall_ ? to.new_message : to.new_block) ? stranger : neighbor;
@@ -276,7 +276,7 @@ class Transformation {
     }
     const Move& best = 2 * neighbor.gain >= stranger.gain ? neighbor : stranger;
     if (best.gain > 0)
-      world_.put(k, best.rank, states_[k].give(best.rank, movable, best.x));
+      group_.send(k, best.rank, states_[k].give(best.rank, movable, best.x));
     else if (alone())
       failures_[k] = patience;
     else
@@ -300,15 +300,15 @@ class Transformation {
     for (std::size_t k = 0; k < states_.size(); ++k) {
       all[k].out = states_[k].hops();
       for (const Hop& hop : all[k].out)
-        world_.put(k, hop.peer, {hop.stage, hop.block.origin, static_cast<Word>(hop.block.block)});
+        group_.send(k, hop.peer, {hop.stage, hop.block.origin, static_cast<Word>(hop.block.block)});
     }
-    world_.exchange();
-    for (std::size_t k : world_.receivers())
-      for (const Letter& letter : world_.mail(k))
-        all[k].in.push_back({static_cast<std::int32_t>(letter.words[0]),
-                             letter.from,
-                             {static_cast<std::int32_t>(letter.words[1]),
-                              static_cast<std::uint32_t>(letter.words[2])}});
+    group_.exchange();
+    for (std::size_t k : group_.receivers())
+      for (const GroupMessage& message : group_.inbox(k))
+        all[k].in.push_back({static_cast<std::int32_t>(message.words[0]),
+                             message.from,
+                             {static_cast<std::int32_t>(message.words[1]),
+                              static_cast<std::uint32_t>(message.words[2])}});
     return all;
   }
 
@@ -316,7 +316,7 @@ class Transformation {
     std::size_t k;
     SendState::Movable movable;
   };
-  World& world_;
+  RankGroup& group_;
   Share& share_;
   bool alltoall_;
   std::vector<SendState> states_;
@@ -339,14 +339,14 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return paper || balanced ? "" : "the busiest rank sends too few messages to gain by help";
 }
 
-std::vector<GraphVariant> variants(World& world, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
   PaperShare paper(task);
   BalancedShare balanced(task, facts.most_out);
   std::vector<GraphVariant> all;
   const auto add = [&](const char* variant, auto& share) {
     all.emplace_back(graph_tree, variant, vertices, task,
-                     Transformation(world, vertices, task.collective, share).run());
+                     Transformation(group, vertices, task.collective, share).run());
   };
   add("paper", paper);
   add("balanced", balanced);

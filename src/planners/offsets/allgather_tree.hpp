@@ -1,5 +1,5 @@
-// Allgather sends one block to all neighbors: blocks whose paths share a prefix travel once (paper
-// 000, §3.2, the prefix trie).
+// Allgather sends one block to all neighbors: blocks whose paths share a prefix travel once (Träff
+// 2016, §3.2, the prefix trie).
 //
 // A node is a place P relative to the origin of a block. Every place is reached once, by one step
 // from its parent, so paths that meet are shared even where their prefixes differ, also along a
@@ -23,7 +23,7 @@ struct AllgatherTree {
   };
   // parents before children, pruned to what some block needs
   std::vector<Node> nodes;
-  // per block i: its node; 0 for blocks that stay at home; none for blocks no rank has
+  // per block i: its node; 0 for self blocks; none for blocks no rank has
   std::vector<std::uint32_t> node_of;
   // per node, the blocks delivered below it or at it; only filled for meshes
   std::vector<std::vector<std::uint32_t>> leaves;

@@ -115,7 +115,7 @@ class AlltoallSlots {
   std::vector<std::uint32_t> slots_;
 };
 
-// Blocks that stay at home move from the send to the receive buffer in one copy.
+// Self blocks move from the send to the receive buffer in one copy.
 void copy_own_blocks(Builder& builder, const Routing& routing, Collective collective) {
   std::vector<Slice> from, to;
   for (std::uint32_t i = 0; i < routing.blocks(); ++i) {

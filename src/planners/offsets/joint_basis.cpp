@@ -128,7 +128,7 @@ struct Found {
 };
 
 // Whether the offsets and zero are all combinations of their coordinates, as in a full cube: then
-// the basis by dimensions is kept without a search, which is dear and has found nothing smaller on
+// the basis by dimensions is kept without a search, which is expensive and has found nothing smaller on
 // any of them.
 bool is_product(const std::vector<Vec>& offsets, int dimensions) {
   std::size_t combinations = 1;

@@ -27,7 +27,7 @@ class Routing {
   explicit Routing(const Neighborhood& near) : near_(&near) { path_begin_.push_back(0); }
 
   // Building: steps first, then the path of block 0, 1, ... (ascending step numbers; empty for
-  // offsets that stay at home or that no rank has).
+  // self blocks and for offsets that no rank has).
   std::int32_t add_step(const Vec& step);
   void hop(std::int32_t step) { path_steps_.push_back(step); }
   void end_path() { path_begin_.push_back(static_cast<std::uint32_t>(path_steps_.size())); }

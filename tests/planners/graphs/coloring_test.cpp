@@ -89,9 +89,9 @@ void expect_valid(std::span<const Vertex> vertices, const EdgeColors& edges, int
 
 // Colors beyond the bound; checks that the coloring is valid.
 int excess(std::span<const Vertex> vertices) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(world, vertices);
-  const Coloring coloring = color_edges(world, vertices);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(group, vertices);
+  const Coloring coloring = color_edges(group, vertices);
   EXPECT_EQ(coloring.bound, facts.degree());
   EXPECT_GE(coloring.colors, coloring.bound);
   expect_valid(vertices, coloring.edges, coloring.colors);
@@ -211,10 +211,10 @@ TEST(Coloring, GreedyPartIsWelshPowell) {
   std::mt19937 random(4);
   for (int i = 0; i < 300; ++i) {
     const std::vector<Vertex> vertices = any_graph(random, 40);
-    LocalWorld world(static_cast<int>(vertices.size()));
-    EdgeColors edges = uncolored_edges(world, vertices);
+    LocalRankGroup group(static_cast<int>(vertices.size()));
+    EdgeColors edges = uncolored_edges(group, vertices);
     const Color palette = static_cast<Color>(random() % 60);
-    color_greedily(world, edges, palette);
+    color_greedily(group, edges, palette);
     for (const auto& [edge, color] : welsh_powell(vertices, palette)) {
       const Side& sender = edges.senders[edge.first];
       ASSERT_EQ(sender.colors[sender.edge(edge.second)], color)
@@ -231,13 +231,13 @@ TEST(Coloring, RecoloringGivesUpSafely) {
   for (int i = 0; i < 300; ++i) {
     const std::vector<Vertex> vertices =
         i % 2 ? any_graph(random, 40) : make(24, permutations(24, 1 + i % 9, random));
-    LocalWorld world(static_cast<int>(vertices.size()));
-    const auto degree = static_cast<Color>(gather_facts(world, vertices).degree());
-    EdgeColors edges = uncolored_edges(world, vertices);
-    const bool done = recolor(world, edges, degree, static_cast<int>(random() % 60));
+    LocalRankGroup group(static_cast<int>(vertices.size()));
+    const auto degree = static_cast<Color>(gather_facts(group, vertices).degree());
+    EdgeColors edges = uncolored_edges(group, vertices);
+    const bool done = recolor(group, edges, degree, static_cast<int>(random() % 60));
     ++(done ? complete_ones : given_up);
     expect_valid(vertices, edges, degree, !done);
-    for (int more = 1; more < 3; ++more) color_greedily(world, edges, more * degree);
+    for (int more = 1; more < 3; ++more) color_greedily(group, edges, more * degree);
     expect_valid(vertices, edges, 2 * degree);
   }
   EXPECT_GT(complete_ones, 30);
@@ -250,17 +250,17 @@ TEST(Coloring, RoundsAndOrder) {
   std::mt19937 random(6);
   for (int i = 0; i < 100; ++i) {
     const std::vector<Vertex> vertices = any_graph(random);
-    LocalWorld world(static_cast<int>(vertices.size()));
-    const GraphFacts facts = gather_facts(world, vertices);
+    LocalRankGroup group(static_cast<int>(vertices.size()));
+    const GraphFacts facts = gather_facts(group, vertices);
     const GraphTask task{i % 2 ? Collective::alltoall : Collective::allgather, 8, {}};
     if (!graph_coloring.applicable(facts, task).empty()) continue;
-    const std::vector<GraphVariant> ways = graph_coloring.variants(world, vertices, facts, task);
+    const std::vector<GraphVariant> ways = graph_coloring.variants(group, vertices, facts, task);
     ASSERT_EQ(ways.size(), 2u);
     EXPECT_EQ(ways[0].ports(), 1);
     EXPECT_EQ(ways[1].ports(), 0);
-    EXPECT_LE(gather_traffic(world, ways[0].relays()).stages, facts.degree() + 1);
-    EXPECT_EQ(gather_traffic(world, ways[1].relays()).stages, facts.edges ? 1 : 0);
-    EXPECT_EQ(gather_traffic(world, ways[0].relays()).messages,
+    EXPECT_LE(gather_traffic(group, ways[0].relays()).stages, facts.degree() + 1);
+    EXPECT_EQ(gather_traffic(group, ways[1].relays()).stages, facts.edges ? 1 : 0);
+    EXPECT_EQ(gather_traffic(group, ways[0].relays()).messages,
               static_cast<std::int64_t>(distinct_edges(vertices).size()));
     for (std::size_t r = 0; r < vertices.size(); ++r)
       for (auto hops : {&Relay::out, &Relay::in}) {
@@ -279,20 +279,20 @@ TEST(Coloring, RoundsAndOrder) {
   }
 }
 
-// Exchanges of the greedy part and of both recolorings; letters and their size grow with the edges,
+// Exchanges of the greedy part and of both recolorings; messages and their size grow with the edges,
 // not with the ranks.
 TEST(Coloring, TakesFewExchanges) {
   const auto count = [](const char* name, int ranks, const Edges& edges) {
     const std::vector<Vertex> vertices = make(ranks, edges);
-    LocalWorld world(ranks);
-    const Coloring coloring = color_edges(world, vertices);
+    LocalRankGroup group(ranks);
+    const Coloring coloring = color_edges(group, vertices);
     EXPECT_LE(coloring.colors, coloring.bound + 1) << name;
     const int log = std::bit_width(static_cast<unsigned>(ranks));
-    EXPECT_LE(world.exchanges(), static_cast<std::size_t>(20 * coloring.bound + 40 * log + 40))
+    EXPECT_LE(group.exchanges(), static_cast<std::size_t>(20 * coloring.bound + 40 * log + 40))
         << name;
-    EXPECT_LE(world.letters_sent(), 40 * edges.size() + 40) << name;
-    testing::Test::RecordProperty(name, static_cast<int>(world.exchanges()));
-    return world.exchanges();
+    EXPECT_LE(group.messages_sent(), 40 * edges.size() + 40) << name;
+    testing::Test::RecordProperty(name, static_cast<int>(group.exchanges()));
+    return group.exchanges();
   };
   std::mt19937 random(7);
   count("Erdos-Renyi 1024, degree 32", 1024, erdos_renyi(1024, 32 / 1024., random));
@@ -314,11 +314,11 @@ TEST(Coloring, DoesNotDependOnHowRanksAreSpread) {
   for (int i = 0; i < 40; ++i) {
     const std::vector<Vertex> vertices =
         i % 2 ? any_graph(random, 40) : make(40, permutations(40, 1 + i % 9, random));
-    LocalWorld local(static_cast<int>(vertices.size()));
+    LocalRankGroup local(static_cast<int>(vertices.size()));
     const Coloring together = color_edges(local, vertices);
-    run_spread(vertices.size(), random, [&](World& world) {
-      const std::vector<Vertex> own = own_vertices(world, vertices);
-      const Coloring split = color_edges(world, own);
+    run_spread(vertices.size(), random, [&](RankGroup& group) {
+      const std::vector<Vertex> own = own_vertices(group, vertices);
+      const Coloring split = color_edges(group, own);
       EXPECT_EQ(split.colors, together.colors);
       EXPECT_EQ(split.bound, together.bound);
       for (std::size_t k = 0; k < own.size(); ++k) {

@@ -17,21 +17,21 @@ LogGP only_messages() {
 
 std::vector<GraphVariant> plan_ways(std::span<const Vertex> vertices, double bytes,
                                     const LogGP& machine) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(world, vertices);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(group, vertices);
   const GraphTask task{Collective::allgather, bytes, machine};
-  return graph_common_neighborhood.variants(world, vertices, facts, task);
+  return graph_common_neighborhood.variants(group, vertices, facts, task);
 }
 
 Traffic traffic_of(std::span<const Vertex> vertices, const GraphVariant& way) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  return gather_traffic(world, way.relays());
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  return gather_traffic(group, way.relays());
 }
 
 GraphVariant linear_way(std::span<const Vertex> vertices) {
-  LocalWorld world(static_cast<int>(vertices.size()));
+  LocalRankGroup group(static_cast<int>(vertices.size()));
   return graph_linear
-      .variants(world, vertices, gather_facts(world, vertices), {Collective::allgather, 8, {}})
+      .variants(group, vertices, gather_facts(group, vertices), {Collective::allgather, 8, {}})
       .front();
 }
 
@@ -206,8 +206,8 @@ TEST(CommonNeighborhood, SharesOnlyWhereItPays) {
   EXPECT_EQ(plan_ways(loose, 8, only_messages()).front().variant(), "nobody shares");
   expect_proven_ways(loose, plan_ways(loose, 8, only_messages()), 1);
 
-  LocalWorld world(16);
-  const GraphFacts facts = gather_facts(world, vertices);
+  LocalRankGroup group(16);
+  const GraphFacts facts = gather_facts(group, vertices);
   EXPECT_EQ(graph_common_neighborhood.applicable(facts, {Collective::allgather, 8, {}}), "");
   EXPECT_NE(graph_common_neighborhood.applicable(facts, {Collective::allgather, 1 << 20, {}}), "");
   EXPECT_NE(graph_common_neighborhood.applicable(facts, {Collective::alltoall, 8, {}}), "");

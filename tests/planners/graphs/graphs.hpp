@@ -12,7 +12,7 @@
 
 #include "base/hash.hpp"
 #include "planners/graphs/graph_delivery.hpp"
-#include "planners/graphs/local_world.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari::graphs {
@@ -176,10 +176,10 @@ inline std::uint64_t odd_bytes(BlockId block) {
 // Proves all ways of an algorithm; does nothing where it does not apply.
 inline void expect_proven(const GraphPlanner& algorithm, std::span<const Vertex> vertices,
                           GraphTask task, unsigned seed) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(world, vertices);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(group, vertices);
   if (!algorithm.applicable(facts, task).empty()) return;
-  const std::vector<GraphVariant> ways = algorithm.variants(world, vertices, facts, task);
+  const std::vector<GraphVariant> ways = algorithm.variants(group, vertices, facts, task);
   ASSERT_FALSE(ways.empty()) << algorithm.name;
   for (const GraphVariant& way : ways) {
     ASSERT_EQ(way.relays().size(), vertices.size()) << algorithm.name;

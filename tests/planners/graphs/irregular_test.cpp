@@ -77,8 +77,8 @@ std::vector<Vertex> irregular_graph(int ranks, unsigned kind, std::mt19937& rand
 
 std::vector<GraphVariant> plan_ways(const GraphPlanner& algorithm,
                                     const std::vector<Vertex>& vertices, const GraphTask& task) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  return algorithm.variants(world, vertices, gather_facts(world, vertices), task);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  return algorithm.variants(group, vertices, gather_facts(group, vertices), task);
 }
 
 // Also where they would refuse because it does not pay.
@@ -126,15 +126,15 @@ TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
           plan_ways(graph_store_and_forward, vertices, {collective, 8, {}});
       ASSERT_EQ(ways.size(), dimensions.size());
       for (std::size_t w = 0; w < ways.size(); ++w) {
-        LocalWorld world(ranks);
-        const Traffic traffic = gather_traffic(world, ways[w].relays());
+        LocalRankGroup group(ranks);
+        const Traffic traffic = gather_traffic(group, ways[w].relays());
         std::int64_t most = 0;
         for (int size : virtual_topology(ranks, dimensions[w])) most += size - 1;
         EXPECT_EQ(ways[w].variant(), std::to_string(dimensions[w]));
         EXPECT_LE(traffic.most_out, most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.most_in, 2 * most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.stages, dimensions[w]);
-        EXPECT_LE(traffic.blocks, dimensions[w] * gather_facts(world, vertices).pairs);
+        EXPECT_LE(traffic.blocks, dimensions[w] * gather_facts(group, vertices).pairs);
       }
     }
   }
@@ -262,7 +262,7 @@ TEST(Irregular, OnlyPatternsThatFitAreGathered) {
 
 // From above an allgather's block is one for each target; it comes to every rank once all the same,
 // and not at all to those that pass it on to nobody.
-TEST(Irregular, DesksSendABlockOnce) {
+TEST(Irregular, PlanningRootsSendABlockOnce) {
   std::mt19937 random(12);
   for (unsigned seed = 0; seed < 20; ++seed) {
     const int ranks = 16 + static_cast<int>(random() % 80);
@@ -332,8 +332,8 @@ TEST(Irregular, TwoRanksShareTheirCommonTargets) {
 TEST(Irregular, SwitchThemselvesOff) {
   const auto reason = [](const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
                          const GraphTask& task) {
-    LocalWorld world(static_cast<int>(vertices.size()));
-    return algorithm.applicable(gather_facts(world, vertices), task);
+    LocalRankGroup group(static_cast<int>(vertices.size()));
+    return algorithm.applicable(gather_facts(group, vertices), task);
   };
   std::mt19937 random(11);
   const std::vector<Vertex> steep = make(64, power_law(64, 12, 0.8, 0.5, random));

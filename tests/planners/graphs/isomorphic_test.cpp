@@ -36,8 +36,8 @@ std::vector<Vertex> graph_of(const Neighborhood& near, bool holes, std::mt19937&
 }
 
 std::vector<Isomorphism> find(const Grid& grid, const std::vector<Vertex>& all) {
-  LocalWorld world(grid.ranks());
-  return find_isomorphism(world, grid, all);
+  LocalRankGroup group(grid.ranks());
+  return find_isomorphism(group, grid, all);
 }
 
 // What an isomorphism is: along each offset every rank sends a block of its own, and the neighbor
@@ -197,10 +197,10 @@ TEST(Isomorphic, TakesOneExchange) {
   const Neighborhood near{Grid(std::array{30, 20}, std::array{true, false}),
                           {Vec{0, 1}, Vec{-1, 0}, Vec{2, -1}}};
   const std::vector<Vertex> all = graph_of(near, false, random);
-  LocalWorld world(600);
-  EXPECT_FALSE(find_isomorphism(world, near.grid, all).empty());
-  EXPECT_EQ(world.exchanges(), 1u);
-  EXPECT_EQ(world.letters_sent(), 2u);  // from both corners
+  LocalRankGroup group(600);
+  EXPECT_FALSE(find_isomorphism(group, near.grid, all).empty());
+  EXPECT_EQ(group.exchanges(), 1u);
+  EXPECT_EQ(group.messages_sent(), 2u);  // from both corners
 }
 
 }  // namespace

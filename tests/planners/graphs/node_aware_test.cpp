@@ -41,13 +41,13 @@ struct Result {
 };
 
 Result plan_ways(std::vector<Vertex> vertices, Collective collective) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(world, vertices);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(group, vertices);
   const GraphTask task{collective, 8, {}};
   Result result{std::move(vertices), {}, {}};
-  result.linear = graph_linear.variants(world, result.vertices, facts, task);
+  result.linear = graph_linear.variants(group, result.vertices, facts, task);
   // also where it would switch itself off
-  result.ways = graph_node_aware.variants(world, result.vertices, facts, task);
+  result.ways = graph_node_aware.variants(group, result.vertices, facts, task);
   return result;
 }
 
@@ -226,8 +226,8 @@ TEST(NodeAware, CopesWithNothing) {
 TEST(NodeAware, SwitchesItselfOff) {
   const GraphTask task{Collective::alltoall, 8, {}};
   const auto reason = [](const std::vector<Vertex>& vertices, const GraphTask& t) {
-    LocalWorld world(static_cast<int>(vertices.size()));
-    return graph_node_aware.applicable(gather_facts(world, vertices), t);
+    LocalRankGroup group(static_cast<int>(vertices.size()));
+    return graph_node_aware.applicable(gather_facts(group, vertices), t);
   };
   EXPECT_EQ(reason(make(6, complete(6), {2, 4}), task), "");
   EXPECT_NE(reason(make(6, complete(6), {6}), task), "");

@@ -1,4 +1,4 @@
-// What planning costs: letters, steps, and what a rank gets to read, counted and not timed, on
+// What planning costs: messages, steps, and what a rank gets to read, counted and not timed, on
 // graphs of the sizes that the planners are meant for.
 #include <gtest/gtest.h>
 
@@ -11,42 +11,42 @@ namespace {
 
 using namespace graphs;
 
-// A LocalWorld that counts.
-class CountingWorld final : public World {
+// A LocalRankGroup that counts.
+class CountingWorld final : public RankGroup {
  public:
   explicit CountingWorld(int ranks) : inner_(ranks), at_once_(ranks, 0) {
     ranks_ = ranks;
     here_.assign(inner_.here().begin(), inner_.here().end());
   }
-  using World::max;
-  using World::put;
-  using World::sum;
+  using RankGroup::max;
+  using RankGroup::send;
+  using RankGroup::sum;
 
-  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override {
-    inner_.put(k, to, words);
+  void send(std::size_t k, std::int32_t to, std::span<const Word> words) override {
+    inner_.send(k, to, words);
   }
   void exchange() override {
     inner_.exchange();
     for (std::size_t k : receivers()) {
       std::size_t words = 0;
-      for (const Letter& letter : mail(k)) words += letter.words.size();
+      for (const GroupMessage& message : inbox(k)) words += message.words.size();
       at_once_[k] = std::max(at_once_[k], words);
       words_ += words;
     }
   }
-  std::span<const Letter> mail(std::size_t k) const override { return inner_.mail(k); }
+  std::span<const GroupMessage> inbox(std::size_t k) const override { return inner_.inbox(k); }
   std::span<const std::size_t> receivers() const override { return inner_.receivers(); }
   void sum(std::span<Word>) override { ++reductions_; }
   void max(std::span<Word>) override { ++reductions_; }
 
-  std::size_t letters() const { return inner_.letters_sent(); }
+  std::size_t messages() const { return inner_.messages_sent(); }
   std::size_t steps() const { return inner_.exchanges() + reductions_; }
   std::size_t words() const { return words_; }  // that all ranks got
   // the most that an exchange brought to this one: until the next one it must hold them
   std::size_t at_once(int rank) const { return at_once_[rank]; }
 
  private:
-  LocalWorld inner_;
+  LocalRankGroup inner_;
   std::vector<std::size_t> at_once_;
   std::size_t words_ = 0, reductions_ = 0;
 };
@@ -57,8 +57,8 @@ LogGP infiniband() {
   return m;
 }
 
-// Those where most of what the algorithms look for pays: a network of dear messages.
-LogGP dear_messages() {
+// Those where most of what the algorithms look for pays: a network of expensive messages.
+LogGP expensive_messages() {
   LogGP m;
   m.L = 0.1e-6, m.o = 2e-6, m.g = 2e-6, m.G = 0.01e-9, m.copy_block = m.copy_byte = 0;
   return m;
@@ -67,27 +67,27 @@ LogGP dear_messages() {
 std::vector<int> nodes_of(int ranks, int size) { return std::vector<int>(ranks / size + 1, size); }
 
 struct Cost {
-  std::size_t letters, steps;
+  std::size_t messages, steps;
 };
 
 Cost cost(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
           const GraphTask& task) {
-  CountingWorld world(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(world, vertices);
+  CountingWorld group(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(group, vertices);
   EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
-  EXPECT_FALSE(algorithm.variants(world, vertices, facts, task).empty()) << algorithm.name;
-  return {world.letters(), world.steps()};
+  EXPECT_FALSE(algorithm.variants(group, vertices, facts, task).empty()) << algorithm.name;
+  return {group.messages(), group.steps()};
 }
 
 // Issue 3 gives every rank 100 ms: some thousand steps of a network, where a reduction over as many
 // ranks takes some 20 us.
-TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
+TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewMessagesAndSteps) {
   std::mt19937 random(3);
   const Edges edges = erdos_renyi(1024, 32 / 1024., random);
   const std::vector<Vertex> vertices = make(1024, edges, nodes_of(1024, 32));
   const struct {
     const GraphPlanner* algorithm;
-    std::size_t letters_per_edge, steps;
+    std::size_t messages_per_edge, steps;
   } bounds[] = {{&graph_linear, 1, 3},
                 {&graph_coloring, 8, 400},
                 {&graph_tree, 40, 4000},
@@ -97,11 +97,11 @@ TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewLettersAndSteps) {
                 {&graph_message_sharing, 100, 2000},
                 {&graph_balanced, 200, 4000}};
   ASSERT_EQ(std::size(bounds), algorithm_names(AppliesTo::graphs).size()) << "a new algorithm?";
-  for (const auto& [algorithm, letters_per_edge, steps] : bounds)
+  for (const auto& [algorithm, messages_per_edge, steps] : bounds)
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       if (algorithm == &graph_common_neighborhood && collective == Collective::alltoall) continue;
-      const Cost now = cost(*algorithm, vertices, {collective, 8, dear_messages()});
-      EXPECT_LE(now.letters, letters_per_edge * edges.size())
+      const Cost now = cost(*algorithm, vertices, {collective, 8, expensive_messages()});
+      EXPECT_LE(now.messages, messages_per_edge * edges.size())
           << algorithm->name << " " << name(collective);
       EXPECT_LE(now.steps, steps) << algorithm->name << " " << name(collective);
     }
@@ -118,20 +118,20 @@ Edges common_targets(int ranks, std::mt19937& random) {
   return edges;
 }
 
-void expect_few_letters_per_edge(int ranks) {
+void expect_few_messages_per_edge(int ranks) {
   std::mt19937 random(4);
   const Edges edges = common_targets(ranks, random);
   const std::vector<Vertex> vertices = make(ranks, edges, nodes_of(ranks, 40));
   for (const GraphPlanner* algorithm : {&graph_node_aware, &graph_common_neighborhood}) {
-    const Cost now = cost(*algorithm, vertices, {Collective::allgather, 8, dear_messages()});
-    EXPECT_LE(now.letters, 30 * edges.size()) << algorithm->name;
+    const Cost now = cost(*algorithm, vertices, {Collective::allgather, 8, expensive_messages()});
+    EXPECT_LE(now.messages, 30 * edges.size()) << algorithm->name;
     EXPECT_LE(now.steps, 300u) << algorithm->name;
   }
 }
 
-TEST(Planning, TenThousandRanksTakeAsManyLettersPerEdge) { expect_few_letters_per_edge(10'000); }
-TEST(Planning, AHundredThousandRanksTakeAsManyLettersPerEdge) {
-  expect_few_letters_per_edge(100'000);
+TEST(Planning, TenThousandRanksTakeAsManyMessagesPerEdge) { expect_few_messages_per_edge(10'000); }
+TEST(Planning, AHundredThousandRanksTakeAsManyMessagesPerEdge) {
+  expect_few_messages_per_edge(100'000);
 }
 
 // What the leaves of a star get to read while one plans.
@@ -144,22 +144,22 @@ struct Reading {
 
 Reading reading(const GraphPlanner& algorithm, int ranks, Collective collective) {
   const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
-  CountingWorld world(ranks);
-  const GraphFacts facts = gather_facts(world, vertices);
+  CountingWorld group(ranks);
+  const GraphFacts facts = gather_facts(group, vertices);
   const GraphTask task{collective, 8, infiniband()};
   EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
-  const std::vector<GraphVariant> ways = algorithm.variants(world, vertices, facts, task);
+  const std::vector<GraphVariant> ways = algorithm.variants(group, vertices, facts, task);
   Reading leaves;
   for (int r = 1; r < ranks; ++r) {
     std::size_t passed_on = 0;
     for (const GraphVariant& way : ways)
       passed_on = std::max(passed_on, way.relays()[r].out.size());
-    leaves.at_once.push_back(world.at_once(r));
+    leaves.at_once.push_back(group.at_once(r));
     leaves.beyond =
-        std::max(leaves.beyond, world.at_once(r) - std::min(world.at_once(r), 4 * passed_on));
+        std::max(leaves.beyond, group.at_once(r) - std::min(group.at_once(r), 4 * passed_on));
   }
   std::sort(leaves.at_once.begin(), leaves.at_once.end());
-  leaves.per_rank = world.words() / static_cast<std::size_t>(ranks);
+  leaves.per_rank = group.words() / static_cast<std::size_t>(ranks);
   return leaves;
 }
 

@@ -53,31 +53,31 @@ TEST(Relay, WhatCannotBeIsRefused) {
                Error);
 }
 
-TEST(LocalWorld, LettersArriveInOrder) {
-  LocalWorld world(3);
-  world.put(2, 0, {5});
-  world.put(1, 0, {7, 8});
-  world.put(2, 0, {6});
-  world.put(1, 1, {});
-  world.exchange();
-  ASSERT_EQ(world.receivers().size(), 2u);
-  const auto mail = world.mail(0);
-  ASSERT_EQ(mail.size(), 3u);
-  EXPECT_EQ(mail[0].from, 1);
-  EXPECT_EQ(mail[0].words[1], 8);
-  EXPECT_EQ(mail[1].words[0], 5);
-  EXPECT_EQ(mail[2].words[0], 6);
-  EXPECT_EQ(world.mail(1).size(), 1u);
-  EXPECT_TRUE(world.mail(2).empty());
-  world.exchange();
-  EXPECT_TRUE(world.receivers().empty());
-  EXPECT_TRUE(world.mail(0).empty());
+TEST(LocalRankGroup, MessagesArriveInOrder) {
+  LocalRankGroup group(3);
+  group.send(2, 0, {5});
+  group.send(1, 0, {7, 8});
+  group.send(2, 0, {6});
+  group.send(1, 1, {});
+  group.exchange();
+  ASSERT_EQ(group.receivers().size(), 2u);
+  const auto inbox = group.inbox(0);
+  ASSERT_EQ(inbox.size(), 3u);
+  EXPECT_EQ(inbox[0].from, 1);
+  EXPECT_EQ(inbox[0].words[1], 8);
+  EXPECT_EQ(inbox[1].words[0], 5);
+  EXPECT_EQ(inbox[2].words[0], 6);
+  EXPECT_EQ(group.inbox(1).size(), 1u);
+  EXPECT_TRUE(group.inbox(2).empty());
+  group.exchange();
+  EXPECT_TRUE(group.receivers().empty());
+  EXPECT_TRUE(group.inbox(0).empty());
 }
 
 TEST(GraphFacts, CountDistinctOthers) {
-  LocalWorld world(4);
+  LocalRankGroup group(4);
   const GraphFacts facts =
-      gather_facts(world, make(4, {{0, 1}, {0, 1}, {0, 0}, {0, 2}, {3, 2}}, {3, 1}));
+      gather_facts(group, make(4, {{0, 1}, {0, 1}, {0, 0}, {0, 2}, {3, 2}}, {3, 1}));
   EXPECT_EQ(facts.edges, 4);
   EXPECT_EQ(facts.pairs, 3);
   EXPECT_EQ(facts.most_out, 2);
@@ -88,11 +88,11 @@ TEST(GraphFacts, CountDistinctOthers) {
 
 TEST(Traffic, CountsMessagesAndBlocks) {
   const std::vector<Vertex> vertices = make(3, {{0, 1}, {0, 1}, {0, 2}, {1, 2}});
-  LocalWorld world(3);
+  LocalRankGroup group(3);
   const GraphTask task;
   const Traffic traffic = gather_traffic(
-      world,
-      graph_linear.variants(world, vertices, gather_facts(world, vertices), task).front().relays());
+      group,
+      graph_linear.variants(group, vertices, gather_facts(group, vertices), task).front().relays());
   EXPECT_EQ(traffic.most_out, 2);
   EXPECT_EQ(traffic.most_in, 2);
   EXPECT_EQ(traffic.messages, 3);

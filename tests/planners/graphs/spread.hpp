@@ -2,11 +2,11 @@
 #pragma once
 
 #include "planners/graphs/graphs.hpp"
-#include "planners/graphs/split_world.hpp"
+#include "planners/graphs/split_rank_group.hpp"
 
 namespace tonari::graphs {
 
-// Deals `ranks` ranks to a few processes at random. what: called in each, with its world.
+// Deals `ranks` ranks to a few processes at random. what: called in each, with its group.
 template <class What>
 void run_spread(std::size_t ranks, std::mt19937& random, What what) {
   const int processes = 1 + static_cast<int>(random() % 5);
@@ -15,9 +15,10 @@ void run_spread(std::size_t ranks, std::mt19937& random, What what) {
   run_split(processes, process_of, what);
 }
 
-inline std::vector<Vertex> own_vertices(const World& world, const std::vector<Vertex>& vertices) {
+inline std::vector<Vertex> own_vertices(const RankGroup& group,
+                                        const std::vector<Vertex>& vertices) {
   std::vector<Vertex> own;
-  for (std::int32_t rank : world.here()) own.push_back(vertices[rank]);
+  for (std::int32_t rank : group.here()) own.push_back(vertices[rank]);
   return own;
 }
 
@@ -26,13 +27,13 @@ inline std::vector<Vertex> own_vertices(const World& world, const std::vector<Ve
 inline void expect_same_however_spread(const GraphPlanner& algorithm,
                                        const std::vector<Vertex>& vertices, const GraphTask& task,
                                        std::mt19937& random) {
-  LocalWorld all(static_cast<int>(vertices.size()));
+  LocalRankGroup all(static_cast<int>(vertices.size()));
   const std::vector<GraphVariant> together =
       algorithm.variants(all, vertices, gather_facts(all, vertices), task);
-  run_spread(vertices.size(), random, [&](World& world) {
-    const std::vector<Vertex> own = own_vertices(world, vertices);
+  run_spread(vertices.size(), random, [&](RankGroup& group) {
+    const std::vector<Vertex> own = own_vertices(group, vertices);
     const std::vector<GraphVariant> ways =
-        algorithm.variants(world, own, gather_facts(world, own), task);
+        algorithm.variants(group, own, gather_facts(group, own), task);
     ASSERT_EQ(ways.size(), together.size());
     for (std::size_t w = 0; w < ways.size(); ++w)
       for (std::size_t k = 0; k < own.size(); ++k) {

@@ -32,20 +32,20 @@ LogGP close_by() {
 }
 
 std::vector<GraphVariant> tree(const std::vector<Vertex>& vertices, const GraphTask& task) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(world, vertices);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(group, vertices);
   EXPECT_EQ(graph_tree.applicable(facts, task), "");
-  return graph_tree.variants(world, vertices, facts, task);
+  return graph_tree.variants(group, vertices, facts, task);
 }
 
 Traffic traffic(const std::vector<Vertex>& vertices, const GraphVariant& way) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  return gather_traffic(world, way.relays());
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  return gather_traffic(group, way.relays());
 }
 
 GraphVariant linear_way(const std::vector<Vertex>& vertices, const GraphTask& task) {
-  LocalWorld world(static_cast<int>(vertices.size()));
-  return graph_linear.variants(world, vertices, gather_facts(world, vertices), task).front();
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  return graph_linear.variants(group, vertices, gather_facts(group, vertices), task).front();
 }
 
 Traffic linear_traffic(const std::vector<Vertex>& vertices, const GraphTask& task) {
@@ -163,11 +163,11 @@ TEST(Tree, BusiestSenderIsNeverBusierThanInLinear) {
         seed % 3 == 0 ? several_hot_spots(40, 3, random) : any_graph(random, 48);
     for (Collective collective : both) {
       const GraphTask task{collective, 8, close_by()};
-      LocalWorld world(static_cast<int>(vertices.size()));
-      const GraphFacts facts = gather_facts(world, vertices);
+      LocalRankGroup group(static_cast<int>(vertices.size()));
+      const GraphFacts facts = gather_facts(group, vertices);
       if (!graph_tree.applicable(facts, task).empty()) continue;
-      for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task)) {
-        const Traffic now = gather_traffic(world, way.relays());
+      for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task)) {
+        const Traffic now = gather_traffic(group, way.relays());
         ASSERT_LE(now.most_out, facts.most_out) << way.variant() << " seed " << seed;
         eased += now.most_out < facts.most_out;
       }
@@ -267,9 +267,9 @@ TEST(Tree, PaperMovesWhatItsFormulaSays) {
 }
 
 TEST(Tree, StaysAwayWhereNothingCanBeGained) {
-  LocalWorld world(16);
+  LocalRankGroup group(16);
   const auto reason = [&](const Edges& edges, const GraphTask& task) {
-    return graph_tree.applicable(gather_facts(world, make(16, edges)), task);
+    return graph_tree.applicable(gather_facts(group, make(16, edges)), task);
   };
   const GraphTask small{Collective::alltoall, 8, infiniband()};
   EXPECT_NE(reason(complete(16), small), "");
@@ -287,7 +287,7 @@ TEST(Tree, StaysAwayWhereNothingCanBeGained) {
   EXPECT_EQ(reason(repeated, small), "") << "a hot spot with many blocks for everyone";
 }
 
-// Whatever the size of blocks: dear detours are not taken. 1 %: rounded terms and copies that the
+// Whatever the size of blocks: expensive detours are not taken. 1 %: rounded terms and copies that the
 // terms do not know.
 TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
   for (int ranks : {8, 16, 64, 200})
@@ -295,11 +295,11 @@ TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
       for (double bytes : {1.0, 64.0, 256.0, 512.0, 600.0, 690.0, 3000.0, 20000.0}) {
         const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
         const GraphTask task{collective, bytes, infiniband()};
-        LocalWorld world(ranks);
-        const GraphFacts facts = gather_facts(world, vertices);
+        LocalRankGroup group(ranks);
+        const GraphFacts facts = gather_facts(group, vertices);
         const double direct = seconds(vertices, task, linear_way(vertices, task));
         if (!graph_tree.applicable(facts, task).empty()) continue;
-        for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task))
+        for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
           EXPECT_LE(seconds(vertices, task, way), direct * 1.01)
               << way.variant() << " " << name(collective) << " " << ranks << " " << bytes;
       }
@@ -308,13 +308,13 @@ TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
 // What the ways of a hot spot cost, relative to the optimum; linear where tree is not applicable.
 std::map<std::string, double> hot_spot_ratios(int ranks, const GraphTask& task) {
   const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
-  LocalWorld world(ranks);
-  const GraphFacts facts = gather_facts(world, vertices);
+  LocalRankGroup group(ranks);
+  const GraphFacts facts = gather_facts(group, vertices);
   const double best = Optimum(task).time(ranks - 1);
   const double linear = seconds(vertices, task, linear_way(vertices, task)) / best;
   std::map<std::string, double> ratios{{"linear", linear}, {"paper", linear}, {"balanced", linear}};
   if (graph_tree.applicable(facts, task).empty())
-    for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task))
+    for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
       ratios[way.variant()] = seconds(vertices, task, way) / best;
   return ratios;
 }
@@ -341,16 +341,16 @@ void expect_few_iterations(int ranks, int part) {
   std::mt19937 random(11);
   const std::vector<Vertex> vertices = make(ranks, scale_free(ranks, 4, random));
   for (Collective collective : both) {
-    LocalWorld world(ranks);
+    LocalRankGroup group(ranks);
     const GraphTask task{collective, 8, infiniband()};
-    const GraphFacts facts = gather_facts(world, vertices);
+    const GraphFacts facts = gather_facts(group, vertices);
     ASSERT_EQ(graph_tree.applicable(facts, task), "");
-    const std::size_t exchanges = world.exchanges(), letters = world.letters_sent();
-    for (const GraphVariant& way : graph_tree.variants(world, vertices, facts, task))
-      EXPECT_LT(gather_traffic(world, way.relays()).most_out, facts.most_out / part)
+    const std::size_t exchanges = group.exchanges(), messages = group.messages_sent();
+    for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
+      EXPECT_LT(gather_traffic(group, way.relays()).most_out, facts.most_out / part)
           << way.variant();
-    EXPECT_LT(world.exchanges() - exchanges, 30000u);
-    EXPECT_LT(world.letters_sent() - letters, 200u * static_cast<std::size_t>(ranks));
+    EXPECT_LT(group.exchanges() - exchanges, 30000u);
+    EXPECT_LT(group.messages_sent() - messages, 200u * static_cast<std::size_t>(ranks));
   }
 }
 

@@ -95,7 +95,7 @@ TEST(SwapOrders, HierarchicalSetsTakeThePapersNumberOfSteps) {
   }
 }
 
-// Fig. 4 to the letter, with the brackets that lines 9 and 16 leave out.
+// Fig. 4 to the message, with the brackets that lines 9 and 16 leave out.
 Ranks figure_4(std::int32_t rank, std::int32_t p) {
   Ranks order;
   std::int32_t low = 0, high = p;

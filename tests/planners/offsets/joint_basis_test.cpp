@@ -67,7 +67,7 @@ TEST(JointBasis, StaysWithinItsBounds) {
 }
 
 // Smallest by brute force over pairs and triples of arbitrary vectors, for neighborhoods whose
-// bound leaves no doubt.
+// bound is certain.
 TEST(JointBasis, FindsHiddenVectors) {
   Random random(42);
   for (int k = 0; k < 60; ++k) {

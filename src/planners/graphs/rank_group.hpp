@@ -1,8 +1,8 @@
 // Ranks that plan together, step by step: what planners for graphs run on. A process holds some of
-// the ranks: all of them in tests and on the command line (LocalWorld), one with MPI. A planner is
-// written once for both: it loops over the ranks that are here, puts letters for others, calls
+// the ranks: all of them in tests and on the command line (LocalRankGroup), one with MPI. A planner is
+// written once for both: it loops over the ranks that are here, puts messages for others, calls
 // exchange() and reads what came. It must not look at anything of a rank that is not that rank's
-// own or came by letter, and its result must not depend on how the ranks are spread over processes.
+// own or came by message, and its result must not depend on how the ranks are spread over processes.
 //
 // A planner may throw on one rank only, out of memory for instance: what ranks plan, they plan in a
 // scope (together), and all ranks leave it at their next exchange or reduction with the same error.
@@ -17,39 +17,39 @@ namespace tonari {
 
 using Word = std::int64_t;
 
-struct Letter {
+struct GroupMessage {
   std::int32_t from;
   std::span<const Word> words;
 };
 
-class World {
+class RankGroup {
  public:
-  virtual ~World() = default;
+  virtual ~RankGroup() = default;
 
   int ranks() const { return ranks_; }
   // The ranks in this process, ascending. k below is an index into this list.
   std::span<const std::int32_t> here() const { return here_; }
 
-  // A letter from rank here()[k] to any rank, itself included; delivered by the next exchange.
-  // Costs a message per pair of ranks, however many letters.
-  virtual void put(std::size_t k, std::int32_t to, std::span<const Word> words) = 0;
-  void put(std::size_t k, std::int32_t to, std::initializer_list<Word> words) {
-    put(k, to, std::span(words.begin(), words.size()));
+  // A message from rank here()[k] to any rank, itself included; delivered by the next exchange.
+  // Costs a message per pair of ranks, however many messages.
+  virtual void send(std::size_t k, std::int32_t to, std::span<const Word> words) = 0;
+  void send(std::size_t k, std::int32_t to, std::initializer_list<Word> words) {
+    send(k, to, std::span(words.begin(), words.size()));
   }
 
-  // Collective. Time grows with the letters of the ranks here, not with the number of ranks.
+  // Collective. Time grows with the messages of the ranks here, not with the number of ranks.
   virtual void exchange() = 0;
 
-  // What the last exchange brought to here()[k]: senders ascending, letters of one sender in the
+  // What the last exchange brought to here()[k]: senders ascending, messages of one sender in the
   // order in which it put them. Valid until the next exchange.
-  virtual std::span<const Letter> mail(std::size_t k) const = 0;
+  virtual std::span<const GroupMessage> inbox(std::size_t k) const = 0;
   // The k that got any, ascending.
   virtual std::span<const std::size_t> receivers() const = 0;
 
-  // Collective: runs `work`, which plans. If it throws anywhere on some rank, `together` throws
-  // that on all ranks, and what letters were on their way is forgotten. Where all ranks are in one
+  // Collective: runs `work`, which plans. If it throws anywhere on some rank, `run_collectively` throws
+  // that on all ranks, and what messages were on their way is forgotten. Where all ranks are in one
   // process there is nobody to be told.
-  virtual void together(const std::function<void()>& work) { work(); }
+  virtual void run_collectively(const std::function<void()>& work) { work(); }
 
   // Collective: word by word over all processes. The caller has combined its own ranks already.
   virtual void sum(std::span<Word> words) = 0;

@@ -1,6 +1,6 @@
-// Planning together with one rank per process. Letters travel by NBX (Hoefler, Siebert, Lumsdaine,
+// Planning together with one rank per process. Messages travel by NBX (Hoefler, Siebert, Lumsdaine,
 // "Scalable Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010): a rank sends to
-// those it has letters for, nobody has to know before from whom letters come, and nothing grows
+// those it has messages for, nobody has to know before from whom messages come, and nothing grows
 // with the number of ranks but the depth of a barrier. Here the barrier is an agreement
 // (engine/agree.hpp), which costs the same and tells of a rank that has failed.
 #pragma once
@@ -13,36 +13,36 @@
 
 #include "channels/control_tags.hpp"
 #include "engine/agree.hpp"
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 
-class MpiWorld final : public World {
+class MpiRankGroup final : public RankGroup {
  public:
   static constexpr int most_words = 1 << 17;  // in a message
 
-  // Collective. comm: not owned, must outlive the world; its messages have the planning tags
-  // (channels/control_tags.hpp). One world at a time. A message has at most longest_message words
-  // (1 to most_words, the same on all ranks); letters for one rank that are longer together are
+  // Collective. comm: not owned, must outlive the group; its messages have the planning tags
+  // (channels/control_tags.hpp). One group at a time. A message has at most longest_message words
+  // (1 to most_words, the same on all ranks); messages for one rank that are longer together are
   // cut.
-  explicit MpiWorld(MPI_Comm comm, int longest_message = most_words);
-  MpiWorld(const MpiWorld&) = delete;
-  MpiWorld& operator=(const MpiWorld&) = delete;
-  using World::max;
-  using World::put;
-  using World::sum;
+  explicit MpiRankGroup(MPI_Comm comm, int longest_message = most_words);
+  MpiRankGroup(const MpiRankGroup&) = delete;
+  MpiRankGroup& operator=(const MpiRankGroup&) = delete;
+  using RankGroup::max;
+  using RankGroup::send;
+  using RankGroup::sum;
 
-  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override;
-  // After an error outside of `together` the world and its communicator can only be freed.
+  void send(std::size_t k, std::int32_t to, std::span<const Word> words) override;
+  // After an error outside of `run_collectively` the group and its communicator can only be freed.
   void exchange() override;
-  void together(const std::function<void()>& work) override;
-  std::span<const Letter> mail(std::size_t) const override { return mail_; }
+  void run_collectively(const std::function<void()>& work) override;
+  std::span<const GroupMessage> inbox(std::size_t) const override { return mail_; }
   std::span<const std::size_t> receivers() const override;
   void sum(std::span<Word> words) override { reduce(words, MPI_SUM); }
   void max(std::span<Word> words) override { reduce(words, MPI_MAX); }
 
  private:
-  // letters one after the other, each as its length and its words
+  // messages one after the other, each as its length and its words
   using Stream = std::vector<Word>;
 
   // Synchronous sends: one is complete only when its receiver has begun to receive it. An
@@ -75,7 +75,7 @@ class MpiWorld final : public World {
   std::map<std::int32_t, Stream> outgoing_, incoming_;  // by peer
   Sends sends_;                                         // of outgoing_
   std::optional<Vote> vote_;                            // at the end of the running exchange
-  std::vector<Letter> mail_;
+  std::vector<GroupMessage> mail_;
 };
 
 }  // namespace tonari

@@ -14,7 +14,7 @@
 
 namespace tonari {
 
-struct Place {
+struct LocalTopology {
   std::shared_ptr<const Neighborhood> near;  // null: a graph
   // send block i goes to vertex.targets[i], receive block j comes from vertex.sources[j]
   Vertex vertex;
@@ -28,22 +28,23 @@ struct Place {
   std::size_t neighbors = 0;  // blocks that the busiest rank sends or receives
 };
 
-inline const Vertex& as_given(const Place& place) {
-  return place.given ? *place.given : place.vertex;
+inline const Vertex& as_given(const LocalTopology& topology) {
+  return topology.given ? *topology.given : topology.vertex;
 }
 
 // The program's number of send or receive block i, which exists.
-inline std::size_t given_number(const Place& place, Buffer side, std::size_t i) {
-  if (!place.given) return i;
-  return static_cast<std::size_t>(side == Buffer::send ? place.send_blocks[i]
-                                                       : place.recv_blocks[i]);
+inline std::size_t given_number(const LocalTopology& topology, Buffer side, std::size_t i) {
+  if (!topology.given) return i;
+  return static_cast<std::size_t>(side == Buffer::send ? topology.send_blocks[i]
+                                                       : topology.recv_blocks[i]);
 }
 
 // Pure.
-Place place_in(std::shared_ptr<const Neighborhood> near, int rank);
+LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, int rank);
 // Pure. given: this rank's vertex of the graph that is the neighborhood; isomorphism: this rank's.
-Place place_in(std::shared_ptr<const Neighborhood> near, Vertex given, Isomorphism isomorphism);
+LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, Vertex given,
+                          Isomorphism isomorphism);
 // Collective. vertex: complete, and checked against those of the other ranks.
-Place place_in_graph(World& world, Vertex vertex);
+LocalTopology topology_in_graph(RankGroup& group, Vertex vertex);
 
 }  // namespace tonari

@@ -1,4 +1,4 @@
-#include "planners/graphs/local_world.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -8,21 +8,21 @@
 
 namespace tonari {
 
-LocalWorld::LocalWorld(int ranks) : begin_(ranks, 0), count_(ranks, 0) {
+LocalRankGroup::LocalRankGroup(int ranks) : begin_(ranks, 0), count_(ranks, 0) {
   ranks_ = ranks;
   here_.resize(ranks);
   std::iota(here_.begin(), here_.end(), 0);
 }
 
-void LocalWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) {
+void LocalRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> words) {
   if (to < 0 || to >= ranks_)
-    fail(Errc::internal, "rank ", k, " puts a letter for rank ", to, " of ", ranks_);
+    fail(Errc::internal, "rank ", k, " puts a message for rank ", to, " of ", ranks_);
   posted_.push_back({here_[k], to, words_.size(), words.size()});
   words_.insert(words_.end(), words.begin(), words.end());
-  ++letters_;
+  ++messages_;
 }
 
-void LocalWorld::exchange() {
+void LocalRankGroup::exchange() {
   ++exchanges_;
   for (std::size_t k : receivers_) count_[k] = 0;
   receivers_.clear();
@@ -39,7 +39,9 @@ void LocalWorld::exchange() {
     delivered_[begin_[p.to] + count_[p.to]++] = {
         p.from, std::span(delivered_words_).subspan(p.begin, p.length)};
   posted_.clear();
-  const auto by_sender = [](const Letter& a, const Letter& b) { return a.from < b.from; };
+  const auto by_sender = [](const GroupMessage& a, const GroupMessage& b) {
+    return a.from < b.from;
+  };
   for (std::size_t k : receivers_) {
     const auto mine = std::span(delivered_).subspan(begin_[k], count_[k]);
     // most planners write in that order
@@ -48,7 +50,7 @@ void LocalWorld::exchange() {
   }
 }
 
-std::span<const Letter> LocalWorld::mail(std::size_t k) const {
+std::span<const GroupMessage> LocalRankGroup::inbox(std::size_t k) const {
   return std::span(delivered_).subspan(count_[k] ? begin_[k] : 0, count_[k]);
 }
 

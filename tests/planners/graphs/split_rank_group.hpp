@@ -1,6 +1,6 @@
-// Ranks spread over several threads that share nothing but letters and sums, as MPI processes do: a
+// Ranks spread over several threads that share nothing but messages and sums, as MPI processes do: a
 // planner that looks at what is not its ranks' own, or whose result depends on which ranks are
-// together, gives another result here than in the LocalWorld.
+// together, gives another result here than in the LocalRankGroup.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "planners/graphs/world.hpp"
+#include "planners/graphs/rank_group.hpp"
 
 namespace tonari::graphs {
 
@@ -66,18 +66,18 @@ class PostOffice {
   std::vector<Word> total_;
 };
 
-class SplitWorld final : public World {
+class SplitRankGroup final : public RankGroup {
  public:
-  SplitWorld(PostOffice& office, int ranks, std::vector<std::int32_t> here)
+  SplitRankGroup(PostOffice& office, int ranks, std::vector<std::int32_t> here)
       : office_(office), mail_(here.size()) {
     ranks_ = ranks;
     here_ = std::move(here);
   }
-  using World::max;
-  using World::put;
-  using World::sum;
+  using RankGroup::max;
+  using RankGroup::send;
+  using RankGroup::sum;
 
-  void put(std::size_t k, std::int32_t to, std::span<const Word> words) override {
+  void send(std::size_t k, std::int32_t to, std::span<const Word> words) override {
     out_.push_back({here_[k], to, {words.begin(), words.end()}});
   }
   void exchange() override {
@@ -94,7 +94,7 @@ class SplitWorld final : public World {
       if (!mail_[k].empty()) receivers_.push_back(k);
     }
   }
-  std::span<const Letter> mail(std::size_t k) const override { return mail_[k]; }
+  std::span<const GroupMessage> inbox(std::size_t k) const override { return mail_[k]; }
   std::span<const std::size_t> receivers() const override { return receivers_; }
   void sum(std::span<Word> words) override { office_.combine(words, std::plus<Word>()); }
   void max(std::span<Word> words) override {
@@ -104,14 +104,14 @@ class SplitWorld final : public World {
  private:
   PostOffice& office_;
   std::vector<PostOffice::Parcel> out_, in_;
-  std::vector<std::vector<Letter>> mail_;
+  std::vector<std::vector<GroupMessage>> mail_;
   std::vector<std::size_t> receivers_;
 };
 
-// Calls f(world) once for each of `processes` at the same time; process_of[rank] says where a rank
+// Calls f(group) once for each of `processes` at the same time; process_of[rank] says where a rank
 // is.
 inline void run_split(int processes, const std::vector<int>& process_of,
-                      const std::function<void(World&)>& f) {
+                      const std::function<void(RankGroup&)>& f) {
   PostOffice office(processes);
   std::vector<std::jthread> threads;
   for (int p = 0; p < processes; ++p)
@@ -119,8 +119,8 @@ inline void run_split(int processes, const std::vector<int>& process_of,
       std::vector<std::int32_t> here;
       for (std::size_t r = 0; r < process_of.size(); ++r)
         if (process_of[r] == p) here.push_back(static_cast<std::int32_t>(r));
-      SplitWorld world(office, static_cast<int>(process_of.size()), std::move(here));
-      f(world);
+      SplitRankGroup group(office, static_cast<int>(process_of.size()), std::move(here));
+      f(group);
     });
 }
 

@@ -1,4 +1,4 @@
-#include "engine/place.hpp"
+#include "engine/local_topology.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,29 +8,30 @@
 
 namespace tonari {
 
-Place place_in(std::shared_ptr<const Neighborhood> near, int rank) {
-  Place place;
-  place.near = near;
-  place.shape = native_shape(*near);
-  place.fingerprint = near->fingerprint();
-  place.neighbors = near->offsets.size();
-  place.vertex.rank = rank;
+LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, int rank) {
+  LocalTopology topology;
+  topology.near = near;
+  topology.shape = native_shape(*near);
+  topology.fingerprint = near->fingerprint();
+  topology.neighbors = near->offsets.size();
+  topology.vertex.rank = rank;
   for (std::uint32_t i = 0; i < near->offsets.size(); ++i) {
-    place.vertex.targets.push_back(near->target(rank, i));
-    place.vertex.sources.push_back(near->source(rank, i));
-    place.vertex.origins.push_back(i);
+    topology.vertex.targets.push_back(near->target(rank, i));
+    topology.vertex.sources.push_back(near->source(rank, i));
+    topology.vertex.origins.push_back(i);
   }
-  return place;
+  return topology;
 }
 
-Place place_in(std::shared_ptr<const Neighborhood> near, Vertex given, Isomorphism isomorphism) {
-  Place place = place_in(std::move(near), given.rank);
-  place.vertex.node = given.node;
-  place.vertex.node_ranks = given.node_ranks;
-  place.send_blocks = std::move(isomorphism.send_blocks);
-  place.recv_blocks = std::move(isomorphism.recv_blocks);
-  place.given = std::move(given);
-  return place;
+LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, Vertex given,
+                          Isomorphism isomorphism) {
+  LocalTopology topology = topology_in(std::move(near), given.rank);
+  topology.vertex.node = given.node;
+  topology.vertex.node_ranks = given.node_ranks;
+  topology.send_blocks = std::move(isomorphism.send_blocks);
+  topology.recv_blocks = std::move(isomorphism.recv_blocks);
+  topology.given = std::move(given);
+  return topology;
 }
 
 namespace {
@@ -70,21 +71,21 @@ bool crosswise(const Vertex& v) {
 
 }  // namespace
 
-Place place_in_graph(World& world, Vertex vertex) {
-  Place place;
+LocalTopology topology_in_graph(RankGroup& group, Vertex vertex) {
+  LocalTopology topology;
   const std::size_t out = existing(vertex.targets), in = existing(vertex.sources);
   const bool complete = out == vertex.targets.size() && in == vertex.sources.size();
   Word words[] = {!complete, repeats(vertex.targets), out != in, crosswise(vertex),
                   static_cast<Word>(std::max(vertex.targets.size(), vertex.sources.size()))};
-  world.max(words);
-  place.shape = {words[0] == 0, words[1] != 0, words[2] == 0, words[3] == 0};
-  place.neighbors = static_cast<std::size_t>(words[4]);
+  group.max(words);
+  topology.shape = {words[0] == 0, words[1] != 0, words[2] == 0, words[3] == 0};
+  topology.neighbors = static_cast<std::size_t>(words[4]);
   // room for the sum of many
-  place.fingerprint =
-      static_cast<std::uint64_t>(world.sum(static_cast<Word>(print_of(vertex) >> 24)));
-  place.facts = gather_facts(world, std::span(&vertex, 1));
-  place.vertex = std::move(vertex);
-  return place;
+  topology.fingerprint =
+      static_cast<std::uint64_t>(group.sum(static_cast<Word>(print_of(vertex) >> 24)));
+  topology.facts = gather_facts(group, std::span(&vertex, 1));
+  topology.vertex = std::move(vertex);
+  return topology;
 }
 
 }  // namespace tonari

@@ -1,4 +1,4 @@
-#include "engine/mpi_world.hpp"
+#include "engine/mpi_rank_group.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -13,17 +13,17 @@ namespace {
 
 // Where messages go that nobody will read. Static, as it is needed when there is no memory; its
 // pages exist only once it is used.
-Word dropped[MpiWorld::most_words];
+Word dropped[MpiRankGroup::most_words];
 
 }  // namespace
 
-MpiWorld::Sends::~Sends() {
+MpiRankGroup::Sends::~Sends() {
   for (MPI_Request& request : requests_)
     if (request != MPI_REQUEST_NULL) MPI_Cancel(&request), MPI_Request_free(&request);
 }
 
-void MpiWorld::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest,
-                            int tag) {
+void MpiRankGroup::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest,
+                                int tag) {
   for (std::size_t at = 0; at < stream.size(); at += static_cast<std::size_t>(longest)) {
     const int count = static_cast<int>(std::min<std::size_t>(stream.size() - at, longest));
     check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag, comm,
@@ -33,7 +33,7 @@ void MpiWorld::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& stream
 }
 
 // Tests each only until it is complete: this is asked between any two messages that come.
-bool MpiWorld::Sends::done() {
+bool MpiRankGroup::Sends::done() {
   for (; complete_ < requests_.size(); ++complete_) {
     int is = 0;
     check_mpi(MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE), "MPI_Test");
@@ -44,7 +44,7 @@ bool MpiWorld::Sends::done() {
   return true;
 }
 
-MpiWorld::MpiWorld(MPI_Comm comm, int longest_message)
+MpiRankGroup::MpiRankGroup(MPI_Comm comm, int longest_message)
     : comm_(comm), longest_message_(longest_message) {
   if (longest_message < 1 || longest_message > most_words)
     fail(Errc::internal, "messages of ", longest_message, " words");
@@ -52,13 +52,13 @@ MpiWorld::MpiWorld(MPI_Comm comm, int longest_message)
   MPI_Comm_size(comm, &ranks_);
   MPI_Comm_rank(comm, &rank);
   here_ = {rank};
-  // an earlier world's last exchange may have had the tag of this one's first
+  // an earlier group's last exchange may have had the tag of this one's first
   stay_together(comm_);
 }
 
-void MpiWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) {
+void MpiRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> words) {
   if (k != 0 || to < 0 || to >= ranks_)
-    fail(Errc::internal, "a letter for rank ", to, " of ", ranks_);
+    fail(Errc::internal, "a message for rank ", to, " of ", ranks_);
   Stream& stream = outgoing_[to];
   stream.push_back(static_cast<Word>(words.size()));
   stream.insert(stream.end(), words.begin(), words.end());
@@ -69,7 +69,7 @@ void MpiWorld::put(std::size_t k, std::int32_t to, std::span<const Word> words) 
 // it earlier and send for the next exchange while this one is still testing: the tag tells those
 // apart. It cannot be two exchanges ahead, because the next agreement needs this rank. So two tags
 // suffice.
-void MpiWorld::exchange() {
+void MpiRankGroup::exchange() {
   tag_ = tag_ == planning_even ? planning_odd : planning_even;
   mail_.clear();
   incoming_.clear();
@@ -91,7 +91,7 @@ void MpiWorld::exchange() {
   open_streams();
 }
 
-void MpiWorld::together(const std::function<void()>& work) {
+void MpiRankGroup::run_collectively(const std::function<void()>& work) {
   stay_together(comm_);
   try {
     work();
@@ -106,7 +106,7 @@ void MpiWorld::together(const std::function<void()>& work) {
 
 // Others may be in an exchange, or reach the next one: what they send to this rank they must get
 // rid of, or they would not come to the agreement that tells them.
-void MpiWorld::give_up(const Error& error) {
+void MpiRankGroup::give_up(const Error& error) {
   const auto agreed = [&] { return vote_->test(); };
   try {
     if (vote_) {  // entered before the error
@@ -123,7 +123,7 @@ void MpiWorld::give_up(const Error& error) {
   }
 }
 
-void MpiWorld::drop_until(const std::function<bool()>& done) {
+void MpiRankGroup::drop_until(const std::function<bool()>& done) {
   while (!done()) {
     for (const int tag : {planning_even, planning_odd}) drop_if_any(tag);
     std::this_thread::yield();
@@ -131,7 +131,7 @@ void MpiWorld::drop_until(const std::function<bool()>& done) {
 }
 
 // All have left: nothing is on its way.
-void MpiWorld::forget() {
+void MpiRankGroup::forget() {
   tag_ = planning_even;
   mail_.clear();
   incoming_.clear();
@@ -158,15 +158,15 @@ struct Arrived {
 
 }  // namespace
 
-void MpiWorld::drop_if_any(int tag) {
+void MpiRankGroup::drop_if_any(int tag) {
   if (Arrived arrived(comm_, tag); arrived.found) arrived.receive(dropped);
 }
 
-bool MpiWorld::receive_if_any() {
+bool MpiRankGroup::receive_if_any() {
   Arrived arrived(comm_, tag_);
   if (!arrived.found) return false;
   Word* to = dropped;
-  const std::optional<Error> error = caught([&] {
+  const std::optional<Error> error = error_of([&] {
     // messages of one sender come in the order in which it started them
     Stream& stream = incoming_[arrived.status.MPI_SOURCE];
     stream.resize(stream.size() + static_cast<std::size_t>(arrived.count));
@@ -177,7 +177,7 @@ bool MpiWorld::receive_if_any() {
   return true;
 }
 
-void MpiWorld::open_streams() {
+void MpiRankGroup::open_streams() {
   for (const auto& [from, stream] : incoming_)
     for (std::span<const Word> rest(stream); !rest.empty();) {
       const auto length = static_cast<std::size_t>(rest[0]);
@@ -186,12 +186,12 @@ void MpiWorld::open_streams() {
     }
 }
 
-std::span<const std::size_t> MpiWorld::receivers() const {
+std::span<const std::size_t> MpiRankGroup::receivers() const {
   static constexpr std::size_t only = 0;
   return {&only, mail_.empty() ? 0u : 1u};
 }
 
-void MpiWorld::reduce(std::span<Word> words, MPI_Op operation) {
+void MpiRankGroup::reduce(std::span<Word> words, MPI_Op operation) {
   if (words.empty()) return;
   stay_together(comm_);
   while (!words.empty()) {

@@ -1,0 +1,38 @@
+// All ranks in one process.
+#pragma once
+
+#include "planners/graphs/rank_group.hpp"
+
+namespace tonari {
+
+class LocalRankGroup final : public RankGroup {
+ public:
+  explicit LocalRankGroup(int ranks);
+  using RankGroup::max;
+  using RankGroup::send;
+  using RankGroup::sum;
+
+  void send(std::size_t k, std::int32_t to, std::span<const Word> words) override;
+  void exchange() override;
+  std::span<const GroupMessage> inbox(std::size_t k) const override;
+  std::span<const std::size_t> receivers() const override { return receivers_; }
+  void sum(std::span<Word>) override {}
+  void max(std::span<Word>) override {}
+
+  std::size_t exchanges() const { return exchanges_; }     // so far
+  std::size_t messages_sent() const { return messages_; }  // so far
+
+ private:
+  struct Posted {
+    std::int32_t from, to;
+    std::size_t begin, length;  // in words_
+  };
+  std::vector<Posted> posted_;
+  std::vector<Word> words_, delivered_words_;
+  std::vector<GroupMessage> delivered_;     // grouped by receiver
+  std::vector<std::size_t> begin_, count_;  // per rank, in delivered_; count 0: none
+  std::vector<std::size_t> receivers_;
+  std::size_t exchanges_ = 0, messages_ = 0;
+};
+
+}  // namespace tonari
