@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "analysis/patterns.hpp"
 #include "operation.hpp"
-#include "topology/patterns.hpp"
 #include "topology/vertex.hpp"
 
 namespace bench {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/offset_delivery.hpp"
 #include "base/checked.hpp"
-#include "planners/offsets/offset_delivery.hpp"
 
 namespace tonari {
 namespace {

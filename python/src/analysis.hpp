@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/executor.hpp"
 #include "cost/simulator.hpp"
-#include "plan/executor.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari {

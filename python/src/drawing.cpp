@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/printer.hpp"
+#include "analysis/printer.hpp"
 
 namespace tonari {
 namespace {

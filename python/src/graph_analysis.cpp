@@ -9,9 +9,9 @@
 #include <algorithm>
 
 #include "analysis.hpp"
+#include "analysis/compare.hpp"
+#include "analysis/printer.hpp"
 #include "base/error.hpp"
-#include "plan/printer.hpp"
-#include "planners/graphs/compare.hpp"
 #include "planners/registry.hpp"
 
 namespace nb = nanobind;

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "analysis.hpp"
+#include "analysis/patterns.hpp"
 #include "base/error.hpp"
 #include "drawing.hpp"
 #include "errors.hpp"
@@ -19,7 +20,6 @@
 #include "settings.hpp"
 #include "sharing.hpp"
 #include "surface_layout.hpp"
-#include "topology/patterns.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

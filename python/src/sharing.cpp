@@ -11,11 +11,11 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/schedule_plan.hpp"
 #include "base/error.hpp"
 #include "cost/simulator.hpp"
 #include "planners/patterns/balanced.hpp"
 #include "planners/patterns/message_sharing.hpp"
-#include "planners/patterns/schedule_plan.hpp"
 #include "planners/patterns/store_and_forward.hpp"
 
 namespace nb = nanobind;

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "analysis/surface_search.hpp"
 #include "base/error.hpp"
 #include "layout/surface_order.hpp"
-#include "layout/surface_search.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/patterns.hpp"
 #include "base/error.hpp"
 #include "plan/builder.hpp"
 #include "planners/registry.hpp"
-#include "topology/patterns.hpp"
 
 namespace tonari {
 namespace {

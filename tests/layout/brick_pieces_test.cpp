@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "analysis/surface_search.hpp"
 #include "layout/brick_layout.hpp"
 #include "layout/random_bricks.hpp"
-#include "layout/surface_search.hpp"
 
 namespace tonari {
 namespace {

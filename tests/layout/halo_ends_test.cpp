@@ -8,10 +8,10 @@
 #include <array>
 #include <memory>
 
+#include "analysis/executor.hpp"
 #include "layout/random_bricks.hpp"
 #include "layout/random_parts.hpp"
 #include "plan/builder.hpp"
-#include "plan/executor.hpp"
 
 namespace tonari {
 namespace {

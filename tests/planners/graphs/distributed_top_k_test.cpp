@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "planners/graphs/local_rank_group.hpp"
+#include "analysis/local_rank_group.hpp"
 
 namespace tonari {
 namespace {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/graph_delivery.hpp"
+#include "analysis/local_rank_group.hpp"
 #include "base/hash.hpp"
-#include "planners/graphs/graph_delivery.hpp"
-#include "planners/graphs/local_rank_group.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari::graphs {

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <random>
 
-#include "plan/executor.hpp"
-#include "plan/printer.hpp"
+#include "analysis/executor.hpp"
+#include "analysis/printer.hpp"
 #include "planners/in_place/order.hpp"
 
 namespace tonari {

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "analysis/patterns.hpp"
 #include "planners/offsets/cases.hpp"
-#include "topology/patterns.hpp"
 
 namespace tonari {
 namespace {

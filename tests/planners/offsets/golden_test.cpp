@@ -8,9 +8,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "plan/printer.hpp"
+#include "analysis/patterns.hpp"
+#include "analysis/printer.hpp"
 #include "planners/offsets/cases.hpp"
-#include "topology/patterns.hpp"
 
 namespace tonari {
 namespace {

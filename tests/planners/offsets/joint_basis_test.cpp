@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "analysis/patterns.hpp"
 #include "planners/offsets/cases.hpp"
-#include "topology/patterns.hpp"
 
 namespace tonari {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "planners/patterns/schedule_plan.hpp"
+#include "analysis/schedule_plan.hpp"
 
 namespace tonari::sharing {
 

@@ -1,6 +1,6 @@
 // Comparing the algorithms on one whole graph: who the edges make neighbors, what is counted, what
 // is proven, what is refused.
-#include "planners/graphs/compare.hpp"
+#include "analysis/compare.hpp"
 
 #include <gtest/gtest.h>
 

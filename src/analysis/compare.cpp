@@ -1,15 +1,15 @@
-#include "planners/graphs/compare.hpp"
+#include "analysis/compare.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "analysis/graph_delivery.hpp"
+#include "analysis/local_rank_group.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "cost/simulator.hpp"
-#include "planners/graphs/graph_delivery.hpp"
-#include "planners/graphs/local_rank_group.hpp"
 
 namespace tonari {
 namespace {

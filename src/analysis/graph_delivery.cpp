@@ -1,4 +1,4 @@
-#include "planners/graphs/graph_delivery.hpp"
+#include "analysis/graph_delivery.hpp"
 
 namespace tonari {
 

@@ -1,4 +1,4 @@
-#include "planners/offsets/offset_delivery.hpp"
+#include "analysis/offset_delivery.hpp"
 
 namespace tonari {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "plan/executor.hpp"
+#include "analysis/executor.hpp"
 #include "planners/graphs/relay.hpp"
 
 namespace tonari {

@@ -1,4 +1,4 @@
-#include "topology/patterns.hpp"
+#include "analysis/patterns.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 // Schedules as plans, for the engine and for the reference executor.
 #pragma once
 
-#include "plan/executor.hpp"
+#include "analysis/executor.hpp"
 #include "planners/patterns/message_schedule.hpp"
 
 namespace tonari {

@@ -1,4 +1,4 @@
-#include "plan/printer.hpp"
+#include "analysis/printer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "planners/graphs/local_rank_group.hpp"
+#include "analysis/local_rank_group.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // The search for orders with few messages: what it reaches, and that it is the one the table comes
 // from.
-#include "layout/surface_search.hpp"
+#include "analysis/surface_search.hpp"
 
 #include <gtest/gtest.h>
 

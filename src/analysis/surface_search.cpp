@@ -20,7 +20,7 @@
 // to a vertex v that it has, and the part behind v is turned round, so that its end is another one:
 //
 //      a - b - v - w - x - end   ->   a - b - v - end - x - w
-#include "layout/surface_search.hpp"
+#include "analysis/surface_search.hpp"
 
 #include <algorithm>
 #include <random>

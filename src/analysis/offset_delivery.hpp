@@ -1,7 +1,7 @@
 // What the collectives on a neighborhood must deliver, for the reference executor.
 #pragma once
 
-#include "plan/executor.hpp"
+#include "analysis/executor.hpp"
 #include "topology/neighborhood.hpp"
 
 namespace tonari {

@@ -1,6 +1,6 @@
 // The reference executor proves right plans and finds what is wrong with wrong ones: each test
 // breaks one thing.
-#include "plan/executor.hpp"
+#include "analysis/executor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "plan/executor.hpp"
+#include "analysis/executor.hpp"
 
 #include <algorithm>
 #include <map>

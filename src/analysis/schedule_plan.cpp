@@ -1,4 +1,4 @@
-#include "planners/patterns/schedule_plan.hpp"
+#include "analysis/schedule_plan.hpp"
 
 #include <algorithm>
 
