@@ -1,13 +1,13 @@
-// Agreement between ranks: all succeed, or all fail with the same sentence (nothing hangs, nobody
-// goes on alone).
+// Agreement between ranks: all succeed, or all fail with the same sentence. Nothing hangs, and no
+// rank goes on alone.
 //
-// What ranks do together, they do in a scope, `run_collectively`. A rank that fails anywhere in it, out of
-// memory for instance, leaves it and enters an agreement with its error. So every collective step
-// within a scope begins with an agreement (stay_together, where there is nothing else to agree on),
-// which the others then have in common with that rank, and between that agreement and the end of
-// the step nothing fails on one rank only: no memory is allocated there. Where such a step is a
-// scope of its own on another communicator, or one whose errors are caught and not passed on, the
-// same holds for its beginning.
+// What ranks do together, they do in a scope, `run_collectively`. A rank that fails anywhere in it,
+// out of memory for instance, leaves it and enters an agreement with its error. So every collective
+// step within a scope begins with an agreement, which the other ranks then have in common with that
+// rank. That agreement is `stay_together` where there is nothing else to agree on. Between it and
+// the end of the step nothing fails on one rank only: no memory is allocated there. Such a step may
+// be a scope of its own on another communicator, or one whose errors are caught and not passed on.
+// Then the same holds for its beginning.
 #pragma once
 
 #include <mpi.h>

@@ -1,18 +1,20 @@
-// The exchanges of this process that were started and are not complete. While a rank waits, in an
-// agreement or for one of them, it drives all of them on: others may need the blocks that pass
-// through it before they can come to where it waits. That is MPI's rule of progress for its own
-// requests.
+// The exchanges of this process that were started and are not complete are listed here. A rank
+// waits in an agreement or for an exchange, and meanwhile it drives all of them on. Other ranks may
+// need the blocks that pass through it before they can come to where it waits. That is MPI's rule
+// of progress for its own requests.
 //
 // With MPI_THREAD_MULTIPLE any thread may come by here, and none keeps another from starting,
-// testing or completing its own. Each exchange in flight has a slot, which one thread at a time
-// takes, to test it:
-//   * Who drives the others leaves out those whose slot is taken.
-//   * Who waits for an exchange has its slot for as long as that lasts, so nobody else touches it.
-//   * Who tests an exchange that another thread tests right now learns that it is not complete.
-//   * Only who waits for an exchange, or takes it out, waits until another thread's test of it is over.
-// What is found complete, or failed, by its own thread leaves its slot at once. Of several threads
-// that wait, one drives all; the rest look after their own. A thread that waits while nothing else
-// is in flight leaves what other threads start meanwhile to them.
+// testing or completing its own exchanges. Each exchange in flight has a slot, which one thread at
+// a time takes in order to test it:
+//   * A thread that drives the others leaves out those whose slot is taken.
+//   * A thread that waits for an exchange has its slot for as long as that lasts, so no other
+//     thread touches it.
+//   * A thread that tests an exchange while another thread tests it learns that it is not complete.
+//   * Only a thread that waits for an exchange, or takes it out, waits until another thread's test
+//     of it is over.
+// An exchange that its own thread finds complete, or failed, leaves its slot at once. Of several
+// threads that wait, one drives all; the rest look after their own. A thread that waits while
+// nothing else is in flight leaves what other threads start meanwhile to them.
 #pragma once
 
 #include "engine/exchange.hpp"

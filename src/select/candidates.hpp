@@ -65,11 +65,11 @@ struct Problem {
   Channels channels = {};  // that there are
 };
 
-// All algorithms of the registry (or the one asked for) in their variants, over all channels (or
-// the one asked for), best prediction first. Left out: variants that would do the same as an earlier
-// one, hopeless ones, all but the two best variants of an algorithm. Throws Errc::algorithm if
-// nothing is left, with the reason. As all functions here that ask the registry: collective on
-// graphs.
+// This lists all algorithms of the registry (or the one asked for) in their variants, best
+// prediction first. It covers all channels (or the one asked for). It leaves out variants that
+// would do the same as an earlier one, and hopeless ones. It keeps only the two best variants of an
+// algorithm. It throws Errc::algorithm if nothing is left, with the reason. As all functions here
+// that ask the registry, it is collective on graphs.
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings,
                                  const LogGP& machine);
 

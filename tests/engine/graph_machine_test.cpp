@@ -1,5 +1,6 @@
-// The algorithms that pass blocks on, on real MPI: on a machine like the one at hand they seldom
-// pay and refuse, so here a network with expensive messages is what the cache remembers of this machine.
+// These tests run the algorithms that pass blocks on, on real MPI. On a machine like the one at
+// hand they seldom pay and refuse. So here the cache remembers of this machine a network with
+// expensive messages.
 #include <filesystem>
 
 #include "engine/calibrate.hpp"

@@ -105,8 +105,8 @@ TEST(MpiRankGroup, LongMailIsCut) {
   }
 }
 
-// Some are much faster than others: their messages for the next exchange come while others are still
-// in this one.
+// Some ranks are much faster than others: their messages for the next exchange come while others
+// are still in this one.
 TEST(MpiRankGroup, FastRanksDoNotDisturbSlowOnes) {
   const OwnedComm comm(duplicate());
   MpiRankGroup group(comm.get());
@@ -307,8 +307,8 @@ TEST(MpiRankGroup, TheLowestOfSeveralThatFailIsHeard) {
   }
 }
 
-// Each of its allocations once, also while messages come, and all that follow, so that leaving needs
-// no memory either.
+// Each of its allocations fails, also while messages come: once alone, and once with all that
+// follow. So leaving needs no memory either.
 TEST(MpiRankGroup, ARankWithoutMemoryLeavesNobodyWaiting) {
   if (!test::counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
   const OwnedComm comm(duplicate());

@@ -14,10 +14,10 @@ FIELDS = [
     "messages",
     "basic",
     "neighbors",
-    "neighbours",
+    "neighbours",  # its earlier name
     "bound",
     "order",
-]  # with its earlier name
+]
 TABLE_1 = [
     (1, 2, 2, 2),
     (2, 8, 9, 16),

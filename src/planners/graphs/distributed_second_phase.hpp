@@ -1,19 +1,29 @@
-// Phase II of message sharing (Duymuş 2021, Algorithm 4) without anybody knowing the whole pattern:
-// ranks with more work than the average hand whole messages over to ranks with less, whatever these
-// send.
+// This is Phase II of message sharing (Duymuş 2021, Algorithm 4), but no rank knows the whole
+// pattern. Ranks with more work than the average hand whole messages over to ranks with less,
+// whatever these send.
 //
-//   P_max ──▶ t       becomes      P_max ══▶ P_min ──▶ t      one message less for P_max for each of them, one more for the first; one more for P_min, if it does
-//                                                             not write to t anyway
+//   P_max ──▶ t       becomes      P_max ══▶ P_min ──▶ t
 //
-// Where this differs from the central one (sharing/second_phase.cpp), and why:
-//   At once     The busiest of all are paired with the least busy ones, the k-th with the k-th, as many as one reduction finds (distributed_top_k.hpp).
-//               One helper at a time for each, and rounds are limited: a hub of a million targets stays above the root of them.
-//   Who counts  P_max names what it may hand over, P_min takes what it writes to anyway first, then others, up to the average. So it is the taker that counts, and
-//               several givers may come to it in one round. Where the busiest rank has more than the square of the average, up to the root of what it has.
-//   The end     Where a new helper would cost as much as it saves, ranks turn to their own targets, which get a message anyway.
-//   Steps       A rank with far more than the average would need as many helpers as it has messages left. So helpers take more than the average in the first of two
-//               stages, at least the geometric mean of it and the most, and hand on what is too much in the second one.
-//   Moved once  What was handed over stays where it is, so a stage is enough: messages of earlier stages, also those that carry delegated blocks to helpers, do not move.
+// P_max has one message less for each message handed over, and one more for the first of them.
+// P_min has one message more if it does not write to t anyway.
+//
+// This differs from the central algorithm (patterns/second_phase.cpp) for these reasons:
+//   At once     All of the busiest ranks are paired with the least busy ones at once, the k-th with
+//               the k-th. There are as many pairs as one reduction finds (distributed_top_k.hpp).
+//               Each busy rank has one helper at a time, and rounds are limited. So a hub of a
+//               million targets stays above the root of them.
+//   The taker   P_max names what it may hand over. P_min first takes what it writes to anyway, then
+//               others, up to the average. So the taker counts, and several givers may come to it
+//               in one round. Where the busiest rank has more than the square of the average, the
+//               taker goes up to the root of what that rank has.
+//   The end     Where a new helper would cost as much as it saves, ranks turn to their own targets,
+//               which get a message anyway.
+//   Steps       A rank with far more than the average would need as many helpers as it has messages
+//               left. So there are two stages. In the first, helpers take more than the average: at
+//               least the geometric mean of the average and the most. In the second, they hand on
+//               what is too much.
+//   Moved once  What was handed over stays where it is, so a stage is enough. Messages of earlier
+//               stages do not move, including those that carry delegated blocks to helpers.
 #pragma once
 
 #include <functional>

@@ -31,8 +31,8 @@ class DistributedTopK {
   void set(std::size_t k, Word value);
   Word value(std::size_t k) const { return key_[k] == none ? none : decode(key_[k]).value; }
 
-  // The words to be combined by RankGroup::max, one per class, and what they say: highest first, ties
-  // to the lowest rank.
+  // `contribute` gives the words to be combined by RankGroup::max, one per class. `read` returns
+  // what they say: the highest come first, and ties go to the lowest rank.
   void contribute(std::vector<Word>& words) const;
   std::vector<Entry> read(std::span<const Word> combined) const;
 

@@ -23,8 +23,8 @@ void Side::uncolor(std::size_t edge) {
 
 namespace {
 
-// Messages go both ways along an edge at once: the first bit says whether the message's sender is the
-// edge's sender.
+// Messages go both ways along an edge at once. The first bit says whether the message's sender is
+// the edge's sender.
 Word tagged(Word word, bool sender) { return 2 * word + sender; }
 Word untagged(Word word) { return word >> 1; }
 bool from_sender(const GroupMessage& message) { return message.words[0] & 1; }

@@ -13,9 +13,9 @@ namespace tonari {
 
 using Ranks = std::vector<std::int32_t>;
 
-// targets: of each rank here, without itself, ascending. Returns for each the ranks with which it
-// shares the most, best first; of equal ones those that send to fewer. Messages and memory of a rank
-// grow with its own messages, in and out. Collective.
+// `targets` has those of each rank here, without itself, ascending. This returns for each the ranks
+// with which it shares the most, best first; of equal ones those that send to fewer. Messages and
+// memory of a rank grow with its own messages, in and out. The call is collective.
 std::vector<Ranks> find_friends(RankGroup& group, const std::vector<Ranks>& targets,
                                 std::size_t most_friends);
 

@@ -1,20 +1,25 @@
-// balanced: message sharing at both ends, in several stages. Ours; what ranks know of each other is
-// what messages tell (graph_message_sharing.cpp).
+// balanced: this is message sharing at both ends, in several stages. It is ours. Ranks know of each
+// other only what messages tell (graph_message_sharing.cpp).
 //
-//   stage 0           stage 1           last           senders with common targets share, so that each target gets fewer messages, too; then receivers with
-//   a ══▶ b           b ══▶ h           h ──▶ t        common sources, which is the same with all arrows turned round: h takes what b has for t, and passes
-//   senders share     receivers share                  it on. Busy ranks of both kinds are relieved, as long as nobody else gets more work than they had.
+//   stage 0           stage 1           last
+//   a ══▶ b           b ══▶ h           h ──▶ t
+//   senders share     receivers share
 //
-// src/planners/patterns/balanced.hpp, which sees the whole pattern ("whole pattern", where that
-// fits one rank: planning_root.hpp), thins out its edges instead, in all stages at once; there each
-// deletion asks for a way round through all ranks, which messages could only find one after the
-// other. This reaches lower than one stop, at less volume than a mesh, which it does not reach
-// where patterns are dense: there all ranks have something to say to all neighbors of the mesh, and
-// it is full.
+// First, senders with common targets share, so that each target gets fewer messages, too. Then
+// receivers with common sources share, which is the same with all arrows turned round. Rank h takes
+// what b has for t, and passes it on. Busy ranks of both kinds are relieved, as long as no other
+// rank gets more work than they had.
 //
-// Ways, by what a block may pass: receivers share ("receivers"), senders too ("both ends"), senders
-// twice before ("senders twice"). What a rank still has for one target after a stage is one message
-// again and can be shared again.
+// src/planners/patterns/balanced.hpp sees the whole pattern. It is the way "whole pattern", where
+// that fits one rank (planning_root.hpp). It thins out the pattern's edges instead, in all stages
+// at once. There each deletion asks for a way round through all ranks, which messages could only
+// find one after the other. This planner reaches lower than one stop, at less volume than a mesh.
+// It does not reach the mesh where patterns are dense. There all ranks have something to say to all
+// neighbors of the mesh, and it is full.
+//
+// The ways differ in what a block may pass. Receivers share ("receivers"), senders share too ("both
+// ends"), or senders share twice before ("senders twice"). What a rank still has for one target
+// after a stage is one message again and can be shared again.
 #include <limits>
 #include <utility>
 

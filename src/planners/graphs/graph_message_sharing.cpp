@@ -1,28 +1,37 @@
 // message-sharing, Phase I: busy ranks with common targets give each other messages, and every
-// block has one stop at most (Duymuş 2021, Algorithms 1 to 3), without anybody
-// knowing the whole pattern: targets name their senders to each other (friends.hpp), many pairs
-// share at a time (pairings.hpp), and what two ranks make of it they work out from what the two of
-// them send (send_set.hpp).
+// block has one stop at most (Duymuş 2021, Algorithms 1 to 3). No rank knows the whole pattern.
+// Targets name their senders to each other (friends.hpp), and many pairs share at a time
+// (pairings.hpp). Two ranks work out what they make of it from what the two of them send
+// (send_set.hpp).
 //
-//   P_max ──▶ t              P_max ══▶ P_friend ──▶ t         stage 0: delegated blocks, and what is for the helpers themselves
-//   P_friend ──▶ t  becomes                                   stage 1: all the rest
+//   P_max ──▶ t              P_max ══▶ P_friend ──▶ t
+//   P_friend ──▶ t  becomes
 //
-// Where this differs from the central algorithm (sharing/message_sharing.hpp), and why:
-//   At once    Not one bottleneck at a time: all that have three quarters of the most messages, or one pairing would cost a reduction over all ranks each.
-//   Friends    Targets with many senders name a sample, so how much two ranks share is an estimate; the pairing itself knows exactly. 64 friends at most. A friend
-//              that is taken in this round is not waited for.
-//   Giving up  After 4 pairings in vain, not after the first: the best friend is only an estimate's.
-//   Stages     Two of them, so that no messages wait for each other in a circle; a rank that is a helper and a target of forwarded blocks gets two messages
-//              from the same sender, which count as two. The central algorithm joins them where it can.
-//   Taken back A block for a target that becomes a helper of its origin goes there directly, with the others.
+// Stage 0 carries delegated blocks (══▶), and what is for the helpers themselves. Stage 1 carries
+// all the rest (──▶).
 //
-// Phase II, in one step or two, follows as further stages: second_phase.hpp.
+// This differs from the central algorithm (patterns/message_sharing.hpp) for these reasons:
+//   At once     All ranks that have three quarters of the most messages share at once, not one
+//               bottleneck at a time. Otherwise each pairing would cost a reduction over all ranks.
+//   Friends     Targets with many senders name a sample, so how much two ranks share is an
+//               estimate; the pairing itself knows exactly. A rank has 64 friends at most. A friend
+//               that is taken in this round is not waited for.
+//   Giving up   A rank gives up after 4 pairings in vain, not after the first: the best friend is
+//               only an estimate's.
+//   Stages      There are two stages, so that no messages wait for each other in a circle. A rank
+//               may be both a helper and a target of forwarded blocks. It gets two messages from
+//               the same sender, which count as two. The central algorithm joins them where it can.
+//   Taken back  A block for a target that becomes a helper of its origin goes there directly, with
+//               the others.
 //
-// Ways. "paper": messages sent are all that counts, so a helper may receive from everybody and pass
-// on thousands of blocks. "levelled", ours: a pairing may lift nobody to the work of the busier of
-// the two, where work is messages sent and received and blocks passed on, as LogGP prices them.
-// Cases 2 to 4, which add to the work of a third rank, are left out there. "whole pattern": the
-// central algorithm, both phases, where the pattern fits one rank (planning_root.hpp).
+// Phase II, in one step or two, follows as further stages (distributed_second_phase.hpp).
+//
+// There are three ways. "paper": messages sent are all that counts, so a helper may receive from
+// all ranks and pass on thousands of blocks. "levelled", which is ours: a pairing may lift no rank
+// to the work of the busier of the two. There, work is messages sent and received and blocks passed
+// on, as LogGP prices them. Cases 2 to 4, which add to the work of a third rank, are left out
+// there. "whole pattern": this is the central algorithm, both phases, where the pattern fits one
+// rank (planning_root.hpp).
 #include "planners/graphs/irregular.hpp"
 #include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/shared_relays.hpp"

@@ -1,11 +1,14 @@
-// With T(n) the least time to reach n others, the first message of the best tree goes to a helper
-// that reaches x more of them:
+// T(n) is the least time to reach n others. The first message of the best tree then goes to a
+// helper that reaches x more of them:
 //
-//   T(n) = min over x of max(A(x) + T(x), S(x) + T(n - 1 - x))      A: until the helper may send    S: until the next message may leave
+//   T(n) = min over x of max(A(x) + T(x), S(x) + T(n - 1 - x))
 //
-//   root  |S|S|S|...            A = o + (b-1) G + L + o for a message of b bytes: (x+1) k in a scatter, k in a broadcast
+//   root  |S|S|S|...            A = o + (b-1) G + L + o for a message of b bytes
 //          \  \  \              S = max(o, g + (b-1) G)
 //   helper  --A--|S|S|...
+//
+// A is the time until the helper may send, and S is the time until the next message may leave. The
+// message has b = (x+1) k bytes in a scatter, and k in a broadcast.
 //
 // The first term rises with x and the second falls, so the minimum is where they cross: T(1) ...
 // T(n) take O(n log n).
@@ -82,11 +85,14 @@ LogGPTree::Branch LogGPTree::branch(std::int64_t n, std::int64_t most, bool rece
   return search(n, most, receiver, delay);
 }
 
-// Up to the least n every T is direct, D(n) = (n-1) S(1) + A(1), so that a helper that takes x over
-// pays if
+// Up to the least n every T is direct, D(n) = (n-1) S(1) + A(1). So a helper that takes x over pays
+// if both of these hold:
 //
-//   A(x+1) + D(x) < D(n)      n > x + A(x+1) / S(1), the least of which is that for x = 1
-//   S(x+1) + D(n-1-x) < D(n)  S(x+1) < (x+1) S(1), for every x > 0 or else not for x = 1: then o counts for one block but not for two, and less for more
+//   A(x+1) + D(x) < D(n)      This means n > x + A(x+1) / S(1), the least of which is that for
+//                             x = 1.
+//   S(x+1) + D(n-1-x) < D(n)  This means S(x+1) < (x+1) S(1). It holds for every x > 0, or else not
+//                             for x = 1: then o counts for one block but not for two, and less for
+//                             more.
 std::int64_t LogGPTree::least(std::int64_t most) const {
   if (!(step(2) < 2 * step(1))) return 0;
   const double n = std::floor((1 + arrival(2) / step(1)) * (1 + 1e-9)) + 1;

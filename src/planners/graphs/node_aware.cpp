@@ -1,19 +1,21 @@
-// node-aware: blocks for ranks of another node cross the network together. From Bienz, Gropp and
-// Olson, "Node aware sparse matrix-vector multiplication" (2019), and Collom, Li and Bienz,
-// "Optimizing irregular communication with neighborhood collectives and locality-aware parallelism"
-// (2023), where an allgather's block crosses once per node as well.
+// node-aware: blocks for ranks of another node cross the network together. This is from Bienz 2019
+// and Collom 2023. In the latter, an allgather's block crosses once per node as well.
+//
+//   three steps   There is one message per ordered pair of nodes:
 //
 //          node A                         node B
 //          a0 --.                     .--> b0
-//          a1 --> sender ====> receiver -> b1        three steps: one message per ordered pair of nodes
+//          a1 --> sender ====> receiver -> b1
 //          a2 --'                     '--> b2
 //
-//          a0 ======> gateway(a0, B) -> b0, b1, b2   two steps: one message per rank and other node, nothing gathered
+//   two steps     There is one message per rank and other node, and nothing is gathered:
 //
-// The papers let ranks of equal numbers meet, or a leader do all; both need nodes of one size or
-// overload one rank. Here the ranks that send and receive for a node are those that have the most
-// blocks of that pair of nodes themselves, up to a fair share of the pairs each. Blocks inside a
-// node go direct.
+//          a0 ======> gateway(a0, B) -> b0, b1, b2
+//
+// Both papers let ranks of equal numbers meet, or a leader do all. Both need nodes of one size or
+// overload one rank. Here each pair of nodes has ranks that send and receive for it. They are those
+// that have the most of its blocks themselves, up to a fair share of the pairs each. Blocks inside
+// a node go direct.
 #include <algorithm>
 #include <map>
 #include <tuple>

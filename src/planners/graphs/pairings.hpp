@@ -1,10 +1,13 @@
-// The rounds in which ranks share what they have to send to common targets (Duymuş 2021, Algorithm 1,
-// as many pairings at a time as there are busy ranks): each busy rank asks the friend with which it
-// shares the most, everyone accepts the busiest that asks, and the two pair (send_set.hpp).
+// Here are the rounds in which ranks share what they have to send to common targets (Duymuş 2021,
+// Algorithm 1). There are as many pairings at a time as there are busy ranks. Each busy rank asks
+// the friend with which it shares the most. Every rank accepts the busiest that asks, and the two
+// pair (send_set.hpp).
 //
-//   busy    work of at least three quarters of the most of all that still look for help. So the busiest have help first, and whoever is left tries again
-//   ends    a rank that was paired with all its friends, or several times in vain, looks no more; in every round the busiest of those that look is paired,
-//           with somebody with whom it was not yet. The number of rounds is limited besides
+//   busy    A busy rank has work of at least three quarters of the most of all that still look for
+//           help. So the busiest have help first, and a rank that is left tries again.
+//   ends    A rank that was paired with all its friends, or several times in vain, looks no more.
+//           In every round the busiest of those that look is paired with a rank with which it was
+//           not yet. The number of rounds is limited besides.
 #pragma once
 
 #include "planners/graphs/friends.hpp"

@@ -1,11 +1,13 @@
-// Ranks that plan together, step by step: what planners for graphs run on. A process holds some of
-// the ranks: all of them in tests and on the command line (LocalRankGroup), one with MPI. A planner is
-// written once for both: it loops over the ranks that are here, puts messages for others, calls
-// exchange() and reads what came. It must not look at anything of a rank that is not that rank's
-// own or came by message, and its result must not depend on how the ranks are spread over processes.
+// Planners for graphs run on a group of ranks that plan together, step by step. A process holds
+// some of the ranks: all of them in tests and on the command line (LocalRankGroup), one with MPI. A
+// planner is written once for both. It loops over the ranks that are here, puts messages for
+// others, calls exchange() and reads what came. It must not look at anything of a rank that is not
+// that rank's own or came by message. Its result must not depend on how the ranks are spread over
+// processes.
 //
-// A planner may throw on one rank only, out of memory for instance: what ranks plan, they plan in a
-// scope (together), and all ranks leave it at their next exchange or reduction with the same error.
+// A planner may throw on one rank only, out of memory for instance. What ranks plan, they plan in a
+// scope (run_collectively), and all ranks leave it at their next exchange or reduction with the
+// same error.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +48,9 @@ class RankGroup {
   // The k that got any, ascending.
   virtual std::span<const std::size_t> receivers() const = 0;
 
-  // Collective: runs `work`, which plans. If it throws anywhere on some rank, `run_collectively` throws
-  // that on all ranks, and what messages were on their way is forgotten. Where all ranks are in one
-  // process there is nobody to be told.
+  // This collective call runs `work`, which plans. If it throws anywhere on some rank,
+  // `run_collectively` throws that on all ranks, and messages on their way are forgotten. Where all
+  // ranks are in one process there is no other process to tell.
   virtual void run_collectively(const std::function<void()>& work) { work(); }
 
   // Collective: word by word over all processes. The caller has combined its own ranks already.

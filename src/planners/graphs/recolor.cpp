@@ -1,16 +1,21 @@
-// Alternating paths (Kempe chains), walked by messages. König's proof: edge u-v has no color, a is
-// free at u, b is free at v. If a is free at v too, done. Else v takes a away from its edge to w,
-// which gets b if b is free at w, else w takes b away from its edge to x, and so on:
+// Messages walk alternating paths (Kempe chains). This is König's proof: edge u-v has no color, a
+// is free at u, and b is free at v. If a is free at v too, the walk is done. Else v takes a away
+// from its edge to w. That edge gets b if b is free at w, else w takes b away from its edge to x,
+// and so on:
 //
-//      u -?- v -a- w -b- x        The path alternates between a and b, and cannot come back to u, where a ends no path that begins at v:
-//      u -a- v -?- w -b- x        that is where senders and receivers matter. So it ends, and there the last edge finds its color free.
+//      u -?- v -a- w -b- x
+//      u -a- v -?- w -b- x
 //      u -a- v -b- w -?- x
 //
-// Every state on the way is a valid coloring with one edge without a color, so walks may cross: no
-// locks, no way back, and giving up at any time is safe. Receivers decide in odd steps and senders
-// in even ones; whoever decides has been told of all that the other side changed before. A walk
-// changes sides with every hop, so that a hop costs one exchange. Walks that meet may spoil each
-// other's pair of colors (then they choose another), not the coloring.
+// The path alternates between a and b. It cannot come back to u, where a ends no path that begins
+// at v: that is where senders and receivers matter. So it ends, and there the last edge finds its
+// color free.
+//
+// Every state on the way is a valid coloring with one edge without a color, so walks may cross.
+// There are no locks and no way back, and giving up at any time is safe. Receivers decide in odd
+// steps and senders in even ones. The side that decides has been told of all that the other side
+// changed before. A walk changes sides with every hop, so that a hop costs one exchange. Walks that
+// meet may spoil each other's pair of colors (then they choose another), not the coloring.
 #include <algorithm>
 #include <bit>
 #include <utility>

@@ -1,8 +1,10 @@
-// What one rank sends while ranks with common targets share their messages (graph_message_sharing.cpp),
-// and what two of them make of it.
+// A send set is what one rank sends while ranks with common targets share their messages
+// (graph_message_sharing.cpp). This file also says what two ranks make of it.
 //
-//   line     a target, and who of the ranks sends there what this one has for it: the rank itself, or another one to which it has given the target
-//   helper   a rank to which it has given targets: one message now, which carries all their blocks, and what is for the helper itself
+//   line     A line is a target and the rank that sends there what this one has for it. That is the
+//            rank itself, or another one to which it has given the target.
+//   helper   A helper is a rank to which this one has given targets. It gets one message now, which
+//            carries all their blocks, and what is for the helper itself.
 //
 // A message for a target is given away only if it disappears with that: if it carries nothing that
 // others gave. So what is given moves once.
@@ -60,7 +62,8 @@ class SendSet {
   Word give(std::int32_t target, std::int32_t to) { return give(*find(target), to); }
   void join(std::int32_t target, Word more) { join(*find(target), more); }
 
-  // Phase II (distributed_second_phase.hpp): a message more or less for a target that need not be its own.
+  // Phase II (distributed_second_phase.hpp) has a message more or less for a target that need not
+  // be its own.
   bool writes(std::int32_t target) const;
   void adopt(std::int32_t target);
   void help(Word more) { load_ += more * work_.helped; }

@@ -1,13 +1,16 @@
-// One rank's messages while trees grow: what the tree transformation moves between ranks.
+// A send state has one rank's messages while trees grow. The tree transformation moves them between
+// ranks.
 //
-//   leaf     a message with blocks that its receiver wants; it can be given to another rank
-//   bundle   a message to a helper with the blocks of the leaves given to it (and those that the helper wants itself); it stays
+//   leaf     A leaf is a message with blocks that its receiver wants; it can be given to another
+//            rank.
+//   bundle   A bundle is a message to a helper with the blocks of the leaves given to it. It also
+//            has those that the helper wants itself. It stays.
 //
 // A rank may take leaves from others until it first gives some away; then it only gives. So
-// whatever arrives at a rank to be passed on was decided before all that the rank decides itself: a
-// bundle's stage, one more than the latest stage in which its blocks arrived, never changes; no
-// bundles wait for each other in a circle; and no block comes to a rank twice, because every rank
-// on its way but the last has given it away and takes nothing any more.
+// whatever arrives at a rank to be passed on was decided before all that the rank decides itself.
+// This has three consequences. A bundle's stage, one more than the latest stage in which its blocks
+// arrived, never changes. No bundles wait for each other in a circle. No block comes to a rank
+// twice: every rank on its way but the last has given it away and takes nothing any more.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,19 @@
-// Blocks on their way while ranks share what they have to send, stage by stage, and the hops that
-// come of it. What a rank has for one target at the beginning of a stage is one message, whoever's
-// blocks it carries; so stages may follow each other.
+// Ranks share what they have to send, stage by stage. This class knows the blocks on their way, and
+// the hops that come of it. What a rank has for one target at the beginning of a stage is one
+// message, whichever rank's blocks it carries. So stages may follow each other.
 //
-//   senders share      a ══▶ b ──▶ t     a has given t to b, which writes to t anyway: a's blocks for t go to b in this stage, and with b's in a later one
-//   receivers share    s ══▶ h ──▶ t     the same with all arrows turned round: t has given s to h, to which s writes anyway; h passes on in the next stage
-//   messages move      a ══▶ b ──▶ t     a has handed t over to b, whatever b writes to: what a has for t goes to b in this stage
+//   senders share      a ══▶ b ──▶ t     Rank a has given t to b, which writes to t anyway. So a's
+//                                        blocks for t go to b in this stage, and with b's in a
+//                                        later one.
+//   receivers share    s ══▶ h ──▶ t     This is the same with all arrows turned round. Rank t has
+//                                        given s to h, to which s writes anyway; h passes on in the
+//                                        next stage.
+//   messages move      a ══▶ b ──▶ t     Rank a has handed t over to b, whatever b writes to. What
+//                                        a has for t goes to b in this stage.
 //
-// A rank refuses a block that it has or had: an allgather's, because it is its target as well or
-// passes it on to others; any block on a way that comes back to it. It is the one to pass it on all
-// the same.
+// A rank refuses a block that it has or had. An allgather's block may be such a block, because the
+// rank is its target as well or passes it on to others. Any block on a way that comes back to the
+// rank is one, too. The rank is the one to pass it on all the same.
 #pragma once
 
 #include <functional>

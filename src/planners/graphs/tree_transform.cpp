@@ -1,28 +1,44 @@
 // tree: ranks with many messages hand some of them to ranks with few, which pass the blocks on
-// (Hoefler 2012, §II-B1), again and again, so that a hot spot ends with a tree of several levels:
+// (Hoefler 2012, §II-B1). They do so again and again, so that a hot spot ends with a tree of
+// several levels:
 //
-//   Step 1   find the rank p_m with the most outgoing messages, m, and p_s with the fewest, s
-//   Step 2   if m - s > t and it gains: p_m moves x messages to p_s and sends it one with all their blocks; else stop
+//   Step 1   Find the rank p_m with the most outgoing messages, m, and p_s with the fewest, s.
+//   Step 2   If m - s > t and it gains, p_m moves x messages to p_s and sends it one with all their
+//            blocks. Else stop.
 //
-//   p_m ─┬──▶ a            p_m ─┬═══▶ p_s ─┬──▶ c          x = (m+s)/2 - s - ceil(L/o)             all-to-all   } "paper"
-//        ├──▶ p_s     becomes   └──▶ a     └──▶ b          x = (m-s)/2 - ceil(L/(o+(k-1)G))        allgather    }
-//        ├──▶ b                                            x where both are done at the same time                 "balanced", ours
-//        └──▶ c                                              in the optimal LogGP tree (loggp_tree.hpp)
+//   p_m ─┬──▶ a            p_m ─┬═══▶ p_s ─┬──▶ c
+//        ├──▶ p_s     becomes   └──▶ a     └──▶ b
+//        ├──▶ b
+//        └──▶ c
 //
-// What the paper leaves open or where this deviates:
-//   Counting   p_m's message to p_s counts among its m, unless p_s is a receiver already: then that message becomes the bundle.
-//   Stopping   A move must leave p_m with fewer messages than before and p_s with fewer than p_m had; a p_m that has no such move (nothing movable, or
-//              the bytes cost more than they save) is not asked again, and the next busiest has its turn. It ends: list the counts of all ranks in
-//              descending order; a move replaces m and s by two numbers below m, so the list falls lexicographically, which lists of natural numbers of
-//              one length cannot do for ever; and in every iteration the first pair moves, or its p_m fails, which it may do three times.
+// The number x depends on the variant:
+//   "paper"           In an all-to-all, x = (m+s)/2 - s - ceil(L/o).
+//                     In an allgather, x = (m-s)/2 - ceil(L/(o+(k-1)G)).
+//   "balanced", ours  In the optimal LogGP tree (loggp_tree.hpp), x is where both are done at the
+//                     same time.
+//
+// Hoefler 2012 leaves some points open, and this deviates in others:
+//   Counting   The message from p_m to p_s counts among its m, unless p_s is a receiver already:
+//              then that message becomes the bundle.
+//   Stopping   A move must leave p_m with fewer messages than before and p_s with fewer than p_m
+//              had. A p_m may have no such move: nothing is movable, or the bytes cost more than
+//              they save. It is not asked again, and the next busiest has its turn.
+//              This ends, as a list of the counts of all ranks in descending order shows. A move
+//              replaces m and s by two numbers below m, so the list falls lexicographically. Lists
+//              of natural numbers of one length cannot do that for ever. In every iteration the
+//              first pair moves, or its p_m fails, which it may do three times.
 //   Taking     Ranks that have given take nothing any more (send_state.hpp).
-//   Pairs      With less than 32 ranks one pair per iteration, as in the paper; else up to q busy ranks meet q idle ones, q = ranks / 16, at most 64,
-//              found by one reduction (distributed_top_k.hpp). The paper's O(log P) iterations for a hot spot need pairs, too: else a tree takes an iteration
-//              per helper.
-//   Bytes      All-to-all: blocks that take a detour are sent and copied twice. They move only where that costs less than the overheads it saves.
-//   Neighbors The paper takes the globally idlest rank. An allgather that is passed on by a rank that wants the block itself costs no block more, so
-//              p_m asks its receivers (up to 32 at a time), too, and takes the one with the most gain, if that is at least half the gain of p_s; "balanced"
-//              does so in both collectives. A rank grants one asker per iteration. With p_s the volume grows by one block, else not at all.
+//   Pairs      With less than 32 ranks there is one pair per iteration, as in Hoefler 2012. Else up
+//              to q busy ranks meet q idle ones, where q = ranks / 16, at most 64. One reduction
+//              finds them (distributed_top_k.hpp). The O(log P) iterations of Hoefler 2012 for a
+//              hot spot need pairs, too: else a tree takes an iteration per helper.
+//   Bytes      In an all-to-all, blocks that take a detour are sent and copied twice. They move
+//              only where that costs less than the overheads it saves.
+//   Neighbors  Hoefler 2012 takes the globally idlest rank. An allgather that is passed on by a
+//              rank that wants the block itself costs no block more. So p_m asks its receivers (up
+//              to 32 at a time), too. It takes the one with the most gain, if that is at least half
+//              the gain of p_s; "balanced" does so in both collectives. A rank grants one asker per
+//              iteration. With p_s the volume grows by one block, else not at all.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -36,7 +36,8 @@ Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& ax
 // A step for every coordinate, so every coordinate in one step.
 Axis direct_axis(const Coordinates& coordinates);
 
-// The schedule of that routing; variant as OffsetVariant has it, empty: none, "rounds": their number.
+// This returns the schedule of that routing. The variant is as OffsetVariant has it: empty stands
+// for none, "rounds" for their number.
 OffsetVariant variant_by_dimension(const char* algorithm, const char* variant,
                                    const std::vector<Coordinates>& coordinates,
                                    std::vector<Axis> axes, std::shared_ptr<const Neighborhood> near,

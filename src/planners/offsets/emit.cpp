@@ -133,8 +133,8 @@ int peer(const Routing& routing, const Vec& position) {
 
 }  // namespace
 
-// Algorithm 1 of Träff 2016, §3.3, for any steps: in every step all blocks that take it leave in one
-// message, and as many arrive.
+// This is Algorithm 1 of Träff 2016, §3.3, for any steps. In every step all blocks that take it
+// leave in one message, and as many arrive.
 Plan emit_alltoall(const Routing& routing, int rank, EmitOptions options) {
   Builder builder(rank, routing.blocks());
   builder.reserve(2 * routing.steps().size() + 1, 2 * routing.hops() + routing.blocks());

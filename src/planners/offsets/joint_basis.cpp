@@ -127,9 +127,9 @@ struct Found {
   std::unordered_map<Vec, std::vector<std::int32_t>, VecHash> sums;
 };
 
-// Whether the offsets and zero are all combinations of their coordinates, as in a full cube: then
-// the basis by dimensions is kept without a search, which is expensive and has found nothing smaller on
-// any of them.
+// This tells whether the offsets and zero are all combinations of their coordinates, as in a full
+// cube. Then the basis by dimensions is kept without a search, which is expensive and has found
+// nothing smaller on any of them.
 bool is_product(const std::vector<Vec>& offsets, int dimensions) {
   std::size_t combinations = 1;
   for (int j = 0; j < dimensions; ++j) {

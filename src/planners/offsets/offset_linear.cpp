@@ -1,5 +1,5 @@
-// linear (Träff 2016, Listing 4): every block straight to its target; all blocks for one rank in one
-// message.
+// linear (Träff 2016, Listing 4): every block goes straight to its target; all blocks for one rank
+// go in one message.
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>

@@ -1,17 +1,23 @@
-// What every message-combining algorithm of Träff 2016 decides: which offsets to step along, in
-// which order, and which of these steps each block takes. Everything else (messages, slots,
-// dependencies) follows and is shared (emit.hpp).
+// Every message-combining algorithm of Träff 2016 decides which offsets to step along, in which
+// order, and which of these steps each block takes. Everything else (messages, slots, dependencies)
+// follows and is shared (emit.hpp).
 //
-//   offsets   C^0 .. C^{s-1}          steps   B_0 .. B_{D-1}           block i moves from R to R + C^i along
-//                                                                     path(i) = ascending step numbers with sum C^i
+//   offsets   C^0 .. C^{s-1}          steps   B_0 .. B_{D-1}
 //
-// linear: a step per distinct offset.       torus: +-1 along one dimension, repeated.
-// torus-direct: a step per distinct coordinate.   additive-basis, joint-basis: fewer steps that add up to the offsets.
+// Block i moves from R to R + C^i along path(i). That is ascending step numbers with sum C^i.
+//
+//   linear                      There is a step per distinct offset.
+//   torus                       Steps are +-1 along one dimension, repeated.
+//   torus-direct                There is a step per distinct coordinate.
+//   additive-basis,             Fewer steps add up to the offsets.
+//   joint-basis
 //
 // A routing is the same on every rank. Two conditions make it one (check()):
-//  * along a periodic dimension a path's sum is congruent to C^i; along a non-periodic one it is equal;
-//  * along a non-periodic dimension all steps of a path have the sign of c_j: then every hop lies between origin and target, so
-//    each rank can tell by itself which forwarded blocks exist (no hop can leave the mesh).
+//  * Along a periodic dimension a path's sum is congruent to C^i; along a non-periodic one it is
+//    equal.
+//  * Along a non-periodic dimension all steps of a path have the sign of c_j. Then every hop lies
+//    between origin and target. So each rank can tell by itself which forwarded blocks exist (no
+//    hop can leave the mesh).
 #pragma once
 
 #include <cstdint>

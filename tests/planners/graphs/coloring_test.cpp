@@ -279,8 +279,8 @@ TEST(Coloring, RoundsAndOrder) {
   }
 }
 
-// Exchanges of the greedy part and of both recolorings; messages and their size grow with the edges,
-// not with the ranks.
+// This counts exchanges of the greedy part and of both recolorings. Messages and their size grow
+// with the edges, not with the ranks.
 TEST(Coloring, TakesFewExchanges) {
   const auto count = [](const char* name, int ranks, const Edges& edges) {
     const std::vector<Vertex> vertices = make(ranks, edges);

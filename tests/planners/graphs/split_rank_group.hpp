@@ -1,6 +1,6 @@
-// Ranks spread over several threads that share nothing but messages and sums, as MPI processes do: a
-// planner that looks at what is not its ranks' own, or whose result depends on which ranks are
-// together, gives another result here than in the LocalRankGroup.
+// Ranks are spread over several threads that share nothing but messages and sums, as MPI processes
+// do. A planner may look at what is not its ranks' own, or its result may depend on which ranks are
+// together. Then it gives another result here than in the LocalRankGroup.
 #pragma once
 
 #include <algorithm>

@@ -287,8 +287,8 @@ TEST(Tree, StaysAwayWhereNothingCanBeGained) {
   EXPECT_EQ(reason(repeated, small), "") << "a hot spot with many blocks for everyone";
 }
 
-// Whatever the size of blocks: expensive detours are not taken. 1 %: rounded terms and copies that the
-// terms do not know.
+// Whatever the size of blocks, expensive detours are not taken. The 1 % stands for rounded terms
+// and for copies that the terms do not know.
 TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
   for (int ranks : {8, 16, 64, 200})
     for (Collective collective : both)
