@@ -292,7 +292,7 @@ TEST(Irregular, PlanningRootsSendABlockOnce) {
 }
 
 // What relieves one rank may not make another one busier than the busiest was, at either end.
-TEST(Irregular, LevelledAndBalancedMakeNobodyTheBusiest) {
+TEST(Irregular, LeveledAndBalancedMakeNobodyTheBusiest) {
   std::mt19937 random(10);
   int better = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
