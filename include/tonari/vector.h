@@ -63,10 +63,9 @@ typedef struct tonari_vector_s* tonari_vector;
  *                         direct where there is one node.
  *             auto        what was remembered for this pattern. Otherwise direct,
  *                         store-and-forward/2 and node are timed at creation, and the fastest is
- *                         taken and remembered. Each
- *                         is timed as init would tune it, up to TONARI_TUNE_SECONDS for each hop.
- *                         With tonari_tune=measure they are always timed; with off or model it is
- *                         direct.
+ *                         taken and remembered. Each is timed as init would tune it, up to
+ *                         TONARI_TUNE_SECONDS for each hop. With tonari_tune=measure they are
+ *                         always timed; with off or model it is direct.
  *  vector   owned by the caller, who frees it with tonari_vector_free.
  * Owners learn which ranks need what without an all-to-all over all ranks (Hoefler, Siebert and
  * Lumsdaine 2010, "Scalable Communication Protocols for Dynamic Sparse Data Exchange"). Ranks learn

@@ -68,10 +68,6 @@ std::vector<std::string> split(std::string_view list) {
   return words;
 }
 
-}  // namespace
-
-namespace {
-
 bool begins_with(const std::string& word, const std::string& name) {
   return word.starts_with(name) && (word.size() == name.size() || word[name.size()] == '/');
 }

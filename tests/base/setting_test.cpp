@@ -38,6 +38,21 @@ TEST(SettingTable, RowsAreComplete) {
   }
 }
 
+// All that is said about a setting, and how it is read, comes from its row.
+TEST(SettingTable, OneMoreIsOneRow) {
+  const Setting added{"tonari_color", "TONARI_COLOR", ValueKind::one_of,      "red, green", "red",
+                      "requests",     true,           "the color of messages"};
+  EXPECT_EQ(name_of(added), "tonari_color (TONARI_COLOR)");
+  EXPECT_EQ(choices(added), (std::vector<std::string>{"red", "green"}));
+  EXPECT_EQ(in_environment(added), std::nullopt);
+  setenv("TONARI_COLOR", "green", 1);
+  EXPECT_EQ(in_environment(added), "green");
+  unsetenv("TONARI_COLOR");
+  EXPECT_NO_THROW(check_choice(added, "green"));
+  EXPECT_EQ(std::string(test::error_of([&] { check_choice(added, "blue"); }).what()),
+            "tonari_color (TONARI_COLOR) is 'blue'; it must be red or green");
+}
+
 TEST(SettingTable, WrongValuesSayWhatTheyMustBe) {
   const auto says = [](auto work) { return std::string(test::error_of(work).what()); };
   EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "never"); }),
