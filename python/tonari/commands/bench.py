@@ -15,6 +15,7 @@ from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
 from tonari.benchmark.report import report
 from tonari.benchmark.summary import add_ratio_spread
+from tonari.commands.options import Json, Mpi, Output, Repeat
 from tonari.views import bench as view
 
 
@@ -50,10 +51,7 @@ def bench(
             min=1, max=65536, metavar="N", help="Processes; default: 2, or as many as hosts."
         ),
     ] = None,
-    mpi: Annotated[
-        str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
-    ] = "",
+    mpi: Mpi = "",
     algorithms: Annotated[
         str,
         typer.Option(
@@ -87,9 +85,7 @@ def bench(
             metavar="MODE", help="tonari_tune of the candidate auto: auto, off, model or measure."
         ),
     ] = "auto",
-    repeat: Annotated[
-        int, typer.Option(min=1, max=100, metavar="N", help="Repeat everything N times.")
-    ] = 1,
+    repeat: Repeat = 1,
     hosts: Annotated[
         int,
         typer.Option(
@@ -109,10 +105,8 @@ def bench(
             "--setup", help="Time how long making neighborhoods and requests takes instead."
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
-    ] = None,
+    json: Json = False,
+    file: Output = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE.png", help="Draw time over block size (.png, .svg, .pdf)."),

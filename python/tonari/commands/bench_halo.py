@@ -14,6 +14,7 @@ from tonari.benchmark.halo_summary import add_ratio_spread
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
+from tonari.commands.options import Json, Mpi, Output
 from tonari.views import bench_halo as view
 
 PROGRAM = "tonari_bench_halo"
@@ -36,10 +37,7 @@ def bench_halo(
         int, typer.Option(min=1, metavar="N", help="Width of the ghosts in cells.")
     ] = 8,
     ranks: Annotated[int, typer.Option(min=1, max=65536, metavar="N", help="Processes.")] = 2,
-    mpi: Annotated[
-        str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
-    ] = "",
+    mpi: Mpi = "",
     stencil: Annotated[
         str,
         typer.Option(metavar="S", help="Points of the stencil: 7 or 125; none: exchanges only."),
@@ -73,10 +71,8 @@ def bench_halo(
         ),
     ] = 20.0,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat everything N times.")] = 1,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
-    ] = None,
+    json: Json = False,
+    file: Output = None,
     plot: Annotated[
         Path | None,
         typer.Option(

@@ -13,6 +13,7 @@ from tonari.benchmark import inplace_plot
 from tonari.benchmark.launch import find_mpi, launch, process_counts
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
+from tonari.commands.options import Json, Mpi, Output
 from tonari.views import bench_inplace as view
 
 PROGRAM = "tonari_bench_inplace"
@@ -30,10 +31,7 @@ def bench_inplace(
     ranks: Annotated[
         str, typer.Option(metavar="N,N,...", help="Processes; one run for each number.")
     ] = "2",
-    mpi: Annotated[
-        str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
-    ] = "",
+    mpi: Mpi = "",
     memory: Annotated[
         str,
         typer.Option(
@@ -77,10 +75,8 @@ def bench_inplace(
             help="Time limit in seconds, for each number of ranks and kind of exchange.",
         ),
     ] = 20.0,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
-    ] = None,
+    json: Json = False,
+    file: Output = None,
     plot: Annotated[
         Path | None,
         typer.Option(

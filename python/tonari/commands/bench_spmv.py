@@ -18,6 +18,7 @@ from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.benchmark.spmv_matrix import Source
 from tonari.benchmark.spmv_summary import SIMULATED, add_ratio_spread, complete
+from tonari.commands.options import Json, Mpi, Output, Repeat
 from tonari.commands.share import analyze
 from tonari.communication import MOST_RANKS, Communication, row_parallel
 from tonari.partitioned import write
@@ -49,10 +50,7 @@ def bench_spmv(
             help="Processes; one run for each number. Default: 2, or none with --simulate.",
         ),
     ] = "",
-    mpi: Annotated[
-        str,
-        typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
-    ] = "",
+    mpi: Mpi = "",
     kinds: Annotated[
         str,
         typer.Option(
@@ -110,13 +108,9 @@ def bench_spmv(
             min=0.0, metavar="S", help="Time limit in seconds, for each number of ranks and kind."
         ),
     ] = 20.0,
-    repeat: Annotated[
-        int, typer.Option(min=1, max=100, metavar="N", help="Repeat everything N times.")
-    ] = 1,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
-    ] = None,
+    repeat: Repeat = 1,
+    json: Json = False,
+    file: Output = None,
     plot: Annotated[
         Path | None,
         typer.Option(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tonari import output
+from tonari.commands.options import Json
 from tonari.core import core
 from tonari.views.layout import show
 
@@ -23,7 +24,7 @@ def layout(
         int, typer.Argument(metavar="D", help="Dimensions of the grid, 1 to 5.", show_default=False)
     ],
     search: Annotated[float | None, typer.Option(min=0.0, metavar="SECONDS", help=SEARCH)] = None,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+    json: Json = False,
 ) -> None:
     """The order of a grid's surface regions that needs the fewest messages.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tonari import output
+from tonari.commands.options import Json, Machine
 from tonari.commands.plan_graph import GraphOptions, plan_graph
 from tonari.core import core
 from tonari.grids import dims_for_proof, parse_dims, parse_periodic
@@ -64,9 +65,7 @@ def plan(
         bool,
         typer.Option("--variants", help="All variants, not only the fastest of each algorithm."),
     ] = False,
-    machine: Annotated[
-        str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
-    ] = "",
+    machine: Machine = "",
     rank: Annotated[int | None, typer.Option(min=0, metavar="R", help=RANK)] = None,
     ports: Annotated[
         int, typer.Option(min=0, metavar="K", help="Messages of a rank at a time; 0: no limit.")
@@ -79,7 +78,7 @@ def plan(
         ),
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Draw all messages, however many.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+    json: Json = False,
 ) -> None:
     """Rounds, blocks, bytes and predicted time of every algorithm, without MPI.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tonari import output
+from tonari.commands.options import Json
 from tonari.core import core
 from tonari.errors import ARGUMENT, Error
 from tonari.views.settings import markdown, show
@@ -24,7 +25,7 @@ def settings(
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="The table as it stands in README.md.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
+    json: Json = False,
 ) -> None:
     """Info keys and environment variables, with their values and defaults.
 

@@ -11,6 +11,7 @@ import typer
 from tonari import output
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
+from tonari.commands.options import Json, Machine, Output
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
 from tonari.errors import ALGORITHM, Error
@@ -66,9 +67,7 @@ def share(
             help="direct, store-and-forward/2, ..., sharing-1, sharing-2, balanced; default: all.",
         ),
     ] = "",
-    machine: Annotated[
-        str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
-    ] = "",
+    machine: Machine = "",
     front: Annotated[
         bool,
         typer.Option(
@@ -76,10 +75,8 @@ def share(
             help="Plan balanced with every setting, and compare the best with each other scheme.",
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")] = False,
-    file: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
-    ] = None,
+    json: Json = False,
+    file: Output = None,
     plot: Annotated[
         Path | None,
         typer.Option(

@@ -1,0 +1,21 @@
+"""Options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", metavar="FILE.json", help="Write the rows there too.")
+]
+Mpi = Annotated[
+    str,
+    typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
+]
+Machine = Annotated[
+    str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
+]
+Repeat = Annotated[
+    int, typer.Option(min=1, max=100, metavar="N", help="Repeat everything N times.")
+]
