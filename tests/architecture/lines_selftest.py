@@ -1,9 +1,7 @@
 """The check of line lengths notices what it is for."""
 
-import tempfile
-from pathlib import Path
-
 from lines import WIDTH, problems
+from tell_apart import tell_apart
 
 LONG = "word " * (WIDTH // 5 + 1)
 RIGHT = [
@@ -22,20 +20,4 @@ WRONG = [
     ("docs/a.md", LONG),
 ]
 
-
-def complaints(name: str, line: str) -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        for file, text in (("src/short.cpp", ""), (name, line + "\n")):
-            path = Path(folder) / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        return list(problems(Path(folder)))
-
-
-for name, line in RIGHT:
-    assert not complaints(name, line), (name, line)
-for name, line in WRONG:
-    assert complaints(name, line), (name, line)
-with tempfile.TemporaryDirectory() as empty:
-    assert list(problems(Path(empty)))
-print(f"{len(RIGHT)} right and {len(WRONG)} wrong lines told apart")
+tell_apart(problems, RIGHT, WRONG, "lines", beside="src/short.cpp")
