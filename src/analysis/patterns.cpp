@@ -8,22 +8,12 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/split.hpp"
 
 namespace tonari {
 namespace {
 
 constexpr double max_offsets = 1 << 24;
-
-// At least one part; empty ones are kept, also at the end.
-std::vector<std::string> split(const std::string& line, char separator) {
-  std::vector<std::string> parts(1);
-  for (char c : line)
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  return parts;
-}
 
 int parse_int(const std::string& word, const std::string& where, int low, int high) {
   int value = 0;
@@ -97,7 +87,7 @@ std::vector<Vec> offsets_of(const std::string& kind, int d, const std::string& r
                             const std::string& pattern) {
   if (kind == "shells") {
     std::vector<int> wanted;
-    for (const std::string& r : split(radii, ',')) wanted.push_back(parse_int(r, pattern, 1, 1000));
+    for (const std::string& r : split(radii, ",")) wanted.push_back(parse_int(r, pattern, 1, 1000));
     const int most = *std::max_element(wanted.begin(), wanted.end());
     return box(d, -most, most, pattern, [&](const Vec& v) {
       return std::find(wanted.begin(), wanted.end(), chebyshev(v)) != wanted.end();
@@ -117,7 +107,7 @@ std::vector<Vec> offsets_of(const std::string& kind, int d, const std::string& r
 }  // namespace
 
 Pattern parse_pattern(const std::string& pattern) {
-  std::vector<std::string> parts = split(pattern, ':');
+  std::vector<std::string> parts = split(pattern, ":");
   static const char* const kinds[] = {"moore", "star", "octant", "shells"};
   const bool named = std::find(std::begin(kinds), std::end(kinds), parts[0]) != std::end(kinds);
   if (!named) return read_file(pattern);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/nearest_name.hpp"
+#include "base/split.hpp"
 
 namespace tonari {
 namespace {
@@ -73,14 +74,6 @@ constexpr Setting table[] = {
 // Read by the command line and its programs.
 constexpr const char* other_variables[] = {"TONARI_BUILD"};
 
-std::vector<std::string> split(std::string_view list) {
-  std::vector<std::string> words;
-  for (std::size_t comma; (comma = list.find(", ")) != list.npos; list.remove_prefix(comma + 2))
-    words.emplace_back(list.substr(0, comma));
-  words.emplace_back(list);
-  return words;
-}
-
 // "calls or thread", "auto, off, model or measure"
 std::string any_of(const std::vector<std::string>& words) {
   std::string list = words.front();
@@ -114,7 +107,7 @@ std::optional<std::string> in_environment(const Setting& row) {
   return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-std::vector<std::string> choices(const Setting& row) { return split(row.values); }
+std::vector<std::string> choices(const Setting& row) { return split(row.values, ", "); }
 
 void check_choice(const Setting& row, const std::string& word) {
   const std::vector<std::string> all =

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/split.hpp"
 
 namespace tonari {
 
@@ -60,14 +61,6 @@ bool applies_to(const AlgorithmRow& row, AppliesTo what) {
 
 namespace {
 
-std::vector<std::string> split(std::string_view list) {
-  std::vector<std::string> words;
-  for (std::size_t comma; (comma = list.find(", ")) != list.npos; list.remove_prefix(comma + 2))
-    words.emplace_back(list.substr(0, comma));
-  words.emplace_back(list);
-  return words;
-}
-
 bool begins_with(const std::string& word, const std::string& name) {
   return word.starts_with(name) && (word.size() == name.size() || word[name.size()] == '/');
 }
@@ -90,7 +83,7 @@ std::optional<std::string> renamed(const std::string& word, const char* name, st
 std::string current_name(const std::string& word, std::span<const AlgorithmRow> rows) {
   for (const AlgorithmRow& row : rows)
     if (*row.earlier)
-      for (const std::string& earlier : split(row.earlier))
+      for (const std::string& earlier : split(row.earlier, ", "))
         if (const auto name = renamed(word, row.name, earlier)) return *name;
   return word;
 }

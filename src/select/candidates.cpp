@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "base/split.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari {
@@ -235,8 +236,7 @@ std::optional<Candidate> find_candidate(const std::string& remembered, const Pro
     const std::string start =
         algorithm + "/" + (planned->variant().empty() ? "" : planned->variant() + "/");
     if (!label.starts_with(start)) continue;
-    const std::vector<std::string> words = split(label.substr(start.size()), '/');
-    if (words.empty()) continue;
+    const std::vector<std::string> words = split(label.substr(start.size()), "/");
     Candidate candidate{std::move(planned),
                         find_choice(problem.channels, words[0], std::span(words).subspan(1)), 0};
     if (candidate.channel.base.row && candidate.label() == label && allows(settings, candidate))

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
+#include "base/split.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
@@ -74,23 +74,16 @@ ChannelChoice find_choice(Channels table, const std::string& name,
   return {};
 }
 
-std::vector<std::string> split(std::string_view list, char separator) {
-  std::vector<std::string> words;
-  std::istringstream in{std::string(list)};
-  for (std::string word; std::getline(in, word, separator);) words.push_back(word);
-  return words;
-}
-
 std::size_t number_after(const std::string& detail, std::string_view words) {
   std::size_t number = 0;
-  for (const std::string& word : split(detail, '/'))
+  for (const std::string& word : split(detail, "/"))
     if (word.starts_with(words))
       std::from_chars(word.data() + words.size(), word.data() + word.size(), number);
   return number;
 }
 
 bool asks_for(const Settings& settings, std::string_view name) {
-  return std::ranges::count(split(settings.channel, '+'), name) > 0;
+  return std::ranges::count(split(settings.channel, "+"), name) > 0;
 }
 
 double message_bytes(const Offer& offer) {

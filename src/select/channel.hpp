@@ -99,7 +99,6 @@ ChannelChoice find_choice(Channels table, const std::string& name,
 
 // ---- For rows
 
-std::vector<std::string> split(std::string_view list, char separator);
 // The number behind these words of a detail; 0 if they are not in it.
 std::size_t number_after(const std::string& detail, std::string_view words);
 // Whether the settings name this channel, alone or beside another one.
