@@ -33,8 +33,8 @@ enum class Errc : int {
 inline constexpr const char* out_of_memory =
     "out of memory; use smaller blocks or fewer requests at a time";
 
-// Made, copied and thrown also where no memory is left: then the sentence may be missing, but not
-// the code.
+// An error is also made, copied and thrown where no memory is left: then the sentence may be
+// missing, but not the code.
 class Error : public std::exception {
  public:
   Error(Errc code, std::string_view sentence) noexcept : code_(code) {
@@ -51,7 +51,7 @@ class Error : public std::exception {
                                    "blocks or fewer requests at a time";
   }
 
-  // All ranks throw it, so none of them has to tell the others.
+  // If all ranks throw it, none of them has to tell the others.
   bool on_all_ranks() const { return on_all_ranks_; }
   Error& now_on_all_ranks() { return on_all_ranks_ = true, *this; }
 
@@ -76,7 +76,7 @@ template <class... Parts>
 
 Error current_error() noexcept;
 
-// What the callable throws, as an Error; nothing if it returns. Needs no memory itself.
+// Returns what the callable throws, as an Error, or nothing. It needs no memory itself.
 template <class Work>
 std::optional<Error> error_of(Work&& work) {
   try {
@@ -87,7 +87,7 @@ std::optional<Error> error_of(Work&& work) {
   return std::nullopt;
 }
 
-// What is being handled, as an Error; std::bad_alloc becomes Errc::memory.
+// Returns what is being handled, as an Error; std::bad_alloc becomes Errc::memory.
 inline Error current_error() noexcept {
   try {
     throw;

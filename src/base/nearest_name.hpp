@@ -1,4 +1,4 @@
-// The known name that a misspelled one may have meant.
+// Finds the known name that a misspelled one may have meant.
 #pragma once
 
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace tonari {
 
-// Empty if no name is near. A prefix up to the first underscore is not counted as part of a name.
+// Empty if no name is near. A prefix up to the first underscore does not count as part of a name.
 std::string nearest_name(const std::string& name, std::span<const std::string> known);
 
 }  // namespace tonari

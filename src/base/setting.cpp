@@ -71,10 +71,10 @@ constexpr Setting table[] = {
      "measuring", false, "where measurements are remembered"},
 };
 
-// Read by the command line and its programs.
+// The command line and its programs read these.
 constexpr const char* other_variables[] = {"TONARI_BUILD"};
 
-// "calls or thread", "auto, off, model or measure"
+// The words as a sentence has them: "calls or thread", "auto, off, model or measure".
 std::string any_of(const std::vector<std::string>& words) {
   std::string list = words.front();
   for (std::size_t k = 1; k < words.size(); ++k)

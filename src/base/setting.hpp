@@ -1,5 +1,5 @@
-// The settings of the library, one row each. What reads them, what complains about them and what
-// documents them takes it from here.
+// The settings of the library, one row each, for those who read them, complain about them and
+// document them.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,23 @@
 
 namespace tonari {
 
-// What a value is, for reading it. Of words, algorithms and routes the readers know more than the
-// row.
+// How to read a value. For words, algorithms and routes, the readers know more than the row.
 enum class ValueKind : std::uint8_t { one_of, word, count, seconds, promise };
 
 struct Setting {
-  const char* key;       // of an MPI_Info; empty: there is none
-  const char* variable;  // of the environment, which wins over the key; empty: there is none
+  const char* key;       // of an MPI_Info; empty if there is none
+  const char* variable;  // of the environment, which wins over the key; empty if there is none
   ValueKind kind;
-  // one_of: all of them, separated by commas; else what goes on after "it must be"
+  // one_of: all values, separated by commas; otherwise the sentence that begins "it must be"
   const char* values;
-  const char* standard;         // without the setting
-  const char* where;            // it is read
+  const char* standard;         // the value without the setting
+  const char* where;            // the calls that read it
   bool alike;                   // must be the same on all ranks
   const char* help;             // one line
-  Errc wrong = Errc::argument;  // what another value is
+  Errc wrong = Errc::argument;  // the error for another value
 };
 
-// The order of the table.
+// The order is that of the table.
 enum class SettingId : std::uint8_t {
   algorithm,
   channel,
@@ -56,7 +55,7 @@ enum class SettingId : std::uint8_t {
 std::span<const Setting> all_settings();
 const Setting& setting(SettingId id);
 
-// "tonari_ports (TONARI_PORTS)", or the one name that it has.
+// The names as "tonari_ports (TONARI_PORTS)", or the only one.
 std::string name_of(const Setting& row);
 
 // The value of the variable; nothing if it is not set or empty.
@@ -65,17 +64,17 @@ std::optional<std::string> in_environment(const Setting& row);
 // All values of a row of kind one_of.
 std::vector<std::string> choices(const Setting& row);
 
-// These throw with the name, the word and what it must be. Of kinds one_of and promise; count;
-// seconds.
+// These throw with the name, the word and what it must be: for kinds one_of and promise, for count,
+// and for seconds.
 void check_choice(const Setting& row, const std::string& word);
 std::uint64_t read_count(const Setting& row, const std::string& word,
                          std::uint64_t most = UINT64_MAX);
 double read_seconds(const Setting& row, const std::string& word);
 
-// What is wrong with a key that begins as ours do; nothing if it exists.
+// Says what is wrong with a key that begins with `tonari_`; nothing if it exists.
 std::optional<std::string> unknown_key(const std::string& key);
-// The same of a variable that looks like a misspelled one of ours; others (TONARI_ROOT, say) are
-// of another library.
+// The same for a variable that looks like a misspelled one of ours. Others (TONARI_ROOT, say)
+// belong to other libraries.
 std::optional<std::string> unknown_variable(const std::string& variable);
 // The sentences about all such variables of this process.
 std::vector<std::string> unknown_variables();

@@ -1,4 +1,4 @@
-// Lists in one line of text.
+// Splits lists that stand in one line of text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tonari {
 
-// At least one part; empty ones are kept, also at the end.
+// Returns at least one part, and keeps empty ones, also at the end.
 inline std::vector<std::string> split(std::string_view list, std::string_view separator) {
   std::vector<std::string> parts;
   for (std::size_t at; (at = list.find(separator)) != list.npos;

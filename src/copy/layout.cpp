@@ -5,8 +5,8 @@
 namespace tonari {
 namespace {
 
-// One form for every set of bytes in order: a single piece has stride 0, adjacent pieces are one
-// piece.
+// Every list of bytes has exactly one form: a single piece has stride 0, and adjacent pieces are
+// one piece.
 Run normal(Run run) {
   if (run.count > 1 && run.stride == static_cast<std::ptrdiff_t>(run.length))
     return {run.offset, run.length * run.count, 0, 1};
@@ -72,7 +72,7 @@ Layout Layout::part(std::uint64_t first, std::uint64_t bytes) const {
       first -= all;
       continue;
     }
-    // The rest of a piece that was begun, whole pieces, the beginning of one.
+    // Takes the rest of a piece that was begun, then whole pieces, then the beginning of one.
     std::uint64_t piece = first / run.length, skip = first % run.length,
                   left = std::min(bytes, all - first);
     bytes -= left;

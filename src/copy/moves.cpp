@@ -28,7 +28,7 @@ class Cursor {
 
   bool done() const { return run_ == runs_.size(); }
 
-  // What follows: the rest of a piece that has been begun, else the rest of the run.
+  // What follows: the rest of a piece that was begun, or else the rest of the run.
   Pieces next() const {
     const Run& r = runs_[run_];
     const Address at =
@@ -53,8 +53,8 @@ class Cursor {
   std::size_t run_ = 0, piece_ = 0, byte_ = 0;
 };
 
-// Appends moves; one that continues the last is joined with it. Moves that were there before are
-// left alone: they may belong to other steps.
+// Appends moves, and joins one that continues the last. Earlier moves stay as they are, because
+// they may belong to other steps.
 class Joiner {
  public:
   explicit Joiner(std::vector<Move>& moves) : moves_(moves), first_(moves.size()) {}
@@ -100,16 +100,16 @@ class Joiner {
   std::size_t first_;
 };
 
-// Zips pieces with shorter ones; move(in_wide, in_narrow, count) takes pieces of the narrow side's
-// length. Returns the bytes taken.
+// Pairs pieces with shorter ones: move(in_wide, in_narrow, count) gets pieces of the narrow length.
+// Returns the bytes taken.
 //
-// If k narrow pieces make one wide piece, rows of them are moved either row by row or column by
-// column, whichever are fewer moves:
+// If k narrow pieces make one wide piece, their rows are moved row by row or column by column,
+// whichever takes fewer moves:
 //
 //      wide    | 0 1 2 |    | 0 1 2 |    | 0 1 2 | ...      k = 3 columns of many rows
 //      narrow  0  1  2   0  1  2   0  1  2  ...
 //
-// Columns go over the same cache lines k times, so there are no more rows at a time than stay in
+// Columns use the same cache lines k times, so this takes only as many rows at a time as stay in
 // the cache.
 template <class MoveFunction>
 std::size_t zip_unequal(const Pieces& wide, const Pieces& narrow, MoveFunction move) {
@@ -150,7 +150,7 @@ inline void copy_fixed(std::byte* to, const std::byte* from) {
   std::memcpy(to, from, N);
 }
 
-// Between N and 2N bytes: the first N and the last N, which may overlap.
+// Copies N to 2N bytes as the first N and the last N, which may overlap.
 template <std::size_t N>
 inline void copy_ends(std::byte* to, const std::byte* from, std::size_t length) {
   struct Piece {
@@ -164,7 +164,7 @@ inline void copy_ends(std::byte* to, const std::byte* from, std::size_t length) 
 }
 
 // Blocks of stencils are short, and there the call of memcpy is most of the cost. Beyond 64 bytes
-// its wider registers pay for the call.
+// its wider registers outweigh the call.
 inline void copy(std::byte* to, const std::byte* from, std::size_t length) {
   if (length > 64)
     std::memcpy(to, from, length);

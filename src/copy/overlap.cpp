@@ -9,7 +9,7 @@ namespace {
 using Address = std::uintptr_t;
 constexpr Address middle = Address{1} << 63;  // a base from which all offsets lead both ways
 
-// Bytes from low to high (exclusive) in which the pieces of one run lie.
+// The bytes from low to high (exclusive) in which the pieces of one run lie.
 struct Interval {
   Address low, high;
   const Run* run;
@@ -63,7 +63,8 @@ class Frontier {
   std::array<Reach, 2> reach_;
 };
 
-// Sorted intervals of which every byte counts: whether one meets a written one of another block.
+// Tells whether an interval meets a written one of another block. They are sorted, and every byte
+// of each counts.
 bool sweep(std::span<const Interval> pieces, std::span<const Placed> blocks, Overlap& overlap) {
   Frontier all, written;
   for (const Interval& piece : pieces) {
@@ -79,7 +80,7 @@ bool sweep(std::span<const Interval> pieces, std::span<const Placed> blocks, Ove
   return false;
 }
 
-// Whether runs of different blocks, one of them written, are among these.
+// Tells whether there are runs of different blocks, one of them written.
 bool may_conflict(std::span<const Interval> cluster, std::span<const Placed> blocks) {
   const auto other_block = [&](const Interval& i) { return i.owner != cluster[0].owner; };
   const auto writes = [&](const Interval& i) { return blocks[i.owner].written; };
@@ -95,7 +96,7 @@ void add_pieces(std::vector<Interval>& pieces, const Interval& interval, Address
     pieces.push_back({at, at + r.length, &r, interval.owner});
 }
 
-// Runs whose spans hang together may still share no byte (columns of one array): look at their
+// Runs whose spans overlap may still share no byte (columns of one array), so this looks at their
 // pieces.
 class Exact {
  public:

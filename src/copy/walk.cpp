@@ -5,13 +5,13 @@
 namespace tonari {
 namespace {
 
-// Through integers: the base may be null (MPI_BOTTOM).
+// Adds integers, because the base may be null (MPI_BOTTOM).
 std::byte* moved(std::byte* base, std::ptrdiff_t offset) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) +
                                       static_cast<std::uintptr_t>(offset));
 }
 
-// `count` pieces here against contiguous bytes there.
+// Copies between `count` pieces here and contiguous bytes there.
 void copy(std::byte* here, std::ptrdiff_t stride, std::byte* there, std::size_t length,
           std::size_t count, bool out) {
   const auto step = static_cast<std::ptrdiff_t>(length);
@@ -34,7 +34,7 @@ std::byte* Walk::straight(std::size_t n) const {
   return n <= run.length - byte_ ? here(run) : nullptr;
 }
 
-// Past the piece that has been begun, or so many whole ones.
+// Skips the piece that was begun, or this many whole ones.
 void Walk::advance(const Run& run, std::size_t pieces) {
   byte_ = 0;
   piece_ += pieces;

@@ -1,5 +1,5 @@
-// What messages and copies cost: LogGP (Alexandrov et al. 1995) with copies. Times in seconds, per
-// machine and MPI.
+// What messages and copies cost: LogGP (Alexandrov et al. 1995) with copies. Times are in seconds
+// and belong to one machine and MPI.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 namespace tonari {
 
 struct LogGP {
-  // latency: from the end of the sender's overhead to the start of the receiver's
+  // latency, from the end of the sender's overhead to the start of the receiver's
   double L = 1.0e-6;
   double o = 0.4e-6;          // overhead of a processor per message, at each end
   double g = 0.1e-6;          // gap: least time between two messages of one rank
   double G = 0.1e-9;          // gap per byte of a long message
   double copy_block = 10e-9;  // start-up of one contiguous copy
   double copy_byte = 0.1e-9;  // per byte of a copy
-  // what MPI's datatype engine takes per contiguous piece of a message
+  // per contiguous piece of a message, in MPI's datatype engine
   double typed_block = 20e-9;
   std::size_t eager = 4096;    // messages up to this size do not wait for the receiver
-  double rendezvous = 2.0e-6;  // what longer ones pay more
+  double rendezvous = 2.0e-6;  // extra cost of longer messages
   // L and o of messages through shared memory, which need no g, G, eager and rendezvous
   double shared_latency = 0.1e-6;
   double shared_overhead = 0.03e-6;

@@ -5,9 +5,9 @@
 //   ready op ──queue──▶ processor (o, copies) ──sends──▶ interface (g, G) ──L──▶ processor of the
 //                                                                                receiver
 //
-// The processor takes what is ready in the order in which it became ready, as the engine does; ties
-// go by kind of event and number of operation, so that equal input gives equal times and ranks that
-// do alike see alike times.
+// The processor takes what is ready in the order in which it became ready, as the engine does. Ties
+// go by kind of event and number of operation, so equal input gives equal times, and symmetric
+// ranks see symmetric times.
 #include "cost/simulator.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Pieces {
 
 bool follows(Slice a, Slice b) { return a.buffer == b.buffer && a.block + 1 == b.block; }
 
-// passing: whether scratch blocks count. Empty blocks are no piece.
+// With `passing`, scratch blocks count. Empty blocks are no piece.
 Pieces pieces(std::span<const Slice> slices, const BlockBytes& bytes, bool passing) {
   Pieces found;
   const Slice* before = nullptr;
@@ -71,7 +71,7 @@ double copying(const Pieces& p, const LogGP& m) {
   return units(p.count) * m.copy_block + units(p.bytes) * m.copy_byte;
 }
 
-// Copies of self blocks: a piece is contiguous on both sides.
+// The time to copy self blocks, in pieces that are contiguous on both sides.
 double own_copies(const Plan& plan, const Operation& op, const BlockBytes& bytes, const LogGP& m) {
   const auto from = plan.copy_sources(op), to = plan.copy_targets(op);
   Pieces p;
@@ -82,7 +82,7 @@ double own_copies(const Plan& plan, const Operation& op, const BlockBytes& bytes
   return p.bytes > 0 ? copying(p, m) : 0;
 }
 
-// What the processor does besides o. all: the message's pieces. Received blocks that are only
+// What the processor does besides o; `all` are the message's pieces. Received blocks that are only
 // passed on are not unpacked: they leave from the message in which they came.
 double handling(const Plan& plan, const Operation& op, const Pieces& all, const BlockBytes& bytes,
                 const LogGP& m, const ChannelCost& channel) {
@@ -126,12 +126,12 @@ class Simulation {
   }
 
  private:
-  // the order of events of one time: the processor chooses last
+  // The order is that of events at one time, in which the processor chooses last.
   enum class What : std::uint8_t { arrived, left, granted, processor };
   struct Event {
     double time;
     What what;
-    std::uint32_t id;  // task; of `processor` events the rank
+    std::uint32_t id;  // task; for `processor` events the rank
     friend bool operator>(const Event& a, const Event& b) {
       return std::tie(a.time, a.what, a.id) > std::tie(b.time, b.what, b.id);
     }
@@ -142,12 +142,12 @@ class Simulation {
     std::uint32_t rank, waiting;
     std::uint32_t partner = none;  // the other end of the message
     Kind kind;
-    // a receive that may take its message; a send of a long one that waits for that; an exchange
-    // that waits for its partner
+    // for a receive: it may take its message; for the send of a long message: it waits for that;
+    // for an exchange: it waits for its partner
     bool posted = false;
     bool arrived = false;
-    std::uint8_t parts = 1;  // not done yet: of an exchange its send and its receive
-    // of an exchange: seconds of the processor for its receive, which comes second
+    std::uint8_t parts = 1;  // not done yet; an exchange has a send and a receive
+    // seconds that the processor takes for an exchange's receive, which comes second
     double receiving = 0;
   };
   struct Processor {
@@ -180,8 +180,8 @@ class Simulation {
     return plans_[tasks_[id].rank][id - begin_[tasks_[id].rank]];
   }
 
-  // Pairs sends with receives. Of several messages with one key the first send meets the first
-  // receive, as MPI has it.
+  // Pairs sends with receives. Of several messages with one key, the first send meets the first
+  // receive, as in MPI.
   void match() {
     struct End {
       std::uint64_t pair;
@@ -198,7 +198,7 @@ class Simulation {
       if (op.kind == Kind::copy || tasks_[id].bytes == 0) continue;  // empty messages are not sent
       const std::uint64_t here = tasks_[id].rank, peer = static_cast<std::uint32_t>(op.peer);
       if (op.kind == Kind::exchange && alone) {
-        tasks_[id].partner = id;  // the partner does alike
+        tasks_[id].partner = id;  // the partner does the same
         continue;
       }
       for (const bool out : {false, true})
@@ -232,7 +232,7 @@ class Simulation {
         fail(Errc::internal, "an exchange of the plans meets a message");
   }
 
-  // Messages first, copies at home while they travel, as the engine does.
+  // Messages start first, and self blocks are copied while they travel, as in the engine.
   void start() {
     for (bool copies : {false, true})
       for (std::uint32_t id = 0; id < tasks_.size(); ++id)
@@ -259,7 +259,7 @@ class Simulation {
     }
   }
 
-  // The processor is done with its task, if it had one, and takes the next.
+  // The processor finishes its task, if it had one, and takes the next.
   void next(std::uint32_t rank) {
     Processor& p = processors_[rank];
     if (p.current != none) processed(std::exchange(p.current, none));
@@ -290,8 +290,8 @@ class Simulation {
     if (t.kind == Kind::send) transmit(id, machine_.o);
     part_done(id);
   }
-  // The first turn of an exchange: its bytes are on their way, or will be once the partner is
-  // asked; what arrives is another turn.
+  // Ends the first turn of an exchange: its bytes are on their way, or will be once the partner is
+  // asked. What arrives takes another turn.
   void sent(std::uint32_t id) {
     Task& t = tasks_[id];
     t.posted = false;
@@ -304,10 +304,10 @@ class Simulation {
     events_.push({now_ + machine_.rendezvous, What::granted, send});
   }
 
-  // The interface sends a message whose last segment it gets now and the ones before `apart`
-  // seconds after each other. Returns when the last byte has left. The receiver's processor takes
-  // up segments as they come: it begins when it can go on without a break until the last one is
-  // there, but not before the first possibly arrives.
+  // The interface sends a message whose last segment it gets now; it got the earlier ones `apart`
+  // seconds after each other. Returns when the last byte has left. The receiver takes segments as
+  // they come. It begins when it can go on without a break until the last one, but not before the
+  // first can have arrived.
   double transmit(std::uint32_t id, double apart) {
     const Task& t = tasks_[id];
     const Cut c = cut(t);
@@ -334,7 +334,7 @@ class Simulation {
       if (--tasks_[first + successor].waiting == 0) ready_.push_back(first + successor);
   }
 
-  // Hands on what has nothing left to wait for in its plan.
+  // Starts what has nothing left to wait for in its plan.
   void release() {
     for (std::size_t k = 0; k < ready_.size(); ++k) {
       const std::uint32_t id = ready_[k];
@@ -368,8 +368,8 @@ class Simulation {
     if (send.posted) grant(t.partner);
   }
 
-  // One plan stands for all, but this rank has no send like the one it now waits for (a border):
-  // the peer is taken to start it now.
+  // If one plan stands for all, a rank may have no send that matches the receive it waits for (a
+  // border). Then its peer is assumed to start that send now.
   void lone(std::uint32_t id) {
     const Task& t = tasks_[id];
     const Cut c = cut(t);
@@ -394,10 +394,10 @@ class Simulation {
   double now_ = 0, end_ = 0;
 };
 
-// What a look at the offsets tells.
+// What one look at the offsets tells.
 struct Glance {
   std::size_t moving = 0;  // offsets that are not zero
-  // of a message of all blocks that agree in one coordinate: neighbors in the list often do
+  // pieces of a message of all blocks that agree in one coordinate; neighbors in the list often do
   double pieces_per_block = 1;
 };
 
@@ -418,9 +418,9 @@ Glance glance(const Neighborhood& near) {
   return {moving, coordinates > 0 ? units(runs) / units(coordinates) : 1};
 }
 
-// Blocks a rank sends. The tree of a large allgather takes milliseconds to make; most such
-// neighborhoods are boxes, in which every place that is passed is a neighbor, so that each block
-// arrives there once.
+// The blocks that a rank sends. The tree of a large allgather takes milliseconds to make. Most such
+// neighborhoods are boxes, where every place on the way is a neighbor, so each block arrives there
+// once.
 double blocks_sent(const OffsetVariant& variant, std::size_t moving) {
   constexpr std::size_t largest_tree = 2000;  // neighbors
   if (variant.collective() == Collective::alltoall || variant.near().offsets.size() <= largest_tree)
@@ -441,8 +441,8 @@ double estimate(const OffsetVariant& variant, double block_bytes, const LogGP& m
   if (rounds == 0) return 0;
   const auto [moving, share] = glance(variant.near());
   const double blocks = blocks_sent(variant, moving), message = blocks / rounds * block_bytes;
-  // A block takes `levels` hops on average: so often the rank waits for the network, each time for
-  // its share of the rounds.
+  // A block takes `levels` hops on average: it waits for the network that often, each time for its
+  // share of the rounds.
   const double levels = std::clamp(
       std::ceil(units(variant.hops()) / std::max<double>(1, units(moving))), 1.0, rounds);
   const double segments =
@@ -474,7 +474,7 @@ std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> 
     return simulate(plans, bytes, machine) < simulate(reference, bytes, machine);
   };
   if (!faster(1)) return 0;
-  std::uint64_t low = 1, high = 2;  // faster at low
+  std::uint64_t low = 1, high = 2;  // still faster at low
   for (; high <= most && faster(high); high *= 2) low = high;
   if (high > most) return -1;
   while (high - low > 1) {

@@ -1,4 +1,4 @@
-// Prices plans under LogGP. Pure.
+// Prices plans under LogGP.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace tonari {
 
-// How a plan's messages will be moved, as far as it costs.
+// What matters for the cost of moving a plan's messages.
 struct ChannelCost {
   bool typed = false;       // derived datatypes: no copies, but datatype pieces; else packed
   std::size_t segment = 0;  // messages are cut into pieces of this many bytes; 0: never
   bool direct = true;       // packed: a message that is one contiguous piece is not copied
 };
 
-// bytes(slice): size of a block.
+// bytes(slice) is the size of a block.
 using BlockBytes = std::function<std::uint64_t(Slice)>;
 
-// Seconds until the last rank is done, all starting at 0, each with one processor (sends, receives
-// and copies take turns, in the order in which they become ready). `plans` holds either the plans
-// of ranks 0, 1, 2, ... or a single one, which then stands for all: the message it receives with a
-// tag arrives when the one that it sends with that tag does. Where it sends none (at the border of
-// a mesh) the peer is taken to send as soon as the receive may start.
+// Seconds until the last rank is done if all start at 0, each with one processor for sends,
+// receives and copies. `plans` holds the plans of ranks 0, 1, 2, ..., or a single one that stands
+// for all. In the latter case, the message received with a tag arrives when the one sent with that
+// tag does. Where it sends none (at a mesh's border), the peer sends as soon as the receive may
+// start.
 //
 //   send      o per segment, copies (packed) or pieces (typed); then its interface is busy for
 //             (k-1) G + g per segment of k bytes
@@ -42,19 +42,19 @@ using BlockBytes = std::function<std::uint64_t(Slice)>;
 double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
                 ChannelCost channel = {});
 
-// A first guess from rounds, hops and volume alone, without making the plan: to sort many
-// candidates. Within a factor of 3 of simulate on the usual patterns. block_bytes: average size of
-// a block.
+// A first guess from rounds, hops and volume alone, without making the plan, to sort many
+// candidates. It is within a factor of 3 of simulate on usual patterns. `block_bytes` is the
+// average size of a block.
 double estimate(const OffsetVariant& variant, double block_bytes, const LogGP& machine,
                 ChannelCost channel = {});
 
-// The block size in bytes from which `plan` is predicted to be no longer faster than `reference`
-// (usually linear), packed and all blocks of one size; 0: never faster; -1: always faster (up to 1
-// GiB). Assumes that it stays so from there on: of several crossovers (around the eager size) it
-// finds one of the first, looking at powers of two and then between. plan, reference: one interior
-// rank's plans of the same collective.
+// The block size in bytes from which `plan` is no longer predicted to be faster than `reference`
+// (usually linear). Messages are packed, and all blocks have one size. 0 means never faster, -1
+// always faster (up to 1 GiB). Of several crossovers (around the eager size) it finds one of the
+// first, by looking at powers of two and then between. Both plans are one interior rank's, of the
+// same collective.
 std::int64_t crossover_bytes(const Plan& plan, const Plan& reference, const LogGP& machine);
-// The same of plans of all ranks, or of one each that stands for all, as in simulate.
+// The same for plans of all ranks, or of one each that stands for all, as in simulate.
 std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference,
                              const LogGP& machine);
 

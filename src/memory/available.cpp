@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-// The number behind a word of a file of lines "word number ...".
+// Finds the number after a word in a file of lines "word number ...".
 std::optional<std::uint64_t> number_of(const std::string& file, std::string_view wanted) {
   std::ifstream in(file);
   std::string line, word;
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> only_number(const std::string& file) {
   return std::nullopt;  // no such file, or "max"
 }
 
-// What the two versions of control groups call the same things.
+// The two versions of control groups have different names for the same things.
 struct Names {
   const char *mount, *limit, *used, *inactive, *active;
 };
@@ -54,8 +54,8 @@ std::uint64_t left_in(const std::string& group, const Names& names) {
   return *limit - std::min(*limit, held);
 }
 
-// A group lies within its parents, and each has a limit. Inside a container the path may not exist:
-// then only the mount, the container's own group, speaks.
+// A group lies within its parents, and each has a limit. Inside a container the path may be
+// missing; then only the mount, which is the container's own group, gives a limit.
 std::uint64_t left_along(const std::string& root, std::string path, const Names& names) {
   std::uint64_t left = left_in(root + names.mount, names);
   while (path.size() > 1) {
@@ -74,7 +74,7 @@ bool lists(std::string_view controllers, std::string_view wanted) {
   return false;
 }
 
-// Lines "number:controllers:/path"; version 2 has one line, without controllers.
+// The file has lines "number:controllers:/path"; version 2 has one line, without controllers.
 std::uint64_t left_in_groups(const std::string& root) {
   std::uint64_t left = unlimited;
   std::ifstream groups(root + "/proc/self/cgroup");

@@ -34,14 +34,14 @@ class Cell {
   static constexpr Word canary = 0xC4A1'92B7'5E3D'6F80;
   static constexpr std::size_t alignment = 2 * cache_line;
 
-  // Memory for messages of up to this many bytes.
+  // The size of a cell for messages of up to this many bytes.
   static constexpr std::size_t bytes_for(std::size_t payload) {
     return round_up(round_up(payload, sizeof(Word)) + sizeof(Word), alignment);
   }
 
   Cell() = default;
-  // at: aligned to `alignment`, bytes_for(payload) bytes. with_canary: payload must not be 0; both
-  // ends say the same.
+  // `at` is aligned to `alignment` and has bytes_for(payload) bytes. With a canary, payload must
+  // not be 0. Both ends pass the same arguments.
   Cell(std::byte* at, std::size_t payload, bool with_canary)
       : at_(at),
         mark_(reinterpret_cast<Word*>(at + round_up(payload, sizeof(Word)))),
@@ -49,21 +49,21 @@ class Cell {
 
   std::byte* payload() const { return at_; }
 
-  // Before the first use, by one side, before the other knows of the cell.
+  // One side calls this before the first use, and before the other side knows of the cell.
   void clear() const {
     if (last_) at(last_).store(canary, std::memory_order_relaxed);
     at(mark_).store(0, std::memory_order_release);
   }
 
-  // ---- the writer
+  // ---- the writer's functions
   bool free() const {
     return (!last_ || at(last_).load(std::memory_order_acquire) == canary) &&
            at(mark_).load(std::memory_order_acquire) == 0;
   }
-  // The payload is written.
+  // Call this when the payload is written.
   void publish() const { at(mark_).store(1, std::memory_order_release); }
-  // The payload is written but for its last word, which is this; bytes of it that belong to no
-  // message should differ from the canary's.
+  // Call this when the payload is written except for its last word, `last`. Bytes in it that belong
+  // to no message should differ from the canary's.
   void publish(Word last) const {
     if (last == canary)
       publish();
@@ -71,13 +71,13 @@ class Cell {
       at(last_).store(last, std::memory_order_release);
   }
 
-  // ---- the reader
+  // ---- the reader's functions
   bool full() const {
     return (last_ && at(last_).load(std::memory_order_acquire) != canary) ||
            at(mark_).load(std::memory_order_acquire) != 0;
   }
-  // The payload was read. One store alone: after it the cell may already hold the next message.
-  // Where the mark was set, the last word is the canary anyway.
+  // Call this when the payload was read. It is a single store, because after it the cell may
+  // already hold the next message. Where the mark was set, the last word is the canary anyway.
   void release() const {
     if (at(mark_).load(std::memory_order_relaxed) != 0)
       at(mark_).store(0, std::memory_order_release);
@@ -90,7 +90,7 @@ class Cell {
 
   std::byte* at_ = nullptr;
   Word* mark_ = nullptr;
-  Word* last_ = nullptr;  // null: no canary
+  Word* last_ = nullptr;  // null without a canary
 };
 
 static_assert(std::atomic_ref<Cell::Word>::is_always_lock_free,

@@ -34,7 +34,7 @@ std::size_t cells_begin(std::size_t lanes) {
 
 std::size_t cell_bytes(const Lane& lane) { return Cell::bytes_for(lane.payload); }
 
-// Gives every lane its cells; returns where they end.
+// Gives every lane its cells, and returns where they end.
 std::size_t lay_out(std::span<Lane> lanes) {
   std::size_t at = cells_begin(lanes.size());
   for (Lane& lane : lanes) {
@@ -48,13 +48,14 @@ std::size_t lay_out(std::span<Lane> lanes) {
 std::vector<Lane> lanes_for(std::span<const Expected> expected) {
   std::vector<Lane> lanes;
   for (const Expected& e : expected) {
-    checked_add<std::size_t>(e.bytes, 4 * Cell::alignment, "an inbox");  // what rounding adds
+    checked_add<std::size_t>(e.bytes, 4 * Cell::alignment, "an inbox");  // rounding adds this
     lanes.push_back(lane_for(e));
   }
   return lanes;
 }
 
-// Cells inside the segment, as many and as large as the protocol needs: no rank writes past them.
+// A lane's cells must lie inside the segment and suit its protocol, so that no rank writes past
+// them.
 bool sensible(const Lane& lane, std::size_t bytes) {
   if (lane.protocol > Protocol::single_copy || lane.payload == 0 || lane.payload > bytes)
     return false;

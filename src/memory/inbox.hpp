@@ -1,10 +1,10 @@
-// What a rank receives through shared memory: one segment per request and rank, made by the
-// receiver, written by its senders.
+// What a rank receives through shared memory: one segment per request and rank. The receiver makes
+// it, and its senders write it.
 //
 //   header | a lane for every message | the cells of all lanes
 //
-// A lane says which rank sends, how long the message is and by which protocol it travels; senders
-// find theirs by their rank and the message's tag.
+// A lane says which rank sends, how long the message is and by which protocol it travels. A sender
+// finds its lane by its rank and the message's tag.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@
 namespace tonari {
 
 enum class Protocol : std::uint32_t {
-  canary,  // small: two cells (parity), data and completion in one write
+  canary,  // small: two cells in turn; data and completion are one write
   mark,    // two cells, announced by the mark behind the data
-  // large: a few smaller cells in turn; the next part is written while the one before is read
+  // large: a few smaller cells in turn; the sender writes a part while the receiver reads another
   pipelined,
-  // large: the cell says where the sender's bytes are, the receiver reads them there
+  // large: the cell says where the sender's bytes are, and the receiver reads them there
   // (process_vm_readv)
   single_copy,
 };
 
-// A message that will come.
+// A message that the receiver expects.
 struct Expected {
   std::int32_t from = 0, tag = 0;
   std::uint64_t bytes = 0;
   Protocol protocol = Protocol::mark;
   std::uint64_t chunk = 0;  // pipelined: bytes of one part
-  std::uint32_t cells = 4;  // pipelined: as many as go round, at most Lane::pipeline_cells
+  std::uint32_t cells = 4;  // pipelined: cells used in turn, at most Lane::pipeline_cells
 };
 
 struct Lane {
@@ -44,7 +44,7 @@ struct Lane {
   std::uint32_t cells;
   std::uint64_t payload;  // of one cell
   std::uint64_t at;       // of the first cell, from the segment's first byte
-  // Set when an end is freed: a rank that waits for the other long enough looks here.
+  // Set when an end is freed; a rank that waits long for the other looks here.
   std::uint64_t sender_left, receiver_left;
 
   std::uint64_t parts() const {
@@ -52,23 +52,23 @@ struct Lane {
   }
 };
 
-// Bytes of a segment with lanes for these.
+// The size of a segment with lanes for these messages, in bytes.
 std::size_t inbox_bytes(std::span<const Expected> expected);
 
 class Inbox {
  public:
   Inbox() = default;
-  // The receiver's: all cells free. Throws Errc::memory.
+  // Makes the receiver's inbox with all cells free. Throws Errc::memory.
   static Inbox make(std::span<const Expected> expected);
-  // A sender's. Throws Errc::memory if it cannot be mapped or its content makes no sense.
+  // Opens it as a sender. Throws Errc::memory if it cannot be mapped or its content makes no sense.
   static Inbox attach(const SegmentName& name, Segment::Pages pages = Segment::Pages::now);
 
   std::span<Lane> lanes() const;
-  // The lane of a message, as the sender sees it. Throws Errc::mismatch if there is none or it
-  // expects another length: the two ends planned differently.
+  // The lane of a message, as the sender sees it. Throws Errc::mismatch if none expects this length
+  // from this rank and tag: the two ends planned differently.
   Lane& find(std::int32_t from, std::int32_t tag, std::uint64_t bytes) const;
   Cell cell(const Lane& lane, std::uint64_t k) const;
-  void bring(const Lane& lane) const;  // its cells, and nothing else (Segment::bring)
+  void bring(const Lane& lane) const;  // the lane's cells only (Segment::bring)
 
   SegmentName name() const { return segment_.name(); }
   void finish_attach() { segment_.finish_attach(); }

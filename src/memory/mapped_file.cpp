@@ -23,8 +23,7 @@ constexpr SharedFileWords words{"make", "that can be mapped several times", "fil
 
 constexpr std::uint64_t most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;
 
-// Behind the file's bytes comes one page more, for the number. Of huge pages it must be one of
-// those.
+// The number is in one more page behind the file's bytes, which must be a huge page if those are.
 std::size_t page_of_number(std::size_t page, bool huge) { return huge ? page : system_page(); }
 
 void write_number(const MappedFile& file, std::uint64_t number) {
@@ -36,7 +35,8 @@ void write_number(const MappedFile& file, std::uint64_t number) {
   std::memcpy(page.data(), &number, sizeof number);
 }
 
-// What a stranger sent. The other sizes, and whether the file is there, are seen by looking.
+// Checks what a stranger may have sent. The other sizes, and whether the file exists, show when it
+// is opened.
 bool makes_sense(const FileName& name) {
   return std::has_single_bit(name.page) && name.page >= system_page() && name.bytes <= most_bytes &&
          name.page <= most_bytes && name.bytes % name.page == 0;
@@ -74,15 +74,17 @@ std::uint64_t sum(std::span<const FilePiece> pieces) {
   return bytes;
 }
 
-// One reason for no memory is so frequent, with many regions, that it has a sentence of its own.
+// With many regions, one reason for running out of memory is so common that it has a sentence of
+// its own.
 [[noreturn]] void cannot_view(int error, std::uint64_t bytes, std::size_t pieces) {
   if (error == ENOMEM) check_mappings(static_cast<std::int64_t>(pieces));
   fail(Errc::memory, "cannot map ", bytes, " bytes in ", pieces, " pieces (", system_reason(error),
        "): look at `ulimit -v`, or ", words.without);
 }
 
-// Addresses that no other mapping gets, and that cannot be used, from a multiple of `page` on. The
-// system chooses by its own page; so: more, and the ends are given back. Null: errno says why.
+// Reserves addresses from a multiple of `page` on that no other mapping gets and that cannot be
+// used. The system chooses by its own page, so this takes more and gives the ends back. If it
+// returns null, errno says why.
 Mapping reserve(std::uint64_t bytes, std::size_t page) {
   const std::size_t more = page - system_page();
   void* at =
@@ -145,7 +147,7 @@ FileName MappedFile::name() const {
   return {this_process(), file_.descriptor(), huge_, bytes_, page_, number_};
 }
 
-// Whatever throws: the addresses are given back, with all that was put there.
+// Whatever throws, the mapping gives back the addresses and all that was put there.
 View::View(const MappedFile& file, std::span<const FilePiece> pieces) {
   const std::vector<FilePiece> mapped = joined(file, pieces);
   const std::uint64_t bytes = sum(mapped);

@@ -1,6 +1,6 @@
-// Memory that can be mapped several times and in another order (Zhao et al. 2021,
-// section 4), also by other processes of this user on this node. It has no name that could be left
-// behind: it ends with the last process that has it open or mapped, however that ends.
+// Memory that can be mapped several times and in another order (Zhao et al. 2021, section 4), also
+// by other processes of this user on this node. It has no name that could be left behind: it ends
+// with the last process that has it open or mapped.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace tonari {
 
-// How another process finds a file. Trivially copyable: it is sent as bytes.
+// Another process finds a file by this. It is trivially copyable, because it is sent as bytes.
 struct FileName {
-  std::int64_t process = 0;  // that has it open
+  std::int64_t process = 0;  // the process that has it open
   std::int32_t descriptor = -1;
   std::int32_t huge = 0;
   std::uint64_t bytes = 0, page = 0;
-  std::uint64_t number = 0;  // random; in a page of its own behind the file's bytes
+  std::uint64_t number = 0;  // random; stored in a page of its own behind the file's bytes
 };
 
 struct FilePiece {  // both multiples of the file's page
@@ -27,13 +27,13 @@ struct FilePiece {  // both multiples of the file's page
 
 class MappedFile {
  public:
-  // `bytes` zeroed bytes (a multiple of page), all of them backed by memory now, so that no later
-  // touch can fail. page: as check_page wants it; huge: in huge pages of that size, and then
-  // TONARI_SHM_DIR is not asked. Throws Errc::memory with how much was needed, what was in the way
-  // and what to change; nothing is left behind.
+  // Makes `bytes` zeroed bytes (a multiple of `page`). All are backed by memory now, so that no
+  // later touch can fail. `page` is as check_page wants it. If `huge`, the pages are huge pages of
+  // that size, and TONARI_SHM_DIR does not matter. Throws Errc::memory with the need, the obstacle
+  // and the remedy; nothing is left behind.
   static std::shared_ptr<const MappedFile> create(std::uint64_t bytes, std::size_t page, bool huge);
-  // What another process made. Throws Errc::memory if that cannot be done or if it is not what the
-  // name says: the content comes from a stranger.
+  // Opens what another process made. Throws Errc::memory if that fails or if the file is not the
+  // one meant: a stranger could have sent the name.
   static std::shared_ptr<const MappedFile> open(const FileName& name);
 
   FileName name() const;
@@ -50,19 +50,19 @@ class MappedFile {
   bool huge_ = false;
 };
 
-// Pieces of a file, one behind the other at consecutive addresses, pages present. The same piece
-// may appear in any number of views: they show the same memory. Adjacent pieces that follow each
-// other in the file are mapped as one. The mappings hold the memory, not the file: no descriptor is
-// needed while views live.
+// Shows pieces of a file at consecutive addresses, with their pages present. The same piece may
+// appear in any number of views: they show the same memory. Pieces that follow each other in the
+// file are mapped as one. The mappings hold the memory, so no descriptor is needed while views
+// live.
 class View {
  public:
   View() = default;
-  // Throws Errc::memory with a sentence if the system refuses (too many mappings, address space).
+  // Throws Errc::memory if the system refuses (too many mappings, no address space).
   View(const MappedFile& file, std::span<const FilePiece> pieces);
 
   enum class Access : std::uint8_t { read, write };
-  // From `at` on (a multiple of the page) the view shows this piece of that file, which has the
-  // same page size. A process that writes where it may only read gets SIGSEGV.
+  // From `at` on (a multiple of the page) the view then shows this piece of that file, which has
+  // the same page size. A process that writes where it may only read gets SIGSEGV.
   void replace(std::uint64_t at, const MappedFile& file, FilePiece piece,
                Access access = Access::write);
 

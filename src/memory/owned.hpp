@@ -1,4 +1,4 @@
-// What a process holds of the system for shared memory: given back at the end.
+// What a process owns of the system for shared memory; it is given back at the end.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ class OpenFile {
   explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
   OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   OpenFile& operator=(OpenFile&& other) noexcept {
-    OpenFile taken(std::move(other));  // takes along, to its end, what was here
+    OpenFile taken(std::move(other));  // takes and closes what was here
     std::swap(descriptor_, taken.descriptor_);
     return *this;
   }
@@ -57,8 +57,8 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-// Of a file, for reading and writing. populate: with all its pages, so that no first touch takes
-// long. Empty: errno says why.
+// Maps a file for reading and writing. With `populate`, all pages are present, so that no first
+// touch takes long. If the result is empty, errno says why.
 inline Mapping map_shared(int file, std::size_t bytes, std::size_t offset, bool populate) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | (populate ? MAP_POPULATE : 0), file, static_cast<off_t>(offset));

@@ -18,7 +18,7 @@ namespace tonari {
 namespace {
 
 constexpr std::size_t largest_page = std::size_t{1} << 30;
-// mappings: libraries that are loaded later, stacks of threads, what malloc takes
+// This many mappings stay for libraries that are loaded later, stacks of threads, and malloc.
 constexpr std::int64_t most_left_for_others = 1024;
 constexpr const char* huge_directory = "/sys/kernel/mm/hugepages";
 
@@ -32,7 +32,7 @@ std::string huge_directory_of(std::size_t bytes, const std::string& root) {
   return text(root, huge_directory, "/hugepages-", bytes / 1024, "kB");
 }
 
-// From hugepages-2048kB; 0: something else.
+// Reads the size from a name like hugepages-2048kB; 0 for any other name.
 std::size_t huge_page_of(std::string_view directory) {
   constexpr std::string_view before = "hugepages-", behind = "kB";
   if (!directory.starts_with(before) || !directory.ends_with(behind)) return 0;
@@ -80,8 +80,8 @@ std::vector<std::size_t> huge_pages(const std::string& root) {
   return sizes;
 }
 
-// Beyond those that were set aside the kernel may be allowed to look for more ("surplus"), up to a
-// number.
+// Beyond the pages that were set aside, the kernel may be allowed to find more ("surplus"), up to a
+// limit.
 std::int64_t free_huge_pages(std::size_t bytes, const std::string& root) {
   auto count = [&](const char* name) {
     return number_in(huge_directory_of(bytes, root) + "/" + name).value_or(0);
@@ -107,7 +107,7 @@ std::int64_t most_mappings(const std::string& root) {
       .value_or(std::numeric_limits<std::int64_t>::max());
 }
 
-// One line each. The kernel's own [vsyscall] is listed, but not counted.
+// The file has one line per mapping. It lists the kernel's own [vsyscall], which does not count.
 std::int64_t mappings_now(const std::string& root) {
   std::int64_t count = 0;
   std::ifstream maps(root + "/proc/self/maps");

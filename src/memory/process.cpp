@@ -33,10 +33,10 @@ bool number_in_use(std::int64_t process) {
   return ::kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
 }
 
-// When a process began, in ticks since the machine did: a number together with this is never used
-// twice. `over` if it has ended (a zombie has), 0 if that cannot be known. The second field of the
-// line, the name, may contain anything, so what counts stands behind the last bracket. No
-// allocation.
+// The time at which a process began, in ticks since boot; it and the process number identify one
+// process forever. Returns `over` if it has ended (even as a zombie), and 0 if that cannot be
+// known. The line's second field, the name, may contain anything, so parsing begins behind the last
+// bracket. It allocates nothing.
 std::uint64_t beginning_of(std::int64_t process) {
   char path[64], line[1024];
   std::snprintf(path, sizeof path, "/proc/%lld/stat", static_cast<long long>(process));
@@ -49,7 +49,7 @@ std::uint64_t beginning_of(std::int64_t process) {
   line[length] = 0;
   const char* bracket = std::strrchr(line, ')');
   char state = 0;
-  unsigned long long began = 0;  // fields 3 and 22
+  unsigned long long began = 0;  // the fields 3 and 22 of the line
   if (!bracket ||
       std::sscanf(
           bracket + 1,
@@ -65,7 +65,7 @@ std::int64_t this_process() { return ::getpid(); }
 
 namespace {
 
-bool forked = false;  // written where there is one thread only
+bool forked = false;  // written while there is only one thread
 
 }  // namespace
 
@@ -152,8 +152,8 @@ int read_process(std::int64_t process, std::span<const Piece> to, std::span<cons
   if (!is_number(process)) return ESRCH;
   std::uint64_t left = sum(to);
   if (to.size() > most_pieces || from.size() > most_pieces || sum(from) != left) return EINVAL;
-  // The system moves at most 2 GiB at once, and stops where it meets the first page that is not
-  // there: then the next call says so.
+  // The system moves at most 2 GiB at once and stops before the first missing page; the next call
+  // then reports that page.
   for (Rest here(to), there(from); left > 0;) {
     const ssize_t moved = ::process_vm_readv(static_cast<pid_t>(process), here.begin(), here.size(),
                                              there.begin(), there.size(), 0);

@@ -1,4 +1,4 @@
-// Other processes of this node: whether they live, and their memory.
+// Other processes of this node: whether they live, and what is in their memory.
 #pragma once
 
 #include <cstddef>
@@ -9,30 +9,29 @@ namespace tonari {
 
 std::int64_t this_process();
 
-// Whether this is a child that fork() made since the first call of watch_forks(): it has copies of
-// all objects and all memory that is shared, but none of it is its part of the job. A flag that the
-// system's handler sets, since the caller may be between start and wait, where a system call
-// counts.
+// Tells whether fork() made this process after the first call of watch_forks(). Such a child has
+// copies of all objects and shared memory, but takes no part in the job. The system's handler sets
+// a flag, because the caller may be between start and wait, where a system call is expensive.
 void watch_forks();
 bool in_forked_child();
 
-// Watches one process. Holds on to that very process, so that a later one with the same number is
-// not taken for it.
+// Watches one process, and holds on to it, so that a later one with the same number is not taken
+// for it.
 class Watch {
  public:
   Watch() = default;
-  // one that cannot be watched (another container, an old kernel) counts as alive as long as its
-  // number is in use
+  // A process that cannot be watched (another container, an old kernel) counts as alive as long as
+  // its number is in use.
   explicit Watch(std::int64_t process);
   Watch(Watch&& other) noexcept;
   Watch& operator=(Watch&& other) noexcept;
   ~Watch();
-  bool ended() const;  // also if it is a zombie
+  bool ended() const;  // true for a zombie, too
 
  private:
   std::int64_t process_ = 0;
-  int descriptor_ = -1;      // of the process (pidfd); where the system has none:
-  std::uint64_t began_ = 0;  // when it began
+  int descriptor_ = -1;      // pidfd of the process; where the system has none:
+  std::uint64_t began_ = 0;  // the time at which it began
 };
 
 // A piece of some process's memory.
@@ -40,11 +39,11 @@ struct Piece {
   std::uint64_t address = 0, bytes = 0;
 };
 
-inline constexpr std::size_t most_pieces = 64;  // in one call below
+inline constexpr std::size_t most_pieces = 64;  // in one call of read_process
 
-// Copies the pieces `from` of `process` to the pieces `to` of this one (equal sums, each list of at
-// most most_pieces), by process_vm_readv. Returns 0, or the errno: EPERM where the system does not
-// allow it. Allocates nothing.
+// Copies the pieces `from` of `process` to the pieces `to` of this one by process_vm_readv. Both
+// lists have equal sums and at most most_pieces. Returns 0 or the errno: EPERM where the system
+// does not allow it. Allocates nothing.
 int read_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from);
 
 }  // namespace tonari

@@ -18,8 +18,8 @@ namespace {
 constexpr SharedFileWords words{"share", "with the other processes of this node", "segment",
                                 "set TONARI_CHANNEL=p2p-packed to do without shared memory"};
 
-// A segment of `bytes` with what belongs to the segment itself, in whole pages; 0: more than any
-// process can map.
+// Adds the segment's own bytes to `bytes` and rounds up to whole pages; 0 if no process can map
+// that much.
 std::size_t in_pages(std::uint64_t bytes) {
   const std::size_t page = system_page();
   if (bytes > std::numeric_limits<std::ptrdiff_t>::max() - Segment::reserved - page) return 0;
@@ -51,7 +51,7 @@ Segment Segment::attach(const SegmentName& name, Pages pages) {
   if (!(made.mapping_ = map_shared(file.descriptor(), wanted.size, 0, pages == Pages::now)))
     cannot_attach(words, wanted,
                   system_reason(errno) + ": look at `ulimit -v` and vm.max_map_count");
-  return made;  // the mapping holds it
+  return made;  // the mapping keeps the memory alive
 }
 
 void Segment::bring(std::size_t at, std::size_t bytes) const {

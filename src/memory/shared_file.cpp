@@ -26,18 +26,18 @@ constexpr const char* another_directory = "let TONARI_SHM_DIR name a directory i
 
 // ---- a file without a name
 
-// Where TONARI_SHM_DIR says; by default in no directory at all.
+// The file lies where TONARI_SHM_DIR says, by default in no directory at all.
 std::string wanted_directory() { return in_environment(setting(SettingId::shm_dir)).value_or(""); }
 
 OpenFile memory_file(unsigned flags) {
-  // Some systems refuse memory files that could be executed; older ones know none that cannot.
+  // Some systems refuse memory files that could be executed; older ones do not know the flag.
   constexpr unsigned no_execution = 0x8;  // MFD_NOEXEC_SEAL, Linux 6.3
   flags |= MFD_CLOEXEC | MFD_ALLOW_SEALING;
   const int sealed = ::memfd_create("tonari", flags | no_execution);
   return OpenFile(sealed >= 0 || errno != EINVAL ? sealed : ::memfd_create("tonari", flags));
 }
 
-// The size of the pages is told by its logarithm, in the upper bits of the flags.
+// The upper bits of the flags hold the logarithm of the page size.
 OpenFile huge_file(const SharedFileWords& words, std::uint64_t bytes, std::size_t page) {
   constexpr int shift = 26;  // MFD_HUGE_SHIFT
   OpenFile file = memory_file(MFD_HUGETLB | static_cast<unsigned>(std::countr_zero(page)) << shift);
@@ -49,7 +49,7 @@ OpenFile huge_file(const SharedFileWords& words, std::uint64_t bytes, std::size_
   return file;
 }
 
-// O_EXCL: it can never be given a name.
+// O_EXCL ensures that the file can never be given a name.
 OpenFile nameless_file_in(const SharedFileWords& words, const std::string& directory,
                           std::uint64_t bytes) {
   OpenFile file(::open(directory.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
@@ -62,7 +62,7 @@ OpenFile nameless_file_in(const SharedFileWords& words, const std::string& direc
 
 // ---- the memory behind it
 
-// Huge pages were set aside before: they are no part of the memory that is left.
+// Huge pages were set aside before, so they are no part of the memory that is left.
 void check_limits(const SharedFileWords& words, std::uint64_t needed, bool huge) {
   if (const std::uint64_t most = file_limit(); needed > most)
     cannot_share(words, needed,
@@ -75,8 +75,8 @@ void check_limits(const SharedFileWords& words, std::uint64_t needed, bool huge)
         "run fewer ranks on this node");
 }
 
-// Takes all of it now. In pieces, so that a process that gets signals all the time comes to an end,
-// too. Returns an errno.
+// Takes all of it now, in pieces, so that it also ends in a process that gets signals all the time.
+// Returns an errno.
 int fill(int file, std::uint64_t bytes, std::size_t page) {
   const std::uint64_t piece = std::max(std::uint64_t{16} << 20, std::uint64_t{page});
   for (std::uint64_t at = 0; at < bytes;) {
@@ -110,10 +110,10 @@ int fill(int file, std::uint64_t bytes, std::size_t page) {
       text("make ", directory, " larger"));
 }
 
-// ---- another process's
+// ---- another process's file
 
-// Opens what another process has open. The file behind a number that a stranger sent may be of any
-// kind: neither wait for it nor be controlled by it.
+// Opens what another process has open. A stranger may have sent the number, and the file may be of
+// any kind: opening must neither wait for it nor make it the controlling terminal.
 OpenFile open_of(const SharedFileWords& words, const SharedFileName& name) {
   const std::string path = text("/proc/", name.process, "/fd/", name.descriptor);
   OpenFile file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -194,8 +194,8 @@ OpenFile make_shared_file(const SharedFileWords& words, std::uint64_t size, std:
     if (huge_page) cannot_fill_huge(words, error, size, huge_page);
     cannot_fill(words, error, file.descriptor(), size, directory);
   }
-  // From here on no process can take pages away. Files in a directory have no seals: there we trust
-  // our own user.
+  // From here on no process can take pages away. Files in a directory have no seals; there the
+  // library trusts processes of its own user.
   if (directory.empty())
     ::fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   return file;

@@ -13,10 +13,10 @@ namespace {
 
 constexpr double spin_at_most = 0.02, spin_when_crowded = 0.002;  // seconds
 constexpr double sleep_at_most = 0.0002, part_to_sleep = 1. / 16;
-// calls from one progress to the next: those of the latter take far longer
+// calls between two calls of progress, which takes far longer than a look
 constexpr std::uint32_t round = 64, crowded_round = 8;
 
-// Tells the core that this is a loop of looks: the other thread on it gets more of it, and leaving
+// Tells the core that this loop only looks, so the core's other thread gets more of it, and leaving
 // the loop costs less.
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -45,13 +45,13 @@ void sleep_for(double seconds) {
 
 Cpus allowed_cpus() {
   Cpus cpus{};
-  // The system refuses a mask that is too short for the machine.
+  // The system refuses a mask that is shorter than the machine's.
   for (std::size_t words = cpus.size(); words <= 4096; words *= 2) {
     std::vector<std::uint64_t> mask(words);
     if (::sched_getaffinity(0, words * sizeof(std::uint64_t),
                             reinterpret_cast<cpu_set_t*>(mask.data())) == 0) {
-      // Larger machines fold: then there may seem to be fewer processors than there are, but never
-      // none.
+      // The bits of larger machines fold, so there may seem to be fewer processors than there are,
+      // but never none.
       for (std::size_t i = 0; i < words; ++i) cpus[i % cpus.size()] |= mask[i];
       break;
     }
@@ -74,7 +74,7 @@ Wait::Then Wait::idle(bool may_sleep) {
   const bool may_block = policy_.crowded || sleeps_;
   const std::uint32_t turn = call % (may_block ? crowded_round : round);
   if (turn == 0) return Then::progress;
-  // the clock costs as much as several looks
+  // reading the clock costs as much as several looks
   if (!may_block && turn != round / 2) return Then::look;
 
   const double time = now();

@@ -1,5 +1,5 @@
-// Waiting for memory to change, as it suits the machine: spin while every rank has a core, yield
-// and later sleep where ranks outnumber cores.
+// Waits for memory to change in the way that suits the machine: ranks spin while each has a core.
+// Where ranks outnumber cores, they yield and later sleep.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@ Cpus allowed_cpus();
 
 struct WaitPolicy {
   bool crowded = false;  // ranks outnumber cores: a rank that spins keeps others from working
-  // seconds of waiting after which to see whether a rank has died; then again each time
+  // after waiting this many seconds, and each time again, see whether a rank has died
   double look_after = 10;
-  // when crowded, before the core is given away: as many as cost less than that
+  // when crowded, looks before the core is given away: as many as cost less than giving it away
   std::uint32_t looks = 4;
 };
 
-// all: the processors that any rank of the node may run on.
+// `all` has the processors that any rank of the node may run on.
 bool is_crowded(int ranks, const Cpus& all);
 
-// One wait, from the first look that found nothing on.
+// One wait, which begins with the first look that finds nothing.
 class Wait {
  public:
   explicit Wait(const WaitPolicy& policy) : policy_(policy) {}
@@ -30,14 +30,14 @@ class Wait {
   enum class Then : std::uint8_t {
     look,      // look again
     progress,  // let the MPI proceed, too, then look again
-    check,     // see whether those that are waited for live, then look again
+    check,     // see whether the ranks waited for live, then look again
   };
-  // After a look that found nothing. Spins for a moment, gives the core away, or sleeps: at most a
-  // sixteenth of what was waited so far, and at most 0.2 ms. No system call in the first `patient`
-  // calls unless it is crowded. Allocates nothing. may_sleep: else it gives the core away instead,
-  // for those whose looks are what the MPI proceeds by.
+  // Call this after a look that found nothing. It spins for a moment, gives the core away, or
+  // sleeps for at most a sixteenth of the wait so far and 0.2 ms. Unless crowded, the first
+  // `patient` calls make no system call. It allocates nothing. Without `may_sleep` it gives the
+  // core away instead, for callers whose looks let the MPI proceed.
   Then idle(bool may_sleep = true);
-  // Something was found: the next idle() begins anew.
+  // Call this when something was found; the next idle() begins anew.
   void reset() { *this = Wait(policy_); }
 
   static constexpr int patient = 256;
@@ -46,10 +46,10 @@ class Wait {
   WaitPolicy policy_;
   std::uint32_t calls_ = 0;
   bool sleeps_ = false;             // has waited so long that a system call no longer matters
-  double since_ = 0, checked_ = 0;  // steady clock, from the first time that it was looked at
+  double since_ = 0, checked_ = 0;  // steady clock, from the first idle() that read it
 };
 
-// The same for programs that wait by testing again and again: after each test that found nothing.
+// The same for programs that wait by testing: call it after each test that found nothing.
 class IdleTests {
  public:
   Wait::Then idle(const WaitPolicy& policy);

@@ -11,7 +11,7 @@ class ByPeer {
  public:
   struct Group {
     std::int32_t peer;
-    // where it stands in the list, ascending unless someone sorts otherwise
+    // the positions in the list, ascending unless a caller sorts otherwise
     std::span<std::uint32_t> blocks;
   };
 
@@ -21,7 +21,7 @@ class ByPeer {
   ByPeer& operator=(const ByPeer&) = delete;
 
   const std::vector<Group>& groups() const { return groups_; }  // peers ascending
-  // its group's number; groups().size() if there is none
+  // The number of the rank's group; groups().size() if there is none.
   std::size_t find(std::int32_t peer) const;
 
  private:

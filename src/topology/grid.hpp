@@ -55,10 +55,9 @@ class Grid {
   // The rank at position, or -1 outside of a non-periodic dimension (MPI_PROC_NULL).
   int rank_at(const Vec& position) const;
 
-  // The shortest offset that reaches the same rank: along a periodic dimension of size p in (-p/2,
-  // p/2].
+  // The shortest offset to the same rank: along a periodic dimension of size p in (-p/2, p/2].
   Vec shortest(const Vec& offset) const;
-  // True if some rank has the neighbor: along a non-periodic dimension |c_j| < size.
+  // Tells whether some rank has the neighbor: along a non-periodic dimension |c_j| < size.
   bool reachable(const Vec& offset) const;
 
  private:

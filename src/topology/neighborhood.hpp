@@ -10,7 +10,7 @@
 
 namespace tonari {
 
-// What each neighbor gets: a block of its own, or the one block that all get.
+// Each neighbor gets a block of its own, or all get the same block.
 enum class Collective : std::uint8_t { alltoall, allgather };
 const char* name(Collective collective);
 

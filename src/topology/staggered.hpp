@@ -1,5 +1,5 @@
-// The staggered order of peers: every rank begins behind itself, so that not all send to the same
-// one at a time.
+// The staggered order of peers: every rank begins with those after itself, so that not all send to
+// the same one at a time.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tonari {
 
-// By these keys a rank sorts its peers: those above it first, then those below.
+// A rank sorts its peers by these keys: those above it come first, then those below.
 inline std::pair<bool, std::int32_t> staggered(std::int32_t rank, std::int32_t peer) {
   return {peer < rank, peer};
 }

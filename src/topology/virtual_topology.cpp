@@ -45,7 +45,7 @@ class Factors {
 
 int room(int ranks, std::int64_t layer) { return static_cast<int>((ranks + layer - 1) / layer); }
 
-// Some sizes s + 1, then s; as few s + 1 as will do, and the last one cut to what is needed. So
+// The sizes are s + 1 as rarely as possible, then s, and the last one is cut to what is needed. So
 // only the last layer of the last dimension is not full.
 std::vector<int> roomy(int ranks, int n) {
   int s = std::max(2, static_cast<int>(std::pow(ranks, 1.0 / n)));

@@ -1,20 +1,18 @@
 // A virtual process topology: all ranks as the points of a mesh of n dimensions, on which store and
-// forward sends blocks (O. Selvitopi and C. Aykanat, "Regularizing irregularly sparse
-// point-to-point communications", SC 2019; Duymuş 2021, §3.3): one hop per dimension in which
-// origin and target differ, in the order of the dimensions. So a rank has at most the sum of (size
-// - 1) ranks to write to.
+// forward sends blocks (Selvitopi and Aykanat 2019; Duymuş 2021, §3.3). A block takes one hop per
+// dimension in which origin and target differ, in the order of the dimensions. So a rank writes to
+// at most the sum of (size - 1) ranks.
 //
 //       (0,0) ---> (0,2)     dimension 0 first (the digit that counts least), then 1
 //                    |
 //       (1,0)      (1,2)
 //
-// P not a power of two. Sizes are an exact factorization of P where there is one in which no size
-// is over twice another; else the mesh is the smallest that has room, as even as can be, and its
-// last points are missing: the end of the last dimension. A block whose next point is missing goes
-// to the one before it in the last dimension, and stays in that layer until the last stage. So the
-// rank sends no more messages than if nothing were missing: what it would have sent to the missing
-// point goes to one that is there. No rank receives in a stage from more than twice as many as
-// without.
+// If P has an exact factorization in which no size exceeds twice another, the sizes are that one.
+// Otherwise the mesh is the smallest that has room, as even as can be. Its last points, at the end
+// of the last dimension, are then missing. A block whose next point is missing goes to the point
+// before it in the last dimension, and stays in that layer until the last stage. So a rank sends no
+// more messages than on a full mesh: messages to missing points go to existing ones. No rank
+// receives in a stage from more than twice as many ranks as on a full mesh.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +21,24 @@
 
 namespace tonari {
 
-// As even as possible, descending: neighbors along the first dimension have near numbers, and in
-// most patterns more to say. 1 <= n <= most_dimensions(ranks). Throws Errc::argument otherwise.
+// Sizes that are as even as possible, descending: neighbors along the first dimension have near
+// numbers, which exchange more in most patterns. Throws Errc::argument unless 1 <= n <=
+// most_dimensions(ranks).
 std::vector<int> virtual_topology(int ranks, int n);
 
 int most_dimensions(int ranks);  // max(1, floor(log2 ranks))
 
 class VirtualTopology {
  public:
-  // sizes[0] belongs to the digit of a rank's number that counts least. Throws Errc::argument
+  // sizes[0] belongs to the least significant digit of a rank's number. Throws Errc::argument
   // unless each is at least 1 and all but the last layer exists.
   VirtualTopology(int ranks, std::span<const int> sizes);
 
   std::size_t dimensions() const { return sizes_.size(); }
-  // Where a block for `target` that is at `at` is to be after the hop along dimension k; `at` if it
-  // has none there. The hops of a block are asked for in the order of the dimensions, each from
-  // where the one before led to. The routes from one rank to all others are a tree: after dimension
-  // k a block is at the point that the first k + 1 digits of its target say.
+  // Where a block for `target` that is at `at` goes along dimension k; `at` if it makes no hop
+  // there. Ask in the order of the dimensions, each time from where the hop before led. The routes
+  // from one rank to all others are a tree: after dimension k, a block is where the first k + 1
+  // digits of its target say.
   std::int32_t next(std::int32_t at, std::int32_t target, std::size_t k) const {
     const std::int32_t own = at / stride_[k] % sizes_[k], wanted = target / stride_[k] % sizes_[k];
     at += (wanted - own) * stride_[k];
