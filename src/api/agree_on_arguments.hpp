@@ -1,5 +1,5 @@
-// How every call that makes something begins: each rank reads its arguments, then all agree on
-// errors, and on what must be the same everywhere.
+// Every call that makes something begins like this: each rank reads its arguments. Then all agree
+// on errors, and on what must be the same everywhere.
 #pragma once
 
 #include <mpi.h>
@@ -15,34 +15,34 @@
 
 namespace tonari {
 
-// Where the program wants what a call makes, by the name that the function declares.
+// Where the program wants the result, with the argument's name as the function declares it.
 struct Output {
   const void* address;
   const char* name;
 };
-// Calls of the library itself need none.
+// Calls of the library itself need no such argument.
 inline constexpr Output inside{nullptr, nullptr};
 
-// What ranks compare, and the sentence (Errc::mismatch) for where it differs; null: that is no
-// error.
+// A value that ranks compare, and the sentence (Errc::mismatch) for a difference; if that is null,
+// a difference is no error.
 struct Alike {
   Ballot ballot;
   const char* otherwise = nullptr;
 };
-// For settings: the sentence then names the one that differs, two ranks and their values.
+// Compares settings: the sentence names the one that differs, two ranks and their values.
 inline constexpr char other_settings[] = "";
 
 struct Compared {
-  std::vector<bool> same;           // of each thing that was compared
-  std::vector<std::uint64_t> said;  // as `values` of agree()
+  std::vector<bool> same;           // for each thing that was compared
+  std::vector<std::uint64_t> said;  // the `values` of agree()
 };
 
-// Collective: one compared. At most Vote::ballots_at_once things.
+// Collective. Compares one thing; there may be Vote::ballots_at_once of them.
 Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
                             std::span<const Alike> things);
 
-// Collective. read: reads this rank's arguments, may throw. things: what to compare afterwards, an
-// array; also called where reading failed. Throws the same on all ranks.
+// Collective. `read` reads this rank's arguments and may throw. `things` returns an array of what
+// to compare then, and is called even if reading failed. Throws the same on all ranks.
 template <class Read, class Things>
 Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, Output output, Read read, Things things) {
   const std::optional<Error> error = error_of([&] {

@@ -10,8 +10,8 @@
 namespace tonari {
 namespace {
 
-// Marks datatypes. The attribute goes with the type: not to duplicates, and not to whatever gets
-// its handle once it is freed.
+// Marks datatypes. The attribute is deleted with the type: neither duplicates nor later owners of
+// its handle have it.
 int mark_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;

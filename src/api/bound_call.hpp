@@ -16,7 +16,7 @@ struct Prepared;
 class BoundCall {
  public:
   BoundCall() = default;
-  // binding: of the call. Throws Errc::mpi.
+  // `binding` belongs to the call. Throws Errc::mpi.
   BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
             std::shared_ptr<Prepared> prepared);
 
@@ -24,17 +24,17 @@ class BoundCall {
   Prepared& prepared() const { return *prepared_; }
   const std::shared_ptr<Prepared>& shared() const { return prepared_; }
 
-  // What breaks the promise; nothing if the call is the one that was bound. Not collective.
-  // Allocates nothing if arrays hold the same numbers and the same datatypes; others are read and
-  // compared byte by byte.
+  // Says what breaks the promise; nothing if the call is the one that was bound. Not collective. It
+  // allocates nothing if arrays hold the same numbers and datatypes; others are read and compared
+  // byte by byte.
   std::optional<Error> difference(const Call& call, const LocalTopology& topology) const;
 
  private:
-  // A datatype as the program names it. The mark tells it from a later type that got the handle of
-  // a freed one.
+  // A datatype as the program names it. The mark distinguishes it from a later type that got the
+  // handle of a freed one.
   struct NamedType {
     MPI_Datatype type;
-    void* mark;  // null: predefined
+    void* mark;  // null for a predefined type
     bool is(MPI_Datatype other) const;
   };
   struct Side {

@@ -19,7 +19,7 @@ struct Side {
   const void* buffer;
   std::size_t blocks;
 
-  // The argument, or one entry of it.
+  // Names the argument, or one entry of it.
   std::string named(const char* what) const { return text("`", prefix, what, "`"); }
   std::string named(const char* what, std::size_t i) const {
     return text("`", prefix, what, "[", i, "]`");
@@ -77,8 +77,8 @@ struct Side {
   }
 };
 
-// The blocks in the order of the neighborhood that was recognized. Blocks that the program does not
-// have are empty.
+// The blocks in the order of the recognized neighborhood. Blocks that the program does not have are
+// empty.
 std::vector<TypedBlock> reordered(const std::vector<TypedBlock>& blocks,
                                   const std::vector<std::int32_t>& numbers) {
   std::vector<TypedBlock> ours;

@@ -6,7 +6,7 @@
 
 namespace tonari {
 
-// One side of a call. What its form does not have stays empty.
+// One side of a call. Members that its form does not have stay empty.
 struct BufferArguments {
   Form form = Form::regular;
   const void* buffer = nullptr;
@@ -46,18 +46,18 @@ struct Call {
     return as_given(topology).sources.size();
   }
 
-  // In normal form, blocks in the order of topology.vertex. Throws Errc::argument, Errc::overflow,
-  // Errc::mpi.
+  // Reads it in normal form, with blocks in the order of topology.vertex. Throws Errc::argument,
+  // Errc::overflow or Errc::mpi.
   Arguments read(const LocalTopology& topology) const;
 };
 
-// The blocks of one side, as many as `blocks`. prefix: of the names of its arguments: "send",
-// "recv" or "". Throws as Call::read.
+// Reads `blocks` blocks of one side. `prefix` begins the names of its arguments: "send", "recv" or
+// "". Throws like Call::read.
 std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
                                     const BufferArguments& given);
 
-// Blocks that no edge leads to or from become empty: nobody may look at the memory that a program
-// gives for them. binding: of the arguments.
+// Makes blocks empty that no edge leads to or from, because the library must not touch the memory
+// that a program gives for them. `binding` has been read from the arguments.
 void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding);
 
 }  // namespace tonari

@@ -1,4 +1,4 @@
-// start, test, wait and free of requests, and what can be asked of one.
+// Starts, tests, completes and frees requests, and answers what can be asked of one.
 #include <algorithm>
 
 #include "api/guard.hpp"
@@ -9,7 +9,7 @@ using namespace tonari;
 
 namespace {
 
-// number: in a list of requests, for the sentence; -1: there is only one.
+// `number` is the place in a list of requests, for the sentence; -1 if there is only one.
 void check_startable(const tonari_request_s& request, int number = -1) {
   const auto which = [&] {
     return number < 0 ? std::string("the request") : text("request ", number);
@@ -40,7 +40,7 @@ bool test(tonari_request request, Waiter& waiter) {
 bool test(tonari_request request) {
   Waiter waiter;
   const bool complete = test(request, waiter);
-  if (!complete) waiter.drive();  // a program that tests one in a loop waits, too
+  if (!complete) waiter.drive();  // a program that tests a request in a loop waits, too
   return complete;
 }
 
@@ -70,7 +70,7 @@ bool proceeds_by_itself(tonari_request request) {
   return request && request->active && request->prepared->exchange->proceeds_by_itself();
 }
 
-// Whether all are complete but for those that proceed by themselves.
+// Tells whether all are complete, except those that proceed by themselves.
 bool test_all(int n, const tonari_request* requests, Waiter& waiter) {
   bool all = true;
   for (int k = 0; k < n; ++k)
@@ -83,8 +83,8 @@ void check_list(int n, const tonari_request* requests) {
   if (n > 0) require(requests, "requests");
 }
 
-// The program hears that one of several failed, but not which. So all of them can be freed then,
-// and those that are well can be waited for all the same.
+// The program hears that one of several failed, but not which one. So all may be freed then, and
+// the others can still be waited for.
 template <class Work>
 void for_all(int n, const tonari_request* requests, Work work) {
   try {
@@ -127,7 +127,7 @@ extern "C" int tonari_wait(tonari_request request) {
 extern "C" int tonari_startall(int n, const tonari_request requests[]) {
   return guarded([&] {
     check_list(n, requests);
-    // all or none; but two exchanges of one copy of mapped ghosts are told apart only when the
+    // start all or none; but exchanges of one copy of mapped ghosts can be told apart only when the
     // first has been started
     for (int k = 0; k < n; ++k) {
       if (requests[k])

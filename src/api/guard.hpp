@@ -1,4 +1,5 @@
-// The border between C++ and C: exceptions become codes, sentences are kept for tonari_last_error.
+// The border between C++ and C: exceptions become codes, and tonari_last_error returns their
+// sentences.
 #pragma once
 
 #include <mpi.h>
@@ -7,11 +8,11 @@
 
 namespace tonari {
 
-// Keep the sentence for this thread; return the code.
+// These keep the sentence for this thread and return the code.
 int record(const char* sentence, Errc code) noexcept;
 int record_current_exception() noexcept;
 
-// Runs work, returns TONARI_SUCCESS or the code of what it threw.
+// Runs `work`, and returns TONARI_SUCCESS or the code of what it threw.
 template <class Work>
 int guarded(Work&& work) noexcept {
   try {
@@ -22,7 +23,7 @@ int guarded(Work&& work) noexcept {
   }
 }
 
-// What the program must give. name: of the argument, as the function declares it.
+// Checks a required argument; `name` is the one that the function declares.
 inline void require(const void* pointer, const char* name) {
   if (!pointer) fail(Errc::argument, "`", name, "` is NULL");
 }

@@ -1,4 +1,4 @@
-// What the opaque handles of tonari.h point to.
+// The objects behind the opaque handles of tonari.h.
 #pragma once
 
 #include <array>
@@ -15,25 +15,25 @@
 
 struct tonari_neighborhood_s {
   std::shared_ptr<tonari::Context> context;
-  // For one-shot calls, the same on all ranks: what was chosen for problems of a kind, and what was
-  // prepared lately.
+  // For one-shot calls, the same on all ranks: the choices for kinds of problems, and the latest
+  // prepared exchanges.
   std::map<std::string, tonari::Choice> choices;
   tonari::RequestCache cache;
-  // With cdag_static_buffers: what the first call of each operation bound.
+  // With cdag_static_buffers: the first call of each operation, bound.
   std::array<tonari::BoundCall, tonari::operations> bound;
 };
 
 struct tonari_request_s {
   std::shared_ptr<tonari::Prepared> prepared;
   bool active = false;
-  bool once = false;    // of a non-blocking one-shot call: not to be started again
-  bool may_go = false;  // started or waited for with others, of which one failed: it can be freed
+  bool once = false;    // from a non-blocking one-shot call: it cannot be started again
+  bool may_go = false;  // completed together with one that failed: it may be freed
 };
 
 namespace tonari {
 
-// Frees what a handle points to, and then the windows that nobody uses any more. context_of: of
-// what it points to; it is asked only while MPI can be used, and may refuse.
+// Frees what a handle points to, and then the windows that nobody uses any more. `context_of` finds
+// its context; it is called only while MPI can be used, and may refuse.
 template <class Handle, class ContextOf>
 int free_handle(Handle** handle, const char* name, ContextOf context_of) {
   return guarded([&] {

@@ -15,7 +15,7 @@ struct FreeNeighborhood {
 };
 using OwnedNeighborhood = std::unique_ptr<tonari_neighborhood_s, FreeNeighborhood>;
 
-// Collective. make(&near): a call that makes one; by all ranks or by none.
+// Collective. make(&near) is a call that makes one on all ranks or on none.
 template <class Make>
 OwnedNeighborhood make_neighborhood(Make make) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;

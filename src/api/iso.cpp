@@ -14,8 +14,9 @@ using namespace tonari;
 
 namespace {
 
-// What isocomm and its duplicates share. Attribute callbacks run on all ranks, because MPI_Comm_dup
-// and MPI_Comm_free are collective, so the last one goes on all ranks in the same MPI_Comm_free.
+// The data that isocomm and its duplicates share. Attribute callbacks run on all ranks, because
+// MPI_Comm_dup and MPI_Comm_free are collective. So the last one is freed on all ranks in the same
+// MPI_Comm_free.
 struct Attached {
   tonari_neighborhood near;
   std::atomic<int> communicators;
@@ -55,7 +56,7 @@ int error_code_for_mpi() {
   return code;
 }
 
-// Tells the error handler, see "Errors" in iso.h; comes back if the handler does.
+// Calls the error handler, see "Errors" in iso.h; returns if the handler does.
 int raise(MPI_Comm comm, int code) {
   if (code == TONARI_SUCCESS) return MPI_SUCCESS;
   char sentence[MPI_MAX_ERROR_STRING] = "";  // also where no memory is left
@@ -106,8 +107,8 @@ MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
 int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[],
                             MPI_Comm* isocomm) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  // A negative number where isocomm is null, so that the other ranks fail, too, and do not wait for
-  // this one.
+  // Returns a negative number if isocomm is null. Then the other ranks fail, too, and do not wait
+  // for this one.
   int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates,
                                              MPI_INFO_NULL, &near);
   if (!isocomm) code = record("`isocomm` is NULL", Errc::argument);

@@ -40,8 +40,8 @@ std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
   return list;
 }
 
-// Collective, after the lists were found to differ: rank 0's list goes round, and the lowest rank
-// that has another one says where.
+// Collective, after the lists were found to differ: rank 0 broadcasts its list, and the lowest rank
+// with another one says where they differ.
 void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   const int d = near.grid.dimensions();
   int s = static_cast<int>(near.offsets.size());
@@ -71,7 +71,7 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
-// Collective, where all ranks have agreed. of(): a context.
+// Collective, where all ranks have agreed. of() makes a context.
 template <class MakeContext>
 std::unique_ptr<tonari_neighborhood_s> handle_of(SharedComm& shared, MakeContext of) {
   shared.update_nodes();
@@ -107,7 +107,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   return handle.release();
 }
 
-// Collective. read: this rank's lists; may throw.
+// Collective. `read` returns this rank's lists and may throw.
 template <class Read>
 tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Read read) {
   require_one_group(comm);  // all ranks know
@@ -134,7 +134,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
   return handle.release();
 }
 
-// Whether there are any. Of no edges there always are.
+// Tells whether there are weights. A rank without edges always has them.
 bool read_weights(int degree, const int given[], std::vector<int>& weights) {
   if (degree == 0) return true;
   if (!given || given == MPI_UNWEIGHTED || given == MPI_WEIGHTS_EMPTY) return false;

@@ -1,5 +1,5 @@
 // The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
-// the same of alltoallv, alltoallw, allgather, allgatherv and allgatherw.
+// the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw.
 #include "api/request.hpp"
 
 using namespace tonari;
@@ -13,9 +13,9 @@ int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const
   });
 }
 
-// On a neighborhood with static buffers, after the first call of the operation: no rank asks the
-// others any more. A rank that breaks the promise must take part all the same, since the others
-// count on it, and says so afterwards.
+// On a neighborhood with static buffers, after the first call of the operation, no rank asks the
+// others any more. A rank that breaks the promise must still take part, because the others count on
+// it; it reports the error afterwards.
 void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near, const Call& call,
                       Output output) {
   Prepared& prepared = bound.prepared();
@@ -28,7 +28,7 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
                                       "cdag_static_buffers both write the same "
                                       "buffers, so complete one first (both are complete now)"));
   }
-  // the last call's is still in use
+  // the request of the last call is still in use
   if (!broken && !prepared.spare)
     broken = error_of([&] { prepared.spare = std::make_unique<tonari_request_s>(); });
   if (!broken) return;
@@ -37,7 +37,7 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
   throw *broken;
 }
 
-// Ready to be started.
+// Makes the request ready to be started.
 std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, Output output) {
   require(near, "near");
   const BoundCall& bound = near->bound[call.operation()];
@@ -56,7 +56,8 @@ int started(tonari_neighborhood near, tonari_request* request, const Call& call)
 
 }  // namespace
 
-// One side of a call, as parameters and as what is made of them. access: const where it is read.
+// One side of a call, as parameters and as what is made of them. `access` is const where the side
+// is read.
 #define PARAMETERS_regular(access, side) \
   access void *side##buf, int side##count, MPI_Datatype side##type
 #define PARAMETERS_v_form(access, side)                                            \

@@ -12,8 +12,9 @@ Prepared::Prepared(std::shared_ptr<Context> for_context)
     : context(std::move(for_context)), spare(std::make_unique<tonari_request_s>()) {
   make_room_in_flight();
 }
-// Without the MPI an exchange stays as it is: its MPI objects are gone already or, in a child made
-// by fork(), the rank's, as is what it would tell the other ends, and its thread is not there.
+// Without the MPI an exchange stays as it is. Its MPI objects are gone already, or belong to the
+// rank from which fork() made this child. So does its thread, and so does anything it would tell
+// the other ends.
 Prepared::~Prepared() {
   if (!mpi_usable())
     (void)exchange.release();

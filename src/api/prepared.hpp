@@ -1,4 +1,4 @@
-// An exchange ready to be started, and what tonari_request_get_info tells of it.
+// An exchange ready to be started, and what tonari_request_get_info reports about it.
 #pragma once
 
 #include <memory>
@@ -15,33 +15,33 @@
 
 namespace tonari {
 
-// A receive block, for those who want to read it where it arrives.
+// A receive block, for programs that read it where it arrives.
 struct Arrival {
   const std::byte* address = nullptr;  // in the receive buffer
   Bytes bytes = 0;
-  std::size_t number = 0;  // the exchange's
+  std::size_t number = 0;  // the block's number in the exchange
 };
 
-// Shared by a request's handle with what the neighborhood keeps for the next call.
+// A request's handle shares this with the neighborhood, which keeps it for the next call.
 struct Prepared {
   explicit Prepared(std::shared_ptr<Context> for_context);
   ~Prepared();
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  // What requests and one-shot calls do with it. An exchange that failed stays so: every further
-  // test and wait throws the same again, the other ranks are told that this one will not go on, and
-  // it can only be destroyed.
+  // Requests and one-shot calls use these. An exchange that failed stays so, and can only be
+  // destroyed. Every further test and wait throws the same again, and the other ranks are told that
+  // this one stops.
   void start();
-  // whether it is complete; the waiter then drives on what else is in flight
+  // returns whether it is complete; `waiter` then drives the other exchanges in flight
   bool test(Waiter& waiter);
-  void wait();                     // others in flight are driven on, too
-  void give_up(const Error& why);  // as if it had failed so; it was started and is not complete
+  void wait();                     // drives the others in flight, too
+  void give_up(const Error& why);  // makes it fail like this; it was started and is not complete
 
-  // Last, once all else is known: the text for tonari_request_describe, and the time since `start`.
+  // Call this last: it stores the text for tonari_request_describe, and the time since `start`.
   void describe(double start, const std::string& what, const std::string& chosen,
                 const std::string& details);
-  void drive_by_thread();  // before it is described
+  void drive_by_thread();  // call this before describe
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* key = "cdag_exact_byte_communications";
 
-// Blocks of these sizes that lie nowhere.
+// Blocks of these sizes, without any memory.
 std::vector<Block> blocks_of(const std::vector<Bytes>& sizes) {
   std::vector<Block> blocks;
   for (Bytes bytes : sizes) blocks.push_back({nullptr, nullptr, bytes});
@@ -28,7 +28,7 @@ std::vector<Bytes> in_order(const std::vector<int>& weights,
   return sizes;
 }
 
-// From the program's order to that of topology.vertex.
+// Changes the program's order to that of topology.vertex.
 BlockSizes in_our_order(const LocalTopology& topology, const TopologyLists& lists) {
   if (topology.given)
     return {in_order(lists.target_weights, topology.send_blocks),
@@ -62,7 +62,7 @@ bool everywhere(Context& context, bool here) {
   return agree(context.comm(), std::nullopt, std::span(&ballot, 1))[0] && here;
 }
 
-// Sizes, variants, the choice, and the sizes of blocks that pass through.
+// Prepares sizes, variants, the choice, and the sizes of forwarded blocks.
 void plan_ahead(tonari_neighborhood near, Collective collective) {
   Context& context = *near->context;
   ExactSizes& exact = *context.exact_sizes();
@@ -128,7 +128,7 @@ void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
       try {
         run_collectively(context.comm(), [&] { plan_ahead(near, collective); });
       } catch (const Error& error) {
-        // the one asked for may not be for this collective; all ranks find out
+        // the requested algorithm may not exist for this collective; all ranks find out
         if (error.code() != Errc::algorithm) throw;
       }
     }

@@ -1,5 +1,5 @@
-// What a program promises with the info key cdag_exact_byte_communications (Hoefler 2012, §II-B),
-// and what is prepared at once for it.
+// The promises that a program makes with the info key cdag_exact_byte_communications (Hoefler 2012,
+// §II-B), and what is prepared for them at once.
 #pragma once
 
 #include "api/handles.hpp"
@@ -11,12 +11,12 @@ namespace tonari {
 void check_weights(const TopologyLists& lists, int rank);
 
 // Collective. Compares the weights at both ends of every edge, plans both collectives with these
-// sizes and chooses for one-shot calls: what then is left to requests is to bind buffers. near:
-// without promised sizes so far; lists: with weights.
+// sizes and chooses for one-shot calls. Requests then only bind buffers. `near` has no promised
+// sizes so far, and `lists` has weights.
 void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists);
 
-// Throws Errc::promise, naming rank, block and both sizes, if this rank's blocks are not as long as
-// promised. Local.
+// Throws Errc::promise, naming rank, block and both sizes, if this rank's blocks do not have the
+// promised lengths. Local.
 void check_exact_sizes(Context& context, Collective collective, const Binding& binding);
 
 }  // namespace tonari

@@ -18,7 +18,7 @@ std::string block_name(const Placed& block) {
   return text(block.written ? "receive block " : "send block ", block.block);
 }
 
-// By the program's numbers. An allgather has one block to send.
+// The blocks by the program's numbers. An allgather has one block to send.
 std::size_t number(const LocalTopology& topology, Collective collective, Buffer side,
                    std::size_t i) {
   return side == Buffer::send && collective == Collective::allgather
@@ -56,7 +56,7 @@ struct Side {
   const std::vector<TypedBlock>& typed;
   const std::vector<Block>& blocks;
 
-  // From its lowest byte to one past the highest, counted from the displacement.
+  // The bytes from its lowest to its highest, counted from the displacement.
   std::pair<std::ptrdiff_t, std::ptrdiff_t> span(std::size_t i) const {
     const Block& b = blocks[i];
     if (b.layout) return b.layout->span();
@@ -68,7 +68,7 @@ struct Side {
   }
 };
 
-// Addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
+// Compares addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
 void check_addresses(const LocalTopology& topology, Collective collective, const Side& side) {
   constexpr std::uintptr_t first_page = 4096;
   const char* const name = side.buffer == Buffer::send ? "send" : "receive";
@@ -86,23 +86,23 @@ void check_addresses(const LocalTopology& topology, Collective collective, const
   }
 }
 
-// What this rank brings.
+// The arguments of this rank.
 struct LocalArguments {
   Settings settings;
   Arguments arguments;
   Binding binding;
   SizePrint sizes;
-  std::array<bool, RequestCache::places> matches{};  // of what is cached
+  std::array<bool, RequestCache::places> matches{};  // for each entry of the cache
 };
 
-// Everything that this rank can check by itself.
+// Checks everything that this rank can check by itself.
 void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
           Output output, LocalArguments& mine) {
   Context& context = *near.context;
   mine.settings = read_settings(info, context.settings());
   // nobody could ask where the blocks are
   if (use == Use::once || !output.name) mine.settings.recv_view = false;
-  // a thread drives the whole that this is a part of
+  // a thread drives the outer request that contains this one
   if (use == Use::persistent && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.topology())) throw *broken;
@@ -119,7 +119,7 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   if (use == Use::once)
     mine.matches =
         near.cache.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
-  // those were checked
+  // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
     check_overlaps(topology, call.collective, mine.binding);
 }
@@ -130,16 +130,16 @@ bool non_contiguous(const Binding& binding) {
          std::ranges::any_of(binding.recv, has_layout);
 }
 
-// What ranks agree on before they prepare anything.
+// The results of what ranks agree on before they prepare anything.
 struct Agreed {
-  std::optional<std::size_t> cached;  // what to use again
+  std::optional<std::size_t> cached;  // the entry to use again
   std::array<bool, SizePrint::count> same_sizes;
   std::array<std::uint64_t, SizePrint::count> said_sizes;
   bool contiguous = false;
 };
 
-// One agreement about everything: errors, what the program calls, sizes, and what can be used
-// again. A rank that has agreed needs no memory to use it again.
+// One agreement covers everything: errors, what the program calls, sizes, and what can be used
+// again. A rank that has agreed needs no memory to use an entry again.
 Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
                      Output output, LocalArguments& mine) {
   constexpr std::size_t first_place = 8;
@@ -167,7 +167,7 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
   const auto [same, said] = agree_on_arguments(
       near.context->comm(), info, output, [&] { read(near, call, use, info, output, mine); },
       things);
-  // it can express the others: MPI's own collective must be the same one on all ranks
+  // it can express the others: MPI's own collective must be the same on all ranks
   if (!same[7]) mine.arguments.form = Form::w;
   Agreed agreed{std::nullopt,
                 {same[3], same[4]},
@@ -217,8 +217,7 @@ void describe(Prepared& request, double start, const Choice& choice, const Probl
                    choice.candidate.label(), choice.details);
 }
 
-// Memory that cannot be shared, or a window that cannot be made, is no error: the messages go by
-// MPI.
+// If memory cannot be shared or a window cannot be made, that is no error: the messages go by MPI.
 void note_refusal(Choice& choice, const std::string& refusal) {
   if (refusal.empty()) return;
   const std::string wanted = choice.candidate.channel.name();
@@ -234,7 +233,8 @@ std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& bind
   return all;
 }
 
-// Where there is no communicator left for MPI's own collective, but nobody asked for just that.
+// Used where no communicator is left for MPI's own collective, unless the program asked for just
+// that.
 void replace_native(Choice& choice, const std::string& refusal, const Problem& problem,
                     const Settings& settings) {
   if (settings.algorithm == "native")
@@ -243,7 +243,7 @@ void replace_native(Choice& choice, const std::string& refusal, const Problem& p
             text("native is not used: ", refusal, "\n", choice.details), 0};
 }
 
-// Collective: what passes through, tags, and the channel.
+// Collective. Finds the sizes of forwarded blocks, takes tags, and connects the channel.
 Wiring wire_choice(Context& context, Choice& choice, const Problem& problem,
                    const LocalArguments& mine) {
   std::vector<Candidate> chosen{choice.candidate};
@@ -253,11 +253,11 @@ Wiring wire_choice(Context& context, Choice& choice, const Problem& problem,
   return wire(context, choice.candidate, mine.settings, mine.binding, Purpose::request);
 }
 
-// What ranks prepared together, and keep together once all of them have it.
+// What ranks prepared together; they keep it together once all of them have it.
 struct Made {
   std::shared_ptr<Prepared> prepared;
   std::size_t tags = 0;
-  BoundCall bound;  // by what was promised
+  BoundCall bound;  // the call, as promised
 };
 
 Made make(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
@@ -284,8 +284,8 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
   return made;
 }
 
-// It is used again by all calls of the operation, if they were promised to be this one, else by
-// calls with the same arguments. On all ranks or on none: it decides who asks the others.
+// All calls of the operation use it again if they were promised to be this one; otherwise calls
+// with the same arguments do. All ranks keep it or none, because it decides who asks the others.
 void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments& mine,
           Made& made) {
   near.context->take_tags(made.tags);
@@ -306,7 +306,7 @@ const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem
   std::map<std::string, Choice> fresh;
   fresh.emplace(key, choose_unmeasured(*near->context, problem, settings));
   stay_together(near->context->comm());
-  near->choices.merge(fresh);  // by all ranks or by none: it decides who asks the others
+  near->choices.merge(fresh);  // on all ranks or on none: it decides who asks the others
   return near->choices.find(key)->second;
 }
 

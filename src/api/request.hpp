@@ -9,21 +9,21 @@ namespace tonari {
 
 enum class Use { persistent, once };
 
-// Collective. output: for the request; where it is missing, all ranks learn of it. For use once it
-// may be one that an earlier call prepared, and nothing is measured. On a neighborhood with
-// promises a call that breaks one is an error (Errc::promise) on all ranks.
+// Collective. Where `output` for the request is missing, all ranks learn of it. This serves calls
+// whose request is used once: it may be one that an earlier call prepared, and nothing is measured.
+// With promises, a call that breaks one is an error (Errc::promise) on all ranks.
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
                                   MPI_Info info, Output output);
 
-// A handle of it for the program. Needs no memory: what was prepared comes with one.
+// Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.
 tonari_request request_of(std::shared_ptr<Prepared> prepared);
 
-// Collective where the neighborhood has not seen such a problem yet. Measures nothing.
+// Collective if the problem is new to the neighborhood. Measures nothing.
 const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem,
                                 const Settings& settings);
 
-// The three forms of a call, from arguments to what the function returns. prepare(output): what is
-// prepared for the call.
+// The three forms of a call, from arguments to the function's result. prepare(output) returns what
+// is prepared for the call.
 template <class Prepare>
 int init_request(tonari_request* request, Prepare prepare) {
   return guarded([&] { *request = request_of(prepare(Output{request, "request"})); });

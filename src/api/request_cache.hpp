@@ -1,4 +1,4 @@
-// What one-shot calls on a neighborhood prepared lately, for calls that come again.
+// The last exchanges that one-shot calls on a neighborhood prepared, for calls that come again.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@ namespace tonari {
 
 struct Prepared;
 
-// Equal bytes at equal addresses in equal order. Datatypes are told apart by their layouts, not by
-// their handles: those may have been freed and given to other types since.
+// Calls are the same if equal bytes lie at equal addresses in equal order. Datatypes are compared
+// by layout, not by handle: a handle may have been freed and given to another type.
 bool same_blocks(const Binding& a, const Binding& b);
 
-// Changes only where all ranks change it alike, so the same entries lie in the same places
+// It changes only where all ranks change it alike, so the same entries lie in the same places
 // everywhere.
 class RequestCache {
  public:
@@ -27,12 +27,12 @@ class RequestCache {
     Binding binding;
   };
 
-  // Of each place, whether what lies there was prepared for this and is not in use on this rank.
+  // Tells for each place whether its entry was prepared for this and is not in use on this rank.
   std::array<bool, places> idle_matches(Collective collective, std::uint64_t settings,
                                         const Binding& binding) const;
   // All ranks take from the same place.
   std::shared_ptr<Prepared> take(std::size_t place);
-  // In the place of what was not taken for longest. A request that still uses that keeps it.
+  // Replaces the least recently used entry. A request that still uses that entry keeps it.
   void put(Key key, std::shared_ptr<Prepared> prepared);
 
  private:

@@ -24,7 +24,7 @@ std::optional<std::string> value_of(MPI_Info info, const char* key) {
   return found ? std::optional<std::string>(value) : std::nullopt;
 }
 
-// "balanced" or "balanced/both ends".
+// Reads "balanced" or "balanced/both ends".
 void set_algorithm(Settings& settings, const std::string& word) {
   const std::string current = current_name(word);
   const std::size_t slash = std::min(current.find('/'), current.size());
@@ -59,7 +59,7 @@ bool wants_thread(const std::string& word) {
   return word == "thread";
 }
 
-// In the order of the table; empty where nothing is said.
+// The values in the order of the table; empty where nothing is set.
 std::vector<std::string> all_values(MPI_Info info) {
   std::vector<std::string> values;
   for (const Setting& row : all_settings())
@@ -143,8 +143,8 @@ Settings read_neighborhood_settings(MPI_Info info) {
 
 namespace {
 
-// What names a way to ranks of other nodes, or derived datatypes, is taken as the nearest of what
-// there is.
+// A channel that leads to other nodes, or uses derived datatypes, stands for the nearest one that
+// in-place exchanges have.
 std::string nearest_channel(const std::string& name) {
   if (name == "auto") return name;
   return name.starts_with("shared") ? "shared" : "p2p-packed";

@@ -1,5 +1,5 @@
-// Settings of a neighborhood or a request: info keys over inherited ones, environment variables
-// over both.
+// Settings of a neighborhood or a request. Info keys override inherited ones, and environment
+// variables override both.
 #pragma once
 
 #include <mpi.h>
@@ -13,34 +13,35 @@
 
 namespace tonari {
 
-// What the environment says, else what the info says, else nothing; checked if the row lists its
-// values.
+// The value from the environment, otherwise from the info, otherwise nothing. It is checked if the
+// row lists its values.
 std::optional<std::string> lookup(MPI_Info info, SettingId id);
 
-// Throws Errc::argument for a key that begins as ours do but does not exist.
+// Throws Errc::argument for a key that begins with `tonari_` but does not exist.
 void check_keys(MPI_Info info);
 
-// Collective, where ranks were found to have different settings: throws Errc::mismatch on all
+// Collective, after ranks were found to have different settings. Throws Errc::mismatch on all
 // ranks, with a setting, two ranks and their values.
 [[noreturn]] void fail_on_different_settings(MPI_Comm comm, MPI_Info info);
 
 // Throws Errc::argument or Errc::algorithm with the key that is wrong.
 Settings read_settings(MPI_Info info, Settings inherited);
 
-// With what is promised of all exchanges on the neighborhood.
+// The same, with what is promised for all exchanges on the neighborhood.
 Settings read_neighborhood_settings(MPI_Info info);
 
 struct InPlaceSettings {
-  std::optional<SwapOrder> order;  // none: auto
-  bool order_by_key = false;       // asked for by the program, not by the environment alone
+  std::optional<SwapOrder> order;  // nothing means auto
+  bool order_by_key = false;       // by the program, not by the environment alone
   std::string channel = "auto";    // or shared, p2p-packed
   Bytes memory = 1 << 20;          // may differ between ranks, like timeout
   double timeout = 10;
   bool progress_thread = false;
-  std::uint64_t fingerprint() const;  // of what may not
+  std::uint64_t fingerprint() const;  // of the members that must not differ
 };
 
-// Of an in-place exchange. Throws Errc::argument or Errc::algorithm with the key that is wrong.
+// Reads those of an in-place exchange. Throws Errc::argument or Errc::algorithm with the key that
+// is wrong.
 InPlaceSettings read_in_place_settings(MPI_Info info);
 
 }  // namespace tonari

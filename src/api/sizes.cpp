@@ -61,7 +61,7 @@ void check_ends(Context& context, Collective collective, const Binding& binding)
   });
 }
 
-// The largest and the smallest size among blocks that have to be equal, on all ranks together.
+// The largest and the smallest size among blocks that have to be equal, over all ranks.
 class Bounds {
  public:
   explicit Bounds(std::size_t count) : count_(count), words_(2 * count, 0) {}
@@ -119,7 +119,7 @@ namespace {
 
 constexpr std::uint64_t different = largest_ballot;  // no size of a block
 
-// The size of all blocks of this rank; a rank without edges goes with any.
+// The size of all blocks of this rank; a rank without edges agrees with any.
 Ballot one_size(const Vertex& vertex, Collective collective, const Binding& binding) {
   std::optional<std::uint64_t> size;
   for_blocks(vertex, collective, binding, [&](std::size_t, Bytes bytes) {
@@ -151,7 +151,7 @@ std::vector<Bytes> SizePrint::common(std::array<bool, count> same,
 
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
                                   std::vector<Bytes> found) {
-  if (context.topology().neighbors == 0) return {0};  // no block, so none of unknown size
+  if (context.topology().neighbors == 0) return {0};  // there is no block, so none of unknown size
   if (!found.empty()) return found;
   check_ends(context, collective, binding);
   return common_sizes(context, collective, binding);

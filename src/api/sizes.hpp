@@ -1,5 +1,5 @@
-// Agreement on block sizes: what one rank sends another must expect, and ranks that forward a block
-// must know its size.
+// Agreement on block sizes: both ends of a message must expect the same size, and ranks that
+// forward a block must know its size.
 #pragma once
 
 #include <array>
@@ -11,10 +11,11 @@
 
 namespace tonari {
 
-// Collective. The size of every block, the same on all ranks that send or receive it (allgathers
-// and graphs: one entry, for all blocks); empty if ranks differ but every block's two ends agree.
-// Throws Errc::mismatch (naming receiver, block, sender and both sizes) on all ranks if two ends
-// disagree. found: what SizePrint::common says; if it is not empty, nothing has to be exchanged.
+// Collective. Returns the size of every block, the same on all ranks that send or receive it;
+// allgathers and graphs have one entry for all blocks. The result is empty if ranks differ but
+// every block's two ends agree. Throws Errc::mismatch (naming receiver, block, sender and both
+// sizes) on all ranks if two ends disagree. `found` is what SizePrint::common returned; unless it
+// is empty, nothing has to be exchanged.
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
                                   std::vector<Bytes> found);
 
@@ -24,19 +25,19 @@ std::vector<Bytes> common_sizes(Context& context, Collective collective, const B
 // Bytes per block, the same on all ranks; collective where sizes are not common.
 double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding);
 
-// What one agreement (engine/agree.hpp) needs to see that sizes are common, without exchanging any:
-// either all blocks have one size, or on a grid blocks have the same sizes by number on all ranks.
+// The part of one agreement (engine/agree.hpp) that tells common sizes without exchanging any.
+// Either all blocks have one size, or blocks on a grid have the same sizes by number on all ranks.
 class SizePrint {
  public:
   SizePrint() = default;
-  // binding: with blocks that do not exist as the program gave them, since on a mesh they tell what
+  // `binding` has the blocks that do not exist as the program gave them: on a mesh they tell what
   // their size is elsewhere.
   SizePrint(const LocalTopology& topology, Collective collective, const Binding& binding);
 
   static constexpr std::size_t count = 2;
   std::array<Ballot, count> ballots() const { return {one_size_, by_number_}; }
-  // The sizes in the form of agree_on_sizes; empty if the ballots do not tell. Both arguments: of
-  // ballots().
+  // The sizes in the form of agree_on_sizes; empty if the ballots do not tell. Both arguments
+  // belong to ballots().
   std::vector<Bytes> common(std::array<bool, count> same,
                             std::array<std::uint64_t, count> said) const;
 

@@ -8,8 +8,8 @@
 namespace tonari {
 namespace {
 
-// Collective: what the error of rank `from` says, in pieces that need no memory to be received; cut
-// short where a rank has none for all of it.
+// Collective: returns the error of rank `from`. It comes in pieces that need no memory to be
+// received, and is cut short where a rank has none for all of it.
 std::string broadcast_sentence(MPI_Comm comm, int from, std::string_view mine) {
   std::string all;
   int length = static_cast<int>(mine.size());

@@ -28,8 +28,8 @@ namespace tonari {
 // 4.0.2 takes the maximum of MPI_UINT64_T as if it had a sign.
 inline constexpr std::uint64_t largest_ballot = (std::uint64_t{1} << 62) - 1;
 
-// What ranks should have the same value of. Those that abstain go with all others; if all do, it
-// counts as different.
+// Ranks should have the same value of a ballot. Ranks that abstain agree with all others; if all
+// abstain, it counts as different.
 struct Ballot {
   Ballot(std::uint64_t v = 0) : value(v) {}
   Ballot(std::uint64_t v, bool abstain) : value(v), abstains(abstain) {}
@@ -37,38 +37,37 @@ struct Ballot {
   bool abstains = false;
 };
 
-// Collective. If `local` holds an error on some rank, throws the error of the lowest such rank on
-// all ranks. Otherwise returns, for every ballot, whether it has the same value on all ranks. One
-// MPI_Iallreduce if all is well and there are not many ballots; while it lasts the exchanges in
-// flight are driven on (engine/in_flight.hpp), so calls that begin with an agreement may be made
-// between start and completion of others. values: what the ballots say where they are the same,
-// also for ranks that abstained. Any two agreements can meet, so that a rank that fails is heard
-// whatever the others agree on; if all is well, all must bring equally many ballots.
+// Collective. If `local` holds an error on some rank, all ranks throw the error of the lowest such
+// rank. Otherwise it returns for every ballot whether it has the same value on all ranks. `values`
+// receives those same values, also on ranks that abstained. It takes one MPI_Iallreduce if there is
+// no error and there are few ballots. Meanwhile it drives the exchanges in flight
+// (engine/in_flight.hpp). So calls that begin with an agreement may be made between start and
+// completion of others. Any two agreements can meet, so a failing rank is heard whatever the others
+// agree on. Without an error, all must bring equally many ballots.
 std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
                         std::span<const Ballot> ballots = {},
                         std::vector<std::uint64_t>* values = nullptr);
 
-// Collective, before a collective step: throws on all ranks if one of them has failed on its way
-// here.
+// Collective, before a collective step: throws on all ranks if one of them has failed before it
+// came here.
 inline void stay_together(MPI_Comm comm) { agree(comm, std::nullopt); }
 
-// Waits for a non-blocking collective; while it lasts the exchanges in flight are driven on, as in
-// agree.
+// Waits for a non-blocking collective, and meanwhile drives the exchanges in flight, as agree does.
 void complete_while_driving(MPI_Request& request);
 
-// One agreement, for those that have other things to do meanwhile. It must be completed, and then
+// One agreement, for callers that have other things to do meanwhile. It must be completed, and then
 // concluded.
 class Vote {
  public:
   static constexpr std::size_t ballots_at_once = 16;  // few enough to cost no more than a word
 
-  // Does not block. error: of this rank; must live as long.
+  // Does not block. `error` is this rank's, and must live until the end.
   explicit Vote(MPI_Comm comm, const Error* error = nullptr, std::span<const Ballot> ballots = {});
   Vote(const Vote&) = delete;
   Vote& operator=(const Vote&) = delete;
 
   bool test();
-  void wait();  // driving
+  void wait();  // drives exchanges in flight meanwhile
   // collective, after completion: throws the error of the lowest rank that has one
   void conclude();
   bool same(std::size_t ballot) const {
@@ -80,13 +79,13 @@ class Vote {
   MPI_Comm comm_;
   const Error* error_;
   int rank_ = 0, size_ = 0;
-  // The first finds the lowest rank with an error. Of a ballot v the maximum of v and that of
+  // The first word finds the lowest rank with an error. For a ballot v, the maxima of v and of
   // largest - v add up to largest only if v is the same everywhere.
   std::array<std::uint64_t, 1 + 2 * ballots_at_once> words_{};
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-// Collective: runs `work`, which may have collective steps, and agrees on how it went.
+// Collective: runs `work`, which may have collective steps, and agrees on its outcome.
 template <class Work>
 void run_collectively(MPI_Comm comm, Work&& work) {
   const std::optional<Error> error = error_of(std::forward<Work>(work));
@@ -94,7 +93,7 @@ void run_collectively(MPI_Comm comm, Work&& work) {
   agree(comm, error);
 }
 
-// Collective: rank 0's text on all ranks.
+// Collective: returns rank 0's text on all ranks.
 std::string broadcast(MPI_Comm comm, const std::string& text);
 
 }  // namespace tonari

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t largest = 1 << 20;
 
-// Both partners run the same sequence; only the first one's times count. All memory is there before
-// it begins: the partner would wait for one that fails.
+// Both partners run the same sequence; only the first one's times count. All memory exists before
+// it begins: the partner would wait for a rank that fails.
 class Pair {
  public:
   Pair(MPI_Comm comm, int partner, bool first)
@@ -33,7 +33,7 @@ class Pair {
     times_.reserve(most_rounds);
   }
 
-  // One way of a message of so many bytes: half a round trip.
+  // The time of one way for a message of this many bytes: half a round trip.
   double one_way(std::size_t bytes, double seconds = 0.02) {
     int rounds = 4;
     for (int batch = 0; batch < 2; ++batch) {
@@ -66,8 +66,8 @@ class Pair {
     return undisturbed(times_);
   }
 
-  // Largest message that is sent although the receiver has not yet asked for it. Limits are powers
-  // of two that include the MPI's header.
+  // The largest message that is sent before the receiver asks for it. Limits are powers of two that
+  // include the MPI's header.
   std::size_t eager() {
     constexpr std::size_t header = 96;
     std::size_t limit = 256;
@@ -87,7 +87,7 @@ class Pair {
     times_.clear();
     for (int k = 0; k < 100; ++k) times_.push_back(ping(1, vector) / 2);
     MPI_Type_free(&vector);
-    return std::max(1e-9, (undisturbed(times_) - plain) / (2 * pieces));  // at both ends
+    return std::max(1e-9, (undisturbed(times_) - plain) / (2 * pieces));  // both ends have pieces
   }
 
  private:

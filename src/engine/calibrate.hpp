@@ -16,21 +16,21 @@ namespace tonari {
 // share one node, and the variables that tune the MPI. Collective; the same on all ranks.
 std::string machine_key(MPI_Comm comm);
 
-// Ping-pongs and bursts between rank 0 and the last rank while the others wait, and through shared
-// memory between rank 0 and the next rank of its node, in about half a second. node: of the calling
-// rank. Collective; the same on all ranks. With one rank only copies are measured.
+// Measures by ping-pongs and bursts between rank 0 and the last rank while the others wait. Rank 0
+// also uses shared memory with the next rank of its `node`. All takes about half a second.
+// Collective; the same on all ranks. With one rank only copies are measured.
 LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node);
 
-// From memory, from the cache directory, or measured and remembered. Collective.
+// Parameters from memory, from the cache directory, or measured and remembered. Collective.
 LogGP machine_parameters(MPI_Comm comm, const std::string& key,
                          const std::shared_ptr<const Node>& node);
 
-// ---- between the files of this measurement
+// ---- shared by the files of this measurement
 
-// The lower decile: whatever else the machine does only ever adds to a time. Reorders the values.
+// The lower decile, because other load only ever adds to a time. Reorders the values.
 double undisturbed(std::span<double> values);
 
-// Collective; the first two ranks of rank 0's node measure: sets shared_latency and
+// Collective. The first two ranks of rank 0's node measure: sets shared_latency and
 // shared_overhead, or leaves them where memory cannot be shared.
 void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node,
                     int rank);

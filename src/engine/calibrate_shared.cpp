@@ -16,8 +16,8 @@ namespace {
 
 constexpr int rounds = 400;
 
-// Two ranks that toss a word to each other through shared memory. Their memory is there before they
-// begin.
+// Two ranks that send a word back and forth through shared memory. They have their memory before
+// they begin.
 class Toss {
  public:
   Toss(const std::shared_ptr<const Node>& node, int rank)
@@ -29,7 +29,7 @@ class Toss {
       mine_ = link_->segment();
     times_.reserve(rounds);
   }
-  // By both; whether they can.
+  // Both call this; it tells whether they can.
   bool connect(MPI_Comm comm) {
     swap(comm, &mine_, &names_[peer_], sizeof mine_);
     bool attached = false;
@@ -38,7 +38,7 @@ class Toss {
     swap(comm, &good, &theirs, sizeof good);
     return good && theirs;
   }
-  // One way.
+  // The time of one way.
   double time() {
     for (int k = 0; k < rounds; ++k) times_.push_back(round_trip() / 2);
     return undisturbed(times_);

@@ -7,7 +7,7 @@
 
 namespace tonari {
 
-// What in-place exchanges on a communicator of the program share, as long as one of them lives.
+// In-place exchanges on a communicator of the program share this, as long as one of them lives.
 // Local.
 std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared);
 

@@ -14,10 +14,10 @@ namespace tonari {
 namespace {
 
 constexpr std::size_t most_rounds = 5000, few_rounds = 40, trusted_rounds = 8;
-// times the lower quartile: a median above says that others were busy
+// times the lower quartile: a median above it says that other processes used the core
 constexpr double unsteady = 2;
-constexpr double slow = 1.7;  // times the best: out of the contest
-// the same after the very first round, which also touches memory for the first time
+constexpr double slow = 1.7;  // times the best: slower exchanges leave the contest
+// the same after the first round, which also touches memory for the first time
 constexpr double hopeless = 8;
 // the same if one round of all takes longer than the budget
 constexpr double slow_and_expensive = 2.5;
@@ -33,8 +33,8 @@ double median(const std::vector<double>& values) {
 double quartile(const std::vector<double>& values) {
   return order_statistic(values, values.size() / 4);
 }
-// What an exchange is judged by: half the median, which users feel, half the lower quartile, which
-// others disturb less.
+// Exchanges are judged by half the median, which users feel, and half the lower quartile, which
+// other processes disturb less.
 double score(const std::vector<double>& values) { return (median(values) + quartile(values)) / 2; }
 
 // Short exchanges are repeated within a round so that the clock can see them.
@@ -48,8 +48,8 @@ class Contest {
       if (exchanges[c]) running_.push_back(c);
   }
 
-  // Batches of rounds; after each batch all ranks know the same times and decide alike whether to
-  // go on, and with whom.
+  // Rounds run in batches. After each batch all ranks know the same times, and decide alike whether
+  // to go on, and with which exchanges.
   void run(double budget) {
     if (running_.empty()) return;
     make_room(1);
@@ -83,8 +83,8 @@ class Contest {
   }
 
  private:
-  // Time that others took away from us must not cut the contest short: it goes on until there are
-  // as many rounds as the undisturbed times of the exchanges would have allowed, up to a point.
+  // Time that other processes took must not cut the contest short. It goes on until it has had as
+  // many rounds as the undisturbed times would allow, within a limit.
   bool wants_more(double used, double budget) const {
     const std::size_t rounds = times_[running_[0]].size();
     if (rounds == 0) return true;
@@ -95,8 +95,8 @@ class Contest {
     return rounds < most_rounds && used < (few ? 5 * budget : budget);
   }
   // An exchange that is `factor` times slower than the best leaves, if a round of it takes more
-  // than `affordable` seconds: few rounds prove little, since one time slice given to somebody else
-  // is thousands of short exchanges.
+  // than `affordable` seconds. Few rounds prove little: one time slice given to another process is
+  // as long as thousands of short exchanges.
   void drop_slower_than(double factor, double affordable) {
     double best = quartile(times_[running_[0]]);
     for (std::size_t c : running_) best = std::min(best, quartile(times_[c]));
@@ -104,7 +104,7 @@ class Contest {
       return quartile(times_[c]) > std::max(factor * best, affordable);
     });
   }
-  // For so many rounds, and what is learned of them: nothing may fail while others run.
+  // Reserves memory for these rounds and their results, because nothing may fail while others run.
   void make_room(int rounds) {
     const std::size_t times = running_.size() * static_cast<std::size_t>(rounds);
     fresh_.reserve(times);
@@ -113,7 +113,7 @@ class Contest {
       times_[c].reserve(times_[c].size() + static_cast<std::size_t>(rounds));
     stay_together(comm_);
   }
-  // One round: every exchange that is left once, beginning with another one each time.
+  // One round runs every remaining exchange once, beginning with another one each time.
   void round(int repeat) {
     const std::size_t n = running_.size(), shift = rounds_++;
     for (std::size_t k = 0; k < n; ++k) {
@@ -181,7 +181,7 @@ class Deciding {
     return decision_.winner < names.size() && make(decision_.winner);
   }
 
-  // Whether it applies.
+  // Returns whether it applies.
   bool make(std::size_t k) {
     stay_together(context_.comm());
     try {
@@ -241,7 +241,7 @@ double tune_seconds(MPI_Comm comm, Tune tune) {
   double seconds = std::atof(given.c_str());
   if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
   stay_together(comm);
-  // ranks that measure for different times would wait for each other
+  // ranks with different budgets would wait for each other
   check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");
   return seconds;
 }

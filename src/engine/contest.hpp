@@ -13,36 +13,36 @@
 
 namespace tonari {
 
-// How an exchange did in a contest; the same on all ranks.
+// The result of an exchange in a contest; the same on all ranks.
 struct Standing {
-  double seconds = 0;  // maximum over ranks, between lower quartile and median over rounds
+  double seconds = 0;  // the largest over ranks, between lower quartile and median over rounds
   std::size_t rounds = 0;
   bool steady = false;    // the rounds took similar times
   bool finished = false;  // it was not dropped for being slow
 };
 
-// Collective, together on comm: the exchanges in turns, round by round, until `budget` seconds are
-// used (at least three rounds), without those that fall far behind. Those that are null take no
-// part; they are so on all ranks alike.
+// Collective, together on comm: runs the exchanges in turns, round by round, until `budget` seconds
+// are used (at least three rounds). Those that fall far behind leave. Null ones take no part, and
+// are null on all ranks alike.
 std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> exchanges,
                                     double budget);
 
-// Seconds for measuring at one init: what rank 0 says (TONARI_TUNE_SECONDS), else what goes with
-// the mode. Collective.
+// Seconds for measuring at one init: rank 0's TONARI_TUNE_SECONDS, or else the mode's default.
+// Collective.
 double tune_seconds(MPI_Comm comm, Tune tune);
 
 inline bool measures(Tune tune) { return tune == Tune::automatic || tune == Tune::measure; }
 
-// What can be done in a few ways that no planner lists: kinds of halo exchanges, routes of vectors.
-// The same on all ranks.
+// Alternatives that no planner lists: kinds of halo exchanges, routes of vectors. The same on all
+// ranks.
 struct Alternatives {
   std::vector<std::string> names;  // the best guess first
-  // Collective: prepares the k-th. Errors must come on all ranks alike; Errc::memory and
+  // Collective: prepares the k-th. Errors must occur on all ranks alike; Errc::memory and
   // Errc::algorithm say that it does not apply.
   std::function<void(std::size_t)> make;
-  // Collective: what is timed of the k-th, which was made. It lives as long as that.
+  // Collective: the exchange to time for the k-th, which was made. It lives as long as that.
   std::function<Exchange&(std::size_t)> timed;
-  std::string question = {};  // what the choice depends on, for wisdom
+  std::string question = {};  // for wisdom: what the choice depends on
 };
 
 struct Decision {
@@ -52,9 +52,9 @@ struct Decision {
   double measured = 0;  // seconds; 0 if it was not measured
 };
 
-// Collective, together on the context's communicator: makes what was remembered, else all
-// alternatives, and finds the fastest in an eighth of the time for measuring, since each may have
-// measured for itself. Where nothing is to be measured only the first is made. Throws the same on
+// Collective, together on the context's communicator. Makes what was remembered, or else all
+// alternatives, and finds the fastest. Timing takes an eighth of the budget, since each may have
+// measured for itself. Where nothing is to be measured, only the first is made. Throws the same on
 // all ranks if none applies.
 Decision decide(Context& context, Tune tune, const Alternatives& alternatives);
 

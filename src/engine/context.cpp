@@ -76,7 +76,7 @@ std::shared_ptr<const OwnedComm> Context::graph_for_request() {
   return graph_;
 }
 
-// What was found is kept by all ranks or by none: it decides who asks the others.
+// All ranks keep what was found, or none does, because it decides who asks the others.
 const std::string& Context::machine_key() {
   if (!machine_key_.empty()) return machine_key_;
   std::string key = tonari::machine_key(comm());

@@ -1,6 +1,5 @@
-// What the requests on one neighborhood share: the description of the neighborhood, and what was
-// learned of the machine; with others on the same communicator, the duplicate of it, tags and
-// windows.
+// What the requests on one neighborhood share: its description, and what was learned of the
+// machine. With others on the same communicator they share its duplicate, tags and windows.
 #pragma once
 
 #include <mpi.h>
@@ -21,12 +20,12 @@ namespace tonari {
 
 class Context {
  public:
-  // Local. near and settings must be the same on all ranks.
+  // Local. `near` and `settings` must be the same on all ranks.
   Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near,
           Settings settings);
-  // Collective. lists: this rank's neighbors, checked here against those of the other ranks: throws
-  // the same error on all ranks if they do not mirror each other. With a grid a graph that is
-  // isomorphic is recognized.
+  // Collective. `lists` are this rank's neighbors. They are checked against those of the other
+  // ranks: if they do not mirror each other, all ranks throw the same error. With a grid, it
+  // recognizes an isomorphic graph.
   Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings);
   // Local. For exchanges between all ranks, without a neighborhood.
   explicit Context(std::shared_ptr<SharedComm> shared);
@@ -35,7 +34,7 @@ class Context {
 
   SharedComm& shared() const { return *shared_; }
   const std::shared_ptr<SharedComm>& share() const { return shared_; }
-  MPI_Comm comm() const { return shared_->comm(); }  // for what all ranks do together
+  MPI_Comm comm() const { return shared_->comm(); }  // for collective steps
   const std::shared_ptr<const OwnedComm>& shared_comm() const { return shared_->exchanges(); }
   int rank() const { return shared_->rank(); }
   int ranks() const { return shared_->ranks(); }
@@ -44,7 +43,7 @@ class Context {
   PlannerRegistry& planners() { return *planners_; }
   const Settings& settings() const { return settings_; }
 
-  // Null: no sizes were promised.
+  // Null if no sizes were promised.
   ExactSizes* exact_sizes() { return exact_sizes_.get(); }
   void promise(ExactSizes sizes) { exact_sizes_ = std::make_unique<ExactSizes>(std::move(sizes)); }
 
@@ -53,15 +52,14 @@ class Context {
   int first_tag() const { return shared_->first_tag(); }
   void take_tags(std::size_t count) { shared_->take_tags(count); }
 
-  // The thread that drives exchanges of this neighborhood; it lives as long as someone holds it.
-  // Not collective.
+  // The thread that drives exchanges of this neighborhood; it lives as long as a holder. Not
+  // collective.
   std::shared_ptr<ProgressThread> progress_thread();
 
   // A communicator with the neighborhood as a distributed graph, for MPI's own collectives.
-  // Collective; throws Errc::mpi on all ranks if the MPI refuses one. Trials share one, until it is
-  // dropped. So do requests where the MPI has persistent neighborhood collectives; elsewhere each
-  // has its own, because what is started on one matches in the order of the calls, which may differ
-  // between ranks.
+  // Collective; throws Errc::mpi on all ranks if the MPI refuses one. Trials share one until it is
+  // dropped. Requests share it, too, if the MPI has persistent neighborhood collectives. Otherwise
+  // each has its own: calls on one match in their order, which may differ between ranks.
   std::shared_ptr<const OwnedComm> graph_for_trial();
   std::shared_ptr<const OwnedComm> graph_for_request();
   void drop_trial_graph() { trial_graph_.reset(); }
@@ -81,7 +79,7 @@ class Context {
   std::shared_ptr<const OwnedComm> make_graph() const;
 
   std::shared_ptr<SharedComm> shared_;
-  std::shared_ptr<const NodeMap> nodes_;  // when this was made
+  std::shared_ptr<const NodeMap> nodes_;  // as they were when this was made
   LocalTopology topology_;
   std::unique_ptr<PlannerRegistry> planners_;
   std::unique_ptr<ExactSizes> exact_sizes_;

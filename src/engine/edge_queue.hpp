@@ -1,5 +1,4 @@
-// The messages of a plan that travel over edges: which of them are under way, and how far they have
-// come.
+// The messages of a plan that travel over edges: which of them are under way, and how far they are.
 #pragma once
 
 #include <memory>
@@ -10,11 +9,11 @@
 
 namespace tonari {
 
-// The edges of a plan, by operation; null: the message goes by MPI. Empty: all do.
+// The edges of a plan, by operation; null if a message goes by MPI, and empty if all do.
 struct Edges {
   std::vector<OutEdge*> out;
   std::vector<InEdge*> in;
-  std::vector<std::shared_ptr<Link>> links;  // own them
+  std::vector<std::shared_ptr<Link>> links;  // they own the edges
 
   bool any() const { return !links.empty(); }
   bool has(OpId op) const { return any() && (out[op] || in[op]); }
@@ -25,7 +24,7 @@ struct Edges {
 
 class EdgeQueue {
  public:
-  // program: compiled with the edges' slots.
+  // `program` was compiled with the edges' slots.
   EdgeQueue(Edges edges, const P2pProgram& program);
 
   bool any() const { return edges_.any(); }
@@ -35,12 +34,12 @@ class EdgeQueue {
   std::size_t bytes() const;        // held by the links
   std::string channel_mix() const;  // "3 shared, 2 onesided"
 
-  void begin();  // an exchange; gives back what was read in place after the one before
-  void end();    // all operations are complete: gives back what was passed on
-  // The operation may go on from now on; returns true if it is complete already.
+  void begin();  // begins an exchange; gives back what was read in place after the last one
+  void end();    // call this when all operations are complete: gives back what was forwarded
+  // Starts the operation; returns true if it is complete already.
   bool start(OpId op);
-  // Goes on with all that are under way; complete ones leave and are appended to `done` (which has
-  // room). Returns whether anything went on.
+  // Advances all that are under way; complete ones leave and are appended to `done`, which has
+  // room. Returns whether anything advanced.
   bool poll(std::vector<OpId>& done);
   void progress();
   void give_up();
@@ -60,7 +59,7 @@ class EdgeQueue {
   std::vector<OpId> passes_on_, viewed_;
   int messages_ = 0;
   int parity_ = 1;
-  bool viewing_ = false;  // the last exchange's blocks are still in their places
+  bool viewing_ = false;  // the last exchange's blocks are still in their slots
   bool went_on_ = false;
 };
 

@@ -17,9 +17,9 @@ struct ExactSizes {
   BlockSizes edges;  // of this rank, in the order of LocalTopology::vertex
   // Per collective; all ranks know the same.
   struct Known {
-    bool possible = false;  // an allgather needs the same size on all edges that leave a rank
+    bool possible = false;  // an allgather needs one size on all edges that leave a rank
     Sizes sizes;
-    // What exchange_forwarded_sizes found, by algorithm, variant and ports.
+    // The results of exchange_forwarded_sizes, by algorithm, variant and ports.
     std::map<std::tuple<std::string, std::string, int>, std::shared_ptr<const std::vector<Bytes>>>
         forwarded;
   };

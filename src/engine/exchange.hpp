@@ -11,21 +11,21 @@ namespace tonari {
 
 struct FlightSlot;  // engine/in_flight.cpp
 
-// What pause an exchange bears after a test that did not find it complete.
+// The pause that an exchange allows after a test that did not find it complete.
 enum class Pause : std::uint8_t {
-  none,   // it went on, and there may be more to do
-  yield,  // tests may be what the MPI proceeds by
-  sleep,  // it waits for others
+  none,   // it advanced, and there may be more to do
+  yield,  // the MPI may proceed only in tests
+  sleep,  // it waits for other ranks
 };
 
-// Everything is pure, so that an exchange that holds another one cannot forget to forward a part
+// All functions are pure, so that an exchange that wraps another one cannot forget to forward one
 // (engine/wrapped_exchange.hpp).
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  // start, then test until true or wait; then start again. They throw Errc::mpi and Errc::peer;
-  // afterwards the exchange can only be destroyed. throws Errc::active if it cannot be started now;
-  // nothing has happened then
+  // Start, then test until true or wait; then start again. They throw Errc::mpi and Errc::peer;
+  // afterwards the exchange can only be destroyed. If start throws Errc::active, it cannot be
+  // started now, and nothing has happened.
   virtual void check_start() const = 0;
   virtual void start() = 0;
   virtual bool test() = 0;
@@ -33,24 +33,24 @@ class Exchange {
   virtual Pause pause() const = 0;
 
   virtual bool proceeds_by_itself() const = 0;  // needs no test to proceed
-  // this rank neither sends, receives, copies nor passes anything on: it need not be started
+  // this rank neither sends, receives, copies nor forwards: it need not be started
   virtual bool nothing() const = 0;
 
-  virtual int messages() const = 0;  // this rank sends per exchange
-  // how many of them go which way, if there are several: "3 shared, 2 p2p-packed"
+  virtual int messages() const = 0;  // that this rank sends per exchange
+  // how many of them use which channel, if there are several: "3 shared, 2 p2p-packed"
   virtual std::string channel_mix() const = 0;
-  virtual Bytes bytes() const = 0;  // this rank sends per exchange
+  virtual Bytes bytes() const = 0;  // that this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;
-  virtual void give_up() = 0;  // it failed: the others are told, so that they do not wait for it
-  // Where a receive block of the last complete exchange can be read instead of in the receive
-  // buffer, until the next start; null: it is in the buffer.
+  virtual void give_up() = 0;  // after a failure, tells the others not to wait for it
+  // Where a receive block of the last complete exchange can be read in place until the next start;
+  // null if the block is in the receive buffer.
   virtual const std::byte* view(std::size_t block) const = 0;
 
-  // while it is enlisted among those in flight; of the thread whose exchange it is
+  // while it is listed as in flight; belongs to the exchange's thread
   FlightSlot* slot = nullptr;
 };
 
-// One that holds no other exchange: what most of them answer.
+// An exchange that holds no other one, with the usual answers.
 class LeafExchange : public Exchange {
  public:
   void check_start() const override {}

@@ -20,8 +20,8 @@ std::vector<Block> blocks_of_eight(std::uint64_t* words, std::size_t count) {
   return blocks;
 }
 
-// Sends the size of every block along with the plan, all scratch blocks being receive blocks, where
-// they stay.
+// Sends the size of every block along the plan. Scratch blocks become receive blocks, so that their
+// sizes stay there.
 std::vector<Bytes> run_with_sizes(Context& context, const Variant& variant,
                                   const Settings& settings, const Binding& binding) {
   std::vector<std::uint64_t> mine, theirs;
@@ -45,12 +45,12 @@ std::vector<Bytes> run_with_sizes(Context& context, const Variant& variant,
   return {theirs.begin() + static_cast<std::ptrdiff_t>(binding.recv.size()), theirs.end()};
 }
 
-// A variant of which nothing is known yet, and its scratch blocks.
+// A variant with unknown sizes, and its scratch blocks.
 struct Unknown {
   Key key;
   const Variant* variant;
-  std::vector<std::uint32_t> like = {};  // here
-  bool anywhere = false;                 // whether any rank has some
+  std::vector<std::uint32_t> like = {};  // on this rank
+  bool anywhere = false;                 // whether any rank has scratch blocks
 };
 
 // Collective: every rank makes its own plans, and if one cannot, all throw.
@@ -89,7 +89,7 @@ void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidat
                               const Problem& problem, const Settings& settings,
                               const Binding& binding) {
   std::map<Key, Forwarded> now, fresh;
-  // the sizes will be the same again
+  // later calls would learn the same sizes
   auto& learned =
       context.exact_sizes() ? context.exact_sizes()->of(problem.collective).forwarded : now;
   const auto key = [&](const Candidate& c) {
@@ -106,7 +106,7 @@ void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidat
   for (const Unknown& u : unknown)
     fresh.emplace(u.key, learn(context, u, problem, settings, binding));
   if (!fresh.empty()) stay_together(context.comm());
-  learned.merge(fresh);  // by all ranks or by none: it decides who asks the others
+  learned.merge(fresh);  // on all ranks or on none: it decides who asks the others
   for (Candidate& c : candidates)
     if (asked(c)) {
       c.forwarded = learned.at(key(c));
@@ -115,7 +115,8 @@ void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidat
 }
 
 Plan plan_of(const Candidate& candidate, const Settings& settings, int rank) {
-  // In turns in receive blocks and scratch only where blocks that meet there have one size.
+  // Blocks may alternate between receive blocks and scratch only if all that share a place have one
+  // size.
   const Storage storage =
       candidate.forwarded ? Storage::separate : candidate.channel.base.row->storage;
   return candidate.planned->plan(rank, {storage, settings.ports});

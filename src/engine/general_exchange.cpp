@@ -34,8 +34,7 @@ std::uint64_t sum(const std::vector<Slots>& blocks) {
   return all;
 }
 
-// Half of the memory is for parking, half for four chunks; bytes that lie one behind the other need
-// no chunks.
+// Half of the memory is for parking, and half for four chunks. Contiguous bytes need no chunks.
 std::uint64_t chunk_size(const SlotMemory& slots, const Blocks& blocks, std::uint64_t memory) {
   if (slots.all_contiguous()) return 0;
   const std::uint64_t size =
@@ -133,10 +132,10 @@ int GeneralExchange::take_chunk(int role) {
   return no_chunk;
 }
 
-// -- as a receiver
+// -- the receiver's part
 
-// No more at a time than can be on their way, so that a test is short even where much stays on this
-// rank.
+// Takes no more at a time than can be on their way, so that a test is short even if much stays on
+// this rank.
 bool GeneralExchange::ask_some() {
   bool asked = false;
   for (int k = 0; k < window && ask(); ++k) asked = true;
@@ -195,7 +194,7 @@ void GeneralExchange::send_question(int index) {
   ++messages_;
 }
 
-// For the oldest piece asked of this rank.
+// Serves the oldest piece that was asked of this rank.
 void GeneralExchange::post_receive(int sender) {
   int oldest = -1;
   for (int k = 0; k < window; ++k) {
@@ -228,7 +227,7 @@ void GeneralExchange::part_came(int index, const MPI_Status& status) {
   post_receive(asked.piece.from);
 }
 
-// -- as a sender
+// -- the sender's part
 
 bool GeneralExchange::answer_some() {
   bool answered = false;
@@ -236,7 +235,7 @@ bool GeneralExchange::answer_some() {
   return answered;
 }
 
-// Only while there is something to send; what comes later belongs to the next exchange.
+// Takes questions only while there is something to send; later ones belong to the next exchange.
 bool GeneralExchange::next_question() {
   if (machine_.all_taken()) return false;
   int flag = 0;
@@ -274,8 +273,8 @@ bool GeneralExchange::send_part() {
     sending.place = {place.begin, place.begin + bytes};
     from = slots_.address(place.begin);
   }
-  // Synchronous: else short parts, of which a receiver takes one after the other, would pile up in
-  // the MPI's own memory.
+  // The sends are synchronous. Otherwise short parts, which a receiver takes one at a time, would
+  // pile up in the MPI's memory.
   check_mpi(MPI_Issend(from, static_cast<int>(bytes), MPI_BYTE, answering_, first_tag_,
                        comm_->get(), &requests_[part + index]),
             "MPI_Issend");

@@ -1,14 +1,14 @@
-// The general in-place all-to-all over MPI point to point: what Rearrangement
-// (planners/in_place/rearrangement.hpp) wants asked, sent and moved, done.
+// The general in-place all-to-all over MPI point to point. It does what Rearrangement
+// (planners/in_place/rearrangement.hpp) wants asked, sent and moved.
 //
 //      receiver                                             sender
 //      parks what is in the way
 //      asks: {offset, size} -- tag 1 or 2 --------------->  takes the next question, from whomever
 //      place  <------------------------- tag 0, in parts -  from where these bytes lie now
 //
-// Parts: bytes that lie one behind the other travel straight from there, and to there; others by
-// way of a chunk. So both ends may cut as they like; the receiver sees from the length of what came
-// how much is still to come. It posts one receive per sender, so parts of one sender stay in order.
+// Contiguous bytes travel straight from and to their place; others go through a chunk. So both ends
+// may cut parts as they like: the receiver sees from their lengths how much is still to come. It
+// posts one receive per sender, so parts of one sender stay in order.
 #pragma once
 
 #include <mpi.h>
@@ -26,8 +26,8 @@
 
 namespace tonari {
 
-// Of this rank. Displacements and counts are in elements; element k has the bytes of `element`,
-// relative to base + k * extent; no two elements share a byte.
+// The arguments of this rank. Displacements and counts are in elements; element k has the bytes of
+// `element`, relative to base + k * extent. No two elements share a byte.
 struct GeneralProblem {
   std::byte* base = nullptr;
   std::ptrdiff_t extent = 0;
@@ -40,10 +40,10 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
  public:
   static constexpr int tags = 3;  // first_tag .. first_tag + 2 of comm belong to this exchange
 
-  // Not collective; all ranks of comm make one, with tags of the same number. What a rank sends has
-  // as many bytes as the other receives. memory: bytes for blocks on their way; 0 counts as 1. No
-  // more than could be used is allocated. Throws Errc::argument, overflow, buffers (of this rank's
-  // arguments alone), std::bad_alloc.
+  // Not collective; all ranks of comm make one, with equally numbered tags. A rank sends as many
+  // bytes as the other receives. `memory` is for blocks on their way, in bytes; 0 counts as 1. It
+  // allocates no more than it could use. Throws Errc::argument, overflow or buffers (about this
+  // rank's arguments alone), and std::bad_alloc.
   GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag,
                   const GeneralProblem& problem, std::uint64_t memory, WaitPolicy wait);
   ~GeneralExchange() override;
@@ -51,12 +51,12 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   GeneralExchange& operator=(const GeneralExchange&) = delete;
 
   void start() override;
-  // Of the last exchange, questions among them; before the first one, the fewest that it takes.
-  // They depend on who is ready when.
+  // The number in the last exchange, with questions; before the first one, the fewest possible. It
+  // depends on which rank is ready when.
   int messages() const override { return messages_; }
   Bytes bytes() const override { return bytes_; }
   std::size_t scratch_bytes() const override { return memory_.bytes(); }
-  // in the last exchange: what was copied inside of this rank
+  // bytes that the last exchange copied inside this rank
   std::uint64_t bytes_parked() const { return machine_.parked_in_all(); }
 
  private:
@@ -69,11 +69,11 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   struct Asked {
     Rearrangement::Piece piece = {};
     std::uint64_t got = 0;     // bytes
-    std::uint64_t number = 0;  // ascending; 0: nothing is asked for here
+    std::uint64_t number = 0;  // ascending; 0 if nothing is asked for here
     int chunk = no_chunk;
   };
   struct Sending {
-    Slots place;  // free when it has been sent; empty if it lies in a chunk
+    Slots place;  // free when the part has been sent; empty if it lies in a chunk
     int chunk = no_chunk;
   };
 
@@ -100,7 +100,7 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
 
   int first_tag_, rank_;
   SlotMemory slots_;
-  // 0: there are none, because there is nothing to pack or no memory worth it
+  // 0 if nothing is to be packed or the memory is too small
   std::uint64_t chunk_bytes_;
   Rearrangement machine_;
   Memory memory_;  // room, then chunks: two to send from, two to receive in
@@ -109,8 +109,7 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   Bytes bytes_ = 0;
   std::atomic<int> messages_ = 0;  // a progress thread may count while the program asks
 
-  // questions of the next exchange may come while this rank is still in this one: they have another
-  // tag
+  // questions of the next exchange may arrive during this one, so they have another tag
   int parity_ = 0;
   int active_ = 0;  // requests
   std::array<MPI_Request, all_roles> requests_;

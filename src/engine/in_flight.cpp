@@ -21,7 +21,7 @@ bool several_threads() {
   return several;
 }
 
-// One thread has it at a time. Without MPI_THREAD_MULTIPLE it is but a mark.
+// One thread has it at a time. Without MPI_THREAD_MULTIPLE it is only a mark.
 class Turn {
  public:
   bool try_take() {
@@ -30,7 +30,7 @@ class Turn {
     taken_.store(true, std::memory_order_relaxed);
     return true;
   }
-  // Who has it comes to an end soon, but may need the core for that.
+  // The thread that has it finishes soon, but may need the core for that.
   void take() {
     Wait waiting({.crowded = true, .looks = 64});
     while (!try_take()) waiting.idle();
@@ -43,11 +43,13 @@ class Turn {
 
 }  // namespace
 
-// On a cache line of its own: who starts and completes exchanges in it does not disturb the next.
+// A cache line of its own: a thread that starts and completes exchanges does not disturb the next
+// slot.
 struct alignas(64) FlightSlot {
-  Turn turn;                                  // for all else here, and for what the exchange does
-  std::atomic<Exchange*> exchange = nullptr;  // without the turn one sees only whether there is one
-  std::exception_ptr error;                   // it failed while another was waited for
+  Turn turn;  // without the turn, this only tells if there is one
+  std::atomic<Exchange*> exchange =
+      nullptr;               // without the turn, a thread sees only whether there is one
+  std::exception_ptr error;  // with which it failed while another was waited for
 };
 
 namespace {
@@ -84,7 +86,7 @@ SlotBlock& next_block(SlotBlock& block) {
   return *other;
 }
 
-// The first that is free, so that those in use are found soon. Its turn is taken.
+// The first free slot, so that those in use are found soon. Takes its turn.
 FlightSlot& take_free_slot() {
   for (SlotBlock* block = &first_block();; block = &next_block(*block))
     for (FlightSlot& slot : block->slots) {
@@ -94,7 +96,7 @@ FlightSlot& take_free_slot() {
     }
 }
 
-// By the thread whose exchange it is, when it has the turn.
+// The exchange's thread calls this when it has the turn.
 void leave(Exchange& exchange) {
   FlightSlot& slot = *std::exchange(exchange.slot, nullptr);
   count(-1);
@@ -103,7 +105,7 @@ void leave(Exchange& exchange) {
   slot.turn.let_go();
 }
 
-// By who has the turn. Returns what pause it bears.
+// The caller has the turn. Returns the pause that it allows.
 Pause drive_on(FlightSlot& slot) {
   Exchange* const exchange = slot.exchange.load(std::memory_order_relaxed);
   if (!exchange || slot.error) return Pause::sleep;
@@ -123,7 +125,7 @@ Pause drive_if_free(FlightSlot& slot) {
   return pause;
 }
 
-// Returns what pause all of them bear.
+// Returns the pause that all of them allow.
 Pause drive_those_in_flight() {
   Pause least = Pause::sleep;
   std::size_t left = in_slots.load(std::memory_order_relaxed);
@@ -146,8 +148,8 @@ void take_turn(Exchange& exchange) {
   if (exchange.slot) exchange.slot->turn.take();
 }
 
-// Whose exchange it is, and has the turn. At the end the exchange leaves, complete or failed,
-// unless it stays.
+// The caller owns the exchange and has the turn. At the end the exchange leaves, complete or
+// failed, unless it stays.
 class Hold {
  public:
   explicit Hold(Exchange& exchange) : exchange_(exchange) {}

@@ -1,9 +1,9 @@
-// The exchanges of this process that were started and are not complete are listed here. A rank
-// waits in an agreement or for an exchange, and meanwhile it drives all of them on. Other ranks may
-// need the blocks that pass through it before they can come to where it waits. That is MPI's rule
-// of progress for its own requests.
+// Lists the exchanges of this process that were started and are not complete. While a rank waits in
+// an agreement or for an exchange, it drives all of them on. Other ranks may need the blocks that
+// pass through it before they can come to where it waits. MPI has the same rule of progress for its
+// own requests.
 //
-// With MPI_THREAD_MULTIPLE any thread may come by here, and none keeps another from starting,
+// With MPI_THREAD_MULTIPLE any thread may use this list, and none keeps another from starting,
 // testing or completing its own exchanges. Each exchange in flight has a slot, which one thread at
 // a time takes in order to test it:
 //   * A thread that drives the others leaves out those whose slot is taken.
@@ -22,20 +22,19 @@
 
 namespace tonari {
 
-// At init, so that start allocates nothing.
+// Reserves memory at init, so that start allocates nothing.
 void make_room_in_flight();
-// Ranks outnumber cores: who waits here shall soon give the core away. Once and for all.
+// Says for good that ranks outnumber cores, so that waiting threads soon give the core away.
 void expect_crowd();
 
-// After start. Exchanges that proceed by themselves are left alone. Allocates nothing up to 1,024
-// in flight.
+// Lists a started exchange unless it proceeds by itself. Allocates nothing up to 1,024 in flight.
 void enlist(Exchange& exchange);
-// Before it is destroyed; one that is not enlisted is fine. Afterwards no other thread touches it.
+// Removes an exchange, if listed, before it is destroyed. Then no other thread touches it.
 void discharge(Exchange& exchange);
 
 bool any_in_flight();
-// As the exchange's own wait, but the others are driven on, too. Afterwards it is no longer
-// enlisted, also if this throws.
+// Waits like the exchange itself, but drives the others on, too. Afterwards it is no longer listed,
+// even if this throws.
 void wait_and_drive(Exchange& exchange);
 
 // A thread that waits by looking again and again.
@@ -46,19 +45,19 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  // As the exchange's own test. If it returns true or throws, the exchange is no longer enlisted.
+  // Tests like the exchange itself. If it returns true or throws, the exchange is no longer listed.
   bool test(Exchange& exchange);
-  // Tests all once that are in flight and were not tested just now, if no other thread that waits
-  // does so. Throws nothing: what fails says so at its own test or wait.
+  // Tests once all that are in flight and were not tested just now, unless another waiting thread
+  // does so. It throws nothing: what fails says so at its own test or wait.
   void drive();
-  // Between two looks: drives, then pauses as any wait does, unless something went on.
+  // Call this between two looks: it drives, then pauses unless something advanced.
   void pass();
-  // The same for who looks at something else. pause: what that bears.
+  // The same for a caller that looks at something else; `pause` is what that allows.
   void pass(Pause pause);
 
  private:
   Wait waiting_;
-  Pause least_ = Pause::sleep;  // that those bear that were tested since the last pause
+  Pause least_ = Pause::sleep;  // the least that those tested since the last one allow
   std::size_t tested_ = 0;      // of those in flight, since then
   bool drives_ = false;         // until it ends, no other does
 };

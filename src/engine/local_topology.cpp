@@ -42,7 +42,7 @@ std::uint64_t print_of(const Vertex& v) {
   for (std::int32_t target : v.targets) hash.word(target);
   hash.word(v.sources.size());
   for (std::int32_t source : v.sources) hash.word(source);
-  // the same lists with blocks that come crosswise are another neighborhood
+  // if blocks with the same lists come in another order, it is another neighborhood
   for (std::uint32_t origin : v.origins) hash.word(origin);
   return hash.value();
 }
@@ -56,8 +56,8 @@ bool repeats(const std::vector<std::int32_t>& peers) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-// Cartesian communicators of more dimensions than a grid can have stay graphs; there two blocks
-// from one rank may come crosswise.
+// Cartesian communicators with more dimensions than a grid can have stay graphs. There, two blocks
+// from one rank may come in the other order.
 bool crosswise(const Vertex& v) {
   std::map<std::int32_t, std::uint32_t> last;
   for (std::size_t j = 0; j < v.sources.size(); ++j) {
@@ -80,7 +80,7 @@ LocalTopology topology_in_graph(RankGroup& group, Vertex vertex) {
   group.max(words);
   topology.shape = {words[0] == 0, words[1] != 0, words[2] == 0, words[3] == 0};
   topology.neighbors = static_cast<std::size_t>(words[4]);
-  // room for the sum of many
+  // so that a sum of many fits
   topology.fingerprint =
       static_cast<std::uint64_t>(group.sum(static_cast<Word>(print_of(vertex) >> 24)));
   topology.facts = gather_facts(group, std::span(&vertex, 1));

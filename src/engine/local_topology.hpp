@@ -1,4 +1,4 @@
-// Where this rank stands in a neighborhood, whatever kind that is.
+// The position of this rank in a neighborhood of any kind.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct LocalTopology {
   std::shared_ptr<const Neighborhood> near;  // null: a graph
   // send block i goes to vertex.targets[i], receive block j comes from vertex.sources[j]
   Vertex vertex;
-  // Where the program's lists are in another order (a graph that was found to be isomorphic): its
-  // lists, and its number of each of our blocks, -1 for those that it does not have.
+  // Set where the program's lists have another order (a graph that was found to be isomorphic): its
+  // lists, and its number of each of our blocks, -1 if it does not have it.
   std::optional<Vertex> given;
   std::vector<std::int32_t> send_blocks, recv_blocks;
   GraphFacts facts;   // of a graph
@@ -32,7 +32,7 @@ inline const Vertex& as_given(const LocalTopology& topology) {
   return topology.given ? *topology.given : topology.vertex;
 }
 
-// The program's number of send or receive block i, which exists.
+// The program's number of the existing send or receive block i.
 inline std::size_t given_number(const LocalTopology& topology, Buffer side, std::size_t i) {
   if (!topology.given) return i;
   return static_cast<std::size_t>(side == Buffer::send ? topology.send_blocks[i]
@@ -41,10 +41,11 @@ inline std::size_t given_number(const LocalTopology& topology, Buffer side, std:
 
 // Pure.
 LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, int rank);
-// Pure. given: this rank's vertex of the graph that is the neighborhood; isomorphism: this rank's.
+// Pure. `given` is this rank's vertex of the graph that is the neighborhood, and `isomorphism` this
+// rank's.
 LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, Vertex given,
                           Isomorphism isomorphism);
-// Collective. vertex: complete, and checked against those of the other ranks.
+// Collective. `vertex` is complete, and checked against those of the other ranks.
 LocalTopology topology_in_graph(RankGroup& group, Vertex vertex);
 
 }  // namespace tonari

@@ -11,8 +11,8 @@
 namespace tonari {
 namespace {
 
-// Where messages go that nobody will read. Static, as it is needed when there is no memory; its
-// pages exist only once it is used.
+// The buffer for messages that nobody will read. It is static because it is needed when memory runs
+// out; its pages exist only once it is used.
 Word dropped[MpiRankGroup::most_words];
 
 }  // namespace
@@ -32,7 +32,7 @@ void MpiRankGroup::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& st
   }
 }
 
-// Tests each only until it is complete: this is asked between any two messages that come.
+// Tests each only until it is complete, because this runs between any two messages that arrive.
 bool MpiRankGroup::Sends::done() {
   for (; complete_ < requests_.size(); ++complete_) {
     int is = 0;
@@ -64,11 +64,10 @@ void MpiRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> wo
   stream.insert(stream.end(), words.begin(), words.end());
 }
 
-// The agreement is entered when one's own messages are being received, so once it is complete all
-// messages of this exchange are, each by its receiver in this very loop. Another rank may be out of
-// it earlier and send for the next exchange while this one is still testing: the tag tells those
-// apart. It cannot be two exchanges ahead, because the next agreement needs this rank. So two tags
-// suffice.
+// A rank enters the agreement when its own messages are being received. So once it is complete,
+// every message of this exchange has its receiver in this very loop. Another rank may leave it
+// earlier and send for the next exchange while this one still tests; the tag tells those apart. It
+// cannot be two exchanges ahead, because the next agreement needs this rank. So two tags suffice.
 void MpiRankGroup::exchange() {
   tag_ = tag_ == planning_even ? planning_odd : planning_even;
   mail_.clear();
@@ -95,7 +94,7 @@ void MpiRankGroup::run_collectively(const std::function<void()>& work) {
   stay_together(comm_);
   try {
     work();
-    stay_together(comm_);  // who fails at the very end finds the others here
+    stay_together(comm_);  // a rank that fails at the very end finds the others here
   } catch (...) {
     const Error error = current_error();
     if (!error.on_all_ranks()) give_up(error);
@@ -104,8 +103,8 @@ void MpiRankGroup::run_collectively(const std::function<void()>& work) {
   }
 }
 
-// Others may be in an exchange, or reach the next one: what they send to this rank they must get
-// rid of, or they would not come to the agreement that tells them.
+// Others may be in an exchange, or reach the next one. Their messages to this rank must be
+// received, or they would not reach the agreement that tells them of the error.
 void MpiRankGroup::give_up(const Error& error) {
   const auto agreed = [&] { return vote_->test(); };
   try {
@@ -141,7 +140,7 @@ void MpiRankGroup::forget() {
 
 namespace {
 
-// A message that has come, and is to be received.
+// A message that has arrived and must be received.
 struct Arrived {
   int found = 0, count = 0;
   MPI_Message message = MPI_MESSAGE_NULL;

@@ -1,8 +1,7 @@
-// Planning together with one rank per process. Messages travel by NBX (Hoefler, Siebert, Lumsdaine,
-// "Scalable Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010): a rank sends to
-// those it has messages for, nobody has to know before from whom messages come, and nothing grows
-// with the number of ranks but the depth of a barrier. Here the barrier is an agreement
-// (engine/agree.hpp), which costs the same and tells of a rank that has failed.
+// A rank group with one rank per process. Messages travel by NBX (Hoefler, Siebert and Lumsdaine
+// 2010): a rank sends to those it has messages for, and none has to know its senders. Only the
+// depth of a barrier grows with the number of ranks. Here the barrier is an agreement
+// (engine/agree.hpp), which costs the same and reports a rank that has failed.
 #pragma once
 
 #include <mpi.h>
@@ -21,10 +20,10 @@ class MpiRankGroup final : public RankGroup {
  public:
   static constexpr int most_words = 1 << 17;  // in a message
 
-  // Collective. comm: not owned, must outlive the group; its messages have the planning tags
-  // (channels/control_tags.hpp). One group at a time. A message has at most longest_message words
-  // (1 to most_words, the same on all ranks); messages for one rank that are longer together are
-  // cut.
+  // Collective. `comm` is not owned and must outlive the group; its messages have the planning tags
+  // (channels/control_tags.hpp). Only one group may exist at a time. A message has at most
+  // longest_message words (1 to most_words, the same on all ranks). If the messages for one rank
+  // are longer together, they are cut.
   explicit MpiRankGroup(MPI_Comm comm, int longest_message = most_words);
   MpiRankGroup(const MpiRankGroup&) = delete;
   MpiRankGroup& operator=(const MpiRankGroup&) = delete;
@@ -42,19 +41,19 @@ class MpiRankGroup final : public RankGroup {
   void max(std::span<Word> words) override { reduce(words, MPI_MAX); }
 
  private:
-  // messages one after the other, each as its length and its words
+  // several messages, each as its length and its words
   using Stream = std::vector<Word>;
 
-  // Synchronous sends: one is complete only when its receiver has begun to receive it. An
-  // exchange's end rests on that.
+  // Synchronous sends: one is complete only when its receiver has begun to receive it. The end of
+  // an exchange relies on that.
   class Sends {
    public:
     Sends() = default;
     Sends(const Sends&) = delete;
     Sends& operator=(const Sends&) = delete;
-    ~Sends();  // after an error of MPI some may be under way; what they send stays in outgoing_
+    ~Sends();  // after an MPI error some may be under way; outgoing_ keeps their data
     void start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest, int tag);
-    bool done();  // then it is empty again
+    bool done();  // afterwards it is empty again
 
    private:
     std::vector<MPI_Request> requests_;

@@ -21,7 +21,7 @@ class NativeExchange final : public PolledExchange<NativeExchange> {
 
   void start() override;
   void wait() override;
-  int messages() const override { return messages_; }  // what MPIs do today: one per block
+  int messages() const override { return messages_; }  // today's MPIs send one per block
   Bytes bytes() const override { return bytes_; }
   std::size_t scratch_bytes() const override { return 0; }
 

@@ -8,10 +8,10 @@
 namespace tonari {
 namespace {
 
-// Up to so many bytes are unpacked in one go once all messages are there: cheaper than looking at
-// every message as it comes.
+// Up to this many bytes are unpacked together once all messages are there: that costs less than
+// checking each message as it arrives.
 constexpr Bytes small_unpack = 64 * 1024;
-// Up to so many bytes are packed before the first message leaves: then one call starts all
+// Up to this many bytes are packed before the first message leaves: then one call starts all
 // messages, if they are persistent.
 constexpr Bytes small_pack = 2 * 1024;
 
@@ -47,10 +47,10 @@ bool PlanExchange::on_node(int peer) const {
   return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer);
 }
 
-// Receives that wait for nothing come first and are posted by one call. Then what else can start at
-// once: sends to other nodes, sends on the node, which keep the processor busy, and copies last, so
-// that messages travel meanwhile (Hoefler and Schneider 2012, II-A3); only then a look at what has
-// come by edges.
+// Receives that wait for nothing come first, and one call posts them. Then comes what else can
+// start: sends to other nodes, sends on the node, which keep the processor busy, and copies. Copies
+// are last, so that messages travel meanwhile (Hoefler and Schneider 2012, II-A3). Only then does
+// it look at the edges.
 void PlanExchange::order_transfers(const Plan& plan) {
   std::vector<Transfer> ordered;
   const auto take = [&](OpId op) {
@@ -208,8 +208,8 @@ void PlanExchange::release_successors(OpId op) {
   if (--not_complete_ == 0) edges_.end();
 }
 
-// In the order in which they became ready (what planners mean by the order of messages), but
-// messages before copies.
+// The order is that in which operations became ready (the planners' order of messages), but
+// messages come before copies.
 void PlanExchange::start_ready() {
   for (std::size_t next = 0; next < ready_.size();) {
     const auto message = std::find_if(ready_.begin() + static_cast<std::ptrdiff_t>(next),
@@ -238,7 +238,7 @@ void PlanExchange::finish_all() {
   active_transfers_ = 0;
 }
 
-// Of the messages by MPI. Returns whether any is complete.
+// Tests the messages by MPI. Returns whether any is complete.
 bool PlanExchange::complete_some(bool wait) {
   const int count = static_cast<int>(requests_.size());
   int done = 0;
@@ -294,7 +294,7 @@ void PlanExchange::wait() {
 
 void PlanExchange::progress() {
   edges_.progress();
-  if (active_transfers_ == 0) PolledExchange::progress();  // else testing them does it
+  if (active_transfers_ == 0) PolledExchange::progress();  // otherwise testing them does it
 }
 
 std::string PlanExchange::channel_mix() const {

@@ -1,5 +1,5 @@
-// Runs a bound plan over MPI point to point and over edges: what is ready starts, what completes
-// releases its successors.
+// Runs a bound plan over MPI point to point and over edges: what is ready starts, and what
+// completes releases its successors.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   struct Options {
     // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
     int first_tag = 0;
-    bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
+    bool persistent = true;  // persistent MPI requests; otherwise Isend and Irecv each time
     std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending
     Edges edges = {};                           // the program was compiled with their slots
     WaitPolicy wait = {};
@@ -36,7 +36,7 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   bool test() override;
   void wait() override;
   bool nothing() const override { return program_.steps.empty(); }
-  // all messages are the MPI's from the start
+  // all messages go by MPI, and at the start
   bool proceeds_by_itself() const override { return independent_ && !edges_.any(); }
   int messages() const override { return messages_ + edges_.messages(); }
   std::string channel_mix() const override;
@@ -72,8 +72,8 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   EdgeQueue edges_;
   int messages_ = 0;
 
-  // The DAG, and the state of the running exchange: operations left to wait for, transfers left to
-  // complete.
+  // The DAG, and the state of the running exchange: how many operations each one waits for, and how
+  // many transfers are left.
   std::vector<std::uint32_t> successor_begin_;
   std::vector<OpId> successors_;
   std::vector<std::uint32_t> predecessors_, waiting_;
@@ -84,25 +84,26 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   bool independent_ = false;  // no operation waits for another
   bool unpack_at_end_ = false;
 
-  // Where nothing waits for anything and little is unpacked, by MPI alone: all starts in one go,
-  // and one call completes it. Half the library's instructions of a short exchange.
+  // True if nothing waits for anything, little is unpacked, and all goes by MPI. Then everything
+  // starts in one go, and one call completes it: half the library's instructions of a short
+  // exchange.
   struct Burst {
     struct Sending {
-      Range packing, transfers;  // of packing below; of requests_
+      Range packing, transfers;  // ranges of `packing` below and of requests_
     };
     std::vector<Sending> sendings;
     std::vector<Move> packing, copying, unpacking;
-    bool pack_first = false;  // so little that one call may start all messages
+    bool pack_first = false;  // there is so little that one call may start all messages
   };
   std::optional<Burst> burst_;
 
   std::vector<MPI_Request> requests_;  // receives that can be posted at once come first
   std::vector<OpId> operation_of_;     // per request
   Range posted_at_once_;
-  std::size_t posted_operations_ = 0;  // they belong to so many operations
+  std::size_t posted_operations_ = 0;  // the number of operations that they belong to
   std::vector<int> completed_;
   std::uint32_t active_transfers_ = 0;
-  std::vector<OpId> done_;  // by the edges, a moment ago
+  std::vector<OpId> done_;  // those that the edges completed a moment ago
 };
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
-// Exchanges that are completed by looking again and again: how they pause between looks, let the
-// MPI proceed, and find out that a rank they wait for has died.
+// Exchanges that complete by being polled: how they pause between looks, let the MPI proceed, and
+// find out that a rank they wait for has died.
 #pragma once
 
 #include <mpi.h>
@@ -16,11 +16,11 @@
 
 namespace tonari {
 
-// Made, the exchange itself, says what a look is:
+// `Made` is the exchange itself, and says what a look is:
 //   bool finished() const   nothing is left to do
 //   bool advance()          looks at all that is under way; whether anything moved
-// and may hide the rest of the protected part. It is a parameter because looks must be direct
-// calls: short exchanges consist of them. Base: LeafExchange or WrappedExchange.
+// It may also hide the rest of the protected part. It is a parameter because looks must be direct
+// calls: short exchanges consist of them. `Base` is LeafExchange or WrappedExchange.
 template <class Made, class Base = LeafExchange>
 class PolledExchange : public Base {
  public:
@@ -50,14 +50,14 @@ class PolledExchange : public Base {
   Pause pause() const override { return pause_; }
 
  protected:
-  // comm: of the exchange's messages, where the MPI is asked to proceed.
+  // `comm` carries the exchange's messages; the MPI proceeds when it is asked about them.
   template <class... BaseArguments>
   PolledExchange(std::shared_ptr<const OwnedComm> comm, WaitPolicy policy,
                  BaseArguments&&... arguments)
       : Base(std::forward<BaseArguments>(arguments)...), comm_(std::move(comm)), policy_(policy) {}
 
   static constexpr Pause idle_pause = Pause::sleep;  // after a look in which nothing moved
-  // Others may need this rank's MPI to come to where they do what it waits for.
+  // Others may need this rank's MPI before they can do what it waits for.
   void progress() {
     int flag = 0;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE),
@@ -76,7 +76,7 @@ class PolledExchange : public Base {
     if (then == Wait::Then::progress) made().progress();
     if (then != Wait::Then::check) return;
     const std::optional<Error> error = error_of([&] { made().check_peers(); });
-    // Who left, or ended, may have done so right after it had done its part.
+    // A rank that left or ended may have done so right after doing its part.
     if (error && !made().advance()) throw *error;
   }
 

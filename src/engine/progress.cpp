@@ -6,7 +6,7 @@
 namespace tonari {
 namespace {
 
-// After so many rounds in which nothing was completed the thread sleeps between rounds: the program
+// After this many rounds without completion the thread sleeps between rounds, because the program
 // may need the core to compute.
 constexpr int patient_rounds = 200;
 constexpr std::chrono::microseconds nap{20};
@@ -52,14 +52,14 @@ void ProgressThread::take_new() {
 
 void ProgressThread::finish(Job& job, std::exception_ptr error) {
   {
-    const std::lock_guard lock(mutex_);  // who waits either sees it or is woken
+    const std::lock_guard lock(mutex_);  // a waiting thread either sees it or is woken
     job.error = std::move(error);
-    job.done = true;  // from here on it may be gone
+    job.done = true;  // from here on the job may be destroyed
   }
   goes_.notify_all();
 }
 
-// Whether any was completed.
+// Returns whether any was completed.
 bool ProgressThread::step_all() {
   bool any = false;
   for (Job** link = &driven_; *link;) {

@@ -1,8 +1,8 @@
 // A thread that drives exchanges while the program computes.
 //
-// Whose an exchange is: the program's thread starts it and hands it over, under the mutex; from
-// then on the progress thread alone touches it, until it hands it back by `done`. So nothing of an
-// exchange itself needs to be atomic.
+// The program's thread starts an exchange and hands it over under the mutex. From then on only the
+// progress thread touches it, until it hands it back by `done`. So nothing in an exchange itself
+// needs to be atomic.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@
 
 namespace tonari {
 
-// Exists as long as someone holds it. Needs MPI_THREAD_MULTIPLE. Destroyed only when nothing is
-// being driven.
+// Exists as long as someone holds it. Needs MPI_THREAD_MULTIPLE. It is destroyed only when nothing
+// is being driven.
 class ProgressThread {
  public:
   struct Job {
@@ -50,7 +50,7 @@ class ProgressThread {
   std::thread thread_;     // last: it sees the rest complete
 };
 
-// Another exchange, driven by the thread from start to completion.
+// Wraps an exchange, which the thread drives from start to completion.
 class DrivenExchange final : public WrappedExchange {
  public:
   DrivenExchange(std::shared_ptr<Exchange> exchange, std::shared_ptr<ProgressThread> thread)

@@ -57,8 +57,8 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-// Per dimension first the neighbor in the negative direction, then the one in the positive
-// direction. Block 2j goes down and arrives from above, in block 2j+1.
+// Each dimension has first the neighbor in the negative, then the one in the positive direction.
+// Block 2j goes down and arrives from above, in block 2j+1.
 TopologyLists read_cartesian(MPI_Comm cart) {
   int d = 0;
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");

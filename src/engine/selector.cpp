@@ -14,7 +14,7 @@ namespace {
 
 // The finalists' limits, in times of the best:
 constexpr double close = 1.3;
-// the same for the immediate form of an exchange of at most so many seconds
+// the same for the immediate form of an exchange that takes at most this many seconds
 constexpr double promising = 3, short_exchange = 5e-6;
 constexpr std::size_t most_finalists = 8;
 // bytes that candidates may hold together on one rank while they are measured
@@ -30,7 +30,7 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
                    " (predicted ", t.candidate.predicted * 1e6, " us)\n");
 }
 
-// The best predicted ones that fit into memory together.
+// The best predicted candidates that fit into memory together.
 std::vector<Candidate> affordable(const std::vector<Candidate>& candidates,
                                   const Problem& problem) {
   std::vector<Candidate> chosen;
@@ -45,9 +45,9 @@ std::vector<Candidate> affordable(const std::vector<Candidate>& candidates,
   return chosen;
 }
 
-// Those in front, each also in its immediate form. Starting persistent requests costs some MPIs
-// more than it saves, which decides short exchanges: there the immediate forms of others get a
-// chance, too.
+// The leaders, each also in its immediate form. Starting persistent requests costs some MPIs more
+// than it saves, which decides short exchanges. So there the immediate forms of others take part,
+// too.
 std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Settings& settings) {
   std::vector<Candidate> finalists;
   for (const Timing& t : first) {
@@ -61,7 +61,7 @@ std::vector<Candidate> finalists_of(const std::vector<Timing>& first, const Sett
   return finalists;
 }
 
-// 0: it took no part, or delivers wrong blocks.
+// 0 if it took no part, or delivers wrong blocks.
 double native_seconds(const std::vector<Timing>& timings) {
   const auto native = std::ranges::find_if(
       timings, [](const Timing& t) { return !t.candidate.planned && t.usable(); });
@@ -78,7 +78,7 @@ void take(const std::vector<Timing>& timings, Choice& choice) {
   choice.times = {best.seconds, native > 0 ? native : choice.times.native};
 }
 
-// First all candidates on persistent requests, then those in front once more, also without.
+// First all candidates run on persistent requests, then the leaders once more, also without.
 Choice contest(Context& context, const std::vector<Candidate>& candidates, const Settings& settings,
                Shadow& shadow) {
   const double seconds = tune_seconds(context.comm(), settings.tune);
@@ -110,8 +110,7 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
   return choice;
 }
 
-// A contest for which some rank has no memory does not take place: the exchange itself may need
-// less.
+// If some rank lacks the memory for a contest, there is none: the exchange itself may need less.
 Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem,
                const Settings& settings, const Arguments& arguments, const Binding& binding) {
   stay_together(context.comm());
@@ -120,7 +119,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
     run_collectively(context.comm(), [&] {
       choice = measure_on_copies(context, candidates, problem, settings, arguments, binding);
     });
-    context.drop_trial_graph();  // here, where all ranks come together
+    context.drop_trial_graph();  // here all ranks are together
     return choice;
   } catch (const Error& error) {
     context.drop_trial_graph();

@@ -1,4 +1,5 @@
-// Chooses and builds the exchange for one request: applicable, scored, measured, remembered.
+// Chooses and builds the exchange for one request: candidates apply, are scored and measured, and
+// the winner is remembered.
 #pragma once
 
 #include <memory>
@@ -22,18 +23,18 @@ struct Choice {
   AgainstNative times = {};  // of this contest, or as remembered
 };
 
-// Collective. Everything but binding and arguments must be the same on all ranks. Throws the same
-// error on all ranks.
+// Collective. Everything except binding and arguments must be the same on all ranks. Throws the
+// same error on all ranks.
 Choice choose(Context& context, const Problem& problem, const Settings& settings,
               const Arguments& arguments, const Binding& binding);
 
-// The same from wisdom or by the model, for all arguments alike. Collective.
+// The same from wisdom or by the model, independent of arguments. Collective.
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings);
 
-// What the choice depends on, but for the machine.
+// What the choice depends on besides the machine.
 std::string problem_key(const Problem& problem, const Settings& settings);
 
-// Collective only if the candidate is native. wiring: of this candidate.
+// Collective only if the candidate is native. `wiring` belongs to this candidate.
 std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
                                 const Settings& settings, const Arguments& arguments,
                                 const Binding& binding, int first_tag, Wiring wiring);

@@ -13,8 +13,8 @@
 namespace tonari {
 namespace {
 
-// What hangs on communicators of the program. When MPI is finalized it goes first, while everything
-// still works: MPI deletes the attributes of MPI_COMM_SELF before all else.
+// What is attached to communicators of the program. MPI_Finalize deletes it first, while everything
+// still works, because MPI deletes the attributes of MPI_COMM_SELF before all else.
 struct Attached {
   std::mutex mutex;
   std::vector<std::shared_ptr<SharedComm>*> all;
@@ -40,7 +40,7 @@ int forget_duplicate(MPI_Comm, int, void* value, void*) {
 
 }  // namespace
 
-// The delete function of the attribute: the program frees its communicator, which is collective.
+// The attribute's delete function: the program frees its communicator, which is collective.
 int leave_shared_comm(MPI_Comm, int, void* value, void*) {
   auto* const held = static_cast<std::shared_ptr<SharedComm>*>(value);
   {
@@ -50,7 +50,7 @@ int leave_shared_comm(MPI_Comm, int, void* value, void*) {
   if (*held) {  // null: MPI is being finalized
     (*held)->attached_ = false;
     (void)error_of(
-        [&] { (*held)->trim_windows(); });  // what cannot be freed now MPI_Finalize frees
+        [&] { (*held)->trim_windows(); });  // MPI_Finalize frees what cannot be freed now
   }
   delete held;
   return MPI_SUCCESS;
@@ -86,7 +86,7 @@ void attach(MPI_Comm comm, int key, std::unique_ptr<Value> value) {
   (void)value.release();
 }
 
-// Once, by one rank: a misspelled variable has no effect, which is hard to find.
+// One rank warns, and once: a misspelled variable has no effect, which is hard to find.
 void warn_of_variables(int rank) {
   static std::once_flag once;
   if (rank != 0) return;
@@ -130,12 +130,12 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
 
 // Collective.
 void SharedComm::open() {
-  watch_forks();  // all that a child must leave alone hangs on such an object
+  watch_forks();  // all that a child must leave alone belongs to such an object
   MPI_Comm_rank(comm(), &rank_);
   MPI_Comm_size(comm(), &ranks_);
   void* value = nullptr;
   int found = 0;
-  // attached to no other communicator
+  // it is attached to no other communicator
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
@@ -167,7 +167,7 @@ Windows& SharedComm::windows() {
 }
 
 void SharedComm::trim_windows() {
-  // the next who needs one can use them
+  // later users can take them
   if (attached_ || !windows_ || windows_->count() == 0) return;
   agree(comm(), {});  // while it waits, exchanges go on that others may wait for
   windows_->trim();
@@ -179,7 +179,7 @@ void SharedComm::update_nodes() {
   if (now != nodes_text_) look_at_nodes();
 }
 
-// What was found is kept by all ranks or by none: it decides who asks the others.
+// All ranks keep what was found, or none does, because it decides who asks the others.
 void SharedComm::look_at_nodes() {
   RankNode found = read_node(comm());
   const std::size_t here = found.node->ranks().size();

@@ -1,7 +1,7 @@
 // What all neighborhoods, vectors, grids and in-place exchanges on one communicator of the program
-// share. Communicators are scarce (MPICH has 2,048), so there is one duplicate for all of them;
-// which messages belong to what, their tags tell. The duplicate lives as long as the program's
-// communicator or one of those who share it.
+// share. Communicators are scarce (MPICH has 2,048), so all use one duplicate, and tags tell which
+// messages belong to what. The duplicate lives as long as the program's communicator or one of its
+// users.
 #pragma once
 
 #include <mpi.h>
@@ -27,18 +27,18 @@ class Context;
 struct NodeMap {
   NodeMembers members;               // of the calling rank's node
   std::shared_ptr<const Node> node;  // those of them that can share memory
-  // Whether any node has several ranks, and whether on all nodes that have, processes may read each
-  // other's memory; the same on all ranks.
+  // Whether any node has several ranks, and whether processes may read each other's memory on all
+  // such nodes; the same on all ranks.
   bool shares_memory = false, reads_memory = false, several_nodes = false;
 };
 
 class SharedComm {
  public:
-  // Collective, at the first call for a communicator; the same object from then on. comm may also
-  // be a duplicate that such an object made for itself. Throws Errc::mpi on all ranks if the MPI
-  // refuses a duplicate.
+  // Collective at the first call for a communicator, and the same object from then on. `comm` may
+  // also be a duplicate that such an object made for itself. Throws Errc::mpi on all ranks if the
+  // MPI refuses a duplicate.
   static std::shared_ptr<SharedComm> of(MPI_Comm comm);
-  // comm: to be made before open().
+  // Must run before open() for this communicator.
   explicit SharedComm(std::shared_ptr<const OwnedComm> comm)
       : comm_(std::move(comm)), exchanges_(comm_) {}
   SharedComm(const SharedComm&) = delete;
@@ -49,17 +49,17 @@ class SharedComm {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  // For the messages of exchanges. Where it has no tags left, another duplicate takes its place for
-  // exchanges to come.
+  // For the messages of exchanges. Where it has no tags left, another duplicate replaces it for new
+  // exchanges.
   const std::shared_ptr<const OwnedComm>& exchanges() const { return exchanges_; }
-  // Makes sure that `count` tags from first_tag() on belong to no other exchange; they are free for
-  // trials until take_tags. Collective, in the same order on all ranks. Throws Errc::overflow if no
-  // communicator has so many, and Errc::mpi if there is no other communicator.
+  // Makes sure that `count` tags from first_tag() on belong to no other exchange; trials may use
+  // them until take_tags. Collective, in the same order on all ranks. Throws Errc::overflow if no
+  // communicator has that many, and Errc::mpi if there is no other communicator.
   void reserve_tags(std::size_t count);
   int first_tag() const { return static_cast<int>(next_tag_); }
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
-  // For planning together, by one at a time. Collective at the first call, together on comm().
+  // For planning together, one user at a time. Collective at the first call, together on comm().
   RankGroup& group();
 
   // Collective.
@@ -67,12 +67,12 @@ class SharedComm {
   // Collective: where the program has freed its communicator, frees the windows that nobody uses.
   void trim_windows();
 
-  // The nodes as they were when they were last looked at.
+  // The nodes as update_nodes last found them.
   const std::shared_ptr<const NodeMap>& nodes() const { return nodes_; }
-  // Looks at them again if TONARI_NODES has changed. Collective, together on comm(). Throws
-  // Errc::mismatch on all ranks if it is not the same on all.
+  // Finds the nodes again if TONARI_NODES has changed. Collective, together on comm(). Throws
+  // Errc::mismatch on all ranks if it differs between ranks.
   void update_nodes();
-  // Of every rank a number, equal for those of one node; empty if there is one node. Collective at
+  // A number for every rank, equal for those of one node; empty if there is one node. Collective at
   // the first call.
   const std::vector<std::int32_t>& node_of();
 

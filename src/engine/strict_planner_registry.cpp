@@ -21,15 +21,15 @@ bool follows_edges(const Plan& plan, const Vertex& vertex) {
 
 }  // namespace
 
-// Each rank looks at its own plans only, whatever algorithm made them; a variant is fine if all
-// ranks find it fine. All ranks know the same variants.
+// Each rank looks at its own plans only, whatever algorithm made them. A variant is allowed if all
+// ranks allow it. All ranks know the same variants.
 void StrictPlannerRegistry::look_at(const std::vector<VariantPtr>& variants) {
   std::vector<VariantPtr> fresh;
   for (const VariantPtr& variant : variants)
     if (!known_.contains(variant)) fresh.push_back(variant);
   if (fresh.empty()) return;
   std::vector<Ballot> fine(fresh.size(), 0);
-  std::map<VariantPtr, bool> found;  // kept by all ranks or by none
+  std::map<VariantPtr, bool> found;  // on all ranks or on none
   const std::optional<Error> error = error_of([&] {
     for (const VariantPtr& variant : fresh) found.emplace(variant, false);
     for (std::size_t k = 0; k < fresh.size(); ++k)

@@ -14,12 +14,12 @@ namespace tonari {
 
 class StrictPlannerRegistry final : public PlannerRegistry {
  public:
-  // comm: of all ranks. It and vertex must outlive this.
+  // `comm` has all ranks. It and `vertex` must outlive this.
   StrictPlannerRegistry(std::unique_ptr<PlannerRegistry> inner, const Vertex& vertex, MPI_Comm comm)
       : inner_(std::move(inner)), vertex_(vertex), comm_(comm) {}
 
   std::vector<std::string> algorithms() const override { return inner_->algorithms(); }
-  // Collective, also where the inner one is not.
+  // Collective, even where the inner registry is not.
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
                                    double block_bytes, std::string& reason) override;
 
@@ -29,7 +29,7 @@ class StrictPlannerRegistry final : public PlannerRegistry {
   std::unique_ptr<PlannerRegistry> inner_;
   const Vertex& vertex_;
   MPI_Comm comm_;
-  std::map<VariantPtr, bool> known_;  // whether it is fine
+  std::map<VariantPtr, bool> known_;  // whether it is allowed
 };
 
 }  // namespace tonari

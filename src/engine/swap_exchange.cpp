@@ -24,7 +24,7 @@ void SwapExchange::start() {
   advance();
 }
 
-// Swaps that begin by this look are looked at, too.
+// This look includes swaps that begin by it.
 bool SwapExchange::advance() {
   bool moved = false;
   std::size_t kept = 0;

@@ -1,4 +1,4 @@
-// Runs a plan of swaps: those that the plan lets run at the same time go on side by side.
+// Runs a plan of swaps; those that the plan allows at the same time run side by side.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@ namespace tonari {
 
 class SwapExchange final : public PolledExchange<SwapExchange> {
  public:
-  // What it is made of, and what there is to say about it.
+  // The parts of the exchange, and what can be reported about it.
   struct Parts {
     std::vector<std::unique_ptr<Swap>> swaps;  // of each operation of the plan
-    std::shared_ptr<Link> link;                // that some of them go through; may be null
-    std::shared_ptr<const OwnedComm> comm;     // whose progress this rank owes to others
+    std::shared_ptr<Link> link;                // that some of the swaps use; may be null
+    std::shared_ptr<const OwnedComm> comm;     // where this rank drives the MPI for others
     WaitPolicy wait = {};
     int messages = 0;
     Bytes bytes = 0;
@@ -44,7 +44,7 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
 
   Plan plan_;
   Parts parts_;
-  std::vector<std::uint32_t> waiting_;  // per operation: how many before it are not complete
+  std::vector<std::uint32_t> waiting_;  // per operation: how many before it are incomplete
   std::vector<OpId> active_;            // in the order in which they began
   std::size_t left_ = 0;
 };

@@ -31,8 +31,8 @@ Span span_of(const std::vector<Block>& blocks) {
   return span;
 }
 
-// The address that plays the part of `buffer` when the bytes from span.low on lie in memory.
-// Alignment within cache lines is kept.
+// The address that takes the place of `buffer` when the bytes from span.low on lie in memory. It
+// keeps the alignment within cache lines.
 void* stand_in(const void* buffer, const Span& span, const Memory& memory) {
   if (span.empty()) return const_cast<void*>(buffer);
   const auto base = reinterpret_cast<std::uintptr_t>(memory.data()) + span.low % cache_line;

@@ -1,4 +1,4 @@
-// Times candidates on buffers shaped like the user's, which hold data and are not touched by init.
+// Times candidates on buffers shaped like the user's, because init must not touch the user's data.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace tonari {
 // Buffers with the same blocks at the same distances from each other.
 class Shadow {
  public:
-  // Nothing if it would take more memory than is reasonable for a measurement.
+  // Returns nothing if it would take more memory than is reasonable for a measurement.
   static std::optional<Shadow> make(const Arguments& arguments, const Binding& binding);
 
   const Arguments& arguments() const { return arguments_; }
@@ -39,9 +39,9 @@ struct Timing : Standing {
   bool usable() const { return !wrong && refusal.empty(); }
 };
 
-// Collective: a contest (engine/contest.hpp) of the candidates. The same result on all ranks, best
-// first. Native collectives are compared with what the first plan of ours delivers, because some
-// MPIs deliver wrong blocks.
+// Collective: a contest (engine/contest.hpp) of the candidates. The result is the same on all
+// ranks, best first. Native collectives are compared with what our first plan delivers, because
+// some MPIs deliver wrong blocks.
 std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates,
                                     const Settings& settings, Shadow& shadow, double budget);
 

@@ -25,7 +25,7 @@ class Connector {
     taken_.resize(wiring.plan->size());
   }
 
-  // Collective. Those that are left and that the channel carries.
+  // Collective. Connects the remaining messages that the channel carries.
   void connect(const ChannelChoice::Part& part) {
     Connecting given{group_, part.detail, views_, {}, {}};
     std::vector<OpId> in, out;
@@ -57,10 +57,10 @@ class Connector {
   const Binding& binding_;
   bool views_;
   Wiring& wiring_;
-  std::vector<bool> taken_;  // by a channel before
+  std::vector<bool> taken_;  // by an earlier channel
 };
 
-// MPI's own collectives need a communicator, of which there may be none left.
+// MPI's own collectives need a communicator, and there may be none left.
 Wiring wire_native(Context& context, Purpose purpose) {
   Wiring wiring;
   try {

@@ -12,16 +12,16 @@ namespace tonari {
 
 struct Wiring {
   std::optional<Plan> plan;                          // of this rank, if connecting needed it
-  Edges edges;                                       // empty: all messages go by MPI
+  Edges edges;                                       // empty if all messages go by MPI
   std::shared_ptr<const OwnedComm> graph = nullptr;  // of MPI's own collectives
-  // Why the candidate's channel cannot be used; the same on all ranks. A plan's messages then go
-  // packed by MPI.
+  // Why the candidate's channel cannot be used; the same on all ranks. Then the messages of a plan
+  // go packed by MPI.
   std::string refusal = {};
 };
 
 enum class Purpose { trial, request };
 
-// All ranks of the context, as channels see them. It refers to the context.
+// All ranks of the context, in the form that channels use. It refers to the context.
 ConnectGroup connect_group(Context& context);
 
 // Collective for candidates on channels with edges and for MPI's own collectives, else local and

@@ -9,8 +9,9 @@
 namespace tonari {
 namespace {
 
-// What takes part in contests besides the algorithms of the table, which count themselves: to be
-// raised when something is added, so that older wisdom, which did not know of it, is not followed.
+// The version of what takes part in contests besides the table's algorithms, which count
+// themselves. Raise it when something is added, so that older wisdom, which did not know it, is
+// ignored.
 constexpr const char* wisdom_version = "3";
 
 }  // namespace

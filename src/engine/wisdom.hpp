@@ -1,4 +1,4 @@
-// Wisdom: what contests found, kept between runs in the user's cache directory.
+// Wisdom: the results of contests, kept between runs in the user's cache directory.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ struct Remembered {
   AgainstNative times = {};
 };
 
-// One line of the file, and back. A label alone is one whose times are not known.
+// Reads and writes one line of the file. A label alone is one whose times are not known.
 std::string to_text(const Remembered& remembered);
 Remembered remembered_from_text(const std::string& text);
 
-// question: what the choice depends on, but for the machine. Only rank 0's counts. Collective at a
-// context's first call.
+// `question` is what the choice depends on besides the machine. Only rank 0's counts. Collective at
+// a context's first call.
 std::string wisdom_key(Context& context, const std::string& question);
 
-// Collective: what rank 0 finds; nothing if nobody asked before.
+// Collective: returns what rank 0 finds; nothing if the question is new.
 std::optional<Remembered> recall(Context& context, const std::string& key);
 
 // Rank 0 writes.
 void remember(Context& context, const std::string& key, const Remembered& remembered);
 
-// Said where a winner is not remembered.
+// Says why a winner is not remembered.
 inline constexpr const char* unsteady_times =
     "the times varied much (is the machine busy with something else?), so this is not "
     "remembered\n";

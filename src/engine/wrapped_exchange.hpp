@@ -1,5 +1,5 @@
-// An exchange that holds another one, and something besides: it forwards all that it is asked, but
-// for what the class derived from it does differently.
+// An exchange that holds another one, and something besides. It forwards every call, except those
+// that the derived class overrides.
 #pragma once
 
 #include <memory>
