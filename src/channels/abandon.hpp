@@ -1,4 +1,4 @@
-// What a failed exchange leaves behind: messages that were started and are not waited for.
+// The remains of a failed exchange: messages that were started and are not waited for.
 #pragma once
 
 #include <mpi.h>
@@ -8,9 +8,9 @@
 
 namespace tonari {
 
-// Receives are canceled, for their memory must not be written any more; all requests are freed.
-// Sends cannot be taken back: returns whether some are left, whose memory must never be given
-// back. is_send(k): of requests[k].
+// Receives are canceled, because their memory must not be written any more; all requests are freed.
+// Sends cannot be taken back: it returns whether some are left, whose memory must never be given
+// back. is_send(k) tells about requests[k].
 template <class IsSend>
 bool abandon(std::span<MPI_Request> requests, IsSend is_send) {
   bool still_sends = false;
@@ -27,7 +27,7 @@ bool abandon(std::span<MPI_Request> requests, IsSend is_send) {
   return still_sends;
 }
 
-// Never given back: somebody may still read it, or write to it.
+// This memory is never given back: somebody may still read or write it.
 template <class... Held>
 void leak(Held... held) {
   ((void)new Held(std::move(held)), ...);

@@ -15,7 +15,7 @@ class Binder {
   Block block(const void* buffer, const TypedBlock& typed) {
     Shape& shape = shapes_.try_emplace({typed.type, typed.count}).first->second;
     if (!shape.known) shape = read(typed);
-    // Through integers: the buffer may be MPI_BOTTOM.
+    // Adds integers, because the buffer may be MPI_BOTTOM.
     const auto address = reinterpret_cast<std::uintptr_t>(buffer) +
                          static_cast<std::uintptr_t>(typed.displacement) +
                          static_cast<std::uintptr_t>(shape.first);

@@ -1,4 +1,4 @@
-// The arguments of one operation, brought into one form, and the blocks of memory they describe.
+// The arguments of one operation in one form, and the blocks of memory that they describe.
 #pragma once
 
 #include <mpi.h>
@@ -30,23 +30,23 @@ struct Arguments {
   void* recvbuf = nullptr;
   std::vector<TypedBlock> send;  // all-to-all: a block for each target; allgather: one
   std::vector<TypedBlock> recv;  // a block from each source
-  bool types_of_bytes = false;   // the types are made of nothing but MPI_BYTE, on all ranks
+  bool types_of_bytes = false;   // on all ranks, the types are made of MPI_BYTE only
 };
 
 // A block as bytes: contiguous (layout null) or spread out.
 struct Block {
-  // of the first byte if contiguous, else what the layout is relative to
+  // of the first byte if contiguous, else the base of the layout
   std::byte* address = nullptr;
   const Layout* layout = nullptr;  // owned by the binding
   Bytes bytes = 0;
 };
 
-// Where a plan's blocks lie on this rank, and how long they are.
+// Tells where a plan's blocks lie on this rank, and how long they are.
 struct Binding {
   std::vector<Block> send, recv;
-  // Sizes of blocks that this rank forwards. forwarded: of each scratch block of the plan to be
-  // bound. If empty: scratch block k has the size uniform[scratch_like[k]], since block i has the
-  // same size on all ranks that have it (allgather: one entry).
+  // Sizes of blocks that this rank forwards. `forwarded` has one for each scratch block of the plan
+  // to be bound. If it is empty, scratch block k has the size uniform[scratch_like[k]], since block
+  // i has the same size on all ranks that have it. An allgather has one entry.
   std::vector<Bytes> uniform, forwarded;
   std::vector<std::shared_ptr<const Layout>> layouts;
 
@@ -57,11 +57,11 @@ struct Binding {
   }
 };
 
-// Reads the datatypes. Throws Errc::overflow, Errc::mpi. uniform and forwarded are left empty.
+// Reads the datatypes. Throws Errc::overflow or Errc::mpi. Leaves uniform and forwarded empty.
 Binding bind(const Arguments& arguments);
 
-// Throws Errc::overflow if a block whose bytes lie from span.first to span.second, counted from the
-// displacement, is beyond all addresses.
+// Throws Errc::overflow if a block is beyond all addresses. Its bytes lie from span.first to
+// span.second, counted from the displacement.
 void check_place(const void* buffer, MPI_Aint displacement,
                  std::pair<std::ptrdiff_t, std::ptrdiff_t> span);
 

@@ -1,4 +1,4 @@
-// What the rows of channels are given to do their part of a request (select/channel.hpp).
+// The data that the rows of channels get to do their part of a request (select/channel.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -31,9 +31,9 @@ struct ConnectGroup {
   MPI_Comm comm;
   std::int32_t rank;
   std::shared_ptr<const Node> node;
-  bool reads_memory;  // on all nodes ranks can read each other's
-  // Collective: throws on all ranks what one of them brings. Without an error it keeps ranks
-  // together: what begins with it may fail before, but not behind it, on one rank alone.
+  bool reads_memory;  // on all nodes, ranks can read each other's
+  // Collective: throws on all ranks an error that one of them brings. Without an error it keeps
+  // ranks together: a step that begins with it may fail on one rank alone before it, but not after.
   std::function<void(const std::optional<Error>&)> agree;
   std::function<Windows&()> windows;  // collective
 };

@@ -1,5 +1,5 @@
-// Messages between ranks while something is made: all are known, with their memory, before the
-// first is sent.
+// Messages between ranks while something is made. All of them are known, with their memory, before
+// the first is sent.
 #pragma once
 
 #include <mpi.h>
@@ -29,7 +29,7 @@ class ControlMessages {
     messages_.push_back({bytes.data(), size(bytes.size()), peer, false});
   }
 
-  // Collective. agree: called when nothing can fail any more on one rank alone.
+  // Collective. `agree` is called when nothing can fail any more on one rank alone.
   template <class Agree>
   void exchange(Agree agree) {
     requests_.reserve(messages_.size());

@@ -1,7 +1,6 @@
 // Tags of the messages that ranks send each other while something is made. They share one
-// communicator with the exchanges, whose tags begin behind them. Messages of different kinds have
-// different tags: a rank that is ahead may send the first message of the next step while another
-// still probes for messages of the last one.
+// communicator with the exchanges, whose tags follow. Messages of different kinds have different
+// tags: a rank may already send for the next step while another still probes for the last one.
 #pragma once
 
 namespace tonari {

@@ -42,12 +42,13 @@ Layout bytes(MPI_Count length) {
 // ranks can compare such sizes, and add two of them
 constexpr Bytes most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;
 
-// From low up to high.
+// The number of bytes from low up to high.
 struct Reach {
   std::ptrdiff_t low = 0, high = 0;
 };
 
-// Of count copies, the first displaced by offset, the next ones stride bytes further on each.
+// The span of `count` copies, the first displaced by `offset`, each next one by `stride` more
+// bytes.
 Reach repeated(const Reach& one, std::ptrdiff_t offset, std::ptrdiff_t count,
                std::ptrdiff_t stride) {
   const std::ptrdiff_t all =
@@ -63,8 +64,8 @@ Reach run_collectively(const Reach& a, const Reach& b) {
   return both;
 }
 
-// With its bytes and with its bounds, between which a type may have none, and beyond which it may
-// have some.
+// The size with its bytes and with its bounds. A type may have no bytes between its bounds, and
+// some beyond them.
 Reach reach_of(const Layout& bytes, const Extent& bounds) {
   const std::ptrdiff_t end = checked_add(bounds.low, bounds.length, "upper bound of a datatype");
   const Reach marked{std::min(bounds.low, end), std::max(bounds.low, end)};
@@ -83,15 +84,15 @@ void check_bytes(Bytes before, Bytes element, std::ptrdiff_t count) {
 
 // ---- copies
 
-// Whether copies at this distance continue the run at its stride.
+// Tells whether copies at this distance continue the run at its stride.
 bool continues(const Run& run, std::ptrdiff_t distance) {
   std::ptrdiff_t next = 0;
   return !__builtin_mul_overflow(run.stride, static_cast<std::ptrdiff_t>(run.count), &next) &&
          next == distance;
 }
 
-// Appends count copies of element, the first displaced by offset, the next ones stride bytes
-// further on each. All of it fits.
+// Appends `count` copies of `element`, the first displaced by `offset`, each next one by `stride`
+// more bytes. All of it fits.
 void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset,
                   std::ptrdiff_t count, std::ptrdiff_t stride) {
   if (element.bytes() == 0) return;
@@ -106,15 +107,15 @@ void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset,
   for (std::ptrdiff_t i = 0; i < count; ++i) layout.add(element, offset + i * stride);
 }
 
-// The bytes of a type while it is put together from copies of others, and how far it reaches.
+// The bytes of a type that is being put together from copies of others, and how far it reaches.
 class Body {
  public:
   Body() = default;
   Body(Layout bytes, const Extent& bounds)
       : bytes_(std::move(bytes)), reach_(reach_of(bytes_, bounds)), empty_(false) {}
 
-  // Where something does not fit, MPI's own numbers wrap around, too: no extent of a type that was
-  // put together here is wrong.
+  // Where something does not fit, MPI's own numbers wrap around, too. So no extent of a type that
+  // passed this check is wrong.
   void add(const Body& part, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
     if (count <= 0 || part.empty_) return;
     const Reach copies = repeated(part.reach_, offset, count, stride);
@@ -142,18 +143,18 @@ class Part {
   OwnedType owner_;
 };
 
-// How a type was made. Whether counts are int, MPI_Aint or MPI_Count, the arguments come in the
-// same order (but see subarray).
+// How a type was made. Arguments come in the same order whether counts are int, MPI_Aint or
+// MPI_Count (except for subarrays).
 struct Recipe {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<std::ptrdiff_t> arguments;
   std::vector<Part> parts;
-  bool has_parts = false;  // also if they are not read
+  bool has_parts = false;  // even if they are not read
   bool large = false;      // made with counts of type MPI_Count
 };
 
-// Not for the combiners of predefined types without a name (Fortran 90's, value and index), which
-// must not be freed.
+// Do not call it for the combiners of unnamed predefined types (Fortran 90's, value and index),
+// which must not be freed.
 bool is_derived(int combiner) {
   static constexpr int derived[] = {
       MPI_COMBINER_DUP,           MPI_COMBINER_CONTIGUOUS,     MPI_COMBINER_VECTOR,
@@ -215,7 +216,7 @@ Recipe recipe_of(MPI_Datatype type) {
   std::vector<MPI_Aint> addresses(e.addresses);
   std::vector<MPI_Count> large(e.large);
   std::vector<MPI_Datatype> types(e.types);
-  recipe.parts.reserve(types.size());  // they are ours from the next line on
+  recipe.parts.reserve(types.size());  // from the next line on the library owns them
   get_contents(type, e, integers.data(), addresses.data(), large.data(), types.data());
   for (MPI_Datatype part : types)
     recipe.parts.emplace_back(part, is_derived(envelope_of(part).combiner));
@@ -229,7 +230,7 @@ Layout element_of(MPI_Datatype type);
 
 enum class Unit { byte, extent };
 
-// The type of which a recipe takes blocks of so many elements each.
+// The type whose blocks, of this many elements each, the recipe takes.
 class Blocks {
  public:
   explicit Blocks(MPI_Datatype type) : Blocks(type, extent_of(type)) {}
@@ -296,7 +297,7 @@ Body structure(Arguments a, std::span<const Part> parts) {
   return body;
 }
 
-// A slab of an array is the same lines again along the next slower dimension; slabs are made from
+// A slab of an array repeats the same lines along the next slower dimension; slabs are made from
 // the fastest dimension on.
 //
 // in_dimension(slab, line, i, stride) appends the lines of dimension i, which are stride bytes
@@ -332,8 +333,8 @@ Body subarray(Arguments a, const Blocks& blocks, bool large) {
                });
 }
 
-// How many neighboring lines of a distributed dimension go to one rank, before it is the next one's
-// turn: no more than there are.
+// How many neighboring lines of a distributed dimension go to one rank before the next rank's turn;
+// never more than there are.
 std::ptrdiff_t lines_per_turn(std::ptrdiff_t distribution, std::ptrdiff_t argument,
                               std::ptrdiff_t size, std::ptrdiff_t ranks) {
   if (distribution == MPI_DISTRIBUTE_NONE) return size;
@@ -427,7 +428,7 @@ class Packer {
   std::size_t size() const { return packed_.size(); }
   std::span<unsigned char> memory() { return memory_; }  // the first byte is at low()
 
-  // Bytes that MPI does not write are 0.
+  // Bytes that MPI does not write stay 0.
   std::span<const unsigned char> pack() {
     const int size = static_cast<int>(packed_.size());
     if (size == 0) return packed_;

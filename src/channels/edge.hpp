@@ -1,9 +1,9 @@
-// One message of a plan over a channel that is not MPI point to point: shared memory, one-sided.
-// The engine packs and unpacks (the moves are made by the compiler, from where the edge says that
-// its messages lie); the edge knows when that may happen and lets the other side know.
+// One message of a plan over a channel other than MPI point to point, such as shared memory or
+// one-sided. The engine packs and unpacks; the compiler makes the moves from where the edge says
+// that its messages lie. The edge knows when that may happen, and tells the other end.
 //
 // A message travels in one or more parts, one after the other. Messages of successive exchanges
-// alternate between two places (parity), so that a sender needs not wait for the receiver's start.
+// alternate between two places (parity), so a sender need not wait for the receiver's start.
 // None of these functions blocks, allocates or calls a collective.
 #pragma once
 
@@ -18,16 +18,16 @@
 
 namespace tonari {
 
-// A message that a channel is to carry, as either end knows it.
+// A message for a channel, as either end knows it.
 struct EdgeMessage {
-  std::int32_t peer = 0, tag = 0;  // tag: unique per ordered pair of ranks, the same at both ends
+  std::int32_t peer = 0, tag = 0;  // `tag`: unique per ordered pair of ranks, the same at both ends
   Bytes bytes = 0;
 };
 
-// Where a part of a message lies while it is packed or unpacked.
+// The place of a part of a message while it is packed or unpacked.
 struct MessageSlot {
-  Bytes begin = 0, end = 0;  // its bytes of the message
-  // where `begin` lies, for either parity; null: the edge moves the bytes itself
+  Bytes begin = 0, end = 0;  // the part is these bytes of the message
+  // the address of `begin` for either parity; null: the edge moves the bytes itself
   std::array<std::byte*, 2> at{};
   // the last tail_bytes of the part lie here instead (a word that is stored last)
   std::byte* tail = nullptr;
@@ -39,18 +39,18 @@ class OutEdge {
   virtual ~OutEdge() = default;
   // at least one; do not change while the edge lives
   virtual const std::vector<MessageSlot>& slots() const = 0;
-  // Where the bytes of the message lie, if its only slot has no address. Once, before the first
-  // exchange.
+  // Tells where the bytes of the message lie, if its only slot has no address. Called once, before
+  // the first exchange.
   virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 
   virtual bool may_write(std::size_t part, int parity) = 0;  // the place is free
-  virtual void written(std::size_t part, int parity) = 0;    // the part is packed: let it go
-  // the message no longer needs anything here; asked after the last part was written
+  virtual void written(std::size_t part, int parity) = 0;    // the part is packed and may leave
+  // whether the message needs nothing here any more; asked after the last part was written
   virtual bool sent(int parity) = 0;
-  // sent is expensive, and serves all edges at once: better asked when all are written
+  // `sent` is expensive, and serves all edges at once: ask it when all are written
   virtual bool sent_together() const { return false; }
-  virtual void leave() {}  // this end will not go on
-  // throws Errc::peer if the receiver has ended or left: it will take nothing more
+  virtual void leave() {}  // this end stops for good
+  // throws Errc::peer if the receiver has ended or left, and so takes nothing more
   virtual void check() const {}
 };
 
@@ -58,14 +58,14 @@ class InEdge {
  public:
   virtual ~InEdge() = default;
   virtual const std::vector<MessageSlot>& slots() const = 0;
-  // where the bytes are to go, as in OutEdge
+  // the place that the bytes go to, as in OutEdge
   virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 
-  // and can be unpacked; asked in the order of parts
+  // the part can be unpacked; asked in the order of parts
   virtual bool arrived(std::size_t part, int parity) = 0;
   virtual void taken(std::size_t part, int parity) = 0;  // unpacked: the place is free again
   virtual void leave() {}                                // as in OutEdge
-  // throws Errc::peer if the sender has ended or left: nothing more will come
+  // throws Errc::peer if the sender has ended or left, and so nothing more comes
   virtual void check() const {}
 };
 

@@ -1,4 +1,4 @@
-// Error codes of MPI as errors of tonari.
+// Turns error codes of MPI into errors of tonari.
 #pragma once
 
 #include <mpi.h>

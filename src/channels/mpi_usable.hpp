@@ -1,4 +1,4 @@
-// Whether what destructors give back to the MPI can be given back.
+// Tells whether destructors can still give back to the MPI what they hold.
 #pragma once
 
 #include <mpi.h>
@@ -7,8 +7,8 @@
 
 namespace tonari {
 
-// Not after MPI_Finalize, which has freed all of it, nor in a child made by fork(): its calls would
-// take part in the rank's communication.
+// It is not usable after MPI_Finalize, which has freed everything. Nor is it in a child made by
+// fork(), whose calls would take part in the rank's communication.
 inline bool mpi_usable() {
   int finalized = 0;
   return !in_forked_child() && MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;

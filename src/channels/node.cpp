@@ -10,7 +10,7 @@
 namespace tonari {
 namespace {
 
-// What ranks of a node tell each other.
+// The data that ranks of a node tell each other.
 struct Card {
   std::int64_t rank, process;
   std::uint64_t address, word;  // where this word lies there
@@ -24,8 +24,8 @@ bool can_read(const Card& card) {
   return read_process(card.process, {&to, 1}, {&from, 1}) == 0 && seen == card.word;
 }
 
-// Ranks of the whole job on this node, as launchers tell: ranks outside of the communicator need
-// cores, too. 0: they do not say.
+// The ranks of the whole job on this node, as launchers report them: ranks outside of the
+// communicator need cores, too. 0 means unknown.
 int ranks_of_job_here() {
   int ranks = 0;
   // Open MPI; MPICH's and Intel's mpiexec
@@ -34,7 +34,7 @@ int ranks_of_job_here() {
   return ranks;
 }
 
-// One for all that watch a process: each takes a file descriptor.
+// Everyone that watches a process shares one watch, because each takes a file descriptor.
 std::shared_ptr<const Watch> shared_watch(std::int64_t process) {
   static std::mutex mutex;
   static std::map<std::int64_t, std::weak_ptr<const Watch>> known;
@@ -50,7 +50,7 @@ Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& rea
   int me = 0, size = 0;
   MPI_Comm_rank(members, &me);
   MPI_Comm_size(members, &size);
-  // what only this process has there
+  // a word that only this process has at its address
   word_ = std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(this_process()) *
                                           0x9E37'79B9'7F4A'7C15);
   const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(word_.get()), *word_,

@@ -14,9 +14,9 @@ namespace tonari {
 
 class Node {
  public:
-  // Collective over `members`, whose ranks share memory, in the order of their numbers; rank: of
-  // this process in the communicator that ranks() counts in. ready: called when this rank has all
-  // memory that it needs until it has met the others, who would wait for it.
+  // Collective over `members`, whose ranks share memory, in the order of their numbers. `rank` is
+  // this process's number in the communicator that ranks() counts in. `ready` is called when this
+  // rank has all memory that it needs until it has met the others, who would wait for it.
   Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready = [] {});
 
   const std::vector<std::int32_t>& ranks() const { return ranks_; }  // ascending
@@ -25,15 +25,15 @@ class Node {
   std::int64_t process(std::size_t k) const { return processes_[k]; }
   bool ended(std::size_t k) const { return watches_[k] && watches_[k]->ended(); }
 
-  // more ranks than processors, those of the whole job counted
+  // more ranks than processors, counting those of the whole job
   bool crowded() const { return crowded_; }
-  bool reads_memory() const { return reads_; }  // this rank its neighbor's, by process_vm_readv
+  bool reads_memory() const { return reads_; }  // by process_vm_readv, of others on the node
 
  private:
   std::vector<std::int32_t> ranks_;
   std::vector<std::int64_t> processes_;
   std::vector<std::shared_ptr<const Watch>> watches_;  // null: of this process
-  std::unique_ptr<std::uint64_t> word_;                // for others to try to read
+  std::unique_ptr<std::uint64_t> word_;                // other ranks try to read it
   bool crowded_ = false, reads_ = false;
 };
 

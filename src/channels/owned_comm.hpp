@@ -1,4 +1,4 @@
-// A communicator that we made and have to free.
+// A communicator that the library made and has to free.
 #pragma once
 
 #include <mpi.h>
@@ -19,15 +19,15 @@ class OwnedComm {
   OwnedComm(const OwnedComm&) = delete;
   OwnedComm& operator=(const OwnedComm&) = delete;
   MPI_Comm get() const { return comm_; }
-  MPI_Comm* place() { return &comm_; }  // for one to be made; memory is there by then
+  MPI_Comm* place() { return &comm_; }  // for the call that makes it; memory is there by then
 
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Collective: makes `copy` a duplicate that returns its errors. What MPI refuses is thrown
+// Collective: makes `copy` a duplicate that returns its errors. A refusal of the MPI is thrown
 // (Errc::mpi) and does not reach the communicator's error handler, which by default ends the job.
-// Needs no memory but MPI's.
+// Needs only MPI's memory.
 void duplicate(MPI_Comm comm, OwnedComm& copy);
 
 }  // namespace tonari

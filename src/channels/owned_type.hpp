@@ -1,4 +1,4 @@
-// A datatype that we made and have to free.
+// A datatype that the library made and has to free.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +20,7 @@ class OwnedType {
     if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
   }
   MPI_Datatype get() const { return type_; }
-  MPI_Datatype* place() { return &type_; }  // for one to be made; who owns it is there by then
+  MPI_Datatype* place() { return &type_; }  // for the call that makes it; its owner exists by then
 
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;

@@ -1,4 +1,4 @@
-// What differs between MPIs, each with the version and the symptom it answers.
+// The differences between MPIs, each with the version and the symptom that it answers.
 #pragma once
 
 #include <mpi.h>

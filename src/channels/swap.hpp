@@ -1,9 +1,9 @@
-// One pairwise swap in place: what this rank has for another goes there, what that one has for this
-// rank takes its place, a chunk at a time, so that never more than a few chunks exist twice
-// (Hofmann and Ruenger 2013, section 3; MPI_Sendrecv_replace is in place in name only).
+// One pairwise swap in place: what this rank has for another goes there, and what that one has
+// takes its place. It goes a chunk at a time, so that only a few chunks exist twice (Hofmann 2013,
+// section 3). MPI_Sendrecv_replace is in place in name only.
 //
 // Both ends cut their equally many bytes into the same chunks. A chunk is copied out before what
-// belongs there is copied in; that is all the order there is.
+// belongs there is copied in; no other order is needed.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace tonari {
 
-// What is swapped, as this rank has it: elements of one shape, never a list of all of them, which
-// could be longer than the data.
+// This rank's data of the swap: elements of one shape, never a list of all of them, which could be
+// longer than the data.
 struct SwapBlock {
   std::int32_t peer = 0;
-  Bytes bytes = 0;  // the same at both ends; 0: there is nothing to swap
-  // of the first byte, or what the first element is relative to
+  Bytes bytes = 0;  // the same at both ends; 0 if there is nothing to swap
+  // of the first byte, or the base of the first element
   std::byte* address = nullptr;
   std::shared_ptr<const Layout> element = nullptr;  // null: contiguous
   std::ptrdiff_t extent = 0;                        // from one element to the next
@@ -33,13 +33,13 @@ class Swap {
   virtual ~Swap() = default;
 
   enum class State : std::uint8_t { idle, went_on, complete };
-  // The plan lets it begin: the temporary memory that it was granted is free.
+  // Called when the plan lets it begin: the temporary memory that it was granted is free.
   virtual void start() = 0;
   // Does some of what can be done now, at most what fits into its temporary memory. After
-  // `complete` start comes next. Throws Errc::mpi, Errc::memory; never blocks, allocates nothing.
+  // `complete` start comes next. Throws Errc::mpi or Errc::memory; never blocks, allocates nothing.
   virtual State advance() = 0;
 
-  virtual void leave() {}        // this rank will not go on
+  virtual void leave() {}        // this rank stops for good
   virtual void check() const {}  // throws Errc::peer if the other has ended or left
 };
 

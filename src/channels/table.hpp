@@ -1,4 +1,4 @@
-// The channels that there are.
+// The table of all channels.
 #pragma once
 
 #include "select/channel.hpp"
@@ -7,7 +7,7 @@ namespace tonari {
 
 extern const Channel p2p_packed, p2p_typed, shared_memory, one_sided, native_collective;
 
-// The first one carries what others leave.
+// The first channel carries what others leave.
 Channels all_channels();
 
 }  // namespace tonari

@@ -1,6 +1,6 @@
 // Builds a plan from operations given in an order in which they could run one after the other. The
 // builder finds what really has to wait: a reader for the writer of its block, a writer for earlier
-// readers and writers. Everything else is left parallel.
+// readers and writers. Everything else stays parallel.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ class Builder {
   Builder(int rank, std::size_t recv_blocks);
   void reserve(std::size_t operations, std::size_t slices);
 
-  // A new scratch block of the size of block `like` of the send buffer, or foreign.
+  // A new scratch block of the size of block `like` of the send buffer, or `foreign`.
   Slice scratch(std::uint32_t like);
 
   // Slices are collected first, then closed into an operation: slice(a); slice(b); send(peer, tag).
@@ -27,12 +27,12 @@ class Builder {
   OpId copy(std::span<const Slice> sources, std::span<const Slice> targets);
   OpId exchange(int peer, int tag);  // of receive blocks
 
-  // op, the later one, waits for `before` for a reason that no slice tells: memory, say.
+  // The later operation `op` waits for `before` for a reason that no slice tells, such as memory.
   void after(OpId before, OpId op);
 
-  // At most `ports` messages out and `ports` messages in at any time: the k-th send (receive) waits
-  // for the send and the receive `ports` rounds before. A round is a tag; tags must be given in
-  // ascending order.
+  // Allows at most `ports` messages out and `ports` messages in at any time: the k-th send
+  // (receive) waits for the send and the receive `ports` rounds before. A round is a tag; tags must
+  // be given in ascending order.
   void limit_ports(int ports);
 
   Plan build();

@@ -6,7 +6,7 @@
 namespace tonari {
 
 std::vector<int> Plan::levels() const {
-  // Successors always have larger numbers, so one sweep in order is a topological one.
+  // Successors always have larger numbers, so one sweep in order is topological.
   std::vector<int> level(size(), 0);
   std::unordered_map<int, int> sent_at;  // tag -> level
   for (OpId op = 0; op < size(); ++op) {

@@ -1,8 +1,7 @@
 // The plan: one rank's part of an algorithm, as a DAG of operations over slices of three buffers.
 //
-// A plan knows ranks, buffers and blocks. It knows no MPI handle, no datatype, no address, no size
-// and no topology: where a block lies and how long it is belongs to the layout that a plan is bound
-// to.
+// A plan knows ranks, buffers and blocks. It knows no MPI handle, datatype, address, size or
+// topology: the layout that a plan is bound to tells where a block lies and how long it is.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ enum class Kind : std::uint8_t {
   send,  // to peer: the slices, one after the other, as one message
   recv,  // from peer: one message into the slices
   copy,  // the first half of the slices to the second half, block by block
-  // with peer: the slices, all of the receive buffer, change their contents with those of its
+  // with peer: swaps the contents of the slices, all in the receive buffer, with those of its
   // exchange of the same tag, block by block
   exchange,
 };
@@ -62,7 +61,7 @@ class Plan {
     return slices(op).last(op.slice_count / 2);
   }
 
-  // Operations that may start once op is complete, and how many must be complete before op may
+  // The operations that may start once op is complete, and how many must be complete before op may
   // start.
   std::span<const OpId> successors(OpId op) const {
     return std::span(successors_)
@@ -70,18 +69,19 @@ class Plan {
   }
   std::uint32_t predecessor_count(OpId op) const { return predecessor_counts_[op]; }
 
-  // Scratch block k has the size of block scratch_like()[k] of the send buffer; foreign: of a block
-  // of another rank, which is learned when it first comes by.
+  // Scratch block k has the size of block scratch_like()[k] of the send buffer. If that is
+  // `foreign`, it has the size of another rank's block, which is learned when it first arrives.
   std::span<const std::uint32_t> scratch_like() const { return scratch_like_; }
 
-  // The same with receive block first + k in the place of scratch block k.
+  // The same plan with receive block first + k in the place of scratch block k.
   Plan with_scratch_received(std::uint32_t first) const;
 
   // The longest chain of messages: 1 if nothing waits for anything.
   int depth() const;
-  // Length of the longest chain of messages that ends with op; copies count nothing, an exchange is
-  // one message each way. A message arrives no earlier than this rank sends its own with the same
-  // tag: exact where all ranks do alike (Träff 2016), a lower bound elsewhere.
+  // Length of the longest chain of messages that ends with op; copies count nothing, and an
+  // exchange is one message each way. A message arrives no earlier than this rank sends its own
+  // with the same tag. That is exact where all ranks do alike (Träff 2016), and a lower bound
+  // elsewhere.
   std::vector<int> levels() const;
 
  private:

@@ -1,5 +1,4 @@
-// A variant of an algorithm, planned for one pattern: what gives every rank its plan, whatever
-// planned it.
+// A variant of an algorithm on one pattern: it gives every rank its plan, whatever planner made it.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 
 namespace tonari {
 
-// Where forwarded blocks wait.
+// The places where forwarded blocks wait.
 enum class Storage : std::uint8_t {
-  // all-to-all by offsets: in turns in the receive buffer and one scratch block, as Algorithm 1 of
-  // Träff 2016 does: s scratch blocks at most
+  // all-to-all by offsets: alternately in the receive buffer and one scratch block (Träff 2016,
+  // Algorithm 1), so at most s scratch blocks
   alternate,
   // a scratch block for every hop: more memory, but no message waits for an earlier one to leave
   separate,
@@ -22,12 +21,12 @@ enum class Storage : std::uint8_t {
 
 struct EmitOptions {
   Storage storage = Storage::separate;
-  int ports = 0;  // at most so many messages in and out at a time; 0: no limit
+  int ports = 0;  // at most this many messages in and out at a time; 0: no limit
 };
 
 class Variant {
  public:
-  // variant: empty, or what tells it from the algorithm's other variants.
+  // `variant` is empty, or distinguishes it from the algorithm's other variants.
   Variant(std::string algorithm, std::string variant)
       : algorithm_(std::move(algorithm)), variant_(std::move(variant)) {}
   virtual ~Variant() = default;
@@ -43,7 +42,7 @@ class Variant {
   virtual std::size_t messages() const = 0;  // sent by the busiest rank
   virtual std::size_t hops() const = 0;      // blocks sent by the busiest rank in an all-to-all
   virtual std::size_t tags() const = 0;      // plans use tags from 0 to below this
-  // equal for variants on one pattern that do the same, or nearly
+  // equal for variants on one pattern that do the same or nearly the same
   virtual std::uint64_t dedup_key() const = 0;
   virtual Plan plan(int rank, EmitOptions options = {}) const = 0;
 

@@ -4,7 +4,7 @@
 
 namespace tonari {
 
-// Today's MPIs send every block by itself, so that is what they are expected to cost.
+// Today's MPIs send every block by itself, so that is the predicted cost.
 static double price(const Offer& offer, const std::string&) {
   const LogGP& m = offer.machine;
   const double blocks = static_cast<double>(offer.problem.neighbors),

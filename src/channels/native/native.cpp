@@ -57,7 +57,8 @@ class TypeDuplicates {
   std::vector<OwnedType>& owned_;
 };
 
-// Whether every rank has all neighbors: ranks must agree on which collective they call.
+// Tells whether every rank has all neighbors, because ranks must agree on which collective they
+// call.
 bool all_have_all(const Neighborhood& near) {
   for (const Vec& offset : near.offsets)
     for (int j = 0; j < near.grid.dimensions(); ++j)
@@ -65,8 +66,8 @@ bool all_have_all(const Neighborhood& near) {
   return true;
 }
 
-// Whether -C is in the list as often as C: then every rank sends as many blocks as it receives,
-// also on a mesh.
+// Tells whether -C is in the list as often as C: then every rank sends as many blocks as it
+// receives, even on a mesh.
 bool symmetric(const Neighborhood& near) {
   std::vector<Vec> forth = near.offsets, back;
   for (const Vec& offset : forth) back.push_back(Vec{} - offset);
@@ -82,7 +83,7 @@ bool repeats(const Neighborhood& near) {
   return false;
 }
 
-// The regular collective: called by all ranks or by none.
+// The regular collective: all ranks call it, or none does.
 bool can_be_regular(const Arguments& arguments, const NativeShape& shape) {
   if (arguments.form != Form::regular || !shape.complete) return false;
   return !(TONARI_QUIRK_MPICH_4_NEIGHBORS && arguments.collective == Collective::alltoall &&
@@ -119,8 +120,8 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
   }
   regular = can_be_regular(arguments, shape);
   if (regular) {
-    // A side without blocks takes what the other one has: MPIs compare the two sizes, also where
-    // nothing is sent or nothing received.
+    // A side without blocks takes the other side's size: MPIs compare the two sizes, even where
+    // nothing is sent or received.
     const TypedBlock none{0, 0, MPI_BYTE};
     recv_block = recv_types.empty() ? none : TypedBlock{0, arguments.recv[0].count, recv_types[0]};
     send_block =
@@ -141,7 +142,8 @@ bool has_persistent_neighborhood_collectives() { return TONARI_PERSISTENT_COLLEC
 
 namespace {
 
-// Calls the collective that fits, with what is common to its persistent and its non-blocking form.
+// Calls the collective that fits, with the arguments that its persistent and its non-blocking form
+// share.
 template <class Irregular, class Regular, class... More>
 MPI_Request call(const NativeArguments& a, Irregular* alltoallw, Regular* alltoall,
                  Regular* allgather, More... more) {

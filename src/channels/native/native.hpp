@@ -1,7 +1,7 @@
 // MPI's own neighborhood collective as an exchange: a candidate like any other.
 //
-// Its completion must not depend on the order in which ranks wait, so it is the persistent form
-// where the MPI has it and else the non-blocking one.
+// Its completion must not depend on the order in which ranks wait. So it is the persistent form
+// where the MPI has it, otherwise the non-blocking one.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace tonari {
 
-// What matters of a neighborhood to MPI's own collectives; the same on all ranks.
+// The facts about a neighborhood that matter to MPI's own collectives; the same on all ranks.
 struct NativeShape {
   bool complete = true;  // all neighbors of all ranks exist
   bool repeats = false;  // some rank sends several blocks to one
@@ -26,19 +26,19 @@ struct NativeShape {
 };
 NativeShape native_shape(const Neighborhood& near);  // pure
 
-// A rank's neighbors that exist, as MPI takes them.
+// A rank's existing neighbors, in the form of MPI's arguments.
 struct GraphLists {
   explicit GraphLists(const Vertex& vertex);
   std::vector<int> sources, targets;
   int in = 0, out = 0;
 };
 
-// Makes `graph` a communicator with the neighborhood as a distributed graph. Collective; needs no
-// memory but MPI's.
+// Makes `graph` a communicator with the neighborhood as a distributed graph. Collective; needs only
+// MPI's memory.
 void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph);
 
-// The arguments as MPI wants them on that communicator: neighbors that do not exist are left out
-// there, so their blocks are too.
+// The arguments in MPI's form for that communicator. It leaves out neighbors that do not exist, and
+// so their blocks.
 struct NativeArguments {
   NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape);
 
@@ -56,12 +56,12 @@ struct NativeArguments {
   std::vector<OwnedType> owned_;
 };
 
-// Whether this MPI's own collective delivers the right blocks on such a neighborhood. Pure; the
-// same on all ranks.
+// Tells whether this MPI's own collective delivers the right blocks on such a neighborhood. Pure;
+// the same on all ranks.
 bool native_is_right(const NativeShape& shape);
-// Whether this MPI has persistent neighborhood collectives.
+// Tells whether this MPI has persistent neighborhood collectives.
 bool has_persistent_neighborhood_collectives();
-// A request to be started by MPI_Start; only if the MPI has them. Collective.
+// Makes a request for MPI_Start, if the MPI has them. Collective.
 MPI_Request native_init(const NativeArguments& arguments, MPI_Comm graph);
 // The non-blocking collective.
 MPI_Request native_start(const NativeArguments& arguments, MPI_Comm graph);

@@ -21,7 +21,8 @@ std::string applicable(const Problem& problem, const Settings& settings) {
   return used ? "" : "all ranks share a node: windows are used only if they are asked for";
 }
 
-// Trees pay between nodes (Hoefler 2012, section II-C2), so beside shared memory if there is any.
+// Trees pay between nodes (Hoefler 2012, section II-C2), so they are offered beside shared memory
+// if there is any.
 std::vector<std::string> details(const Offer& offer, bool mixed) {
   const auto degree = static_cast<std::size_t>(
       std::clamp(std::lround(offer.machine.L / offer.machine.o), 2L, long{most_degree}));
@@ -33,28 +34,28 @@ double price(const Offer& offer, const std::string&) {
   return price(*offer.variant, offer.problem.sizes, offer.machine, {});
 }
 
-// Each message that comes in has two places, whatever it is made of, and one that goes out is
-// packed, unless its blocks are contiguous.
+// Each incoming message has two places, whatever it is made of. An outgoing one is packed, unless
+// its blocks are contiguous.
 double scratch(const Variant& variant, const Problem& problem) {
   const bool in_place = !combines(variant) && problem.contiguous;
   return (in_place ? 2 : 3) * problem.sizes.average * static_cast<double>(variant.hops());
 }
 
-// What the ranks of a node may take for windows. Those that several ranks share are files, mostly
-// in /dev/shm.
+// The memory that the ranks of a node may take for windows. Windows that several ranks share are
+// files, mostly in /dev/shm.
 std::uint64_t room_for_windows(const Node& node) {
   const std::uint64_t memory = available_memory();
   return node.ranks().size() == 1 ? memory : std::min({memory, free_in("/dev/shm"), file_limit()});
 }
 
-// That no window can be made, or that they do not fit into memory, is a reason to do without.
+// If no window can be made, or memory is too small, the channel is not used.
 std::shared_ptr<Link> connect(Connecting& c) {
   OneSided::Options options;
   if (const std::size_t degree = number_after(c.detail, ready_tree))
     options.ready = OneSided::Ready::tree, options.degree = static_cast<int>(degree);
   options.free = room_for_windows(*c.group.node);
   options.node = c.group.node->ranks();
-  c.group.agree(std::nullopt);  // what follows agrees in the manner of the channels
+  c.group.agree(std::nullopt);  // from here on the channel agrees in its own way
   try {
     return OneSided::make(c.group.windows(), c.out, c.in, options);
   } catch (const Error& error) {

@@ -1,5 +1,5 @@
-// The two ends of a one-sided message, and what a receiver says to a sender (link.hpp has the
-// protocol). Exchanges of one parity are numbered from 1 on.
+// The two ends of a one-sided message, and the words by which a receiver answers a sender (link.hpp
+// has the protocol). Exchanges of one parity are numbered from 1 on.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace tonari {
 // The key of a short message that travels twice.
 inline Word64 complement_key(Word64 number) { return number % 2 == 1 ? ~Word64{0} : 0; }
 
-// What one rank says to another: a word of the other's window for either parity, which holds the
-// number of the last exchange.
+// The words by which one rank tells another the number of its last exchange: one in the other's
+// window for either parity.
 class ReadyWord {
  public:
   static constexpr MPI_Aint bytes = 2 * sizeof(Word64);
@@ -24,20 +24,20 @@ class ReadyWord {
   }
 };
 
-// A receiver of all messages of one sender: knows when it is ready for the next ones, and tells the
-// sender, or its parent in the sender's tree once its children have told the same.
+// A receiver of all messages of one sender. When it is ready for the next ones, it tells the
+// sender, or its parent in the sender's tree once its children have reported.
 class RtrNode {
  public:
   struct Links {
     int sender = 0, parent = 0;
-    MPI_Aint in_parent = 0;  // our words in the parent's window
-    MPI_Aint children = 0;   // the first of their words in our window
+    MPI_Aint in_parent = 0;  // this rank's words in the parent's window
+    MPI_Aint children = 0;   // the first of their words in this rank's window
     std::vector<int> child_ranks = {};
-    std::size_t messages = 0;  // of one exchange
+    std::size_t messages = 0;  // in one exchange
   };
   RtrNode(RemoteWords& words, Links links) : words_(words), links_(std::move(links)) {}
 
-  // Another message of an exchange was taken.
+  // Counts another message of an exchange that was taken.
   void taken(int parity) {
     if (++taken_[parity] % links_.messages != 0) return;
     ++ready_[parity];
@@ -66,7 +66,7 @@ class RtrNode {
   std::array<Word64, 2> taken_{}, ready_{}, told_{}, put_at_{};
 };
 
-// Where a message lies in its receiver's window.
+// The place of a message in its receiver's window.
 struct MessagePlace {
   Bytes bytes = 0;
   bool twice = false;
@@ -86,9 +86,9 @@ struct MessagePlace {
 
 class OneSidedOut final : public OutEdge {
  public:
-  // staging: place.stride() bytes, or null: the message is put from where it lies. An exchange ends
-  // when what it wrote has left (sent), so the next one, of the other parity, may use the same
-  // memory. The words to wait for are those of so many reporters from `rtr` on.
+  // `staging` has place.stride() bytes; if it is null, the message is put from where it lies. An
+  // exchange ends when what it wrote has left (sent), so the next one, of the other parity, may use
+  // the same memory. It waits for the words of `reporters` ranks from `rtr` on.
   OneSidedOut(RemoteWords& words, int peer, const MessagePlace& there, std::byte* staging,
               MPI_Aint rtr, std::size_t reporters)
       : words_(words),
@@ -107,7 +107,7 @@ class OneSidedOut final : public OutEdge {
   }
 
   // Other receivers in the tree may have this exchange's message already, and have said so. Half a
-  // word is none of the two numbers: those of three exchanges in a row differ in the last byte.
+  // word equals neither number: those of three exchanges in a row differ in the last byte.
   bool may_write(std::size_t, int parity) override {
     for (std::size_t k = 0; k < reporters_; ++k) {
       const Word64 taken =
@@ -160,7 +160,7 @@ class OneSidedOut final : public OutEdge {
 
 class OneSidedIn final : public InEdge {
  public:
-  // fetched: 2 * here.stride() bytes, used if the window cannot be looked at by loads.
+  // `fetched` has 2 * here.stride() bytes, and is used if the window cannot be read by loads.
   OneSidedIn(RemoteWords& words, const MessagePlace& here, std::byte* fetched, RtrNode* node)
       : words_(words), here_(here), node_(node) {
     if (here.bytes == 0) return;

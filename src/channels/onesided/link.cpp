@@ -21,8 +21,8 @@ namespace {
 using Message = OneSided::Message;
 using Ranks = std::vector<int>;
 
-// Messages to or from every rank that has any, by tag: the same order at both ends. Empty ones do
-// not travel.
+// The messages to or from every rank that has any, by tag: the same order at both ends. Empty ones
+// do not travel.
 std::map<int, std::vector<std::size_t>> by_peer(std::span<const Message> messages) {
   std::map<int, std::vector<std::size_t>> peers;
   for (std::size_t k = 0; k < messages.size(); ++k)
@@ -33,13 +33,13 @@ std::map<int, std::vector<std::size_t>> by_peer(std::span<const Message> message
   return peers;
 }
 
-// Whether a message that is sent is packed into memory of the channel's own.
+// Tells whether a message is packed into the channel's own memory before it is sent.
 bool staged(const Message& m, const OneSided::Options& options) {
   return m.bytes > 0 && m.bytes <= std::max(options.staged_bytes, options.short_bytes);
 }
 
-// Where short messages are packed, and where the shortest ones are fetched to that cannot be looked
-// at.
+// Memory in which short messages are packed, and to which the shortest ones are fetched if the
+// window cannot be read.
 std::size_t staging_bytes(std::span<const Message> out, std::span<const Message> in,
                           const OneSided::Options& options) {
   std::size_t bytes = 0;
@@ -75,8 +75,8 @@ class WindowMessages final : public OneSided {
     learn_ready_words();
     make_edges();
   }
-  // What was written must be there before the window is somebody else's: also where ranks that only
-  // receive spoke last.
+  // What was written must arrive before someone else takes the window, even if ranks that only
+  // receive wrote last.
   ~WindowMessages() override {
     if (words_ && mpi_usable() && words_->window() != MPI_WIN_NULL)
       MPI_Win_flush_all(words_->window());
@@ -94,7 +94,7 @@ class WindowMessages final : public OneSided {
     for (const auto& [sender, node] : nodes_) node->progress();
     words_->flush();
     int found = 0;
-    // finds nothing, but makes MPI look
+    // finds nothing, but lets the MPI proceed
     check_mpi(MPI_Iprobe(rank_, 0, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
 
@@ -107,7 +107,7 @@ class WindowMessages final : public OneSided {
     MPI_Aint in_parent = 0;  // ours, there
   };
 
-  // Every sender, this rank among them, tells its targets to which rank they report.
+  // Every sender, and so this rank, tells its targets to which rank they report.
   void learn_families() {
     ControlMessages messages(comm_, window_family);
     Ranks targets;
@@ -117,7 +117,7 @@ class WindowMessages final : public OneSided {
     const auto head = shape.children_of_sender();
     root_.children = tree ? Ranks(head.begin(), head.end()) : shape.order();
     tree_words_ = root_.children.size();
-    // the last one: only our messages to ourselves wait for it
+    // the last user: only messages to this rank itself wait for it
     if (targets_.contains(rank_)) root_.children.push_back(rank_);
 
     for (const auto& [sender, own] : sources_) families_[sender].parent = sender;
@@ -144,8 +144,8 @@ class WindowMessages final : public OneSided {
     }
   }
 
-  // The window: places of incoming messages, then words of those that report to us. Returns the
-  // bytes needed.
+  // The window has the places of incoming messages, then the words of ranks that report to this
+  // one. Returns the bytes needed.
   std::size_t lay_out() {
     MPI_Aint next = 0;
     for (const Message& m : in_messages_) {
@@ -162,9 +162,8 @@ class WindowMessages final : public OneSided {
     return static_cast<std::size_t>(next);
   }
 
-  // Makes sure that there is room for all before anything is taken: windows, and where messages are
-  // packed or, if they are short and cannot be looked at, fetched to. Returns the bytes of the
-  // window.
+  // Makes sure that there is room for everything before any is taken: windows, packed messages, and
+  // places to fetch short messages to. Returns the bytes of the window.
   std::size_t allocate() {
     const Bytes mine = needed(out_messages_, in_messages_, options_);
     const std::size_t bytes = lay_out();
@@ -174,7 +173,7 @@ class WindowMessages final : public OneSided {
     return bytes;
   }
 
-  // Systems give out more memory than they have: a process that does not ask first may be killed
+  // Systems promise more memory than they have: a process that does not ask first may be killed
   // when it touches it.
   void check_room(Bytes mine) const {
     int ranks = 0;
@@ -230,7 +229,7 @@ class WindowMessages final : public OneSided {
   }
 
   // Parents tell their children where to report. Two ranks may be parent and child for several
-  // senders: messages between them come in the order of the senders.
+  // senders, so messages between them come in the order of the senders.
   void learn_ready_words() {
     ControlMessages messages(comm_, window_ready);
     std::deque<MPI_Aint> told;
@@ -240,7 +239,7 @@ class WindowMessages final : public OneSided {
         messages.send(std::span(&told.back(), 1), family.children[k]);
       }
     };
-    // we are a sender, and may be a receiver of our own without children
+    // this rank is a sender, and may be its own receiver without children
     std::map<int, std::vector<const Family*>> in_order{{rank_, {&root_}}};
     for (const auto& [sender, family] : families_) in_order[sender].push_back(&family);
     for (const auto& [sender, families] : in_order)
@@ -276,7 +275,7 @@ class WindowMessages final : public OneSided {
     }
   }
 
-  // The words that say that a target is ready: of the whole tree, or its own.
+  // The words that say that a target is ready: those of the whole tree, or its own.
   std::pair<MPI_Aint, std::size_t> ready_words(int target) const {
     if (options_.ready == Ready::tree && target != rank_) return {root_.words, tree_words_};
     const auto at =
@@ -290,8 +289,8 @@ class WindowMessages final : public OneSided {
   std::vector<Message> out_messages_, in_messages_;
   std::map<int, std::vector<std::size_t>> targets_, sources_;
 
-  Family root_;                     // of our own tree
-  std::size_t tree_words_ = 0;      // of the children of root_, without ourselves
+  Family root_;                     // of this rank's tree
+  std::size_t tree_words_ = 0;      // of the children of root_, without this rank
   std::map<int, Family> families_;  // by sender
   std::vector<MessagePlace> in_places_, out_places_;
   Memory staging_;

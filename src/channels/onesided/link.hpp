@@ -1,11 +1,11 @@
-// The one-sided channel: messages of a plan written straight into windows of their receivers, with
-// protocols that use that the pattern never changes (Hoefler and Schneider 2012, II-C and III-B).
-// Where a message goes is agreed once, when the request is made; an exchange matches nothing.
+// The one-sided channel writes messages straight into windows of their receivers. Its protocols
+// rely on a pattern that never changes (Hoefler and Schneider 2012, II-C and III-B). Ranks agree
+// once, when the request is made, where messages go; an exchange matches nothing.
 //
 // Ready to receive (RTR, II-C1 and II-C2). Every message has two places in its receiver's window,
-// for odd and even exchanges. A sender may write when the receiver has taken what was there; it
-// learns so from a word in its own window, which the receiver writes (per_edge), or the receivers'
-// tree (rtr_tree.hpp).
+// for odd and even exchanges. A sender may write when the receiver has taken what was there. A word
+// in the sender's own window says so: the receiver writes it (per_edge), or the receivers' tree
+// does (rtr_tree.hpp).
 //
 // Ready to exit (RTE, II-C3). The canary of the paper, a last word that changes when the message
 // has come, needs memory that is written in order, or at least word by word. MPI promises neither:
@@ -43,30 +43,30 @@ class OneSided : public Link {
     Ready ready = Ready::per_edge;
     int degree = 2;           // of the trees: about L/o
     bool separate = false;    // as on a window of the separate memory model, whatever MPI says
-    Bytes short_bytes = 256;  // up to so many bytes a message travels twice: cheaper than a flush
-    // up to so many it is packed into memory of the channel's own; longer ones are put from where
-    // they lie (OutEdge::bound)
+    Bytes short_bytes = 256;  // up to here a message travels twice: cheaper than a flush
+    // up to here it is packed into memory of the channel's own; longer ones are put from where they
+    // lie (OutEdge::bound)
     Bytes staged_bytes = 16 * 1024;
-    // So many bytes may the ranks of this node, which share its memory, take together. node: these
-    // ranks, of the windows' communicator.
+    // The bytes that the ranks of this node, which share its memory, may take together. `node` has
+    // these ranks, numbered as in the windows' communicator.
     std::uint64_t free = std::numeric_limits<std::uint64_t>::max();
     std::span<const std::int32_t> node = {};
   };
 
-  // Collective over the windows' communicator. out, in: this rank's messages. Throws the same error
-  // on all ranks, among others (Errc::mpi) if MPI cannot make a window, or if some node has no
-  // memory for what its ranks need.
+  // Collective over the windows' communicator. `out` and `in` are this rank's messages. Throws the
+  // same error on all ranks, such as Errc::mpi if MPI cannot make a window, or some node lacks
+  // memory for its ranks.
   static std::unique_ptr<OneSided> make(Windows& windows, std::span<const Message> out,
                                         std::span<const Message> in, const Options& options);
   // Its destructor is local; an exchange must not be running here.
 
-  // Bytes that a rank with these messages takes, but for the words by which receivers say that they
-  // are ready: two places for each message that comes in. Throws Errc::overflow.
+  // The bytes that a rank with these messages takes, without the words that say who is ready: two
+  // places for each incoming message. Throws Errc::overflow.
   static Bytes needed(std::span<const Message> out, std::span<const Message> in,
                       const Options& options);
 
-  // Edges have one part each, none if the message is empty. OutEdge::sent completes what was
-  // written on all edges by one flush: best asked after everything that could be written was.
+  // Edges have one part each, or none if the message is empty. OutEdge::sent completes what was
+  // written on all edges by one flush, so ask it after all writing.
 
   virtual bool unified() const = 0;  // looks by loads
 };

@@ -28,8 +28,8 @@ class RemoteWords {
   std::size_t bytes() const { return window_->bytes; }
   std::byte* here(MPI_Aint at) const { return window_->base + at; }
 
-  // Into the window of peer. What is written from must not change until the next flush; when words
-  // arrive is seen by look, bytes need a flush and a word.
+  // Writes into the window of `peer`. The source must not change until the next flush. Words arrive
+  // when look sees them; bytes need a flush and a word.
   void put_words(const Word64* from, std::size_t count, int peer, MPI_Aint at) {
     const int n = static_cast<int>(count);
     if (unified_)
@@ -50,13 +50,13 @@ class RemoteWords {
     unflushed_ = true;
   }
 
-  // A word that is put as soon as the bytes put so far are there: by the next flush.
+  // A word that the next flush puts as soon as the bytes put so far are there.
   void announce(const Word64* word, int peer, MPI_Aint at) {
     announcements_.push_back({word, peer, at});
   }
   void reserve(std::size_t announcements) { announcements_.reserve(announcements); }
 
-  // Everything that was put is there. One wait for all bytes, one for all words.
+  // Ensures that everything that was put is there, by one wait for all bytes and one for all words.
   void flush() {
     if (!unflushed_) return;
     if (!announcements_.empty()) {
@@ -70,7 +70,7 @@ class RemoteWords {
   }
   Word64 flushes() const { return flushes_; }
 
-  // A word of our own window.
+  // A word of this rank's window.
   Word64 look(MPI_Aint at) const {
     if (unified_) return load(at);
     Word64 word = 0;
@@ -91,8 +91,8 @@ class RemoteWords {
         .load(std::memory_order_relaxed);
   }
 
-  // What was flushed to our window before the word that we saw can be read; what we read before can
-  // be overwritten by those whom we tell afterwards.
+  // After this, what was flushed to this window before the word that was seen can be read. Ranks
+  // told afterwards may overwrite what was read before.
   void sync() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     check_mpi(MPI_Win_sync(window_->win), "MPI_Win_sync");

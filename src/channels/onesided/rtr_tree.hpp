@@ -1,6 +1,6 @@
-// The shape of the trees over which a sender learns that all its receivers are ready (Hoefler and
-// Schneider 2012, II-C2): a receiver whose children are ready says so to its parent, so that the
-// sender hears of `degree` ranks instead of all.
+// The trees over which a sender learns that all its receivers are ready (Hoefler and Schneider
+// 2012, II-C2). A receiver whose children are ready tells its parent, so that the sender hears from
+// `degree` ranks instead of all.
 //
 //              sender                 The degree is 2; the numbers are places in order(). The tree
 //            0        1               is filled level by level, so all levels but the last are full
@@ -16,11 +16,11 @@ namespace tonari {
 
 class RtrTree {
  public:
-  // targets: ranks in any order, repeated ones count once. The sender itself needs no tree and is
-  // left out. degree: at least 1.
+  // `targets` are ranks in any order; repeated ones count once. The sender itself needs no tree and
+  // is left out. `degree` is at least 1.
   RtrTree(int sender, std::span<const int> targets, int degree);
 
-  // The receivers: ascending from the sender on and around, so that neighboring senders give the
+  // The receivers, ascending from the sender on and around, so that neighboring senders give the
   // inner places to different ranks.
   const std::vector<int>& order() const { return order_; }
   // The rank that the receiver in this place reports to.

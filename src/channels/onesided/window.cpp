@@ -19,12 +19,12 @@ namespace {
 // A window is made a little larger than asked for, for its next user, of about the same size.
 constexpr std::size_t most_spare = 64 * 1024;
 
-// All windows of this process, oldest first. Never destroyed: MPI_Finalize may come after the
-// destructors of static objects.
+// All windows of this process, oldest first. They are never destroyed: MPI_Finalize may run after
+// the destructors of static objects.
 struct Registry {
   std::mutex mutex;
   std::vector<std::shared_ptr<Window>> windows;
-  bool hooked = false;  // into MPI_Finalize
+  bool hooked = false;  // true once MPI_Finalize will free them
 };
 
 Registry& registry() {
@@ -77,7 +77,7 @@ void leave(const std::shared_ptr<Window>& window) {
   std::erase(registry().windows, window);
 }
 
-// Not zero, and most probably no other process's.
+// A number that is not zero, and most probably no other process has it.
 std::uint64_t process_number() {
   static const std::uint64_t number =
       std::uint64_t{std::random_device()()} << 32 | std::random_device()() | 1;
@@ -104,7 +104,7 @@ bool is_unified(MPI_Win win) {
   return found && *model == MPI_WIN_UNIFIED;
 }
 
-// window: with all the memory of ours that it needs.
+// `window` has all the memory of this rank that it needs.
 void open_window(Window& window) {
   const MPI_Comm comm = window.comm->get();
   std::optional<Error> error = error_of([&] { allocate(window, comm); });
@@ -140,8 +140,8 @@ void fail_together(MPI_Comm comm, const std::optional<Error>& error) {
   throw Error(Errc::mpi, said->what()).now_on_all_ranks();
 }
 
-// One bit for each of the 64 windows from the first on: nobody uses it, and all have the memory
-// that they need. Everything that was ever written into such a window has arrived.
+// One bit for each of the 64 windows from the first on: nobody uses it, and all ranks have the
+// memory that they need. Everything that was ever written into such a window has arrived.
 std::uint64_t Windows::common(std::size_t first, std::size_t bytes) const {
   std::uint64_t bits = 0;
   for (std::size_t k = first; k < std::min(first + 64, all_.size()); ++k) {

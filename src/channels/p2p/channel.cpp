@@ -35,7 +35,7 @@ double price(const Offer& offer, const std::string& detail) {
                {typed, number_after(detail, segments), true});
 }
 
-// Packed messages in and out, or blocks on their way.
+// Packed messages in and out, or forwarded blocks.
 template <bool typed>
 double scratch(const Variant& variant, const Problem& problem) {
   if (!combines(variant)) return 0;

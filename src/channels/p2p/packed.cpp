@@ -1,6 +1,6 @@
-// The packed channel: one piece of memory per message. A block that is only passed on is never
-// unpacked: it is gathered into the next message straight from the message it came in. A message
-// that is one contiguous piece of a user's buffer is not copied at all.
+// The packed channel uses one piece of memory per message. A block that is only forwarded is never
+// unpacked: the next message gathers it straight from the message it came in. A message that is one
+// contiguous piece of a user's buffer is not copied at all.
 //
 // Messages with an edge lie where the edge says. That may be another place in every other exchange
 // (parity), so moves are made for both.
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_per_transfer = std::size_t{1} << 30;
 
-// Where a message lies.
+// The place of a message.
 enum class Lies : std::uint8_t { in_user_memory, in_pieces, in_memory, in_slot };
 
 class Packer {
@@ -37,7 +37,7 @@ class Packer {
     p_.steps.resize(plan_.size());
     places_.resize(plan_.size());
     if (packing_.views) p_.views.resize(binding_.recv.size());
-    // Receives first: they say where the blocks lie that the sends pass on.
+    // Receives come first, because they say where the forwarded blocks lie.
     for (Kind kind : {Kind::recv, Kind::send})
       for (OpId op = 0; op < plan_.size(); ++op)
         if (plan_[op].kind == kind) place(op);
@@ -96,7 +96,7 @@ class Packer {
     });
   }
 
-  // ---- where messages and blocks on their way lie
+  // ---- where messages and forwarded blocks lie
 
   void place(OpId op) {
     const std::vector<MessageSlot>* const edge = slots(op);
@@ -144,7 +144,7 @@ class Packer {
     return s.buffer == Buffer::scratch ? scratch_[s.block].slot[0] != nullptr : is_viewed(s);
   }
 
-  // Whether a message can be described by a few addresses that are the same in every exchange.
+  // Tells whether a few addresses describe the message, the same in every exchange.
   bool piecewise(OpId op) const {
     std::size_t pieces = 0;
     for (Slice s : plan_.slices(op)) {
@@ -169,7 +169,7 @@ class Packer {
     return first;
   }
 
-  // ---- what is handed to the channels
+  // ---- what the channels get
 
   void connect(OpId op) {
     if (plan_[op].kind == Kind::copy) return;
@@ -253,8 +253,8 @@ class Packer {
     return std::equal(at(a.begin), at(a.end), at(b.begin), at(b.end));
   }
 
-  // Between the blocks and the bytes of a message that lie in one slot; the last of these may
-  // lie apart.
+  // Copies between the blocks and the bytes of a message that lie in one slot; the last of these
+  // may lie apart.
   void part(OpId op, const MessageSlot& slot, int parity) {
     const Bytes tail = slot.end - slot.tail_bytes;
     between(op, slot.begin, tail, slot.at[parity], parity);
@@ -299,7 +299,7 @@ class Packer {
   const Binding& binding_;
   const Packing& packing_;
   std::size_t segment_;
-  // of slices in their message, and its length; of one operation after the other
+  // offsets of slices in their message, and its length, one operation after the other
   std::vector<Bytes> offsets_;
   std::vector<std::size_t> first_;  // of each operation's offsets
   std::vector<Place> places_;       // of operations

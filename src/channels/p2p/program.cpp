@@ -32,7 +32,7 @@ void require_messages(const Plan& plan) {
 
 namespace {
 
-// Whether `next` goes on where `last` would with one more piece; if so, it does.
+// Returns whether `next` continues `last` by one more piece, and if so extends it.
 bool extend(Move& last, const Move& next) {
   if (last.length != next.length || next.count != 1) return false;
   const auto steps = static_cast<std::ptrdiff_t>(last.count);

@@ -1,9 +1,9 @@
-// A plan bound to buffers: for every operation the messages to transfer by MPI point to point, the
-// copies before they are started and the copies after they are complete; or, where the message has
-// an edge (channels/edge.hpp), the copies between the blocks and the edge's slots.
+// A plan bound to buffers. Every operation has messages to transfer by MPI point to point, and
+// copies before they start and after they complete. If the message has an edge (channels/edge.hpp),
+// the copies are those between blocks and the edge's slots.
 //
-// Two compilers make it: packed gathers a message's blocks into one piece of memory and scatters it
-// on arrival; typed describes the blocks by a derived datatype and leaves them where they are (zero
+// Two compilers make it. `packed` gathers a message's blocks into one piece of memory and scatters
+// it on arrival. `typed` describes the blocks by a derived datatype and leaves them in place (zero
 // copy; Träff 2016, section 3.3).
 #pragma once
 
@@ -41,29 +41,30 @@ struct P2pProgram {
   using Moves = std::array<Range, 2>;  // in moves, for exchanges of either parity
   struct Step {                        // of one operation of the plan
     Range transfers;
-    Moves before, after;  // to be done before its transfers start; after they are complete
+    Moves before, after;  // before its transfers start, and after they are complete
     Range parts;          // of a message with an edge: the moves of each slot
-    Range pieces;         // of a message whose edge moves the bytes itself: where they lie
-    // blocks are passed on straight from the slot: it is given back at the end of the exchange
+    Range pieces;         // of a message whose edge moves the bytes itself: the places
+    // blocks are forwarded straight from the slot, which is given back at the end of the exchange
     bool passes_on = false;
-    bool viewed = false;  // blocks are read in the slot: it is given back at the next start
+    bool viewed = false;  // blocks are read in the slot, which is given back at the next start
   };
   std::vector<Step> steps;
   std::vector<Moves> parts;
   std::vector<Piece> pieces;
   std::vector<Transfer> transfers;
   std::vector<Move> moves;
-  // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
+  // the receive blocks that stay where they arrived, for either parity, else null; empty if none
+  // does
   std::vector<std::array<std::byte*, 2>> views;
   std::vector<OwnedType> types;
-  Memory memory;           // packed messages, blocks on their way
+  Memory memory;           // packed messages, forwarded blocks
   bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
   Bytes bytes_sent = 0;
   Bytes bytes_unpacked = 0;  // copied after arrival
 };
 
-// Appends the copies of one block to another of equal size; joins with the last of the moves from
-// `first` on where that is continued.
+// Appends the copies of one block to another of equal size. It joins them with the last of the
+// moves from `first` on if they continue it.
 void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, const Block& from);
 // Throws Errc::internal if the plan swaps in place.
 void require_messages(const Plan& plan);
@@ -72,16 +73,16 @@ void require_messages(const Plan& plan);
 Range close_moves(std::vector<Move>& moves, std::size_t first);
 
 struct Packing {
-  // MPI messages are cut into pieces of at most so many bytes (0: only where MPI's int counts
+  // MPI messages are cut into pieces of at most this many bytes (0: only where MPI's int counts
   // demand it)
   std::size_t segment = 0;
-  // Of every operation's edge; null or empty: the message goes by MPI. Slots outlive the call
-  // only as addresses.
+  // The edge of every operation; if null, the message goes by MPI, as all do if the list is empty.
+  // Only the addresses of slots outlive the call.
   std::vector<const std::vector<MessageSlot>*> slots = {};
   // contiguous receive blocks stay in the slot they arrive in, if that holds the whole message
   bool views = false;
 };
-// Of plans without exchanges (else Errc::internal).
+// For plans without exchanges (else Errc::internal).
 P2pProgram compile_packed(const Plan& plan, const Binding& binding, const Packing& packing);
 P2pProgram compile_typed(const Plan& plan, const Binding& binding, const Arguments& arguments);
 

@@ -57,7 +57,7 @@ class P2pSwap final : public Swap {
   }
 
  private:
-  // A chunk on its way. in: where it is received, if not in its place.
+  // A chunk on its way; `in` is where it is received if that is not its final place.
   struct Flight {
     std::byte *out = nullptr, *in = nullptr;
     std::size_t bytes = 0;
@@ -66,7 +66,7 @@ class P2pSwap final : public Swap {
 
   Flight& oldest() { return flights_[retired_ % flights_.size()]; }
 
-  // The receive comes first: so that no chunk that arrives early has to be kept by the MPI.
+  // The receive comes first, so that the MPI need not keep a chunk that arrives early.
   void post(Flight& flight) {
     const std::size_t n = std::min<Bytes>(pool_->chunk(), block_.bytes - at_);
     const int count = static_cast<int>(n);
@@ -107,7 +107,7 @@ class P2pSwap final : public Swap {
   Walk out_, in_;
   bool staged_;
   std::vector<Flight> flights_;
-  Bytes at_ = 0;  // bytes that have left
+  Bytes at_ = 0;  // that have left
   std::uint64_t posted_ = 0, retired_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// Swaps by MPI point to point: a window of chunks on their way, each with a copy of what goes out
-// in temporary memory, so that what comes in can be received straight into its place (Hofmann and
-// Ruenger 2013, section 3.4, applied to chunks instead of whole blocks). Data that is spread out
-// needs a second chunk.
+// Swaps by MPI point to point. A window of chunks is on its way, each with a copy of the outgoing
+// bytes in temporary memory. So incoming bytes can be received straight into their place (Hofmann
+// 2013, section 3.4, applied to chunks instead of whole blocks). Non-contiguous data needs a second
+// chunk.
 #pragma once
 
 #include <mpi.h>
@@ -14,10 +14,10 @@
 
 namespace tonari {
 
-// The temporary memory of a rank, in chunks of one size. Swaps take from it what they were granted.
+// The temporary memory of a rank, in chunks of one size. Each swap takes as many as it was granted.
 class ChunkPool {
  public:
-  // chunk: not 0. Throws std::bad_alloc.
+  // `chunk` is not 0. Throws std::bad_alloc.
   ChunkPool(std::size_t chunk, std::size_t count);
   std::size_t chunk() const { return chunk_; }
   std::size_t count() const { return count_; }
@@ -35,9 +35,9 @@ class ChunkPool {
   std::vector<std::byte*> free_;
 };
 
-// granted: chunks of the pool that it may hold at any time; at least 1, or 2 if the block is spread
-// out and a chunk has more than one byte. tag: the same at both ends, unique among what the pair
-// has under way.
+// `granted` is the number of the pool's chunks that it may hold at any time: at least 1, or 2 if
+// the block is not contiguous and a chunk has several bytes. `tag` is the same at both ends, and
+// unique among what the pair has under way.
 std::unique_ptr<Swap> make_p2p_swap(const SwapBlock& block, std::shared_ptr<ChunkPool> pool,
                                     std::size_t granted, std::shared_ptr<const OwnedComm> comm,
                                     int tag);

@@ -28,7 +28,7 @@ std::vector<std::string> details(const Offer& offer, bool) {
   return {single_copy};
 }
 
-// No matching; a copy at each end, or one in all.
+// There is no matching, and one copy at each end, or a single one.
 double price(const Offer& offer, const std::string& detail) {
   LogGP memory = offer.machine;
   memory.L = memory.shared_latency;
@@ -39,7 +39,7 @@ double price(const Offer& offer, const std::string& detail) {
   return price(*offer.variant, offer.problem.sizes, memory, {false, 0, false});
 }
 
-// Whether all ranks have come so far. Memory that cannot be had is a reason to do without; anything
+// Agrees that all ranks have succeeded so far. Missing memory is a reason to do without; anything
 // else is an error.
 bool all_well(const ConnectGroup& group, const std::optional<Error>& mine, std::string& refusal) {
   try {
@@ -68,7 +68,7 @@ std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
   std::shared_ptr<SharedLink> link;
   std::optional<Error> error = error_of(
       [&] { link = std::make_shared<SharedLink>(group.node, group.rank, in, out, limits); });
-  // Every sender learns where its messages go. An empty name says that the rank made no inbox.
+  // Tells every sender where its messages go. An empty name says that the rank made no inbox.
   const SegmentName mine = link ? link->segment() : SegmentName{};
   std::map<std::int32_t, SegmentName> theirs;
   ControlMessages names(group.comm, segment_names);
@@ -79,7 +79,7 @@ std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
   for (const EdgeMessage& m : in)
     if (senders.insert(m.peer).second) names.send(std::span(&mine, 1), m.peer);
   names.exchange([&] { group.agree(std::nullopt); });
-  // A rank that finds that a receiver has made nothing leaves it to that one to say why.
+  // A rank that finds that a receiver has made nothing lets that one say why.
   bool attached = false;
   if (!error) error = error_of([&] { attached = link->attach(theirs); });
   if (!all_well(group, error, refusal)) return nullptr;

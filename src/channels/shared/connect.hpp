@@ -1,4 +1,4 @@
-// Connecting the ranks of a node through shared memory.
+// Connects the ranks of a node through shared memory.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace tonari {
 
-// Collective. in, out: messages between this rank and others of its node. Null, with the reason, on
-// all ranks if memory cannot be had on some; null where a receiver has made nothing. Throws what
-// else went wrong on all ranks.
+// Collective. `in` and `out` are messages between this rank and others of its node. Returns null,
+// with the reason, on all ranks if some lack memory; null, too, where a receiver has made nothing.
+// Other errors are thrown on all ranks.
 std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
                                              const std::vector<EdgeMessage>& in,
                                              const std::vector<EdgeMessage>& out,

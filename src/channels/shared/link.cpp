@@ -9,7 +9,7 @@
 namespace tonari {
 namespace {
 
-// What the cell of a single copy holds: where the message lies in the sender's memory.
+// The content of a single copy's cell: where the message lies in the sender's memory.
 struct PieceList {
   std::uint64_t count;
   Piece pieces[most_pieces];
@@ -34,7 +34,7 @@ struct Track {
   Track(const Inbox& inbox, Lane& l, bool one_round) : lane(&l), ring(one_round) {
     for (std::uint32_t k = 0; k < count; ++k) cells[k] = inbox.cell(l, k);
   }
-  // Parts go round the cells; whole messages alternate between two.
+  // Parts use the cells in turn; whole messages alternate between two.
   const Cell& cell(std::size_t part, int parity) const {
     return cells[(protocol == Protocol::pipelined ? part : static_cast<std::size_t>(parity)) %
                  count];
@@ -56,7 +56,7 @@ struct Track {
 
   Lane* lane;
   bool ring;
-  Protocol protocol = lane->protocol;  // read once: the lane lies in memory that others write
+  Protocol protocol = lane->protocol;  // read once, because other processes write the lane's memory
   std::uint32_t count = lane->cells;
   std::array<Cell, Lane::pipeline_cells> cells;
 };
@@ -111,7 +111,7 @@ class SharedOut final : public OutEdge {
   std::size_t index_;
   Track track_;
   std::vector<MessageSlot> slots_;
-  Cell::Word tail_ = ~Cell::canary;  // bytes of it that no message fills differ from the canary's
+  Cell::Word tail_ = ~Cell::canary;  // unused bytes of it differ from the canary's
 };
 
 class SharedIn final : public InEdge {
@@ -141,7 +141,7 @@ class SharedIn final : public InEdge {
     const auto& list = *reinterpret_cast<const PieceList*>(cell.payload());
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(list.count, most_pieces));
     const int error = read_process(node_.process(index_), pieces_, {list.pieces, count});
-    // A sender that gave up may have freed what was read, or never have had it mapped; one that
+    // A sender that gave up may have freed what was read, or never have had it mapped. One that
     // completed cannot have left while its cell is full.
     if (is_set(track_.lane->sender_left)) check();
     if (error == 0) return;

@@ -21,8 +21,8 @@ class SharedSwap final : public Swap {
     sent_ = received_ = {};
   }
 
-  // In turn, so that what is copied out is still in the cache when something else is copied in
-  // there. Once round the ring: other swaps wait, too.
+  // Output and input alternate, so that a copied chunk is still in the cache when another replaces
+  // it. One call goes once round the ring, because other swaps wait, too.
   State advance() override {
     bool went_on = false, goes_on = true;
     for (std::size_t k = 0; goes_on && k < out_edge_.slots().size(); ++k) {
@@ -48,7 +48,7 @@ class SharedSwap final : public Swap {
     std::size_t part = 0;
   };
 
-  // The cells go round: the slots are those of the first round.
+  // The cells are used in turn: the slots are those of the first round.
   std::size_t size(const std::vector<MessageSlot>& ring, const Progress& here) const {
     return std::min<Bytes>(bytes_ - here.at, ring[0].end);
   }
@@ -56,7 +56,7 @@ class SharedSwap final : public Swap {
     return ring[here.part % ring.size()].at[0];
   }
 
-  // What is there has been copied out.
+  // The chunk has been copied out.
   bool may_overwrite() const {
     return received_.at + size(in_edge_.slots(), received_) <= sent_.at;
   }

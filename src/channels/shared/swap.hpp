@@ -9,7 +9,8 @@
 
 namespace tonari {
 
-// out, in: of a link with SharedLimits::ring, for messages of block.bytes. link: holds them.
+// `out` and `in` belong to a link with SharedLimits::ring, for messages of block.bytes; `link`
+// holds them.
 std::unique_ptr<Swap> make_shared_swap(const SwapBlock& block, std::shared_ptr<SharedLink> link,
                                        OutEdge& out, InEdge& in);
 
