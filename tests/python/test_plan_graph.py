@@ -25,9 +25,7 @@ FIELDS = set(
 INTEGERS, PATTERN, REALS = (
     f"%%MatrixMarket matrix coordinate {kind} general\n" for kind in ("integer", "pattern", "real")
 )
-DATA = Path(__file__).resolve().parents[3] / "shared/data"
-BUNDLED = Path(__file__).resolve().parents[1] / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the matrices are not here")
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 @pytest.fixture
@@ -403,18 +401,22 @@ def test_twenty_thousand_ranks_are_priced(rows, file):
 
 def test_a_matrix_of_the_papers(rows):
     """sparsine: 65.3 messages on average, 183 at most (512 ranks)."""
-    row = rows("--graph", str(BUNDLED / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")[
+    row = rows("--graph", str(DATA / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")[
         "linear"
     ]
     assert (row["ranks"], row["total_messages"], row["max_messages"]) == (512, 33410, 183)
 
 
-@needs_data
-def test_matrices_that_are_partitioned():
-    mesh = read_graph(str(DATA / "matrices/fe_pwt.graph.gz"))
-    assert (mesh.ranks, len(mesh.senders)) == (36519, 2 * 144794)
-    dealt = read_graph(str(DATA / "matrices/Andrews.mtx.gz"), 64)
-    assert dealt.ranks == 64 and not (dealt.senders == dealt.receivers).any()
+def test_large_files_are_read(file):
+    rows, columns = 152, 240
+    grid = np.pad(np.arange(1, rows * columns + 1).reshape(rows, columns), 1)
+    beside = np.stack([grid[:-2, 1:-1], grid[1:-1, :-2], grid[1:-1, 2:], grid[2:, 1:-1]], axis=2)
+    lists = [" ".join(str(v) for v in near if v) for near in beside.reshape(-1, 4)]
+    edges = rows * (columns - 1) + (rows - 1) * columns
+    mesh = read_graph(file("mesh.graph.gz", "\n".join([f"{len(lists)} {edges}", *lists, ""])))
+    assert (mesh.ranks, len(mesh.senders)) == (len(lists), 2 * edges)
+    partitioned = read_graph(str(DATA / "comm512/sparsine.mtx.gz"), 64)
+    assert partitioned.ranks == 64 and not (partitioned.senders == partitioned.receivers).any()
 
 
 # For people
