@@ -401,9 +401,7 @@ def test_twenty_thousand_ranks_are_priced(rows, file):
 
 def test_a_matrix_of_the_papers(rows):
     """sparsine: 65.3 messages on average, 183 at most (512 ranks)."""
-    row = rows("--graph", str(DATA / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")[
-        "linear"
-    ]
+    row = rows("--graph", str(DATA / "comm512/sparsine.mtx.gz"), "--algorithm", "linear")["linear"]
     assert (row["ranks"], row["total_messages"], row["max_messages"]) == (512, 33410, 183)
 
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "planners/graphs/graphs.hpp"
 
@@ -79,27 +80,27 @@ Cost cost(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
   return {group.messages(), group.steps()};
 }
 
-// Issue 3 gives every rank 100 ms: some thousand steps of a network, where a reduction over as many
-// ranks takes some 20 us.
+// Every rank may plan for 100 ms: some thousand steps of a network, where a reduction over as many
+// ranks takes some 20 us. That bounds every algorithm; those listed here take less.
 TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewMessagesAndSteps) {
   std::mt19937 random(3);
   const Edges edges = erdos_renyi(1024, 32 / 1024., random);
   const std::vector<Vertex> vertices = make(1024, edges, nodes_of(1024, 32));
-  const struct {
-    const GraphPlanner* algorithm;
-    std::size_t messages_per_edge, steps;
-  } bounds[] = {{&graph_linear, 1, 3},
-                {&graph_coloring, 8, 400},
-                {&graph_tree, 40, 4000},
-                {&graph_node_aware, 10, 20},
-                {&graph_common_neighborhood, 30, 300},
-                {&graph_store_and_forward, 40, 40},
-                {&graph_message_sharing, 100, 2000},
-                {&graph_balanced, 200, 4000}};
-  ASSERT_EQ(std::size(bounds), algorithm_names(AppliesTo::graphs).size()) << "a new algorithm?";
-  for (const auto& [algorithm, messages_per_edge, steps] : bounds)
+  const std::map<const GraphPlanner*, Cost> tighter{{&graph_linear, {1, 3}},
+                                                    {&graph_coloring, {8, 400}},
+                                                    {&graph_tree, {40, 4000}},
+                                                    {&graph_node_aware, {10, 20}},
+                                                    {&graph_common_neighborhood, {30, 300}},
+                                                    {&graph_store_and_forward, {40, 40}},
+                                                    {&graph_message_sharing, {100, 2000}}};
+  for (const AlgorithmRow& row : algorithms())
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
+      const GraphPlanner* algorithm = row.graphs;
+      if (!algorithm) continue;
       if (algorithm == &graph_common_neighborhood && collective == Collective::alltoall) continue;
+      const auto bound = tighter.find(algorithm);
+      const auto [messages_per_edge, steps] =
+          bound == tighter.end() ? Cost{200, 4000} : bound->second;
       const Cost now = cost(*algorithm, vertices, {collective, 8, expensive_messages()});
       EXPECT_LE(now.messages, messages_per_edge * edges.size())
           << algorithm->name << " " << name(collective);
