@@ -11,6 +11,7 @@
 #include "cost/simulator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <queue>
 #include <tuple>
@@ -180,51 +181,54 @@ class Simulation {
     return plans_[tasks_[id].rank][id - begin_[tasks_[id].rank]];
   }
 
-  // Pairs sends with receives. Of several messages with one key, the first send meets the first
-  // receive, as in MPI.
-  void match() {
-    struct End {
-      std::uint64_t pair;
-      std::int32_t tag;
-      std::uint32_t id;
-      bool operator<(const End& other) const {
-        return std::tie(pair, tag, id) < std::tie(other.pair, other.tag, other.id);
-      }
-    };
-    const bool alone = plans_.size() == 1;
-    std::vector<End> ends[2];
+  struct End {  // of a message
+    std::uint64_t pair;
+    std::int32_t tag;
+    std::uint32_t id;
+    friend auto operator<=>(const End&, const End&) = default;
+    bool meets(const End& other) const { return pair == other.pair && tag == other.tag; }
+  };
+  bool alone() const { return plans_.size() == 1; }
+
+  // The receiving ends and the sending ends, sorted. Empty messages are not sent.
+  std::array<std::vector<End>, 2> sorted_ends() {
+    std::array<std::vector<End>, 2> ends;
     for (std::uint32_t id = 0; id < tasks_.size(); ++id) {
       const Operation& op = operation(id);
-      if (op.kind == Kind::copy || tasks_[id].bytes == 0) continue;  // empty messages are not sent
+      if (op.kind == Kind::copy || tasks_[id].bytes == 0) continue;
       const std::uint64_t here = tasks_[id].rank, peer = static_cast<std::uint32_t>(op.peer);
-      if (op.kind == Kind::exchange && alone) {
+      if (op.kind == Kind::exchange && alone()) {
         tasks_[id].partner = id;  // the partner does the same
         continue;
       }
-      for (const bool out : {false, true})
-        if (op.kind == Kind::exchange || out == (op.kind == Kind::send))
-          ends[out].push_back({alone ? 0
-                               : out ? here << 32 | peer
-                                     : peer << 32 | here,
-                               op.tag, id});
+      const std::uint64_t sent = alone() ? 0 : here << 32 | peer;
+      const std::uint64_t received = alone() ? 0 : peer << 32 | here;
+      if (op.kind != Kind::send) ends[0].push_back({received, op.tag, id});
+      if (op.kind != Kind::recv) ends[1].push_back({sent, op.tag, id});
     }
     for (auto& list : ends)
       if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
-    auto in = ends[0].begin(), out = ends[1].begin();
-    while (in != ends[0].end() && out != ends[1].end()) {
-      const auto a = std::tie(in->pair, in->tag), b = std::tie(out->pair, out->tag);
-      if (a == b) {
+    return ends;
+  }
+
+  // Pairs sends with receives. Of several messages with one key, the first send meets the first
+  // receive, as in MPI.
+  void match() {
+    const auto [receiving, sending] = sorted_ends();
+    auto in = receiving.begin(), out = sending.begin();
+    while (in != receiving.end() && out != sending.end()) {
+      if (in->meets(*out)) {
         tasks_[in->id].partner = out->id;
         tasks_[out->id].partner = in->id;
         ++in;
         ++out;
-      } else if (alone) {
-        a < b ? ++in : ++out;
+      } else if (alone()) {
+        in->tag < out->tag ? ++in : ++out;
       } else {
         break;
       }
     }
-    if (!alone && (in != ends[0].end() || out != ends[1].end()))
+    if (!alone() && (in != receiving.end() || out != sending.end()))
       fail(Errc::internal, "a message of the plans has no other end");
     for (const Task& t : tasks_)
       if (t.partner != none &&

@@ -126,6 +126,31 @@ struct TimedRoute {
   }
 };
 
+// Collective, together on the communicator.
+std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>& shared,
+                                               OwnedRange own, std::span<const std::int64_t> needs,
+                                               const VectorSettings& settings) {
+  shared->update_nodes();
+  const auto context = std::make_shared<Context>(shared);
+  const OwnedRanges ranges = gather_ranges(*context, own);
+  check_indices(needs, ranges.size(), context->rank());
+  RankGroup& group = shared->group();
+  Alternatives routes{routes_to_try(settings, *context), {}, {}};
+  if (routes.names.size() > 1)
+    group.run_collectively([&] { routes.question = question(group, own, needs); });
+  std::vector<TimedRoute> timed(routes.names.size());
+  routes.make = [&](std::size_t k) {
+    const std::string& name = routes.names[k];
+    const VectorRoute route = VectorRoute::named(name, *context);
+    group.run_collectively([&] {
+      timed[k].vector =
+          std::make_unique<SharedVector>(context, name, discover(group, ranges, own, needs, route));
+    });
+  };
+  routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };
+  return std::move(timed[decide(*context, settings.tune, routes).winner].vector);
+}
+
 }  // namespace
 
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
@@ -147,26 +172,8 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
       [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
   std::unique_ptr<SharedVector> made;
   run_collectively(shared->comm(), [&] {
-    shared->update_nodes();
-    const auto context = std::make_shared<Context>(shared);
-    const OwnedRanges ranges = gather_ranges(*context, own);
     const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
-    check_indices(needs, ranges.size(), context->rank());
-    RankGroup& group = shared->group();
-    Alternatives routes{routes_to_try(settings, *context), {}, {}};
-    if (routes.names.size() > 1)
-      group.run_collectively([&] { routes.question = question(group, own, needs); });
-    std::vector<TimedRoute> timed(routes.names.size());
-    routes.make = [&](std::size_t k) {
-      const std::string& name = routes.names[k];
-      const VectorRoute route = VectorRoute::named(name, *context);
-      group.run_collectively([&] {
-        timed[k].vector = std::make_unique<SharedVector>(
-            context, name, discover(group, ranges, own, needs, route));
-      });
-    };
-    routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };
-    made = std::move(timed[decide(*context, settings.tune, routes).winner].vector);
+    made = by_fastest_route(shared, own, needs, settings);
   });
   return made;
 }

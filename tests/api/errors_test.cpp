@@ -4,71 +4,12 @@
 #include <cstdlib>
 #include <functional>
 
-#include "support/oracle.hpp"
-#include "support/same_error.hpp"
+#include "api/errors.hpp"
 #include "support/wide_types.hpp"
 
 namespace {
 
 using namespace tonari::test;
-
-class Errors : public testing::Test {
- protected:
-  void SetUp() override {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    last = ranks - 1;
-    t = torus_of_all(2);
-    t.offsets = {0, 1, 0, -1, 1, 0, -1, 0};
-    cart = make_cart(t);
-    ASSERT_OK(create(4, t.offsets));
-  }
-  void TearDown() override {
-    tonari_neighborhood_free(&near);
-    MPI_Comm_free(&cart);
-  }
-
-  int create(int s, const std::vector<int>& offsets) {
-    return tonari_neighborhood_create_cart(cart, s, offsets.data(), quick, &near);
-  }
-
-  // Nothing has happened: an exchange on the same neighborhood works.
-  void expect_usable() {
-    Random random(3);
-    std::vector<int> four(4, 8);
-    Buffers b{Operation::alltoall,
-              regular_side(random, Style::plain, 4, 8),
-              regular_side(random, Style::plain, 4, 8),
-              {}};
-    tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_OK(init(b.op, b.out, b.in, near, quick, &request));
-    b.prepare(rank, 1);
-    EXPECT_OK(tonari_start(request));
-    EXPECT_OK(tonari_wait(request));
-    EXPECT_EQ(b.wrong(t, rank, 1), "");
-    EXPECT_OK(tonari_request_free(&request));
-  }
-
-  int alltoall(const void* out, int n, void* in, int m, MPI_Info info) {
-    request = unchanged();
-    const int code = tonari_alltoall_init(out, n, MPI_INT, in, m, MPI_INT, near, info, &request);
-    EXPECT_EQ(request != unchanged(), code == TONARI_SUCCESS)
-        << "output is written on success only";
-    return code;
-  }
-  int alltoall(MPI_Info info) { return alltoall(send, 2, recv, 2, info); }
-  static tonari_request unchanged() {
-    return reinterpret_cast<tonari_request>(static_cast<std::uintptr_t>(0x40));
-  }
-
-  int rank = 0, ranks = 1, last = 0;
-  Topology t;
-  MPI_Comm cart = MPI_COMM_NULL;
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  tonari_request request = TONARI_REQUEST_NULL;
-  Info quick{{"tonari_tune", "off"}};
-  int send[64] = {}, recv[64] = {};
-};
 
 // ---- Neighborhoods
 
@@ -421,93 +362,6 @@ TEST_F(Overlaps, SendBlocksMayAndInterleavedOnesMayBeInOneArray) {
                     TONARI_ERR_BUFFERS, {"send block 3", "receive block 0"});
   MPI_Type_free(&narrow);
   MPI_Type_free(&column);
-}
-
-// ---- Settings
-
-class SettingsErrors : public Errors {
- protected:
-  // The same wrong value as info key and as environment variable, on one rank only.
-  void expect_refused(const char* key, const char* variable, const char* value, int code,
-                      std::initializer_list<std::string> words) {
-    const Info bad{{key, value},
-                   {"tonari_tune", std::string(key) == "tonari_tune" ? value : "off"}};
-    expect_everywhere(alltoall(rank == last ? bad : quick), code, words);
-    if (rank == last) setenv(variable, value, 1);
-    const int result = alltoall(quick);
-    unsetenv(variable);
-    expect_everywhere(result, code, words);
-  }
-};
-
-TEST_F(SettingsErrors, UnknownValuesNameTheKnownOnes) {
-  const std::initializer_list<std::string> names = {
-      "tonari_algorithm", "TONARI_ALGORITHM", "quantum",     "auto",   "linear", "torus",
-      "torus-direct",     "additive-basis",   "joint-basis", "native", "irecv"};
-  expect_refused("tonari_algorithm", "TONARI_ALGORITHM", "quantum", TONARI_ERR_ALGORITHM, names);
-  expect_refused(
-      "tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT,
-      {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed", "shared"});
-  expect_refused("tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT,
-                 {"tonari_tune", "TONARI_TUNE", "loud", "auto", "off", "model", "measure"});
-  expect_usable();
-}
-
-TEST_F(SettingsErrors, PortsMustBeANumber) {
-  for (const char* value : {"-1", "two", "1x", " 1", "99999999999"})
-    expect_refused("tonari_ports", "TONARI_PORTS", value, TONARI_ERR_ARGUMENT,
-                   {"tonari_ports", "TONARI_PORTS", std::string("'") + value + "'"});
-  expect_usable();
-}
-
-TEST_F(SettingsErrors, DifferentOnDifferentRanks) {
-  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
-  const Info torus{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}},
-      linear{{"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
-  const std::string where = " on rank " + std::to_string(last);
-  expect_everywhere(alltoall(rank == last ? torus : linear), TONARI_ERR_MISMATCH,
-                    {"tonari_algorithm (TONARI_ALGORITHM)", "'linear' on rank 0", "'torus'" + where,
-                     "must be the same"});
-  const Info model{{"tonari_tune", "model"}},
-      channel{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
-  expect_everywhere(alltoall(rank == 0 ? model : quick), TONARI_ERR_MISMATCH,
-                    {"tonari_tune (TONARI_TUNE)", "'model' on rank 0", "'off' on rank 1"});
-  expect_everywhere(
-      alltoall(rank == last ? channel : quick), TONARI_ERR_MISMATCH,
-      {"tonari_channel (TONARI_CHANNEL)", "not set on rank 0", "'p2p-packed'" + where});
-  expect_usable();
-}
-
-TEST_F(SettingsErrors, KeysThatDoNotExist) {
-  const Info misspelled{{"tonari_algoritm", "torus"}, {"tonari_tune", "off"}},
-      foreign{{"cb_nodes", "2"}, {"tonari_tune", "off"}, {"tonari_halo", "pack"}};
-  expect_everywhere(alltoall(rank == last ? misspelled : quick), TONARI_ERR_ARGUMENT,
-                    {"no info key tonari_algoritm", "did you mean tonari_algorithm?"});
-  expect_everywhere(alltoall(foreign), TONARI_SUCCESS, {});
-  expect_usable();
-}
-
-TEST_F(SettingsErrors, AlgorithmThatDoesNotApply) {
-  const Info additive{{"tonari_algorithm", "additive-basis"}, {"tonari_tune", "off"}};
-  expect_everywhere(alltoall(additive), TONARI_ERR_ALGORITHM, {"additive-basis", "torus-direct"});
-  const Info sideways{{"tonari_algorithm", "linear/sideways"}, {"tonari_tune", "off"}},
-      native{{"tonari_algorithm", "native/sideways"}, {"tonari_tune", "off"}};
-  expect_everywhere(alltoall(sideways), TONARI_ERR_ALGORITHM, {"linear", "no variant 'sideways'"});
-  expect_everywhere(alltoall(native), TONARI_ERR_ALGORITHM, {"native/sideways", "no variants"});
-  const Info slash{{"tonari_algorithm", "torus/"}, {"tonari_tune", "off"}};
-  expect_everywhere(alltoall(slash), TONARI_ERR_ALGORITHM, {"'torus/'", "variant after the slash"});
-  expect_usable();
-}
-
-TEST_F(SettingsErrors, DifferentTimeForMeasuringDoesNotHang) {
-  setenv("TONARI_TUNE_SECONDS", rank == 0 ? "0.004" : rank == 1 ? "0.1" : "nonsense", 1);
-  const Info measure{{"tonari_tune", "measure"}};
-  if (!ranks_are_slow()) {
-    EXPECT_OK(alltoall(measure));
-    EXPECT_OK(tonari_request_free(&request));
-  }
-  unsetenv("TONARI_TUNE_SECONDS");
-  expect_usable();
 }
 
 // ---- Requests: local
