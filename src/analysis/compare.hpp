@@ -1,5 +1,5 @@
-// What `tonari plan --graph` says about the algorithms on one whole graph: every rank is planned in
-// this process, counted, priced, and, if there are not too many, proven.
+// The table of `tonari plan --graph`: every rank of one whole graph is planned in this process,
+// counted, priced, and, if there are few enough, proven.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct GraphQuestion {
 GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
                             std::uint64_t bytes, const LogGP& machine);
 
-// One way of one algorithm.
+// One variant of one algorithm.
 struct GraphAnswer {
   std::string algorithm, variant;
   std::string reason;  // why it is not applicable; then nothing below is filled

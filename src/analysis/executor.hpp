@@ -24,7 +24,7 @@
 
 namespace tonari {
 
-// What a set of plans should do: where the content of every receive block comes from.
+// The task of a set of plans: where the content of every receive block comes from.
 struct Delivery {
   struct Origin {
     // -1: this receive block must not be touched; in place: must end as it began
@@ -46,8 +46,8 @@ struct Proof {
   explicit operator bool() const { return ok; }
 };
 
-// All five properties. Runs real bytes (a pattern that differs per rank, block and position) in an
-// order drawn from seed.
+// Checks all five properties. It runs real bytes (a pattern that differs per rank, block and
+// position) in an order drawn from seed.
 Proof prove(std::span<const Plan> plans, const Delivery& delivery, std::uint64_t seed = 1);
 
 }  // namespace tonari

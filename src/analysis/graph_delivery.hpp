@@ -1,4 +1,4 @@
-// What the collectives on a graph must deliver, for the reference executor.
+// The delivery of collectives on a graph, for the reference executor.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace tonari {
 
-// vertices: of ranks 0, 1, 2, ... bytes: the size of a block.
+// `vertices` belong to ranks 0, 1, 2, ...; `bytes` is the size of a block.
 Delivery expected_delivery(std::span<const Vertex> vertices, Collective collective,
                            const std::function<std::uint64_t(BlockId)>& bytes);
 

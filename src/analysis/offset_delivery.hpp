@@ -1,4 +1,4 @@
-// What the collectives on a neighborhood must deliver, for the reference executor.
+// The delivery of collectives on a neighborhood, for the reference executor.
 #pragma once
 
 #include "analysis/executor.hpp"
@@ -6,7 +6,7 @@
 
 namespace tonari {
 
-// bytes: size of block i, the same on all ranks (allgather: one entry, the size of every block).
+// `bytes` has the size of block i, the same on all ranks (allgather: one entry for every block).
 Delivery expected_delivery(const Neighborhood& near, Collective collective,
                            std::span<const std::uint64_t> bytes);
 

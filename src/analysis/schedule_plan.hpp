@@ -1,4 +1,4 @@
-// Schedules as plans, for the engine and for the reference executor.
+// Turns schedules into plans, for the engine and for the reference executor.
 #pragma once
 
 #include "analysis/executor.hpp"
@@ -14,7 +14,8 @@ Plan schedule_plan(const CommunicationMatrix& matrix, const MessageSchedule& sch
 std::vector<Plan> schedule_plans(const CommunicationMatrix& matrix,
                                  const MessageSchedule& schedule);
 
-// What these plans must do: for the reference executor. word_bytes: the size of a word.
+// The delivery that these plans must achieve, for the reference executor; `word_bytes` is the size
+// of a word.
 Delivery matrix_delivery(const CommunicationMatrix& matrix, std::uint64_t word_bytes = 1);
 
 }  // namespace tonari

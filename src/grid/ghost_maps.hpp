@@ -1,4 +1,4 @@
-// Ghosts that are the neighbors' pages: an exchange between ranks of a node moves no bytes, it says
+// Ghosts that are the neighbors' pages. An exchange between ranks of a node moves no bytes: it says
 // "my copy is complete" and sees that theirs are.
 //
 // Why that is enough. A rank computes the new copy from the old one, reading ghosts of the old one,
@@ -25,8 +25,8 @@ class HaloGrid;
 
 class GhostMaps {
  public:
-  // Collective. storages: the views of the grid's storage, by HaloGrid::number; their ghosts are
-  // mapped anew, read-only. Throws the same on all ranks.
+  // Collective. `storages` are the views of the grid's storage, by HaloGrid::number; their ghosts
+  // are mapped anew, read-only. Throws the same on all ranks.
   GhostMaps(const HaloGrid& grid, std::vector<View>& storages);
 
   // ghosts that it owns are mapped
@@ -36,8 +36,8 @@ class GhostMaps {
   // is complete; Errc::peer after give_up.
   void check_turn(int copy) const;
   void publish(int copy);
-  // Whether all neighbors have published this copy as often as this rank. Throws Errc::peer if one
-  // gave up.
+  // Tells whether all neighbors have published this copy as often as this rank. Throws Errc::peer
+  // if one gave up.
   bool complete(int copy) const;
   // this rank has seen it complete: what was published before may be written again
   void finish(int copy);

@@ -16,7 +16,7 @@ namespace tonari {
 void save_npy(const HaloGrid& grid, int copy, int field, const std::string& filename);
 void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename);
 
-// NumPy's name for a predefined type of numbers of so many bytes, such as "<f8"; empty if it has
+// NumPy's name for a predefined type of numbers of this many bytes, such as "<f8"; empty if it has
 // none.
 std::string npy_type(MPI_Datatype type, std::size_t bytes);
 

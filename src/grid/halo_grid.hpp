@@ -20,8 +20,8 @@ class GhostMaps;
 
 class HaloGrid {
  public:
-  // Collective. shape: as read_shape made it. arrays: of the program, copies x subdomains x fields,
-  // or null. Throws the same on all ranks.
+  // Collective. `shape` is as read_shape made it. `arrays` are the program's, copies x subdomains x
+  // fields, or null. Throws the same on all ranks.
   HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[]);
   ~HaloGrid();
   HaloGrid(const HaloGrid&) = delete;
@@ -47,7 +47,7 @@ class HaloGrid {
   // The same as a layout on address 0.
   Layout cells(int subdomain, int copy, int field, const CellBox& box) const;
 
-  // Mapped storages: the file, and where in it a copy of a subdomain begins; of any rank.
+  // Mapped storages: the file, and where in it a copy of a subdomain of any rank begins.
   const MappedFile& file() const { return *file_; }
   std::uint64_t file_offset(int rank, int subdomain, int copy) const;
   const BrickLayout& bricks_of(const GridBox& box) const;      // of any rank

@@ -7,7 +7,7 @@
 namespace tonari {
 namespace {
 
-// Whether pieces are shown side by side instead of being sent one by one.
+// Tells whether pieces are shown side by side instead of being sent one by one.
 bool maps(const HaloGrid& grid, HaloKind kind) {
   return grid.shape().storage == GridStorage::mapped && kind != HaloKind::layout &&
          kind != HaloKind::basic;

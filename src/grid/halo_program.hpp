@@ -15,7 +15,7 @@
 
 namespace tonari {
 
-// By the names of tonari_halo.
+// The kinds are named as tonari_halo names them.
 enum class HaloKind : std::uint8_t {
   pack,
   datatypes,
@@ -37,7 +37,7 @@ struct HaloRequest {
 
 using Views = std::vector<View>;  // mapped storages: that ends lie in
 
-// Of the steps, one after the other; without ends whose messages the grid's mapped ghosts spare.
+// The ends of the steps, one after the other, without those whose messages mapped ghosts spare.
 std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request);
 // The bytes of an end at absolute addresses. A view that they lie in is added to `views`.
 Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, bool send,
@@ -47,7 +47,7 @@ Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd&
 OwnedType type_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end,
                   const Layout& bytes);
 
-// For every kind but `plan`: a plan, and the program that it becomes.
+// For every kind except `plan`: a plan, and the program that it becomes.
 struct HaloProgram {
   Plan plan;
   P2pProgram program;

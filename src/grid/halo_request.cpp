@@ -51,7 +51,8 @@ HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape) {
   return settings;
 }
 
-// What a request holds: the exchange, its views, and a mark for the grid that it is in use.
+// The part of a request that it owns: the exchange, its views, and a mark for the grid that it is
+// in use.
 class HaloRun final : public WrappedExchange {
  public:
   HaloRun(std::shared_ptr<HaloGrid> grid, std::shared_ptr<Exchange> exchange, Views views)
@@ -143,7 +144,7 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
   return candidate;
 }
 
-// What the fastest kind depends on.
+// The question of a contest: what the fastest kind depends on.
 std::string question(const GridShape& shape, const HaloSettings& settings) {
   const Decomposition& parts = shape.parts;
   Hash hash;

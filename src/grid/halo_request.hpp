@@ -1,4 +1,4 @@
-// Prepares halo exchanges for calls: reads keys, builds what was asked for or what is fastest.
+// Prepares halo exchanges for calls: reads keys, then builds the requested or the fastest exchange.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace tonari {
 
-// Collective. output: for the request, which counts in grid->requests while it lives.
+// Collective. `output` is for the request, which counts in grid->requests while it lives.
 std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, int copy,
                                        MPI_Info info, Output output);
 

@@ -1,4 +1,4 @@
-// The bytes of a link as an MPI datatype.
+// Describes the bytes of a link as an MPI datatype.
 #include <numeric>
 
 #include "base/checked.hpp"

@@ -1,4 +1,4 @@
-// A halo exchange through mapped ghosts; what they do not reach goes by messages.
+// A halo exchange through mapped ghosts; messages carry the rest.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace tonari {
 
 class MappedExchange final : public PolledExchange<MappedExchange, WrappedExchange> {
  public:
-  // maps: of the grid, which lives as long as its requests. comm: of the messages.
+  // `maps` belong to the grid, which lives as long as its requests; `comm` carries the messages.
   MappedExchange(GhostMaps& maps, int copy, std::shared_ptr<Exchange> messages,
                  std::shared_ptr<const OwnedComm> comm, WaitPolicy wait);
 

@@ -1,4 +1,4 @@
-// What a program asks for when it makes a grid, checked and agreed on.
+// The shape that a program asks for when it makes a grid, checked and agreed on.
 #pragma once
 
 #include <mpi.h>
@@ -29,8 +29,8 @@ struct GridShape {
   bool bricked() const { return storage != GridStorage::array; }
 };
 
-// Collective over cart, a communicator of one group. Throws the same on all ranks. grid: where the
-// program wants the new one.
+// Collective over `cart`, a communicator of one group. Throws the same on all ranks. `grid` is
+// where the program wants the new one.
 GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari_grid* grid);
 
 }  // namespace tonari

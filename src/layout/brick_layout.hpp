@@ -1,6 +1,6 @@
-// A subdomain in bricks (Zhao et al. 2021, sections 2 to 4): blocks of cells, each contiguous, in
-// such an order that what a neighbor needs is as few contiguous pieces as can be, and that ghosts
-// are where those pieces arrive, as they are.
+// A subdomain in bricks (Zhao et al. 2021, sections 2 to 4): blocks of cells, each contiguous.
+// Their order makes what a neighbor needs as few contiguous pieces as can be. Ghosts are where
+// those pieces arrive, unchanged.
 //
 //   | interior | region r0 | region r1 | ... | ghosts of direction 0 | ... | beyond the ghosts |
 //
@@ -39,11 +39,11 @@ struct BrickPiece {  // contiguous bytes, from the first byte of the subdomain's
 
 class BrickLayout {
  public:
-  // Throws Errc::argument with a sentence that says what to change: what check(box) throws; own
-  // cells or a width that are no multiple of the brick; own < lower + upper (the two surfaces would
-  // share bricks); less than one cell, byte, field or unit; a unit, if not 1, that is no multiple
-  // of the elements; an order of other regions. Errc::overflow if bytes or brick numbers do not
-  // fit.
+  // Throws Errc::argument with a sentence that says what to change, as check(box) does. Own cells
+  // and widths must be multiples of the brick, and own >= lower + upper, or the two surfaces would
+  // share bricks. Cells, bytes, fields and the unit are at least 1. A larger unit is a multiple of
+  // the elements. The order must list these regions. Throws Errc::overflow if bytes or brick
+  // numbers do not fit.
   BrickLayout(const GridBox& box, const BrickShape& shape, const SurfaceOrder& order);
 
   const GridBox& box() const { return box_; }
@@ -68,11 +68,11 @@ class BrickLayout {
   // of the unit
   Bytes bytes() const { return bytes_; }
 
-  // What the neighbor in this direction needs, as contiguous pieces of whole units, field by field
+  // The contiguous pieces of whole units that the neighbor in this direction needs, field by field
   // and in the order in which it stores them. receive(v) here and send(opposite(v)) there are
   // equally many pieces of the same lengths. So regions without bricks do not interrupt a piece if
-  // both ends know that they are empty: one end does not know whether the other one has own ==
-  // lower + upper in a dimension in which it is its neighbor.
+  // both ends know that they are empty. One end does not know whether the other has own == lower +
+  // upper in a dimension in which it is its neighbor.
   std::vector<BrickPiece> send(Region direction) const;
   std::vector<BrickPiece> receive(Region direction) const;
   // Of the pieces of send(direction), one behind the other as in a view, the bytes that must
@@ -124,15 +124,15 @@ class BrickLayout {
   Bytes bytes_ = 0;
 };
 
-// Bytes that padding adds to the messages to all neighbors, in percent of the cells' bytes. Counted
-// as in the paper's Table 2: padding at the ends of messages stays.
+// The bytes that padding adds to the messages to all neighbors, in percent of the cells' bytes. As
+// in the paper's Table 2, padding at the ends of messages counts.
 double padding_percent(const BrickLayout& layout);
 
-// Mappings that one copy of this subdomain needs (an upper bound of what the system counts): one
-// for the storage and, for views, one per piece of send to each neighbor (and per field received,
+// The mappings that one copy of this subdomain needs (an upper bound of what the system counts).
+// The storage needs one. Views need one per piece of send to each neighbor (and per field received,
 // if each lies for itself); with shift, one per piece of both ends. Pieces that touch are mapped as
-// one. Or, where ghosts are mapped from neighbors, two per piece received (the rest of a mapping
-// that is cut counts, too).
+// one. Ghosts mapped from neighbors need two per piece received, because the rest of a mapping that
+// is cut counts, too.
 enum class ViewKind : std::uint8_t { neighbors, shift, ghosts };
 std::int64_t mappings(const BrickLayout& layout, ViewKind kind);
 

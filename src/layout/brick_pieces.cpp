@@ -1,5 +1,4 @@
-// What travels between bricks of neighbors: which regions, joined to pieces in the same way at both
-// ends.
+// What travels between bricks of neighbors: regions, joined to pieces in the same way at both ends.
 //
 // All follows from where a region is stored (`stored`: the center for the own surface, a direction
 // for the ghosts there) and whose regions are meant (`wanted`: those that the neighbor in this
@@ -31,7 +30,7 @@ std::vector<BrickPiece> joined(const std::vector<BrickPiece>& pieces) {
   return result;
 }
 
-// Whether ghosts in direction w are filled.
+// Tells whether ghosts in direction w are filled.
 bool somebody(Region w, const Sides& open, int dims) {
   for (int j = 0; j < dims; ++j)
     if (const int side = sign(w, j, dims); side != 0 && open[index(j)][side > 0]) return false;

@@ -14,9 +14,9 @@ namespace tonari {
 
 using Cuts = std::vector<std::int64_t>;  // own cells of the subdomains along one dimension
 
-// `cells` in `parts` parts that differ by one unit at most, the larger first. Throws Errc::argument
-// if cells is no multiple of the unit, or there are fewer units than parts; dimension: for the
-// sentence.
+// Cuts `cells` into `parts` parts that differ by one unit at most, the larger first. Throws
+// Errc::argument if cells is no multiple of the unit, or there are fewer units than parts. The
+// sentence names `dimension`.
 Cuts cut_evenly(std::int64_t cells, std::int64_t unit, int parts, int dimension);
 
 struct Decomposition {
@@ -38,7 +38,7 @@ struct Decomposition {
     friend bool operator==(const Where&, const Where&) = default;
   };
   Where where(int rank, int subdomain) const;
-  // Nothing beyond a border that is not periodic.
+  // Returns nothing beyond a border that is not periodic.
   std::optional<Where> neighbor(int rank, int subdomain, Region direction) const;
   GridBox box(int rank, int subdomain) const;
   Cells first(int rank, int subdomain) const;  // its first own cell in the whole grid

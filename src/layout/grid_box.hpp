@@ -43,7 +43,7 @@ CellBox send_box(const GridBox& box, Region direction);
 // between where it is 0. Disjoint for different regions if own >= lower + upper.
 CellBox region_box(const GridBox& box, Region region);
 
-// Per dimension whether there is no neighbor below and above: a border of a grid that is not
+// For each dimension, whether there is no neighbor below and above: a border of a grid that is not
 // periodic there.
 using Sides = std::array<std::array<bool, 2>, most_surface_dims>;
 

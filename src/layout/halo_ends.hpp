@@ -1,5 +1,5 @@
-// What a halo exchange moves, and the plan that moves it. Pure: every rank can compute those of all
-// others.
+// The bytes that a halo exchange moves, and the plan that moves them. Pure: every rank can compute
+// those of all others.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct HaloWay {
   bool regions = false;  // bricks: every region by itself (Zhao 2021, Basic)
 };
 
-// What a link moves at this end, in the order in which it travels.
+// The bytes that a link moves at this end, in the order in which they travel.
 struct HaloEnd {
   HaloLink link;
   CellBox cells = {};                   // of an array
@@ -27,8 +27,8 @@ struct HaloEnds {
   std::vector<HaloEnd> send, receive;  // in the order of their keys
 };
 
-// Of the steps, one after the other, without links that move nothing. bricks: of the rank's
-// subdomains; empty if they are arrays.
+// The ends of the steps, one after the other, without links that move nothing. `bricks` belong to
+// the rank's subdomains; empty if they are arrays.
 std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
                                 std::span<const BrickLayout* const> bricks, HaloWay way);
 

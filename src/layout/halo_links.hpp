@@ -1,5 +1,5 @@
-// Which rank sends what to which when the ghosts of a copy are filled: one link per subdomain and
-// direction, in steps.
+// The links by which the ghosts of a copy are filled: which rank sends what to which. There is one
+// per subdomain and direction, in steps.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct HaloLinks {
   std::vector<HaloLink> send, receive;
 };
 
-// Of `rank`, all at once.
+// The links of `rank`, all at once.
 HaloLinks halo_links(const Decomposition& parts, int rank, Reach reach);
-// Of `rank`, in the step of dimension k: the two faces along it.
+// The links of `rank` in the step of dimension k: the two faces along it.
 HaloLinks shift_links(const Decomposition& parts, int rank, int k);
 
 }  // namespace tonari

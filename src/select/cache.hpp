@@ -1,5 +1,5 @@
-// What is remembered between runs, in the user's cache directory: measured machine parameters, and
-// wisdom (which candidate won).
+// What is kept between runs in the user's cache directory: measured machine parameters, and wisdom
+// (which candidate won).
 //
 // Files are read as input from a stranger - anything malformed is skipped - and replaced
 // atomically, with many ranks and jobs writing at once: an entry may be lost to a concurrent

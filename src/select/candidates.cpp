@@ -13,7 +13,7 @@ namespace {
 constexpr double hopeless = 8;       // times the best prediction: not worth a measurement
 constexpr Bytes small_block = 1024;  // what the fixed rule combines
 
-// Those who ask for linear by name get what its name promises: one message per rank.
+// Programs that ask for linear by name get what its name promises: one message per rank.
 bool allows(const Settings& settings, const Candidate& candidate) {
   const bool apart = candidate.variant() == uncombined;
   const bool algorithm =
@@ -40,7 +40,7 @@ Candidate native_candidate(const Problem& problem) {
   return {nullptr, {{*row}}, 0};
 }
 
-// The channel that is asked for, or the first one. irecv is the other form of that.
+// The channel that the settings ask for, or the first one. irecv is the other form of that.
 ChannelChoice first_channel(const Problem& problem, const Settings& settings) {
   ChannelChoice first = find_choice(problem.channels, settings.channel);
   if (!first.base.row) first.base.row = problem.channels.front();
@@ -48,7 +48,7 @@ ChannelChoice first_channel(const Problem& problem, const Settings& settings) {
   return first;
 }
 
-// Variants of all algorithms that may be used; why the others may not goes into reasons.
+// Variants of all algorithms that may be used; `reasons` gets why the others may not.
 std::vector<Candidate> candidates_of(const Problem& problem, const Settings& settings,
                                      std::string& reasons) {
   std::vector<Candidate> all;
@@ -81,7 +81,7 @@ std::vector<Candidate> candidates_of(const Problem& problem, const Settings& set
        reasons.empty() ? "it is not for this kind of neighborhood" : reasons);
 }
 
-// Of those that do the same the first stays.
+// Of those that do the same, the first stays.
 void remove_duplicates(std::vector<Candidate>& all) {
   std::set<std::uint64_t> seen;
   std::erase_if(all,
@@ -94,7 +94,7 @@ void sort_by_price(std::vector<Candidate>& all) {
   });
 }
 
-// Of one algorithm's variants the two best predicted ones stay; hopeless ones go, but never linear.
+// The two best predicted variants of an algorithm stay; hopeless ones go, but never linear.
 void keep_promising(std::vector<Candidate>& all) {
   const double best = all.front().predicted;
   std::vector<Candidate> kept;

@@ -1,4 +1,4 @@
-// What could be run: algorithms times channels, priced. Pure; the same on all ranks.
+// The candidates: algorithms times channels, priced. Pure; the same on all ranks.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,8 @@ struct Settings {
   bool progress_thread = false;
   bool recv_view = false;
   double timeout = 10;  // seconds; not what ranks must agree on
-  // What the program promised of all exchanges on a neighborhood (Hoefler 2012, section II).
+  // The promises that the program made for all exchanges on a neighborhood (Hoefler 2012, section
+  // II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
   std::uint64_t fingerprint() const;
 };
@@ -73,23 +74,23 @@ struct Problem {
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings,
                                  const LogGP& machine);
 
-// The same with another detail of its channel that is worth a try only where this one does well
-// (Channel::finalist).
+// The same candidate with another detail of its channel that is worth a try only where this one
+// does well (Channel::finalist).
 std::optional<Candidate> finalist_form(const Candidate& candidate);
 
-// Bytes that the candidate holds on one rank while it is measured: messages in and out, or blocks
-// on their way.
+// The bytes that the candidate holds on one rank while it is measured: messages in and out, or
+// forwarded blocks.
 double scratch_estimate(const Candidate& candidate, const Problem& problem);
 
-// Why some part of the candidate's channel moves nothing here; empty: all do.
+// Says why some part of the candidate's channel moves nothing here; empty if all do.
 std::string not_applicable(const ChannelChoice& channel, const Problem& problem,
                            const Settings& settings);
 
-// A candidate by its label, if there is such a one here; labels may have earlier names.
+// Finds a candidate by its label, if it exists here; labels may have earlier names.
 std::optional<Candidate> find_candidate(const std::string& remembered, const Problem& problem,
                                         const Settings& settings);
 
-// Without any measurement: combine small blocks, send large ones straight.
+// Chooses without any measurement: small blocks are combined, large ones go straight.
 Candidate fixed_rule(const Problem& problem, const Settings& settings);
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
-// A channel is one row: a way to move messages, and all that choosing it takes. The table is the
-// caller's (channels/table.hpp); nothing in the core knows a row by name.
+// A channel is one row: a way to move messages, and all that choosing it takes. The caller owns the
+// table (channels/table.hpp); nothing in the core knows a row by name.
 //
 // What a channel can vary is its detail, words joined by slashes such as "segments of 4000": the
 // row alone writes and reads them.
@@ -24,7 +24,7 @@ struct P2pProgram;  // channels/p2p/program.hpp
 struct Problem;     // select/candidates.hpp
 struct Settings;    // likewise
 
-// What a channel needs: all of an exchange, or only messages, which may then go different ways.
+// A channel carries whole exchanges, or only messages, which may then use different channels.
 enum class Carries : std::uint8_t {
   exchange,       // blocks, without a plan
   plan,           // all messages of a plan; what is left beside channels of the next two kinds
@@ -32,7 +32,7 @@ enum class Carries : std::uint8_t {
   messages,       // single messages between any two ranks
 };
 
-// What a row is asked about.
+// The question that a row answers.
 struct Offer {
   const Variant* variant;  // null if the channel carries exchanges
   const Problem& problem;
@@ -44,17 +44,17 @@ struct Channel {
   const char* name;
   const char* help;  // one line
   Carries carries;
-  // Empty, or why it moves nothing here, or is not tried unless it is asked for.
+  // Empty, or the reason why it moves nothing here, or is tried only on request.
   std::string (*applicable)(const Problem&, const Settings&) = [](const Problem&, const Settings&) {
     return std::string();
   };
-  // Details worth trying besides the empty one. mixed: beside another channel.
+  // Details worth trying besides the empty one; `mixed` means beside another channel.
   std::vector<std::string> (*details)(const Offer&, bool mixed) = [](const Offer&, bool) {
     return std::vector<std::string>();
   };
-  // Whether this word is one of a detail.
+  // Tells whether this word belongs to a detail.
   bool (*understands)(const std::string& word) = [](const std::string&) { return false; };
-  // A detail that gets a chance only where this one does well; empty: none.
+  // A detail that is tried only where this one does well; empty: none.
   std::string (*finalist)(const std::string& detail) = [](const std::string&) {
     return std::string();
   };
@@ -72,7 +72,7 @@ struct Channel {
 };
 using Channels = std::span<const Channel* const>;
 
-// How the messages of one candidate go.
+// The channels that the messages of one candidate use.
 struct ChannelChoice {
   struct Part {
     const Channel* row = nullptr;
@@ -97,15 +97,15 @@ std::vector<std::string> channel_names(Channels table);
 ChannelChoice find_choice(Channels table, const std::string& name,
                           std::span<const std::string> words = {});
 
-// ---- For rows
+// ---- for rows
 
-// The number behind these words of a detail; 0 if they are not in it.
+// The number after these words of a detail; 0 if they are not in it.
 std::size_t number_after(const std::string& detail, std::string_view words);
-// Whether the settings name this channel, alone or beside another one.
+// Tells whether the settings name this channel, alone or beside another one.
 bool asks_for(const Settings& settings, std::string_view name);
-// Of a message, if all were equally long.
+// The length of a message if all were equally long.
 double message_bytes(const Offer& offer);
-// Whether a message may hold several blocks of the program.
+// Tells whether a message may hold several blocks of the program.
 bool combines(const Variant& variant);
 
 }  // namespace tonari

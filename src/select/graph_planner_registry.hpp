@@ -13,7 +13,7 @@ namespace tonari {
 
 class GraphPlannerRegistry final : public PlannerRegistry {
  public:
-  // group: holds just the rank of `vertex`; both must outlive this. machine: asked for when
+  // `group` holds just the rank of `vertex`; both must outlive this. `machine` is called when
   // something is first planned; collective.
   GraphPlannerRegistry(RankGroup& group, const Vertex& vertex, const GraphFacts& facts,
                        std::function<LogGP()> machine,

@@ -30,7 +30,7 @@ double price_offsets(const OffsetVariant& variant, const Sizes& sizes, const Log
   return simulate(std::span(&plan, 1), bytes, machine, channel);
 }
 
-// From the busiest rank's messages and blocks, and the longest way: no rank knows all plans.
+// Uses the busiest rank's messages and blocks, and the longest way: no rank knows all plans.
 double price_traffic(const Traffic& traffic, const Sizes& sizes, const LogGP& m,
                      ChannelCost channel) {
   const auto out = static_cast<double>(traffic.most_out), in = static_cast<double>(traffic.most_in);

@@ -1,4 +1,4 @@
-// What an exchange costs that runs a variant: the one place that prices variants. Pure.
+// The one place that prices variants: what an exchange costs that runs one. Pure.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace tonari {
 
-// How long the blocks of an exchange are, as far as all ranks know it.
+// The lengths of the blocks of an exchange, as far as all ranks know them.
 struct Sizes {
   // of each block, where all ranks have the same blocks (allgather, graphs: one entry, of all);
   // empty if they differ between ranks
@@ -17,8 +17,8 @@ struct Sizes {
   double average = 0;  // bytes per block
 };
 
-// Seconds. Variants by offsets are simulated, unless they have very many hops; of those by graphs
-// no rank knows all plans, and their traffic is priced.
+// Seconds. Variants by offsets are simulated, unless they have very many hops. No rank knows all
+// plans of a variant by graphs, so its traffic is priced.
 double price(const Variant& variant, const Sizes& sizes, const LogGP& machine, ChannelCost channel);
 
 }  // namespace tonari

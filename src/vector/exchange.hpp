@@ -32,7 +32,7 @@ class VectorExchange final : public Exchange {
   VectorExchange(const VectorExchange&) = delete;
   VectorExchange& operator=(const VectorExchange&) = delete;
 
-  // A message's bytes as they are sent or received: `vectors` rows of row_bytes, `stride` apart.
+  // A message's bytes when they are sent or received: `vectors` rows of row_bytes, `stride` apart.
   struct Rows {
     std::byte* base;
     std::size_t row_bytes, stride;
@@ -40,7 +40,7 @@ class VectorExchange final : public Exchange {
   Rows rows(const VectorPart& part) const;
   const VectorProgram& program() const { return *program_; }
   const ValueShape& shape() const { return shape_; }
-  // For each step of the program, between the places that rows() tells.
+  // For each step of the program, between the places that rows() returns.
   void add_step(std::shared_ptr<Prepared> step) { steps_.push_back(std::move(step)); }
   const std::vector<std::shared_ptr<Prepared>>& steps() const { return steps_; }
   // Only of a program that is not straight, while no exchange runs.

@@ -9,7 +9,7 @@
 
 namespace tonari {
 
-// Where values are: the program's own ones, its ghosts, or memory of ours.
+// The place of values: the program's own ones, its ghosts, or memory of the library.
 enum class ValueSpace : std::uint8_t { owned, ghosts, scratch };
 
 struct ValuePlace {
@@ -51,7 +51,7 @@ class IndexList {
   std::vector<std::int32_t> offsets_;
 };
 
-// to: values one behind the other. width: bytes of a value.
+// `to` gets values one behind the other; `width` is the size of a value in bytes.
 void gather_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets,
                    std::size_t width);
 void scatter_values(std::byte* to, const std::byte* from, std::span<const std::int32_t> offsets,

@@ -1,4 +1,4 @@
-// Which rank owns which indices: one range per rank, known to all.
+// Tells which rank owns which indices: one range per rank, known to all.
 #pragma once
 
 #include <cstdint>

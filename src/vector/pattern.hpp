@@ -1,4 +1,4 @@
-// Who sends which values to whom: one rank's part, found by asking.
+// One rank's part of which ranks send which values to whom, found by asking.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct VectorPattern {
   std::vector<VectorStage> stages;
 };
 
-// Collective. group: one rank per process. indices: 0 <= each < ranges.size(). Stages that nobody
-// has anything to do in are left out.
+// Collective. `group` has one rank per process. All indices are from 0 to ranges.size() - 1. Stages
+// in which no rank does anything are left out.
 VectorPattern discover(RankGroup& group, const OwnedRanges& ranges, OwnedRange own,
                        std::span<const std::int64_t> indices, const VectorRoute& route);
 

@@ -1,5 +1,4 @@
-// What an exchange does with values, step by step: compiled from a pattern once, for requests with
-// any buffers.
+// The steps of an exchange of values, compiled once from a pattern, for requests with any buffers.
 #pragma once
 
 #include <vector>
@@ -11,7 +10,7 @@ namespace tonari {
 
 enum class Direction { forward, reverse };
 
-// What goes to a peer, or comes from it, in one message.
+// The values that go to a peer, or come from it, in one message.
 struct VectorPart {
   std::int32_t peer;
   IndexList places;

@@ -1,4 +1,4 @@
-// What the program says about its values.
+// Reads what the program says about its values.
 #pragma once
 
 #include "vector/exchange.hpp"

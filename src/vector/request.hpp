@@ -20,11 +20,11 @@ struct VectorCall {
   const void* ghosts;
 };
 
-// Collective: a persistent exchange. output: for the request.
+// Collective: makes a persistent exchange. `output` is for the request.
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
                                          MPI_Info info, Output output);
 
-// Collective: runs one to the end.
+// Collective: runs one to its end.
 void run_vector(SharedVector& vector, const VectorCall& call);
 
 }  // namespace tonari

@@ -1,4 +1,4 @@
-// The way of requests from who needs a value to its owner, and back of the value.
+// The way of requests from a rank that needs a value to its owner, and of the value back.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class VectorRoute {
   int stages() const {
     return mesh_ ? static_cast<int>(mesh_->dimensions()) : node_of_.empty() ? 1 : 2;
   }
-  // From this rank, which is `at`; `at` itself if the request stays.
+  // The next rank from this one, which is `at`; `at` itself if the request stays.
   std::int32_t next(std::int32_t at, std::int32_t owner, int stage) const;
 
  private:
@@ -42,8 +42,8 @@ class VectorRoute {
   std::vector<std::int32_t> here_;     // the ranks of this one's node
 };
 
-// The name of today of what tonari_route is. Throws Errc::argument unless it is one of the words
-// that it can be.
+// Today's name for a value of tonari_route. Throws Errc::argument unless it is one of the words
+// that are accepted.
 std::string read_route_name(const std::string& name);
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
-// A vector of the program: who exchanges which values, and the neighborhoods that its exchanges run
-// on.
+// A vector of the program: which ranks exchange which values, and the neighborhoods that its
+// exchanges run on.
 #pragma once
 
 #include <mpi.h>
@@ -17,7 +17,7 @@ namespace tonari {
 
 class SharedVector {
  public:
-  // Collective. pattern: discovered on the context's communicator.
+  // Collective. `pattern` was discovered on the context's communicator.
   SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPattern pattern);
   SharedVector(const SharedVector&) = delete;
   SharedVector& operator=(const SharedVector&) = delete;
@@ -27,7 +27,7 @@ class SharedVector {
   const std::string& route() const { return route_; }
   const VectorPattern& pattern() const { return pattern_; }
 
-  // What both of these return is made at the first call. Local.
+  // Both return what the first call makes. Local.
   std::shared_ptr<const VectorProgram> program(Direction direction, bool straight);
   // Collective: of a step of the direction's programs.
   tonari_neighborhood near(Direction direction, std::size_t step);
