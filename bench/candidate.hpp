@@ -1,4 +1,4 @@
-// What is compared: every way to do the same exchange behind one face.
+// A candidate of a comparison: every way to do the same exchange has this interface.
 #pragma once
 
 #include <memory>

@@ -66,7 +66,7 @@ Needs needs_of(const Workload& work) {
   return needs;
 }
 
-// Who needs how much from whom, and where in the shared memory that lies; the same on all ranks.
+// Which rank needs how much from which, and where in the shared memory it lies; the same on all.
 class Map {
  public:
   Map(const Needs& needs, const Place& place)

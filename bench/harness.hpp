@@ -27,7 +27,7 @@ class Way {
   virtual bool ours() const { return false; }  // tonari answers for what it delivers
 };
 
-// What was asked for, and what is found out about it.
+// A requested candidate with its exchange, and the results.
 template <class Asked, class Exchange>
 struct Entry : Asked {
   std::unique_ptr<Exchange> exchange{};

@@ -1,4 +1,4 @@
-// What every caller of tonari's C interface needs.
+// Checked calls and info keys, which every caller of tonari's C interface needs.
 #pragma once
 
 #include <tonari/tonari.h>

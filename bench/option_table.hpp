@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// Of every program.
+// The options of every program.
 struct CommonOptions {
   int rounds = 200;
   double max_time = 20;  // seconds of what is timed together

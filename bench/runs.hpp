@@ -1,4 +1,4 @@
-// What the runs of tonari_bench share.
+// The parts that the runs of tonari_bench share.
 #pragma once
 
 #include "options.hpp"

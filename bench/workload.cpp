@@ -52,7 +52,7 @@ void free_types(Arguments& arguments) {
     if (type != MPI_BYTE) MPI_Type_free(&type);
 }
 
-// What the rank `of` of a place sends and receives.
+// The data that the rank `of` of a place sends and receives.
 Blocks blocks_of(const Place& place, int of, const Options& options, std::size_t bytes) {
   if (place.graph.empty())
     return place_blocks(place.pattern, options.operation, options.layout, bytes);

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-// Who talks to whom: an isomorphic neighborhood on a grid of ranks, or a graph.
+// The communication pattern: an isomorphic neighborhood on a grid of ranks, or a graph.
 struct Place {
   MPI_Comm cart = MPI_COMM_NULL;  // for graphs without a topology
   int rank = 0;

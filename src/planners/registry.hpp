@@ -26,7 +26,7 @@ struct AlgorithmRow {
   std::optional<SwapOrder> in_place = {};  // none: it is no order of swaps
 };
 
-// What an algorithm applies to.
+// The kinds of exchange that an algorithm applies to.
 enum class AppliesTo : std::uint8_t { offsets, graphs, in_place };
 
 std::span<const AlgorithmRow> algorithms();

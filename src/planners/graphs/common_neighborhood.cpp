@@ -27,7 +27,7 @@ constexpr std::size_t reach = 4;
 constexpr std::size_t most_candidates = 16;
 constexpr int most_rounds = 8;  // of matching
 
-// What a rank has to send: the block of `origin` to `target`.
+// An entry of a rank's send set: the block of `origin` to `target`.
 struct Item {
   std::int32_t target, origin;
   friend auto operator<=>(const Item&, const Item&) = default;
@@ -140,7 +140,7 @@ bool share(Partner& low, Partner& high, const Price& price) {
   return true;
 }
 
-// What one rank knows.
+// The knowledge of one rank.
 struct Member {
   Items items;  // still to be sent
   Ranks held;

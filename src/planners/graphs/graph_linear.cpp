@@ -28,7 +28,7 @@ Relay direct(const Vertex& v, Collective collective) {
   return relay;
 }
 
-// Of the blocks between two ranks the one with the k-th lowest number travels in stage k.
+// Of the blocks between two ranks, the one with the k-th lowest number travels in stage k.
 bool separate_repeats(std::vector<Hop>& hops) {
   std::unordered_map<std::int32_t, std::vector<Hop*>> to;
   for (Hop& hop : hops) to[hop.peer].push_back(&hop);

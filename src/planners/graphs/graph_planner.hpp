@@ -1,4 +1,4 @@
-// What plans an algorithm for graphs, what it may ask and what it makes.
+// A planner for graphs: what it may ask, and the variants that it makes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace tonari {
 
-// What all ranks know of the whole graph.
+// The facts about the whole graph that all ranks know.
 struct GraphFacts {
   int ranks = 0;
   int nodes = 0;
@@ -34,7 +34,7 @@ struct GraphTask {
   double forwarding() const { return block_bytes * (machine.G + 2 * machine.copy_byte); }
 };
 
-// What a variant costs all ranks together: the busiest rank counts.
+// The cost of a variant for all ranks together: the busiest rank counts.
 struct Traffic {
   std::int64_t most_out = 0, most_in = 0;  // messages of the busiest sender, receiver
   std::int64_t messages = 0, blocks = 0;   // of all ranks
@@ -64,7 +64,7 @@ class GraphVariant final : public Variant {
   std::size_t tags() const override { return static_cast<std::size_t>(traffic_.stages); }
   std::uint64_t dedup_key() const override { return dedup_key_; }
 
-  // Of one of the vertices.
+  // The plan of one of the vertices.
   Plan plan(int rank, EmitOptions options = {}) const override;
 
  private:

@@ -38,7 +38,7 @@ void send_per_target(RankGroup& group, std::size_t k, const Vertex& vertex, Abou
   }
 }
 
-// Whether these slots' origins, already known, are the blocks that come.
+// Tells whether these slots' origins, already known, are the blocks that come.
 bool are_the_origins(const std::vector<std::uint32_t>& origins,
                      std::span<const std::uint32_t> slots, std::span<const Word> blocks) {
   std::vector<Word> known;
@@ -47,14 +47,14 @@ bool are_the_origins(const std::vector<std::uint32_t>& origins,
   return std::equal(known.begin(), known.end(), blocks.begin(), blocks.end());
 }
 
-// What one rank expects of another, and what comes.
+// The blocks that one rank expects of another, and those that come.
 struct Meeting {
   std::int32_t from;
   std::span<const std::uint32_t> slots;
   std::span<const Word> blocks;
 };
 
-// Of all ranks that are expected or send, ascending.
+// All ranks that are expected or send, ascending.
 std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const GroupMessage> inbox) {
   std::vector<Meeting> all;
   auto message = inbox.begin();

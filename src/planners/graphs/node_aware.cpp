@@ -276,7 +276,7 @@ class Planner {
     return relays;
   }
 
-  // Whether any rank sends a block of another one in stage 1. Collective.
+  // Tells whether any rank sends a block of another one in stage 1. Collective.
   bool passes_on(const std::vector<Relay>& relays) {
     Word found = 0;
     for (std::size_t k = 0; k < members_.size(); ++k)

@@ -8,7 +8,7 @@
 namespace tonari {
 namespace {
 
-// What one rank has of the traffic of its node with another node, in one direction.
+// One rank's part of the traffic of its node with another node, in one direction.
 struct Claim {
   std::int32_t node, rank;
   Word blocks;
@@ -44,7 +44,7 @@ std::vector<Claim> choose(std::vector<Claim> claims, std::size_t node_ranks, boo
   return chosen;
 }
 
-// What the lowest rank of a node collects.
+// The data that the lowest rank of a node collects.
 struct Leader {
   std::vector<std::pair<std::int32_t, std::int32_t>> claimants;  // rank of this node, other node
   std::map<std::int32_t, Crossing> pairs;                        // by other node

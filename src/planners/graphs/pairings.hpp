@@ -22,7 +22,7 @@ class Pairings {
   Pairings(RankGroup& group, Work work, const std::vector<Ranks>& targets,
            std::span<const Word> fixed);
 
-  // Whether anybody shares. Collective.
+  // Tells whether any rank shares. Collective.
   bool run();
 
   SendSet& sending(std::size_t k) { return partners_[k].sending; }  // of here()[k]

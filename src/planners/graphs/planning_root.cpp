@@ -15,7 +15,7 @@ struct Sent {
   friend auto operator<=>(const Sent&, const Sent&) = default;
 };
 
-// What one block does, seen from above.
+// The movement of one block, seen from above.
 struct Step {
   std::int32_t stage, from, to;
   BlockId block;

@@ -18,7 +18,7 @@
 
 namespace tonari {
 
-// What counts as work, in any unit.
+// The work that is counted, in any unit.
 struct Work {
   Word message = 1;  // to send one
   Word helped = 0;   // to get one as a helper
@@ -84,7 +84,7 @@ class SendSet {
   std::vector<std::int32_t> helpers_;
 };
 
-// What two ranks agree on.
+// The agreement of two ranks.
 struct Agreement {
   bool helps = false;
   // what P_max gives, what its friend gives; to each other or to those who send for the other one

@@ -49,7 +49,7 @@ class SendState {
   };
   Movable movable() const;
 
-  // What giving to a helper would mean.
+  // The effect of giving to a helper.
   struct Relation {
     Word movable;  // leaves that could go there: all but its own
     // the helper is a receiver of this rank: its leaf becomes part of the bundle

@@ -121,7 +121,7 @@ std::vector<Word> SharedRelays::fixed_work(Work work, const std::vector<Ranks>& 
   return fixed;
 }
 
-// What goes to helpers now: what they are given, and what is for them.
+// The blocks that go to helpers now: those that they are given, and those that are for them.
 SharedRelays::Shipments SharedRelays::take_delegated(Member& m, SendSet& sending) {
   Shipments shipments;
   Items kept;
@@ -144,7 +144,7 @@ SharedRelays::Shipments SharedRelays::take_delegated(Member& m, SendSet& sending
   return shipments;
 }
 
-// What does not leave last: all but what this rank, as a helper, has for those that it helps.
+// The blocks that do not leave last: all but those that this rank, as a helper, has for others.
 // Targets say by way of whom they want it.
 SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const GroupMessage> orders,
                                                   std::int32_t self) {

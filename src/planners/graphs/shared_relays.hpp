@@ -41,7 +41,7 @@ class SharedRelays {
   std::vector<Relay> deliver() const;
 
  private:
-  // What a rank has to send: a block for a target.
+  // An entry of a rank's send set: a block for a target.
   struct Item {
     std::int32_t target;
     BlockId block;
@@ -55,7 +55,7 @@ class SharedRelays {
   using Items = std::vector<Item>;  // ascending: a message is a run of equal targets
   using Shipments = std::vector<Shipment>;
 
-  // What one rank knows.
+  // The knowledge of one rank.
   struct Member {
     Items items;                  // still to be sent
     std::vector<BlockId> held;    // of others, which it has or had, ascending

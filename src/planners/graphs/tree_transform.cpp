@@ -300,7 +300,7 @@ class Transformation {
     update(k);
   }
 
-  // Whether there is only one p_m in this iteration: it had the best there is.
+  // True if there is only one p_m in this iteration: it had the best there is.
   bool alone() const {
     return found_.high.size() == 1 || !share_.promising(found_.high[1].value, found_.low[0].value);
   }

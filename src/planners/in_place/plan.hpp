@@ -9,7 +9,7 @@
 
 namespace tonari {
 
-// What the swap with one rank needs.
+// The needs of the swap with one rank.
 struct SwapNeed {
   std::uint64_t bytes = 0;  // of the block; 0: there is no swap
   // temporary memory with which it runs at full speed; 0: none, for channels with memory of their

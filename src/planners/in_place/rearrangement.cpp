@@ -11,7 +11,7 @@ namespace {
 // cheap, however scattered the slots are.
 constexpr int most_looks = 8, most_runs = 64;
 
-// What a rank keeps in the same place takes no part at all.
+// Data that a rank keeps in the same place takes no part at all.
 void leave_out_what_stays(int rank, Blocks& blocks) {
   Slots &send = blocks.send[rank], &recv = blocks.recv[rank];
   if (send == recv) send = recv = {};
@@ -92,7 +92,7 @@ Rearrangement::ByPlace::const_iterator Rearrangement::receive_from(Slot slot) co
                           [](Slot s, const Block& block) { return s < block.slots.end; });
 }
 
-// What could be asked for from `begin` on, which is lacking, with so much parked at most.
+// The lacking slots from `begin` on that could be asked for if at most this much is parked.
 Slots Rearrangement::in_reach(Slot begin, std::uint64_t may_park) const {
   const Slot limit = std::min(receive_from(begin)->slots.end, begin + limits_.piece);
   Slot end = begin;

@@ -1,4 +1,4 @@
-// What plans an algorithm for offsets, and what it makes.
+// A planner for offsets, and the variants that it makes.
 #pragma once
 
 #include <functional>

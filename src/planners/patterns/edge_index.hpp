@@ -38,7 +38,7 @@ class EdgeIndex {
 
   std::size_t size() const { return square_ ? 2 * ranks_ * ranks_ : to_.size(); }
 
-  // Of an edge that is there.
+  // The edge must exist.
   std::size_t operator()(bool second, int from, int to) const {
     if (square_)
       return ((second ? ranks_ : 0) + static_cast<std::size_t>(from)) * ranks_ +

@@ -30,7 +30,7 @@ struct CombinedMessage {
   std::uint32_t first, count;  // of the schedule's list of blocks
 };
 
-// What a schedule costs, and whether it is right.
+// The cost of a schedule, and whether it is right.
 struct ScheduleMetrics {
   std::vector<int> sent, received;  // messages, per rank, over all stages
   std::vector<std::uint64_t> words_sent, words_received;

@@ -200,7 +200,7 @@ class PhaseOne {
     }
   }
 
-  // Whether it helped.
+  // Returns whether it helped.
   bool pair(int most, int other) {
     paired_.insert(key(most, other));
     const int before = senders_.sent(most), other_before = senders_.sent(other);

@@ -89,7 +89,7 @@ class Combiner {
     return std::span(order_).subspan(p.first, p.count);
   }
 
-  // What is here, and has not left yet.
+  // The blocks that are here and have not left yet.
   void send(std::uint32_t m) {
     const Parcel& parcel = parcels_[m];
     for (std::uint32_t s : steps(parcel)) {

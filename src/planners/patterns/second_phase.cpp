@@ -46,7 +46,7 @@ class PhaseTwo {
 
   int lowest_of(int sent) const { return order_.lower_bound({sent, 0})->second; }
 
-  // Whether P_max sends less after it.
+  // Returns whether P_max sends less after it.
   bool move(int most, int least, int alpha) {
     const int overhead = !writes(most, least);
     std::vector<BlockNumber> edges;
