@@ -93,6 +93,8 @@ TEST(Planning, AThousandRanksOfDegreeThirtyTwoTakeFewMessagesAndSteps) {
                                                     {&graph_common_neighborhood, {30, 300}},
                                                     {&graph_store_and_forward, {40, 40}},
                                                     {&graph_message_sharing, {100, 2000}}};
+  for (const auto& [algorithm, bound] : tighter)
+    ASSERT_EQ(&find_graph_planner(algorithm->name), algorithm) << "no longer in the table?";
   for (const AlgorithmRow& row : algorithms())
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       const GraphPlanner* algorithm = row.graphs;
