@@ -23,9 +23,10 @@ struct Standing {
 
 // Collective, together on comm: the exchanges in turns, round by round, until `budget` seconds are
 // used (at least three rounds), without those that fall far behind. Those that are null take no
-// part; they are so on all ranks alike.
+// part; they are so on all ranks alike. between: what this rank does before each exchange, like the
+// program's own work: it decides what lies in caches. It must not fail.
 std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> exchanges,
-                                    double budget);
+                                    double budget, const std::function<void()>& between = {});
 
 // Seconds for measuring at one init: what rank 0 says (TONARI_TUNE_SECONDS), else what goes with
 // the mode. Collective.
@@ -42,7 +43,8 @@ struct Alternatives {
   std::function<void(std::size_t)> make;
   // Collective: what is timed of the k-th, which was made. It lives as long as that.
   std::function<Exchange&(std::size_t)> timed;
-  std::string question = {};  // what the choice depends on, for wisdom
+  std::string question = {};           // what the choice depends on, for wisdom
+  std::function<void()> between = {};  // as for time_in_turns
 };
 
 struct Decision {
@@ -53,8 +55,8 @@ struct Decision {
 };
 
 // Collective, together on the context's communicator: makes what was remembered, else all
-// alternatives, and finds the fastest in an eighth of the time for measuring, since each may have
-// measured for itself. Where nothing is to be measured only the first is made. Throws the same on
+// alternatives, and finds the fastest in half the time for measuring, since each may have measured
+// for itself. Where nothing is to be measured only the first is made. Throws the same on
 // all ranks if none applies.
 Decision decide(Context& context, Tune tune, const Alternatives& alternatives);
 
