@@ -136,7 +136,8 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  * Info keys, the same on all ranks. As environment variables (TONARI_HALO for tonari_halo, ...)
  * they win over info.
  *   tonari_halo  auto (default): what was remembered for such a grid, else what applies is timed
- *                (in an eighth of TONARI_TUNE_SECONDS), and the fastest is taken and remembered.
+ *                (in half of TONARI_TUNE_SECONDS), and the fastest is taken and remembered. Own
+ *                cells keep their values; ghosts are filled.
  *                With tonari_tune=measure it is timed anyway; with off or model: plan on arrays,
  *                layout, memmap.
  *       array    pack: gathered by vectorized copies, one message per neighbor

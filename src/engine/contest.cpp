@@ -42,8 +42,8 @@ int repetitions(double seconds) { return seconds > 5e-6 ? 1 : 4; }
 
 class Contest {
  public:
-  Contest(MPI_Comm comm, std::span<Exchange* const> exchanges)
-      : comm_(comm), exchanges_(exchanges), times_(exchanges.size()) {
+  Contest(MPI_Comm comm, std::span<Exchange* const> exchanges, const std::function<void()>& between)
+      : comm_(comm), exchanges_(exchanges), between_(between), times_(exchanges.size()) {
     for (std::size_t c = 0; c < exchanges.size(); ++c)
       if (exchanges[c]) running_.push_back(c);
   }
@@ -91,7 +91,9 @@ class Contest {
     double undisturbed = 0;
     for (std::size_t c : running_)
       undisturbed += repeat_ * *std::min_element(times_[c].begin(), times_[c].end());
-    const bool few = rounds < few_rounds && undisturbed * static_cast<double>(rounds) < budget / 2;
+    const bool few =
+        rounds < trusted_rounds ||
+        (rounds < few_rounds && undisturbed * static_cast<double>(rounds) < budget / 2);
     return rounds < most_rounds && used < (few ? 5 * budget : budget);
   }
   // An exchange that is `factor` times slower than the best leaves, if a round of it takes more
@@ -118,6 +120,7 @@ class Contest {
     const std::size_t n = running_.size(), shift = rounds_++;
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t c = running_[(k + shift) % n];
+      if (between_) between_();
       check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
       const double start = MPI_Wtime();
       for (int again = 0; again < repeat; ++again) {
@@ -141,6 +144,7 @@ class Contest {
 
   MPI_Comm comm_;
   std::span<Exchange* const> exchanges_;
+  const std::function<void()>& between_;
   std::vector<std::vector<double>> times_;
   std::vector<std::pair<std::size_t, double>> fresh_;
   std::vector<double> values_;        // of fresh_, to be reduced
@@ -197,11 +201,12 @@ class Deciding {
   }
 
   void measure() {
-    constexpr double part = 0.125;  // of the time for measuring
+    constexpr double part = 0.5;  // of the time for measuring
     std::vector<Exchange*> exchanges;
     for (const std::size_t k : made_) exchanges.push_back(&alternatives_.timed(k));
     const double budget = part * tune_seconds(context_.comm(), tune_);
-    const std::vector<Standing> all = time_in_turns(context_.comm(), exchanges, budget);
+    const std::vector<Standing> all =
+        time_in_turns(context_.comm(), exchanges, budget, alternatives_.between);
     std::vector<std::size_t> order(made_.size());
     for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
     std::ranges::stable_sort(
@@ -230,8 +235,8 @@ class Deciding {
 }  // namespace
 
 std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> exchanges,
-                                    double budget) {
-  Contest contest(comm, exchanges);
+                                    double budget, const std::function<void()>& between) {
+  Contest contest(comm, exchanges, between);
   contest.run(budget);
   return contest.result();
 }

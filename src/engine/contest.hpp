@@ -23,9 +23,10 @@ struct Standing {
 
 // Collective, together on comm: runs the exchanges in turns, round by round, until `budget` seconds
 // are used (at least three rounds). Those that fall far behind leave. Null ones take no part, and
-// are null on all ranks alike.
+// are null on all ranks alike. between: what this rank does before each exchange, like the program's
+// own work, which decides what lies in caches. It must not fail.
 std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> exchanges,
-                                    double budget);
+                                    double budget, const std::function<void()>& between = {});
 
 // Seconds for measuring at one init: rank 0's TONARI_TUNE_SECONDS, or else the mode's default.
 // Collective.
@@ -42,7 +43,8 @@ struct Alternatives {
   std::function<void(std::size_t)> make;
   // Collective: the exchange to time for the k-th, which was made. It lives as long as that.
   std::function<Exchange&(std::size_t)> timed;
-  std::string question = {};  // for wisdom: what the choice depends on
+  std::string question = {};           // for wisdom: what the choice depends on
+  std::function<void()> between = {};  // as for time_in_turns
 };
 
 struct Decision {
@@ -53,8 +55,8 @@ struct Decision {
 };
 
 // Collective, together on the context's communicator. Makes what was remembered, or else all
-// alternatives, and finds the fastest. Timing takes an eighth of the budget, since each may have
-// measured for itself. Where nothing is to be measured, only the first is made. Throws the same on
+// alternatives, and finds the fastest. Timing takes half the budget, since each may have measured
+// for itself. Where nothing is to be measured, only the first is made. Throws the same on
 // all ranks if none applies.
 Decision decide(Context& context, Tune tune, const Alternatives& alternatives);
 

@@ -11,33 +11,71 @@ namespace {
 
 constexpr std::size_t most_shadow = std::size_t{1} << 29;
 
+// Addresses from low to before high.
 struct Span {
-  std::uintptr_t low = UINTPTR_MAX, high = 0;
-  bool empty() const { return high <= low; }
-  std::size_t size() const { return empty() ? 0 : high - low; }
+  std::uintptr_t low = 0, high = 0;
+  std::size_t size() const { return high - low; }
 };
 
-Span span_of(const std::vector<Block>& blocks) {
-  Span span;
-  for (const Block& b : blocks) {
-    if (b.bytes == 0) continue;
-    const auto [first, last] = b.layout ? b.layout->span()
-                                        : std::pair<std::ptrdiff_t, std::ptrdiff_t>(
-                                              0, static_cast<std::ptrdiff_t>(b.bytes));
-    const auto address = reinterpret_cast<std::uintptr_t>(b.address);
-    span.low = std::min(span.low, address + first);
-    span.high = std::max(span.high, address + last);
-  }
-  return span;
+Span span_of(const Block& block) {
+  const auto address = reinterpret_cast<std::uintptr_t>(block.address);
+  if (!block.layout) return {address, address + block.bytes};
+  const auto [first, last] = block.layout->span();
+  return {address + static_cast<std::uintptr_t>(first),
+          address + static_cast<std::uintptr_t>(last)};
 }
 
-// The address that takes the place of `buffer` when the bytes from span.low on lie in memory. It
-// keeps the alignment within cache lines.
-void* stand_in(const void* buffer, const Span& span, const Memory& memory) {
-  if (span.empty()) return const_cast<void*>(buffer);
-  const auto base = reinterpret_cast<std::uintptr_t>(memory.data()) + span.low % cache_line;
-  return reinterpret_cast<void*>(base + (reinterpret_cast<std::uintptr_t>(buffer) - span.low));
-}
+// What one side of a call touches, in memory of our own: allocations that lie far from each other
+// are next to each other here, so that what lies between them takes no memory.
+class Regions {
+ public:
+  // together: the blocks must keep all their distances, as those of the regular forms.
+  Regions(const std::vector<Block>& blocks, bool together) {
+    for (const Block& b : blocks)
+      if (b.bytes > 0) spans_.push_back(span_of(b));
+    std::ranges::sort(spans_, {}, &Span::low);
+    std::size_t last = 0;  // that others were joined to
+    for (std::size_t k = 1; k < spans_.size(); ++k) {
+      if (together || spans_[k].low <= spans_[last].high + far)
+        spans_[last].high = std::max(spans_[last].high, spans_[k].high);
+      else
+        spans_[++last] = spans_[k];
+    }
+    if (!spans_.empty()) spans_.resize(last + 1);
+    for (const Span& span : spans_) {
+      places_.push_back(bytes_ + span.low % cache_line);
+      bytes_ += round_up(span.low % cache_line + span.size());
+    }
+  }
+
+  std::size_t bytes() const { return bytes_; }
+  // The address that plays the part of `buffer` for blocks of the first region.
+  void* buffer(const void* given, const Memory& memory) const {
+    const std::uintptr_t moved = spans_.empty() ? 0 : moved_by(0, memory);
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(given) + moved);
+  }
+  // What is added to the displacements of blocks of other regions.
+  void shift(const std::vector<Block>& blocks, std::vector<TypedBlock>& typed) const {
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      if (blocks[k].bytes == 0) continue;
+      const auto after = std::ranges::upper_bound(spans_, span_of(blocks[k]).low, {}, &Span::low);
+      const auto region = static_cast<std::size_t>(after - spans_.begin()) - 1;
+      typed[k].displacement += static_cast<MPI_Aint>(places_[region] - spans_[region].low -
+                                                     (places_[0] - spans_[0].low));
+    }
+  }
+
+ private:
+  static constexpr std::size_t far = 64 * 1024;  // bytes between two regions
+
+  std::uintptr_t moved_by(std::size_t region, const Memory& memory) const {
+    return reinterpret_cast<std::uintptr_t>(memory.data()) + places_[region] - spans_[region].low;
+  }
+
+  std::vector<Span> spans_;          // of the regions, ascending
+  std::vector<std::size_t> places_;  // in our memory; alignment within cache lines is kept
+  std::size_t bytes_ = 0;
+};
 
 class Trial {
  public:
@@ -110,15 +148,18 @@ class Trial {
 }  // namespace
 
 std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& binding) {
-  const Span send = span_of(binding.send), recv = span_of(binding.recv);
-  if (send.size() > most_shadow || recv.size() > most_shadow) return std::nullopt;
+  const bool together = arguments.form == Form::regular;
+  const Regions send(binding.send, together), recv(binding.recv, together);
+  if (send.bytes() > most_shadow || recv.bytes() > most_shadow) return std::nullopt;
   Shadow shadow;
-  shadow.send_ = Memory(send.size() + cache_line);
-  shadow.recv_ = Memory(recv.size() + cache_line);
+  shadow.send_ = Memory(send.bytes());
+  shadow.recv_ = Memory(recv.bytes());
   std::fill_n(shadow.send_.data(), shadow.send_.bytes(), std::byte{0});
   std::fill_n(shadow.recv_.data(), shadow.recv_.bytes(), std::byte{0});
-  shadow.arguments_ = rebased(arguments, stand_in(arguments.sendbuf, send, shadow.send_),
-                              stand_in(arguments.recvbuf, recv, shadow.recv_));
+  shadow.arguments_ = rebased(arguments, send.buffer(arguments.sendbuf, shadow.send_),
+                              recv.buffer(arguments.recvbuf, shadow.recv_));
+  send.shift(binding.send, shadow.arguments_.send);
+  recv.shift(binding.recv, shadow.arguments_.recv);
   shadow.binding_ = bind(shadow.arguments_);
   shadow.binding_.uniform = binding.uniform;
   return shadow;

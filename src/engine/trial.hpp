@@ -12,7 +12,8 @@
 
 namespace tonari {
 
-// Buffers with the same blocks at the same distances from each other.
+// Buffers with the same blocks, at the same distances from each other within what the program
+// allocated together.
 class Shadow {
  public:
   // Returns nothing if it would take more memory than is reasonable for a measurement.

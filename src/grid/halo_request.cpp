@@ -162,6 +162,22 @@ std::string question(const GridShape& shape, const HaloSettings& settings) {
               "/", plan.variant, "|", plan.channel, "|", plan.ports);
 }
 
+// Between two exchanges programs sweep over the grid: what the surface's cells cost then depends on
+// how much else they touched. Writes what is there.
+void sweep(const HaloGrid& grid, int copy) {
+  for (int s = 0; s < grid.subdomains(); ++s) {
+    CellBox own;
+    for (int k = 0; k < grid.shape().dims(); ++k) own.end[k] = grid.box(s).own[k];
+    for (int f = 0; f < grid.shape().fields; ++f)
+      grid.for_each_piece(s, copy, f, own, [](std::byte* at, std::size_t bytes) {
+        for (std::size_t k = 0; k < bytes; k += cache_line) {
+          volatile std::byte& line = at[k];
+          line = line;
+        }
+      });
+  }
+}
+
 HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request, MPI_Info info,
                      const HaloSettings& settings, std::string& details) {
   const std::vector<HaloKind> kinds =
@@ -175,6 +191,7 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
   };
   ways.timed = [&](std::size_t k) -> Exchange& { return *made[k].prepared->exchange; };
   ways.question = question(grid->shape(), settings);
+  ways.between = [&] { sweep(*grid, request.copy); };
   Decision decision = decide(*grid->context(), settings.common.tune, ways);
   HaloCandidate& chosen = made[decision.winner];
   chosen.prepared->reason = settings.kind ? "forced" : decision.reason;

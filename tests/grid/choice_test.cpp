@@ -14,10 +14,14 @@ struct Chosen {
 Chosen choose(const Geometry& g, int storage, const char* tune, const char* reach = "all") {
   TestGrid t(g, storage);
   tonari_request request = TONARI_REQUEST_NULL;
+  t.fill(0, 1);
   must(tonari_grid_exchange_init(
       t.grid, 0, Info{{"tonari_tune", tune}, {"tonari_halo_neighbors", reach}}, &request));
   tonari_request_info about{};
   must(tonari_request_get_info(request, &about));
+  if (std::string(about.reason) == "measured" && std::string(reach) == "all") {
+    EXPECT_TRUE(t.holds(0, 1, false, false)) << "init changed own cells";
+  }
   const Chosen chosen{about.algorithm, about.reason, tonari_request_describe(request)};
   t.fill(0, 0);
   must(tonari_start(request));
