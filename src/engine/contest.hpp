@@ -23,7 +23,7 @@ struct Standing {
 
 // Collective, together on comm: runs the exchanges in turns, round by round, until `budget` seconds
 // are used (at least three rounds). Those that fall far behind leave. Null ones take no part, and
-// are null on all ranks alike. between: what this rank does before each exchange, like the program's
+// are null on all ranks alike. between: what this rank does before each exchange, like a program's
 // own work, which decides what lies in caches. It must not fail.
 std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> exchanges,
                                     double budget, const std::function<void()>& between = {});
