@@ -3,40 +3,22 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/hash.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {
 namespace {
 
-constexpr std::size_t most_shadow = std::size_t{1} << 29;
-
-struct Span {
-  std::uintptr_t low = UINTPTR_MAX, high = 0;
-  bool empty() const { return high <= low; }
-  std::size_t size() const { return empty() ? 0 : high - low; }
-};
-
-Span span_of(const std::vector<Block>& blocks) {
-  Span span;
+AddressSpan span_of(const std::vector<Block>& blocks) {
+  AddressSpan span;
   for (const Block& b : blocks) {
     if (b.bytes == 0) continue;
     const auto [first, last] = b.layout ? b.layout->span()
                                         : std::pair<std::ptrdiff_t, std::ptrdiff_t>(
                                               0, static_cast<std::ptrdiff_t>(b.bytes));
     const auto address = reinterpret_cast<std::uintptr_t>(b.address);
-    span.low = std::min(span.low, address + first);
-    span.high = std::max(span.high, address + last);
+    span.add({address + first, address + last});
   }
   return span;
-}
-
-// The address that plays the part of `buffer` when the bytes from span.low on lie in memory.
-// Alignment within cache lines is kept.
-void* stand_in(const void* buffer, const Span& span, const Memory& memory) {
-  if (span.empty()) return const_cast<void*>(buffer);
-  const auto base = reinterpret_cast<std::uintptr_t>(memory.data()) + span.low % cache_line;
-  return reinterpret_cast<void*>(base + (reinterpret_cast<std::uintptr_t>(buffer) - span.low));
 }
 
 class Trial {
@@ -110,26 +92,16 @@ class Trial {
 }  // namespace
 
 std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& binding) {
-  const Span send = span_of(binding.send), recv = span_of(binding.recv);
+  const AddressSpan send = span_of(binding.send), recv = span_of(binding.recv);
   if (send.size() > most_shadow || recv.size() > most_shadow) return std::nullopt;
   Shadow shadow;
-  shadow.send_ = Memory(send.size() + cache_line);
-  shadow.recv_ = Memory(recv.size() + cache_line);
-  std::fill_n(shadow.send_.data(), shadow.send_.bytes(), std::byte{0});
-  std::fill_n(shadow.recv_.data(), shadow.recv_.bytes(), std::byte{0});
+  shadow.send_ = memory_for(send);
+  shadow.recv_ = memory_for(recv);
   shadow.arguments_ = rebased(arguments, stand_in(arguments.sendbuf, send, shadow.send_),
                               stand_in(arguments.recvbuf, recv, shadow.recv_));
   shadow.binding_ = bind(shadow.arguments_);
   shadow.binding_.uniform = binding.uniform;
   return shadow;
-}
-
-void Shadow::fill_send(int rank) {
-  std::uint64_t state = Hash().word(rank).value();
-  for (std::size_t k = 0; k < send_.bytes(); ++k) {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    send_.data()[k] = static_cast<std::byte>(state >> 56);
-  }
 }
 
 void Shadow::poison_recv() { std::fill_n(recv_.data(), recv_.bytes(), std::byte{0xA5}); }
