@@ -397,10 +397,11 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
 /* ---- In place ------------------------------------------------------------------------------- */
 
 /* [collective over comm] All-to-all exchanges between all ranks of any intracommunicator, in which
- * what arrives takes the place of what was sent. Memory is bounded: no copy of the buffer exists at
- * any time. Requests are started, tested, waited for and freed like all others. With i in front of
- * its name a call starts at once and cannot be started again. The plain forms return when the
- * exchange is complete on this rank. buf must not be touched in between.
+ * what arrives takes the place of what was sent. Memory is bounded: no copy of the buffer exists
+ * unless it fits into tonari_inplace_memory. Requests are started, tested, waited for and freed
+ * like all others. With i in front of its name a call starts at once and cannot be started again.
+ * The plain forms return when the exchange is complete on this rank. buf must not be touched in
+ * between.
  *
  * The symmetric exchange is MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw with MPI_IN_PLACE. Block
  * j of buf goes to rank j and is overwritten by what rank j had for this rank, which must have the
@@ -430,6 +431,16 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
  *   tonari_channel (TONARI_CHANNEL)
  *           auto, shared (between ranks of a node), or p2p-packed; others are taken as the nearest
  *           of these
+ *   tonari_tune (TONARI_TUNE)
+ *           how an init of a symmetric exchange chooses what the two keys above leave open, MPI's
+ *           own collective included. off and model: a fixed rule. auto (default): what is
+ *           remembered; else it measures, on copies, if they fit into tonari_inplace_memory on all
+ *           ranks; else the fixed rule. measure: as auto, but measure again, and longer, and where
+ *           copies do not fit ON THE BUFFER ITSELF: its blocks are exchanged an even number of
+ *           times, so init leaves it as it was unless it fails (MPI, PEER). No other thread may
+ *           use it meanwhile. While init measures, it may hold tonari_inplace_memory three times:
+ *           for copies, and for each channel. One-shot calls and the general exchange, which is
+ *           done in one way only, measure nothing.
  *   tonari_timeout, tonari_progress
  *           as above. A rank that died is noticed where swaps go through shared memory; otherwise
  *           the MPI decides what happens. */

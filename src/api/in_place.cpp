@@ -11,7 +11,7 @@
 #include "engine/agree.hpp"
 #include "engine/comm_context.hpp"
 #include "engine/general_exchange.hpp"
-#include "engine/in_place.hpp"
+#include "engine/in_place_choice.hpp"
 
 namespace tonari {
 namespace {
@@ -55,12 +55,14 @@ struct InPlaceInit {
   }
 
   // Last.
-  void describe(Prepared& prepared, const std::string& how) const {
+  void describe(Prepared& prepared, const Decision& decision) const {
     if (settings.progress_thread) prepared.drive_by_thread();
-    prepared.reason = settings.order ? "forced" : "fixed rule";
+    prepared.reason = decision.reason;
+    if (settings.order && decision.reason == "fixed rule") prepared.reason = "forced";
+    prepared.measured = decision.measured, prepared.times = decision.times;
     prepared.describe(start, text("in-place all-to-all between ", context->ranks(), " ranks"),
                       prepared.algorithm + " " + prepared.channel,
-                      text("may hold ", settings.memory, " bytes\n", how));
+                      text("may hold ", settings.memory, " bytes\n", decision.details));
   }
 };
 
@@ -147,39 +149,37 @@ std::vector<Bytes> in_bytes(const std::vector<std::uint64_t>& counts, Bytes elem
 
 }  // namespace
 
-std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm,
+std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm, Use use,
                                             MPI_Info info, Output output) {
   InPlaceInit init{.shared = shared_for(comm)};
-  std::vector<SwapBlock> swapped;
+  const InPlaceSettings& settings = init.settings;
+  SwapProblem problem;
   init.agree(info, output, InPlaceKind::symmetric, [&] {
-    swapped = read_swap_blocks(blocks, static_cast<std::size_t>(init.context->ranks()),
-                               init.context->rank());
+    const auto ranks = static_cast<std::size_t>(init.context->ranks());
+    problem.blocks = read_swap_blocks(blocks, ranks, init.context->rank());
+    if (use == Use::once) return;
+    problem.tune = settings.tune;
+    problem.typed = {const_cast<void*>(blocks.buffer), read_blocks("", ranks, blocks),
+                     blocks.form == Form::regular};
   });
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
   run_collectively(context.comm(), [&] {
-    const std::vector<Bytes> sizes = sizes_of(swapped);
+    const std::vector<Bytes> sizes = sizes_of(problem.blocks);
     compare_pairs(context, sizes, sizes);
-    Bytes largest = 0;
-    for (int j = 0; j < context.ranks(); ++j)
-      if (j != context.rank()) largest = std::max(largest, sizes[static_cast<std::size_t>(j)]);
-    SwapSettings how{init.settings.order.value_or(SwapOrder::hierarchical_sets),
-                     init.settings.channel != "p2p-packed",
-                     init.settings.memory,
-                     0,
-                     largest,
-                     init.settings.timeout};
-    agree_on_limits(context.comm(), how);
-    InPlace made = make_symmetric(context, swapped, how);
+    context.reserve_tags(1);
+    problem.order = settings.order, problem.any_channel = settings.channel == "auto";
+    ChosenSwaps chosen = choose_swaps(context, std::move(problem),
+                                      {.shared = settings.channel != "p2p-packed",
+                                       .memory = settings.memory,
+                                       .timeout = settings.timeout});
     prepared = std::make_shared<Prepared>(init.context);
-    prepared->exchange = std::move(made.exchange);
-    prepared->algorithm = name(how.order);
-    prepared->channel = made.channel;
-    init.describe(
-        *prepared,
-        text(made.refusal.empty() ? "" : "channel shared is not used: " + made.refusal + "\n",
-             "chunks of at most ", made.chunk, " bytes where they go by MPI\n"));
+    prepared->exchange = std::move(chosen.exchange);
+    prepared->algorithm = chosen.algorithm;
+    prepared->channel = chosen.channel;
+    init.describe(*prepared, chosen.decision);
   });
+  context.take_tags(1);
   return prepared;
 }
 
@@ -209,7 +209,7 @@ std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const Buf
         context.shared_comm(), context.first_tag(), std::move(problem), settings.memory, wait);
     prepared->algorithm = "general";
     prepared->channel = "p2p-packed";
-    init.describe(*prepared, "");
+    init.describe(*prepared, by_fixed_rule);
   });
   context.take_tags(GeneralExchange::tags);
   return prepared;

@@ -8,12 +8,13 @@
 #include "api/agree_on_arguments.hpp"
 #include "api/call.hpp"
 #include "api/prepared.hpp"
+#include "api/request.hpp"
 
 namespace tonari {
 
 // Collective over comm, which is not null. output: for the request. Symmetric: block j is swapped
-// with rank j.
-std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm,
+// with rank j. For use once nothing is measured or recalled.
+std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm, Use use,
                                             MPI_Info info, Output output);
 // General: both in v form, of the same buffer and type.
 std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const BufferArguments& recv,

@@ -37,14 +37,6 @@ struct Read {
   std::size_t number = 0;
 
   std::uintptr_t base() const { return reinterpret_cast<std::uintptr_t>(block.address); }
-  // From its lowest byte to one past the highest.
-  std::pair<std::uintptr_t, std::uintptr_t> span() const {
-    if (block.contiguous()) return {base(), base() + block.bytes};
-    const auto [low, high] = block.element->span();
-    const std::ptrdiff_t last = block.extent * static_cast<std::ptrdiff_t>(count - 1);
-    return {base() + static_cast<std::uintptr_t>(low + std::min<std::ptrdiff_t>(last, 0)),
-            base() + static_cast<std::uintptr_t>(high + std::max<std::ptrdiff_t>(last, 0))};
-  }
   Layout whole() const {
     Layout all;
     if (block.contiguous())
@@ -89,7 +81,7 @@ Read read_block(const void* buffer, const TypedBlock& typed, const Shape& shape,
 void check_addresses(const std::vector<Read>& blocks) {
   constexpr std::uintptr_t first_page = 4096;
   for (const Read& read : blocks)
-    if (read.block.bytes > 0 && read.span().first < first_page)
+    if (read.block.bytes > 0 && read.block.span().first < first_page)
       fail(Errc::argument, "block ", read.number, " has ", read.block.bytes,
            " bytes, but `buf` is NULL");
 }
@@ -123,11 +115,11 @@ void check_overlaps(const std::vector<Read>& blocks, int rank) {
   std::vector<const Read*> order;
   for (const Read& read : blocks)
     if (read.block.bytes > 0) order.push_back(&read);
-  std::ranges::sort(order, {}, [](const Read* read) { return read->span(); });
+  std::ranges::sort(order, {}, [](const Read* read) { return read->block.span(); });
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    std::uintptr_t high = order[begin]->span().second;
-    for (end = begin + 1; end < order.size() && order[end]->span().first < high; ++end)
-      high = std::max(high, order[end]->span().second);
+    std::uintptr_t high = order[begin]->block.span().second;
+    for (end = begin + 1; end < order.size() && order[end]->block.span().first < high; ++end)
+      high = std::max(high, order[end]->block.span().second);
     check_interleaving(std::span(order).subspan(begin, end - begin), rank);
   }
 }

@@ -15,21 +15,21 @@ struct InPlaceCall {
   MPI_Info info;
 };
 
-auto preparing(const InPlaceCall& call) {
-  return [&call](Output output) {
+auto preparing(const InPlaceCall& call, Use use) {
+  return [&call, use](Output output) {
     require_comm(call.comm, "comm");
     return call.general ? prepare_general(call.send, call.blocks, call.comm, call.info, output)
-                        : prepare_symmetric(call.blocks, call.comm, call.info, output);
+                        : prepare_symmetric(call.blocks, call.comm, use, call.info, output);
   };
 }
 
 int made(const InPlaceCall& call, tonari_request* request) {
-  return init_request(request, preparing(call));
+  return init_request(request, preparing(call, Use::persistent));
 }
 int started(const InPlaceCall& call, tonari_request* request) {
-  return start_once(request, preparing(call));
+  return start_once(request, preparing(call, Use::once));
 }
-int completed(const InPlaceCall& call) { return run_once(preparing(call)); }
+int completed(const InPlaceCall& call) { return run_once(preparing(call, Use::once)); }
 
 }  // namespace
 

@@ -159,6 +159,7 @@ InPlaceSettings read_in_place_settings(MPI_Info info) {
   if (const auto value = lookup(info, inplace_algorithm)) settings.order = swap_order_named(*value);
   settings.order_by_key = value_of(info, setting(inplace_algorithm).key).value_or("auto") != "auto";
   if (const auto value = lookup(info, channel)) settings.channel = nearest_channel(*value);
+  if (const auto value = lookup(info, tune)) settings.tune = parse_tune(*value);
   if (const auto value = lookup(info, inplace_memory))
     settings.memory = read_count(setting(inplace_memory), *value);
   if (const auto value = lookup(info, timeout))
@@ -171,6 +172,7 @@ std::uint64_t InPlaceSettings::fingerprint() const {
   return Hash()
       .word(order ? static_cast<std::uint64_t>(*order) + 1 : 0)
       .bytes(channel)
+      .word(static_cast<std::uint64_t>(tune))
       .word(progress_thread)
       .value();
 }

@@ -34,7 +34,8 @@ struct InPlaceSettings {
   std::optional<SwapOrder> order;  // nothing means auto
   bool order_by_key = false;       // by the program, not by the environment alone
   std::string channel = "auto";    // or shared, p2p-packed
-  Bytes memory = 1 << 20;          // may differ between ranks, like timeout
+  Tune tune = Tune::automatic;
+  Bytes memory = 1 << 20;  // may differ between ranks, like timeout
   double timeout = 10;
   bool progress_thread = false;
   std::uint64_t fingerprint() const;  // of the members that must not differ

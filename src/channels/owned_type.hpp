@@ -3,7 +3,11 @@
 
 #include <mpi.h>
 
+#include <map>
 #include <utility>
+#include <vector>
+
+#include "channels/mpi_error.hpp"
 
 namespace tonari {
 
@@ -24,6 +28,24 @@ class OwnedType {
 
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+// Committed duplicates of the program's types, one of each, which the program may free.
+class TypeDuplicates {
+ public:
+  explicit TypeDuplicates(std::vector<OwnedType>& owned) : owned_(owned) {}
+  MPI_Datatype operator()(MPI_Datatype type) {
+    auto [entry, fresh] = copies_.try_emplace(type, MPI_DATATYPE_NULL);
+    if (!fresh) return entry->second;
+    OwnedType& made = owned_.emplace_back();
+    check_mpi(MPI_Type_dup(type, made.place()), "MPI_Type_dup");
+    check_mpi(MPI_Type_commit(made.place()), "MPI_Type_commit");
+    return entry->second = made.get();
+  }
+
+ private:
+  std::map<MPI_Datatype, MPI_Datatype> copies_;
+  std::vector<OwnedType>& owned_;
 };
 
 }  // namespace tonari

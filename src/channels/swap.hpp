@@ -6,8 +6,10 @@
 // belongs there is copied in; no other order is needed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "copy/walk.hpp"
@@ -25,6 +27,15 @@ struct SwapBlock {
   std::ptrdiff_t extent = 0;                        // from one element to the next
 
   bool contiguous() const { return element == nullptr; }
+  // From its lowest byte to one past the highest.
+  std::pair<std::uintptr_t, std::uintptr_t> span() const {
+    const auto base = reinterpret_cast<std::uintptr_t>(address);
+    if (contiguous()) return {base, base + bytes};
+    const auto [low, high] = element->span();
+    const std::ptrdiff_t last = extent * static_cast<std::ptrdiff_t>(bytes / element->bytes() - 1);
+    return {base + static_cast<std::uintptr_t>(low + std::min<std::ptrdiff_t>(last, 0)),
+            base + static_cast<std::uintptr_t>(high + std::max<std::ptrdiff_t>(last, 0))};
+  }
   Walk walk() const { return element ? Walk(address, *element, extent) : Walk(address); }
 };
 

@@ -161,13 +161,17 @@ class Deciding {
       : context_(context), tune_(tune), alternatives_(alternatives) {}
 
   Decision run() {
-    const std::size_t all = measures(tune_) ? alternatives_.names.size() : 1;
-    if (all > 1 && tune_ == Tune::automatic && follow_wisdom()) return std::move(decision_);
+    const std::size_t several = alternatives_.names.size();
+    const bool asks = tune_ == Tune::automatic || tune_ == Tune::recall;
+    if (several > 1 && asks && follow_wisdom()) return std::move(decision_);
+    const bool contest =
+        several > 1 && measures(tune_) && applies("nothing was measured", alternatives_.prepare);
+    const std::size_t all = contest ? several : 1;
     for (std::size_t k = 0; k < all; ++k)
       if (make(k)) made_.push_back(k);
     if (made_.empty()) throw *refused_;
     decision_.winner = made_.front();
-    decision_.reason = "fixed rule";
+    decision_.reason = by_fixed_rule.reason;
     if (made_.size() > 1) measure();
     return std::move(decision_);
   }
@@ -182,31 +186,36 @@ class Deciding {
     decision_.winner =
         static_cast<std::size_t>(std::ranges::find(names, known->label) - names.begin());
     decision_.reason = "wisdom";
+    decision_.times = known->times;
     return decision_.winner < names.size() && make(decision_.winner);
   }
 
   // Returns whether it applies.
   bool make(std::size_t k) {
+    return applies(alternatives_.names[k] + " does not apply", [&] { alternatives_.make(k); });
+  }
+
+  template <class Work>
+  bool applies(const std::string& otherwise, const Work& work) {
     stay_together(context_.comm());
     try {
-      run_collectively(context_.comm(), [&] { alternatives_.make(k); });
+      run_collectively(context_.comm(), work);
       return true;
     } catch (const Error& error) {
       if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
       refused_ = error;
-      decision_.details +=
-          text("  ", alternatives_.names[k], " does not apply: ", error.what(), "\n");
+      decision_.details += text("  ", otherwise, ": ", error.what(), "\n");
       return false;
     }
   }
 
   void measure() {
-    constexpr double part = 0.5;  // of the time for measuring
     std::vector<Exchange*> exchanges;
     for (const std::size_t k : made_) exchanges.push_back(&alternatives_.timed(k));
-    const double budget = part * tune_seconds(context_.comm(), tune_);
-    const std::vector<Standing> all =
+    const double budget = alternatives_.part * tune_seconds(context_.comm(), tune_);
+    std::vector<Standing> all =
         time_in_turns(context_.comm(), exchanges, budget, alternatives_.between);
+    for (Standing& standing : all) standing.seconds /= alternatives_.exchanges;
     std::vector<std::size_t> order(made_.size());
     for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
     std::ranges::stable_sort(
@@ -214,12 +223,15 @@ class Deciding {
     const Standing& best = all[order.front()];
     decision_.winner = made_[order.front()], decision_.reason = "measured";
     decision_.measured = best.seconds;
+    const auto native = std::ranges::find(made_, alternatives_.native);
+    decision_.times = {best.seconds,
+                       native == made_.end() ? 0 : all[native - made_.begin()].seconds};
     decision_.details += text("measured in ", best.rounds, " rounds:\n");
     for (const std::size_t c : order)
       decision_.details += text("  ", alternatives_.names[made_[c]], ": ", std::setprecision(3),
                                 all[c].seconds * 1e6, " us\n");
     if (best.steady)
-      remember(context_, key(), {alternatives_.names[decision_.winner]});
+      remember(context_, key(), {alternatives_.names[decision_.winner], decision_.times});
     else
       decision_.details += unsteady_times;
   }

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
+#include "select/break_even.hpp"
 
 namespace tonari {
 
@@ -45,19 +47,27 @@ struct Alternatives {
   std::function<Exchange&(std::size_t)> timed;
   std::string question = {};           // for wisdom: what the choice depends on
   std::function<void()> between = {};  // as for time_in_turns
+  // Collective, before several are made to be measured; Errc::memory says that nothing can be.
+  std::function<void()> prepare = [] {};
+  double part = 0.5;              // of the time for measuring: each may have measured for itself
+  int exchanges = 1;              // in one start of what is timed
+  std::size_t native = SIZE_MAX;  // which of them is MPI's own collective, if one is
 };
 
 struct Decision {
   std::size_t winner = 0;
-  std::string reason;   // fixed rule, measured, wisdom
-  std::string details;  // lines for tonari_request_describe: what was compared
-  double measured = 0;  // seconds; 0 if it was not measured
+  std::string reason;        // fixed rule, measured, wisdom
+  std::string details;       // lines for tonari_request_describe: what was compared
+  double measured = 0;       // seconds; 0 if it was not measured
+  AgainstNative times = {};  // of this contest, or as remembered
 };
 
+// Where there is one way, or nobody wants to know which is fastest.
+inline const Decision by_fixed_rule{0, "fixed rule", "", 0, {}};
+
 // Collective, together on the context's communicator. Makes what was remembered, or else all
-// alternatives, and finds the fastest. Timing takes half the budget, since each may have measured
-// for itself. Where nothing is to be measured, only the first is made. Throws the same on
-// all ranks if none applies.
+// alternatives, and finds the fastest. Where nothing is to be measured, only the first is made.
+// Throws the same on all ranks if none applies.
 Decision decide(Context& context, Tune tune, const Alternatives& alternatives);
 
 }  // namespace tonari

@@ -4,13 +4,11 @@
 #include <limits>
 
 #include "channels/mpi_error.hpp"
-#include "channels/p2p/swap.hpp"
 #include "channels/shared/connect.hpp"
 #include "channels/shared/swap.hpp"
 #include "engine/agree.hpp"
 #include "engine/swap_exchange.hpp"
 #include "engine/wiring.hpp"
-#include "planners/in_place/plan.hpp"
 
 namespace tonari {
 namespace {
@@ -28,152 +26,126 @@ std::size_t chunk_for(Bytes least_memory, Bytes largest_block) {
       std::min(least_memory / (2 * chunks_at_once), largest_block), 1, largest_chunk));
 }
 
-// Collective: each word becomes the least of all ranks. Exchanges in flight go on meanwhile.
-void least_of_all(MPI_Comm comm, std::span<std::int64_t> words) {
-  stay_together(comm);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
-                           MPI_MIN, comm, &request),
-            "MPI_Iallreduce");
-  complete_while_driving(request);
+}  // namespace
+
+Swapper::Swapper(Context& context, const std::vector<SwapBlock>& blocks,
+                 const SwapSettings& settings)
+    : context_(context),
+      settings_(settings),
+      node_of_(context.shared().node_of()),
+      memory_(std::max<Bytes>(settings.memory, 1)),
+      least_(std::max<Bytes>(settings.least_memory, 1)) {
+  settings_.shared = settings.shared && context.shares_memory();
+  const bool both = settings_.shared && context.several_nodes();
+  // the larger half: at least a byte
+  if (both) memory_ = memory_ - memory_ / 2, least_ = least_ - least_ / 2;
+  chunk_ = chunk_for(least_, settings.largest_block);
+  if (settings_.shared) connect(blocks);
+  if (both && !link_) memory_ = std::max<Bytes>(settings.memory, 1);
+  channel_ = !link_ ? "p2p-packed" : context.several_nodes() ? "shared+p2p-packed" : "shared";
+  pool_bytes_ = std::max<Bytes>(memory_ / chunk_, 1) * chunk_;
+  needs_.resize(blocks.size());
+  for (const SwapBlock& block : blocks)
+    if (swaps(block))
+      needs_[block.peer] = {block.bytes, shares(block.peer) ? 0 : chunks(block) * chunk_};
+  make_pool();
 }
 
-class Maker {
- public:
-  Maker(Context& context, const std::vector<SwapBlock>& blocks, const SwapSettings& settings)
-      : context_(context),
-        blocks_(blocks),
-        settings_(settings),
-        memory_(std::max<Bytes>(settings.memory, 1)),
-        least_(std::max<Bytes>(settings.least_memory, 1)) {}
+bool Swapper::shares(std::int32_t peer) const { return link_ && context_.node()->here(peer); }
+bool Swapper::swaps(const SwapBlock& block) const {
+  return block.peer != context_.rank() && block.bytes > 0;
+}
 
-  InPlace make() {
-    const bool both = settings_.shared && context_.shares_memory() && context_.several_nodes();
-    // the larger half: at least a byte
-    if (both) memory_ = memory_ - memory_ / 2, least_ = least_ - least_ / 2;
-    made_.chunk = chunk_for(least_, settings_.largest_block);
-    if (settings_.shared && context_.shares_memory()) connect();
-    if (both && !link_) memory_ = std::max<Bytes>(settings_.memory, 1);
-    run_collectively(context_.comm(), [&] { assemble(); });
-    return std::move(made_);
+// Rings for the ranks of this node, if they fit on all nodes.
+void Swapper::connect(const std::vector<SwapBlock>& blocks) {
+  std::vector<EdgeMessage> messages;
+  std::vector<Bytes> sizes;
+  for (std::int32_t peer : context_.node()->ranks()) {
+    if (!swaps(blocks[peer])) continue;
+    messages.push_back({peer, 0, blocks[peer].bytes});
+    sizes.push_back(blocks[peer].bytes);
+    neighbors_.push_back(peer);
   }
+  SharedLimits limits{.canary = 0, .whole = 0, .single_copy = 0, .ring = true};
+  // Several cells let both ends work at a time; where many ranks share the memory, one cell of
+  // some size is better than several small ones.
+  for (limits.cells = Lane::pipeline_cells; limits.cells > 0; limits.cells /= 2)
+    if ((limits.chunk = ring_part(sizes, limits.cells, least_)) >= worthwhile_part ||
+        limits.cells == 1)
+      break;
+  agree_on_rings(limits, sizes.empty());
+  if (limits.chunk > 0)
+    link_ = connect_segments(connect_group(context_), messages, messages, limits, refusal_);
+  else
+    refusal_ = text("cells for the ranks of a node do not fit into tonari_inplace_memory (",
+                    settings_.memory, " bytes on this rank)");
+}
 
- private:
-  bool shared(std::int32_t peer) const { return link_ && context_.node()->here(peer); }
-  bool swaps(std::int32_t peer) const { return peer != context_.rank() && blocks_[peer].bytes > 0; }
+// The smallest of all ranks: the rings in which a rank sends are those of others, and count for
+// it, too. 0: they do not fit everywhere.
+void Swapper::agree_on_rings(SharedLimits& limits, bool abstains) const {
+  std::int64_t words[] = {limits.cells, static_cast<std::int64_t>(limits.chunk)};
+  if (abstains) words[0] = Lane::pipeline_cells, words[1] = largest_chunk;
+  least_of_all(context_.comm(), words);
+  limits.cells = static_cast<std::uint32_t>(words[0]);
+  limits.chunk = static_cast<Bytes>(words[1]);
+}
 
-  // Rings for the ranks of this node, if they fit on all nodes.
-  void connect() {
-    std::vector<EdgeMessage> messages;
-    std::vector<Bytes> sizes;
-    for (std::int32_t peer : context_.node()->ranks()) {
-      if (!swaps(peer)) continue;
-      messages.push_back({peer, 0, blocks_[peer].bytes});
-      sizes.push_back(blocks_[peer].bytes);
-      neighbors_.push_back(peer);
-    }
-    SharedLimits limits{.canary = 0, .whole = 0, .single_copy = 0, .ring = true};
-    // Several cells let both ends work at a time; where many ranks share the memory, one cell of
-    // some size is better than several small ones.
-    for (limits.cells = Lane::pipeline_cells; limits.cells > 0; limits.cells /= 2)
-      if ((limits.chunk = ring_part(sizes, limits.cells, least_)) >= worthwhile_part ||
-          limits.cells == 1)
-        break;
-    agree_on_rings(limits, sizes.empty());
-    if (limits.chunk > 0)
-      link_ = connect_segments(connect_group(context_), messages, messages, limits, made_.refusal);
-    else
-      made_.refusal = text("cells for the ranks of a node do not fit into tonari_inplace_memory (",
-                           settings_.memory, " bytes on this rank)");
+// Chunks with which a swap by MPI runs at full speed; data that is spread out needs two for each
+// on its way.
+std::size_t Swapper::chunks(const SwapBlock& block) const {
+  return std::min(parts(block), chunks_at_once) * (!block.contiguous() && chunk_ > 1 ? 2 : 1);
+}
+std::size_t Swapper::parts(const SwapBlock& block) const {
+  return static_cast<std::size_t>((block.bytes + chunk_ - 1) / chunk_);
+}
+
+// As large as memory allows, but no larger than all swaps together could use.
+void Swapper::make_pool() {
+  Bytes wanted = 0;
+  for (const SwapNeed& need : needs_) wanted += need.memory;
+  if (wanted > 0)
+    pool_ = std::make_shared<ChunkPool>(
+        chunk_, static_cast<std::size_t>(std::min(wanted, pool_bytes_) / chunk_));
+}
+
+std::unique_ptr<Exchange> Swapper::make(SwapOrder order,
+                                        const std::vector<SwapBlock>& blocks) const {
+  const std::vector<std::int32_t> with =
+      partners(order, context_.rank(), context_.ranks(), node_of_);
+  const Plan plan = plan_inplace(context_.rank(), with, needs_, pool_bytes_);
+  SwapExchange::Parts made;
+  Bytes straight = 0;
+  for (const Operation& op : plan.operations()) {
+    const SwapBlock& block = blocks[op.peer];
+    made.swaps.push_back(shares(op.peer) ? shared_swap(block) : p2p_swap(block));
+    if (!shares(op.peer)) straight += parts(block);
+    made.bytes += block.bytes;
   }
+  made.link = link_;
+  made.comm = context_.shared_comm();
+  // a look at all swaps takes as long as giving the core away
+  made.wait = {context_.node()->crowded(), settings_.timeout, 1};
+  made.memory = (pool_ ? pool_->chunk() * pool_->count() : 0) + (link_ ? link_->bytes() : 0);
+  made.messages = static_cast<int>(
+      std::min<Bytes>(straight + (link_ ? link_->messages() : 0), std::numeric_limits<int>::max()));
+  if (link_ && link_->messages() > 0)
+    made.channel_mix =
+        text(link_->messages(), " shared", straight > 0 ? text(", ", straight, " p2p-packed") : "");
+  return std::make_unique<SwapExchange>(plan, std::move(made));
+}
 
-  // The smallest of all ranks: the rings in which a rank sends are those of others, and count for
-  // it, too. 0: they do not fit everywhere.
-  void agree_on_rings(SharedLimits& limits, bool abstains) const {
-    std::int64_t words[] = {limits.cells, static_cast<std::int64_t>(limits.chunk)};
-    if (abstains) words[0] = Lane::pipeline_cells, words[1] = largest_chunk;
-    least_of_all(context_.comm(), words);
-    limits.cells = static_cast<std::uint32_t>(words[0]);
-    limits.chunk = static_cast<Bytes>(words[1]);
-  }
+std::unique_ptr<Swap> Swapper::p2p_swap(const SwapBlock& block) const {
+  const auto granted_chunks = static_cast<std::size_t>(
+      granted(needs_[block.peer], pool_->chunk() * pool_->count()) / chunk_);
+  return make_p2p_swap(block, pool_, granted_chunks, context_.shared_comm(), context_.first_tag());
+}
 
-  // Chunks with which a swap by MPI runs at full speed; data that is spread out needs two for each
-  // on its way.
-  std::size_t chunks(const SwapBlock& block) const {
-    const std::size_t parts =
-        static_cast<std::size_t>((block.bytes + made_.chunk - 1) / made_.chunk);
-    return std::min(parts, chunks_at_once) * (!block.contiguous() && made_.chunk > 1 ? 2 : 1);
-  }
-
-  void assemble() {
-    std::vector<SwapNeed> needs(blocks_.size());
-    for (std::int32_t peer = 0; peer < context_.ranks(); ++peer)
-      if (swaps(peer))
-        needs[peer] = {blocks_[peer].bytes, shared(peer) ? 0 : chunks(blocks_[peer]) * made_.chunk};
-    const Bytes pool_bytes = std::max<Bytes>(memory_ / made_.chunk, 1) * made_.chunk;
-    const std::vector<std::int32_t> order =
-        partners(settings_.order, context_.rank(), context_.ranks(), context_.shared().node_of());
-    const Plan plan = plan_inplace(context_.rank(), order, needs, pool_bytes);
-
-    SwapExchange::Parts parts;
-    const std::shared_ptr<ChunkPool> pool = make_pool(needs, pool_bytes);
-    Bytes straight = 0;
-    for (const Operation& op : plan.operations()) {
-      const SwapBlock& block = blocks_[op.peer];
-      parts.swaps.push_back(shared(op.peer) ? shared_swap(op.peer)
-                                            : p2p_swap(op.peer, needs[op.peer], pool));
-      if (!shared(op.peer)) straight += (block.bytes + made_.chunk - 1) / made_.chunk;
-      parts.bytes += block.bytes;
-    }
-    parts.link = link_;
-    parts.comm = context_.shared_comm();
-    // a look at all swaps takes as long as giving the core away
-    parts.wait = {context_.node()->crowded(), settings_.timeout, 1};
-    parts.memory = (pool ? pool->chunk() * pool->count() : 0) + (link_ ? link_->bytes() : 0);
-    parts.messages = static_cast<int>(std::min<Bytes>(straight + (link_ ? link_->messages() : 0),
-                                                      std::numeric_limits<int>::max()));
-    if (link_ && link_->messages() > 0)
-      parts.channel_mix = text(link_->messages(), " shared",
-                               straight > 0 ? text(", ", straight, " p2p-packed") : "");
-    made_.channel = !link_                     ? "p2p-packed"
-                    : context_.several_nodes() ? "shared+p2p-packed"
-                                               : "shared";
-    made_.exchange = std::make_unique<SwapExchange>(plan, std::move(parts));
-  }
-
-  // As large as memory allows, but no larger than all swaps together could use.
-  std::shared_ptr<ChunkPool> make_pool(const std::vector<SwapNeed>& needs, Bytes most) const {
-    Bytes wanted = 0;
-    for (const SwapNeed& need : needs) wanted += need.memory;
-    if (wanted == 0) return nullptr;
-    return std::make_shared<ChunkPool>(
-        made_.chunk, static_cast<std::size_t>(std::min(wanted, most) / made_.chunk));
-  }
-
-  std::unique_ptr<Swap> p2p_swap(std::int32_t peer, const SwapNeed& need,
-                                 const std::shared_ptr<ChunkPool>& pool) const {
-    const auto chunks =
-        static_cast<std::size_t>(granted(need, pool->chunk() * pool->count()) / made_.chunk);
-    return make_p2p_swap(blocks_[peer], pool, chunks, context_.shared_comm(), context_.first_tag());
-  }
-
-  std::unique_ptr<Swap> shared_swap(std::int32_t peer) const {
-    const auto k =
-        static_cast<std::size_t>(std::ranges::find(neighbors_, peer) - neighbors_.begin());
-    return make_shared_swap(blocks_[peer], link_, link_->out(k), link_->in(k));
-  }
-
-  Context& context_;
-  const std::vector<SwapBlock>& blocks_;
-  const SwapSettings& settings_;
-  Bytes memory_, least_;
-  // ranks of the node that this one swaps with, in the order of the link's edges
-  std::vector<std::int32_t> neighbors_;
-  std::shared_ptr<SharedLink> link_;
-  InPlace made_;
-};
-
-}  // namespace
+std::unique_ptr<Swap> Swapper::shared_swap(const SwapBlock& block) const {
+  const auto k =
+      static_cast<std::size_t>(std::ranges::find(neighbors_, block.peer) - neighbors_.begin());
+  return make_shared_swap(block, link_, link_->out(k), link_->in(k));
+}
 
 Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memory) {
   const auto fits = [&](Bytes part) {
@@ -184,14 +156,6 @@ Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memo
   for (Bytes part = largest_chunk; part >= page; part -= page)
     if (fits(part - cell_overhead)) return part - cell_overhead;
   return 0;
-}
-
-InPlace make_symmetric(Context& context, const std::vector<SwapBlock>& blocks,
-                       const SwapSettings& settings) {
-  context.reserve_tags(1);
-  InPlace made = Maker(context, blocks, settings).make();
-  context.take_tags(1);
-  return made;
 }
 
 void compare_pairs(Context& context, const std::vector<Bytes>& given,
@@ -212,13 +176,13 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given,
   });
 }
 
-void agree_on_limits(MPI_Comm comm, SwapSettings& settings) {
-  constexpr Bytes limit = std::numeric_limits<std::int64_t>::max();
-  std::int64_t words[] = {static_cast<std::int64_t>(std::min(settings.memory, limit)),
-                          -static_cast<std::int64_t>(std::min(settings.largest_block, limit))};
-  least_of_all(comm, words);
-  settings.least_memory = static_cast<Bytes>(words[0]);
-  settings.largest_block = static_cast<Bytes>(-words[1]);
+void least_of_all(MPI_Comm comm, std::span<std::int64_t> words) {
+  stay_together(comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
+                           MPI_MIN, comm, &request),
+            "MPI_Iallreduce");
+  complete_while_driving(request);
 }
 
 }  // namespace tonari

@@ -6,7 +6,7 @@ namespace tonari {
 
 NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
                                std::shared_ptr<const OwnedComm> graph)
-    : PolledExchange(std::move(graph), {}),
+    : RequestExchange(std::move(graph)),
       arguments_(arguments, context.vertex(), context.topology().shape),
       persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
@@ -19,12 +19,8 @@ NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
   if (persistent_) request_ = native_init(arguments_, comm_->get());
 }
 
-// Collectives can be neither canceled nor freed while they are active.
 NativeExchange::~NativeExchange() {
-  if (active_)
-    leak(std::move(arguments_), std::move(comm_));
-  else if (request_ != MPI_REQUEST_NULL)
-    MPI_Request_free(&request_);
+  if (active_) leak(std::move(arguments_), std::move(comm_));
 }
 
 void NativeExchange::start() {
@@ -33,18 +29,6 @@ void NativeExchange::start() {
   else
     request_ = native_start(arguments_, comm_->get());
   active_ = true;
-}
-
-bool NativeExchange::advance() {
-  int flag = 0;
-  check_mpi(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
-  active_ = !flag;
-  return flag;
-}
-
-void NativeExchange::wait() {
-  check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
-  active_ = false;
 }
 
 }  // namespace tonari

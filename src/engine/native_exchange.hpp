@@ -6,11 +6,11 @@
 #include "channels/native/native.hpp"
 #include "channels/owned_comm.hpp"
 #include "engine/context.hpp"
-#include "engine/polled_exchange.hpp"
+#include "engine/request_exchange.hpp"
 
 namespace tonari {
 
-class NativeExchange final : public PolledExchange<NativeExchange> {
+class NativeExchange final : public RequestExchange {
  public:
   // Collective. graph: the context's.
   NativeExchange(Context& context, const Arguments& arguments,
@@ -20,21 +20,12 @@ class NativeExchange final : public PolledExchange<NativeExchange> {
   NativeExchange& operator=(const NativeExchange&) = delete;
 
   void start() override;
-  void wait() override;
   int messages() const override { return messages_; }  // today's MPIs send one per block
   Bytes bytes() const override { return bytes_; }
-  std::size_t scratch_bytes() const override { return 0; }
 
  private:
-  friend PolledExchange;
-  static constexpr Pause idle_pause = Pause::yield;
-  bool finished() const { return !active_; }
-  bool advance();
-  void progress() const {}  // each look does it
-
   NativeArguments arguments_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
-  bool persistent_, active_ = false;
+  bool persistent_;
   int messages_ = 0;
   Bytes bytes_ = 0;
 };

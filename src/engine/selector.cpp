@@ -1,7 +1,6 @@
 #include "engine/selector.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iomanip>
 
 #include "engine/agree.hpp"
@@ -132,14 +131,10 @@ Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0};
 
 }  // namespace
 
-// Block sizes count by eighths of octaves: near an MPI's eager limit a few bytes decide.
 std::string problem_key(const Problem& problem, const Settings& settings) {
-  const int size_class =
-      problem.sizes.average < 1
-          ? 0
-          : 1 + static_cast<int>(std::lround(8 * std::log2(problem.sizes.average)));
   return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|",
-              size_class, "|", problem.contiguous ? "contiguous" : "non-contiguous", "|",
+              size_class(problem.sizes.average), "|",
+              problem.contiguous ? "contiguous" : "non-contiguous", "|",
               problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/",
               settings.variant, "|", settings.channel, "|", settings.ports,
               settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");

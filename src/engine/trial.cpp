@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/hash.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {
 namespace {
 
-constexpr std::size_t most_shadow = std::size_t{1} << 29;
-
-// Addresses from low to before high.
-struct Span {
-  std::uintptr_t low = 0, high = 0;
-  std::size_t size() const { return high - low; }
-};
-
-Span span_of(const Block& block) {
+AddressSpan span_of(const Block& block) {
   const auto address = reinterpret_cast<std::uintptr_t>(block.address);
   if (!block.layout) return {address, address + block.bytes};
   const auto [first, last] = block.layout->span();
@@ -33,7 +24,7 @@ class Regions {
   Regions(const std::vector<Block>& blocks, bool together) {
     for (const Block& b : blocks)
       if (b.bytes > 0) spans_.push_back(span_of(b));
-    std::ranges::sort(spans_, {}, &Span::low);
+    std::ranges::sort(spans_, {}, &AddressSpan::low);
     std::size_t last = 0;  // that others were joined to
     for (std::size_t k = 1; k < spans_.size(); ++k) {
       if (together || spans_[k].low <= spans_[last].high + far)
@@ -42,7 +33,7 @@ class Regions {
         spans_[++last] = spans_[k];
     }
     if (!spans_.empty()) spans_.resize(last + 1);
-    for (const Span& span : spans_) {
+    for (const AddressSpan& span : spans_) {
       places_.push_back(bytes_ + span.low % cache_line);
       bytes_ += round_up(span.low % cache_line + span.size());
     }
@@ -58,7 +49,8 @@ class Regions {
   void shift(const std::vector<Block>& blocks, std::vector<TypedBlock>& typed) const {
     for (std::size_t k = 0; k < blocks.size(); ++k) {
       if (blocks[k].bytes == 0) continue;
-      const auto after = std::ranges::upper_bound(spans_, span_of(blocks[k]).low, {}, &Span::low);
+      const auto after =
+          std::ranges::upper_bound(spans_, span_of(blocks[k]).low, {}, &AddressSpan::low);
       const auto region = static_cast<std::size_t>(after - spans_.begin()) - 1;
       typed[k].displacement += static_cast<MPI_Aint>(places_[region] - spans_[region].low -
                                                      (places_[0] - spans_[0].low));
@@ -72,7 +64,7 @@ class Regions {
     return reinterpret_cast<std::uintptr_t>(memory.data()) + places_[region] - spans_[region].low;
   }
 
-  std::vector<Span> spans_;          // of the regions, ascending
+  std::vector<AddressSpan> spans_;   // of the regions, ascending
   std::vector<std::size_t> places_;  // in our memory; alignment within cache lines is kept
   std::size_t bytes_ = 0;
 };
@@ -152,10 +144,8 @@ std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& bi
   const Regions send(binding.send, together), recv(binding.recv, together);
   if (send.bytes() > most_shadow || recv.bytes() > most_shadow) return std::nullopt;
   Shadow shadow;
-  shadow.send_ = Memory(send.bytes());
-  shadow.recv_ = Memory(recv.bytes());
-  std::fill_n(shadow.send_.data(), shadow.send_.bytes(), std::byte{0});
-  std::fill_n(shadow.recv_.data(), shadow.recv_.bytes(), std::byte{0});
+  shadow.send_ = zeroed_memory(send.bytes());
+  shadow.recv_ = zeroed_memory(recv.bytes());
   shadow.arguments_ = rebased(arguments, send.buffer(arguments.sendbuf, shadow.send_),
                               recv.buffer(arguments.recvbuf, shadow.recv_));
   send.shift(binding.send, shadow.arguments_.send);
@@ -163,14 +153,6 @@ std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& bi
   shadow.binding_ = bind(shadow.arguments_);
   shadow.binding_.uniform = binding.uniform;
   return shadow;
-}
-
-void Shadow::fill_send(int rank) {
-  std::uint64_t state = Hash().word(rank).value();
-  for (std::size_t k = 0; k < send_.bytes(); ++k) {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    send_.data()[k] = static_cast<std::byte>(state >> 56);
-  }
 }
 
 void Shadow::poison_recv() { std::fill_n(recv_.data(), recv_.bytes(), std::byte{0xA5}); }

@@ -8,7 +8,7 @@
 
 #include "engine/contest.hpp"
 #include "engine/selector.hpp"
-#include "memory/memory.hpp"
+#include "memory/stand_in.hpp"
 
 namespace tonari {
 
@@ -21,7 +21,7 @@ class Shadow {
 
   const Arguments& arguments() const { return arguments_; }
   const Binding& binding() const { return binding_; }
-  void fill_send(int rank);
+  void fill_send(int rank) { fill_as_rank(send_, rank); }
   void poison_recv();
   // the bytes of all receive blocks, in order
   std::vector<std::byte> received(const Exchange& exchange) const;

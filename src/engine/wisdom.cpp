@@ -1,5 +1,6 @@
 #include "engine/wisdom.hpp"
 
+#include <cmath>
 #include <cstdlib>
 
 #include "engine/agree.hpp"
@@ -25,6 +26,10 @@ Remembered remembered_from_text(const std::string& line) {
   if (first == line.npos || second == line.npos) return {line};
   return {line.substr(0, first),
           {std::atof(line.c_str() + first + 1), std::atof(line.c_str() + second + 1)}};
+}
+
+int size_class(double bytes) {
+  return bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(bytes)));
 }
 
 std::string wisdom_key(Context& context, const std::string& question) {

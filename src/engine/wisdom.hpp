@@ -22,6 +22,9 @@ Remembered remembered_from_text(const std::string& text);
 // a context's first call.
 std::string wisdom_key(Context& context, const std::string& question);
 
+// Of bytes, by eighths of octaves: near an MPI's eager limit a few bytes decide.
+int size_class(double bytes);
+
 // Collective: returns what rank 0 finds; nothing if the question is new.
 std::optional<Remembered> recall(Context& context, const std::string& key);
 

@@ -232,7 +232,7 @@ TEST_F(InPlace, SaysWhatItIs) {
   std::vector<double> data(static_cast<std::size_t>(ranks) * 100);
   tonari_request request = TONARI_REQUEST_NULL;
   ASSERT_OK(tonari_alltoall_inplace_init(data.data(), 100, MPI_DOUBLE, MPI_COMM_WORLD,
-                                         Settings{}.info(), &request));
+                                         Info{{"tonari_tune", "off"}}, &request));
   tonari_request_info info;
   ASSERT_OK(tonari_request_get_info(request, &info));
   EXPECT_STREQ(info.algorithm, "hierarchical-sets");

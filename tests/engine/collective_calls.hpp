@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <numeric>
 
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
@@ -147,9 +148,13 @@ struct InPlaceCall : Requesting {
   std::vector<int> counts = std::vector<int>(static_cast<std::size_t>(world_size()), 40);
   std::vector<MPI_Aint> places;
   MPI_Comm comm = MPI_COMM_NULL;
-  InPlaceCall(bool generally, const char* channel)
-      : general(generally), info{{"tonari_channel", channel}} {
+  InPlaceCall(bool generally, const char* channel, const char* tune = "off",
+              const char* memory = "1048576")
+      : general(generally),
+        info{
+            {"tonari_channel", channel}, {"tonari_tune", tune}, {"tonari_inplace_memory", memory}} {
     for (int r = 0; r < world_size(); ++r) places.push_back(40 * r);
+    std::iota(values.begin(), values.end(), 1e6 * world_rank());
   }
   void set_up() override { MPI_Comm_dup(MPI_COMM_WORLD, &comm); }  // what it keeps is made anew
   int make() override {
@@ -159,7 +164,17 @@ struct InPlaceCall : Requesting {
                                                  counts.data(), places.data(), MPI_DOUBLE, comm,
                                                  info, &request);
   }
-  void tear_down() override { MPI_Comm_free(&comm); }
+  // Twice, so that all is where it was, as it is after init, also where that had no memory.
+  void use() override {
+    for (int twice = 0; twice < 2; ++twice) Requesting::use();
+  }
+  void tear_down() override {
+    std::size_t wrong = 0;
+    for (std::size_t k = 0; k < values.size(); ++k)
+      wrong += values[k] != 1e6 * world_rank() + static_cast<double>(k);
+    EXPECT_EQ(wrong, 0u);
+    MPI_Comm_free(&comm);
+  }
 };
 
 // Everybody owns ten values and needs all values of the others.
@@ -311,6 +326,8 @@ inline const Named calls[] = {
     named<MakeNear>("MakePromised", true, true),
     named<InPlaceCall>("InPlaceShared", false, "shared"),
     named<InPlaceCall>("InPlacePacked", false, "p2p-packed"),
+    named<InPlaceCall>("InPlaceMeasure", false, "auto", "measure"),
+    named<InPlaceCall>("InPlaceMeasureItself", false, "auto", "measure", "500"),
     named<InPlaceCall>("InPlaceGeneral", true, "p2p-packed"),
     named<MakeVector>("VectorDirect", "direct"),
     named<MakeVector>("VectorAuto", "auto"),

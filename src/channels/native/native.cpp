@@ -1,7 +1,6 @@
 #include "channels/native/native.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "channels/mpi_error.hpp"
@@ -40,22 +39,6 @@ void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph) {
 }
 
 namespace {
-
-class TypeDuplicates {
- public:
-  explicit TypeDuplicates(std::vector<OwnedType>& owned) : owned_(owned) {}
-  MPI_Datatype operator()(MPI_Datatype type) {
-    auto [entry, fresh] = copies_.try_emplace(type, MPI_DATATYPE_NULL);
-    if (!fresh) return entry->second;
-    OwnedType& made = owned_.emplace_back();
-    check_mpi(MPI_Type_dup(type, made.place()), "MPI_Type_dup");
-    return entry->second = made.get();
-  }
-
- private:
-  std::map<MPI_Datatype, MPI_Datatype> copies_;
-  std::vector<OwnedType>& owned_;
-};
 
 // Tells whether every rank has all neighbors, because ranks must agree on which collective they
 // call.

@@ -1,0 +1,43 @@
+#include "engine/native_swaps.hpp"
+
+#include <limits>
+
+#include "channels/abandon.hpp"
+
+namespace tonari {
+
+NativeSwaps::NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank)
+    : RequestExchange(std::move(comm)), buffer_(blocks.buffer), regular_(blocks.regular) {
+  TypeDuplicates duplicate(owned_);
+  for (const TypedBlock& block : blocks.of) {
+    if (block.displacement > std::numeric_limits<int>::max())
+      fail(Errc::algorithm, "MPI_Alltoallw counts displacements as int; one is ",
+           block.displacement);
+    int size = 0;
+    check_mpi(MPI_Type_size(block.type, &size), "MPI_Type_size");
+    const bool sent = static_cast<int>(counts_.size()) != rank && block.count > 0 && size > 0;
+    messages_ += sent;
+    bytes_ += sent ? static_cast<Bytes>(size) * static_cast<Bytes>(block.count) : 0;
+    counts_.push_back(block.count);
+    displacements_.push_back(static_cast<int>(block.displacement));
+    types_.push_back(duplicate(block.type));
+  }
+}
+
+NativeSwaps::~NativeSwaps() {
+  if (active_)
+    leak(std::move(counts_), std::move(displacements_), std::move(types_), std::move(owned_),
+         std::move(comm_));
+}
+
+void NativeSwaps::start() {
+  check_mpi(regular_ ? MPI_Ialltoall(MPI_IN_PLACE, counts_[0], types_[0], buffer_, counts_[0],
+                                     types_[0], comm_->get(), &request_)
+                     : MPI_Ialltoallw(MPI_IN_PLACE, counts_.data(), displacements_.data(),
+                                      types_.data(), buffer_, counts_.data(), displacements_.data(),
+                                      types_.data(), comm_->get(), &request_),
+            regular_ ? "MPI_Ialltoall" : "MPI_Ialltoallw");
+  active_ = true;
+}
+
+}  // namespace tonari

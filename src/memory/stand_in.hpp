@@ -1,0 +1,53 @@
+// Memory that plays the part of a program's, so that exchanges can be tried without touching it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "memory/memory.hpp"
+
+namespace tonari {
+
+// Addresses from the lowest byte to one past the highest.
+struct AddressSpan {
+  std::uintptr_t low = UINTPTR_MAX, high = 0;
+  bool empty() const { return high <= low; }
+  std::size_t size() const { return empty() ? 0 : high - low; }
+  void add(std::pair<std::uintptr_t, std::uintptr_t> more) {
+    low = std::min(low, more.first), high = std::max(high, more.second);
+  }
+};
+
+// More is not tried.
+inline constexpr std::size_t most_shadow = std::size_t{1} << 29;
+
+inline Memory zeroed_memory(std::size_t bytes) {
+  Memory memory(bytes);
+  std::fill_n(memory.data(), memory.bytes(), std::byte{0});
+  return memory;
+}
+// For bytes of that span, all zero.
+inline Memory memory_for(const AddressSpan& span) {
+  return zeroed_memory(span.size() + cache_line);
+}
+
+// The address that plays the part of `address` when the bytes from span.low on lie in memory.
+// Alignment within cache lines is kept.
+inline void* stand_in(const void* address, const AddressSpan& span, const Memory& memory) {
+  if (span.empty()) return const_cast<void*>(address);
+  const auto base = reinterpret_cast<std::uintptr_t>(memory.data()) + span.low % cache_line;
+  return reinterpret_cast<void*>(base + (reinterpret_cast<std::uintptr_t>(address) - span.low));
+}
+
+// Different for each rank and byte, always the same.
+inline void fill_as_rank(const Memory& memory, int rank) {
+  std::uint64_t state = Hash().word(static_cast<std::uint64_t>(rank)).value();
+  for (std::size_t k = 0; k < memory.bytes(); ++k) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    memory.data()[k] = static_cast<std::byte>(state >> 56);
+  }
+}
+
+}  // namespace tonari
