@@ -29,7 +29,7 @@ demo: ## the 3-d heat equation on 8 ranks: tonari's exchange beside native MPI, 
 
 test: ## everything the tests need, then the tests of every day, under Open MPI and MPICH; the core under sanitizers
 	@tools/setup.sh test
-	@cmake --build $(BUILD)
+	@cmake --build $(BUILD) --target tonari_tests
 	@tools/run-tests.sh
 
 test-all: ## the other tests: more numbers of ranks, large cases, more of the benchmarks; MPI tests under sanitizers

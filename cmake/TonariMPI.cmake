@@ -101,6 +101,7 @@ foreach(mpi IN LISTS tonari_wanted)
         "TONARI_MPI names ${mpi}, but there is no mpicxx.${mpi} or mpicxx of it; install it or set TONARI_${upper}_ROOT")
   endif()
 endforeach()
+list(SUBLIST TONARI_MPIS 0 1 TONARI_FIRST_MPI)
 if(NOT TONARI_MPIS)
   message(WARNING "tonari: no MPI found; only the core and the command line's planning are built")
 endif()
@@ -117,7 +118,8 @@ file(WRITE ${CMAKE_BINARY_DIR}/tonari-config.json
     "{\n  \"source\": \"${CMAKE_SOURCE_DIR}\",\n  \"mpis\": {\n${tonari_entries}\n  }\n}\n")
 
 # tonari_mpi_executable(NAME sources... [MPIS names...]): builds NAME once per MPI, as
-# <build>/<mpi>/bin/NAME; targets NAME_<mpi>.
+# <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, and what
+# tonari_add_mpi_test runs.
 function(tonari_mpi_executable name)
   cmake_parse_arguments(arg "" "" "MPIS;LIBRARIES" ${ARGN})
   if(NOT arg_MPIS)
@@ -129,6 +131,9 @@ function(tonari_mpi_executable name)
     set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
         ${CMAKE_BINARY_DIR}/${mpi}/bin)
   endforeach()
+  if(TARGET tonari_tests AND TARGET ${name}_${TONARI_FIRST_MPI})
+    add_dependencies(tonari_tests ${name}_${TONARI_FIRST_MPI})
+  endif()
 endfunction()
 
 # The environment in which the launchers start ranks for root, and more of them than there are
@@ -138,19 +143,26 @@ set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
     PRTE_MCA_hwloc_default_binding_policy=none)
 
-# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [MORE 4 5 8 ...] [ARGS ...] [TIMEOUT seconds]
-# [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI and rank count. Those of MORE have the label
-# `more`: `make test-all` runs them, `make test` does not.
+# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ARGS ...]
+# [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI and rank count of RANKS and
+# MORE. `make test` runs those of RANKS under the first MPI, of them those of OTHERS under the other
+# MPIs. The rest has the label `more` and runs in `make test-all`.
 function(tonari_add_mpi_test name program)
-  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;OTHERS;MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   foreach(mpi IN LISTS TONARI_MPIS)
     string(TOUPPER ${mpi} upper)
+    set(quick ${arg_OTHERS})
+    if(mpi STREQUAL TONARI_FIRST_MPI)
+      set(quick ${arg_RANKS})
+    endif()
     foreach(ranks IN LISTS arg_RANKS arg_MORE)
       set(labels mpi ${mpi} ${arg_LABELS})
-      if(ranks IN_LIST arg_MORE)
+      if(ranks IN_LIST quick)
+        add_dependencies(tonari_tests ${program}_${mpi})
+      else()
         list(APPEND labels more)
       endif()
       set(test ${name}.${mpi}.${ranks})
