@@ -8,9 +8,7 @@
 #include "base/hash.hpp"
 
 namespace bench {
-using tonari::Collective;
-using tonari::Errc;
-using tonari::Vec;
+using tonari::Collective, tonari::Errc, tonari::Vec;
 
 namespace {
 

@@ -33,8 +33,7 @@
 #include "node_memory.hpp"
 
 namespace bench {
-using tonari::Collective;
-using tonari::round_up;
+using tonari::Collective, tonari::round_up;
 
 namespace {
 

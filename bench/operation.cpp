@@ -3,8 +3,7 @@
 #include "base/error.hpp"
 
 namespace bench {
-using tonari::Collective;
-using tonari::Errc;
+using tonari::Collective, tonari::Errc;
 
 Operation parse_operation(const std::string& word) {
   for (const Collective collective : {Collective::alltoall, Collective::allgather})

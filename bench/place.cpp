@@ -1,4 +1,3 @@
-#include <string>
 
 #include "base/error.hpp"
 #include "graph_patterns.hpp"
@@ -6,9 +5,7 @@
 #include "workload.hpp"
 
 namespace bench {
-using tonari::Errc;
-using tonari::Grid;
-using tonari::Vec;
+using tonari::Errc, tonari::Grid, tonari::Vec;
 
 namespace {
 

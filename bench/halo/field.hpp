@@ -3,8 +3,6 @@
 
 #include <tonari/grid.h>
 
-#include <string>
-
 #include "halo/options.hpp"
 #include "halo/torus.hpp"
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 #include <tonari/stencil.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>

@@ -2,7 +2,6 @@
 // Proposal 1, version 1.0.
 #pragma once
 
-#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>

@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "field.hpp"

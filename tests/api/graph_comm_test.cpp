@@ -143,7 +143,7 @@ TEST_F(FromComm, ErrorsNameBlocksAsTheProgramNumbersThem) {
                                errs ? into : theirs, ints, near),
               code);
     const std::string sentence = tonari_last_error();
-    EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
+    EXPECT_CONTAINS(sentence, words);
   };
   refused(TONARI_ERR_MISMATCH, odd, theirs,
           "block 0 from rank " + std::to_string(last - 1) + " to rank " + std::to_string(last));

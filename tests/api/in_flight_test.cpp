@@ -1,6 +1,5 @@
 // Exchanges go on while a rank waits for something else: in a collective call of tonari's, or for
 // another exchange.
-#include <vector>
 
 #include "support/oracle.hpp"
 

@@ -13,15 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "support/contains.hpp"
 #include "support/mpi_main.hpp"
+#include "support/ok.hpp"
 
 namespace {
 
 #define ASSERT_OK_EVERYWHERE(...) \
   ASSERT_TRUE(everywhere((__VA_ARGS__) == MPI_SUCCESS)) << tonari_last_error()
 
-using tonari::test::everywhere;
-using tonari::test::world_size;
+using tonari::test::everywhere, tonari::test::world_size;
 
 // A 3-d torus or mesh of all ranks with the octant's neighborhood, a self block and a long offset
 // added, and the ranks the blocks come from, worked out here from coordinates.
@@ -368,7 +369,7 @@ TEST_P(IsoErrors, CommunicatorsWithoutTopologyOrNeighborhood) {
   Iso_request request = ISO_REQUEST_NULL;
   EXPECT_EQ(Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, cart, &request),
             TONARI_ERR_TOPOLOGY);
-  EXPECT_NE(std::string(tonari_last_error()).find("Iso_neighborhood_create"), std::string::npos);
+  EXPECT_SAID("Iso_neighborhood_create");
   EXPECT_EQ(
       Iso_neighbor_alltoall_init(words, 1, MPI_INT, words + s, 1, MPI_INT, MPI_COMM_NULL, &request),
       TONARI_ERR_TOPOLOGY);
@@ -430,7 +431,7 @@ TEST_P(IsoErrors, ErrorHandlerHearsTheSentence) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   heard.clear();
   EXPECT_EQ(Iso_start(nullptr), TONARI_ERR_ARGUMENT);
-  EXPECT_NE(heard.find("Iso_request"), std::string::npos) << heard;
+  EXPECT_CONTAINS(heard, "Iso_request");
   MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN);
   MPI_Errhandler_free(&handler);
 }

@@ -239,8 +239,7 @@ TEST_F(RecvViewErrors, BeforeTheFirstExchangeWhileActiveAndOutOfRange) {
   MPI_Count bytes = 0;
   const auto expect_error = [&](int code, int block, const char* part) {
     EXPECT_EQ(tonari_request_recv_view(c.request, block, &address, &bytes), code) << block;
-    EXPECT_NE(std::string(tonari_last_error()).find(part), std::string::npos)
-        << tonari_last_error();
+    EXPECT_SAID(part);
   };
   if (blocks > 0) expect_error(TONARI_ERR_ACTIVE, 0, "complete");
   for (int round = 0; round < 2; ++round) {

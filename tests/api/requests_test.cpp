@@ -46,6 +46,13 @@ class Requests : public testing::Test {
     return request;
   }
 
+  void exchange(tonari_request request, Buffers& b, int round) {
+    b.prepare(rank, round);
+    EXPECT_OK(start_and_wait(request));
+    EXPECT_EQ(b.wrong(t, rank, round), "") << "round " << round << "\n"
+                                           << tonari_request_describe(request);
+  }
+
   int rank = 0;
   Topology t;
   MPI_Comm cart = MPI_COMM_NULL;
@@ -121,8 +128,7 @@ TEST_F(Halo, OfOneArray) {
       ASSERT_OK(code);
       for (int round = 0; round < 2; ++round) {
         fill(field, round);
-        EXPECT_OK(tonari_start(request));
-        EXPECT_OK(tonari_wait(request));
+        EXPECT_OK(start_and_wait(request));
         EXPECT_TRUE(field == expected(round)) << "round " << round;
       }
       EXPECT_OK(tonari_request_free(&request));
@@ -152,10 +158,7 @@ TEST_F(Requests, AbsoluteAddresses) {
                                       b.out.types.data(), MPI_BOTTOM, b.in.counts.data(),
                                       b.in.displacements.data(), b.in.types.data(), near, info,
                                       &request));
-      b.prepare(rank, 0);
-      EXPECT_OK(tonari_start(request));
-      EXPECT_OK(tonari_wait(request));
-      EXPECT_EQ(b.wrong(t, rank, 0), "");
+      exchange(request, b, 0);
       EXPECT_OK(tonari_request_free(&request));
     }
 }
@@ -176,13 +179,7 @@ TEST_F(Requests, LongOneSidedMessages) {
         tonari_request request = make(b, Info{{"tonari_algorithm", algorithm},
                                               {"tonari_channel", "onesided"},
                                               {"tonari_tune", "off"}});
-        for (int round = 0; round < 4; ++round) {
-          b.prepare(rank, round);
-          EXPECT_OK(tonari_start(request));
-          EXPECT_OK(tonari_wait(request));
-          EXPECT_EQ(b.wrong(t, rank, round), "") << "round " << round << "\n"
-                                                 << tonari_request_describe(request);
-        }
+        for (int round = 0; round < 4; ++round) exchange(request, b, round);
         EXPECT_OK(tonari_request_free(&request));
       }
 }
@@ -204,7 +201,7 @@ TEST_F(Requests, OneSidedMessagesForWhichThereIsNoMemory) {
                                  Info{{"tonari_channel", "onesided"}, {"tonari_tune", "off"}},
                                  &request));
   const std::string described = tonari_request_describe(request);
-  EXPECT_NE(described.find("bytes that are left"), std::string::npos) << described;
+  EXPECT_CONTAINS(described, "bytes that are left");
   EXPECT_OK(tonari_request_free(&request));
   MPI_Type_free(&tib), MPI_Type_free(&gib);
 }
@@ -223,10 +220,7 @@ TEST_F(Requests, RanksMayUseDifferentForms) {
       for (int i = 0; i < t.count(); ++i)
         side->displacements[i] = b.op == Operation::alltoallw ? 12 * i : i * side->counts[i];
     tonari_request request = make(b, Info{{"tonari_algorithm", algorithm}, {"tonari_tune", "off"}});
-    b.prepare(rank, 0);
-    EXPECT_OK(tonari_start(request));
-    EXPECT_OK(tonari_wait(request));
-    EXPECT_EQ(b.wrong(t, rank, 0), "");
+    exchange(request, b, 0);
     EXPECT_OK(tonari_request_free(&request));
   }
 }
@@ -402,12 +396,7 @@ class Wisdom : public Requests {
   Outcome exchange(MPI_Info info, int bytes) {
     Buffers b = plain(Operation::alltoall, bytes);
     tonari_request request = make(b, info);
-    for (int round = 0; round < 2; ++round) {
-      b.prepare(rank, round);
-      EXPECT_OK(tonari_start(request));
-      EXPECT_OK(tonari_wait(request));
-      EXPECT_EQ(b.wrong(t, rank, round), "") << tonari_request_describe(request);
-    }
+    for (int round = 0; round < 2; ++round) Requests::exchange(request, b, round);
     tonari_request_info about;
     EXPECT_OK(tonari_request_get_info(request, &about));
     const Outcome mine{about.algorithm, about.reason, about.measured_seconds};

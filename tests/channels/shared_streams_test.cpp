@@ -12,9 +12,7 @@
 namespace tonari {
 namespace {
 
-using test::everywhere;
-using test::world_rank;
-using test::world_size;
+using test::everywhere, test::world_rank, test::world_size;
 
 using Word = std::uint64_t;
 

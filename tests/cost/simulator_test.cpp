@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ LogGP plain() {
 
 BlockBytes blocks_of(std::uint64_t size) {
   return [size](Slice) { return size; };
+}
+
+// Blocks of so many bytes, by these numbers.
+double time_of(std::span<const Plan> plans, std::uint64_t bytes, const ChannelCost& channel = {}) {
+  return simulate(plans, blocks_of(bytes), plain(), channel);
 }
 
 constexpr Slice out(std::uint32_t block) { return {Buffer::send, block}; }
@@ -51,50 +57,37 @@ TEST(Simulate, NothingTakesNoTime) {
   EXPECT_EQ(simulate({}, blocks_of(8), plain()), 0);
   const Plan empty = Builder(0, 0).build();
   EXPECT_EQ(simulate({&empty, 1}, blocks_of(8), plain()), 0);
-  EXPECT_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(0), plain()), 0)
-      << "empty messages are not sent";
+  EXPECT_EQ(time_of(one_message({out(0)}, {in(0)}), 0), 0) << "empty messages are not sent";
 }
 
 TEST(Simulate, OneMessage) {
   // o, then (k-1) G on the wire, L, o
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(9), plain()),
-                   1 + 8 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(0)}, {in(0)}), 9), 1 + 8 * 0.5 + 100 + 1);
 }
 
 TEST(Simulate, PackedMessagesAreCopiedUnlessContiguous) {
   const double wire = 1 + 15 * 0.5 + 100 + 1, bytes = 16 * 0.25;
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain()),
-                   wire)
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(2), out(3)}, {in(0), in(1)}), 8), wire)
       << "one piece at both ends";
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(3), out(2)}, {in(0), in(1)}), blocks_of(8), plain()),
-                   wire + 2 * 7 + bytes)
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(3), out(2)}, {in(0), in(1)}), 8), wire + 2 * 7 + bytes)
       << "two pieces sent";
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(2)}), blocks_of(8), plain()),
-                   wire + 2 * 7 + bytes)
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(2), out(3)}, {in(0), in(2)}), 8), wire + 2 * 7 + bytes)
       << "two received";
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(),
-                            {false, 0, false}),
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(2), out(3)}, {in(0), in(1)}), 8, {false, 0, false}),
                    wire + 2 * (7 + bytes));
 }
 
 TEST(Simulate, TypedMessagesCostTheirPieces) {
   const double wire = 1 + 15 * 0.5 + 100 + 1;
   const ChannelCost typed{true, 0, true};
-  EXPECT_DOUBLE_EQ(
-      simulate(one_message({out(2), out(3)}, {in(0), in(1)}), blocks_of(8), plain(), typed), wire);
-  EXPECT_DOUBLE_EQ(
-      simulate(one_message({out(2), out(4)}, {in(0), in(1)}), blocks_of(8), plain(), typed),
-      wire + 2 * 11);
-  EXPECT_DOUBLE_EQ(
-      simulate(one_message({out(2), out(4)}, {in(0), in(5)}), blocks_of(8), plain(), typed),
-      wire + 4 * 11);
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(2), out(3)}, {in(0), in(1)}), 8, typed), wire);
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(2), out(4)}, {in(0), in(1)}), 8, typed), wire + 2 * 11);
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(2), out(4)}, {in(0), in(5)}), 8, typed), wire + 4 * 11);
 }
 
 TEST(Simulate, LongMessagesPayTheRendezvous) {
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(64), plain()),
-                   1 + 63 * 0.5 + 100 + 1);
-  EXPECT_DOUBLE_EQ(simulate(one_message({out(0)}, {in(0)}), blocks_of(65), plain()),
-                   1 + 1000 + 64 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(0)}, {in(0)}), 64), 1 + 63 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of(one_message({out(0)}, {in(0)}), 65), 1 + 1000 + 64 * 0.5 + 100 + 1);
 }
 
 TEST(Simulate, LongMessagesWaitForTheReceiver) {
@@ -130,7 +123,7 @@ TEST(Simulate, ChainOfThree) {
   send(b, {in(0)}, 2, 1);
   recv(c, {in(0)}, 1, 1);
   const std::vector<Plan> plans{a.build(), b.build(), c.build()};
-  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(3), plain()), 2 * (1 + 1 + 100 + 1));
+  EXPECT_DOUBLE_EQ(time_of(plans, 3), 2 * (1 + 1 + 100 + 1));
 }
 
 TEST(Simulate, BlocksPassedOnAreNotUnpackedButPackedAgain) {
@@ -141,8 +134,7 @@ TEST(Simulate, BlocksPassedOnAreNotUnpackedButPackedAgain) {
   send(b, {first, second}, 2, 1);
   recv(c, {in(0), in(1)}, 1, 1);
   const std::vector<Plan> plans{a.build(), b.build(), c.build()};
-  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(1), plain()),
-                   2 * (1 + 0.5 + 100 + 1) + (7 + 2 * 0.25));
+  EXPECT_DOUBLE_EQ(time_of(plans, 1), 2 * (1 + 0.5 + 100 + 1) + (7 + 2 * 0.25));
 }
 
 // Two messages from rank 0 to rank 1.
@@ -194,19 +186,18 @@ TEST(Simulate, ASwapCopiesThenSendsAndReceives) {
   }
   const double eager = 1 + 7 + 9 * 0.25 + 8 * 0.5 + 100 + 1,
                rendezvous = 1 + 7 + 65 * 0.25 + 1000 + 64 * 0.5 + 100 + 1;
-  EXPECT_DOUBLE_EQ(simulate(pair, blocks_of(9), plain()), eager);
-  EXPECT_DOUBLE_EQ(simulate(pair, blocks_of(65), plain()), rendezvous);
-  EXPECT_DOUBLE_EQ(simulate({pair.data(), 1}, blocks_of(9), plain()), eager)
-      << "one plan stands for both";
-  EXPECT_DOUBLE_EQ(simulate({pair.data(), 1}, blocks_of(65), plain()), rendezvous);
-  EXPECT_EQ(simulate(pair, blocks_of(0), plain()), 0);
+  EXPECT_DOUBLE_EQ(time_of(pair, 9), eager);
+  EXPECT_DOUBLE_EQ(time_of(pair, 65), rendezvous);
+  EXPECT_DOUBLE_EQ(time_of({pair.data(), 1}, 9), eager) << "one plan stands for both";
+  EXPECT_DOUBLE_EQ(time_of({pair.data(), 1}, 65), rendezvous);
+  EXPECT_EQ(time_of(pair, 0), 0);
 }
 
 TEST(Simulate, SwapsWaitForTheirPartnersAndOverlap) {
   const double copied = 1 + 7 + 9 * 0.25, one = copied + 8 * 0.5 + 100 + 1;
-  EXPECT_DOUBLE_EQ(simulate(two_swaps(false), blocks_of(9), plain()), 2 * one)
+  EXPECT_DOUBLE_EQ(time_of(two_swaps(false), 9), 2 * one)
       << "rank 2 could begin at once, but rank 0 cannot";
-  EXPECT_DOUBLE_EQ(simulate(two_swaps(true), blocks_of(9), plain()), one + copied)
+  EXPECT_DOUBLE_EQ(time_of(two_swaps(true), 9), one + copied)
       << "the copies of rank 0 take turns, nothing else";
 }
 
@@ -221,15 +212,15 @@ TEST(Simulate, SwapsThatNeverMeetAreAnError) {
     b.after(0, 1);
     cycle.push_back(b.build());
   }
-  EXPECT_THROW(simulate(cycle, blocks_of(9), plain()), Error);
+  EXPECT_THROW(time_of(cycle, 9), Error);
   const std::vector<Plan> three = two_swaps(true);
-  EXPECT_THROW(simulate({three.data(), 2}, blocks_of(9), plain()), Error) << "rank 2 is not there";
+  EXPECT_THROW(time_of({three.data(), 2}, 9), Error) << "rank 2 is not there";
   Builder a(0, 2), b(1, 2);  // rank 1 answers the swap with two messages
   a.slice(in(1));
   a.exchange(1, 0);
   send(b, {out(0)}, 0, 0);
   recv(b, {in(0)}, 0, 0);
-  EXPECT_THROW(simulate(std::vector{a.build(), b.build()}, blocks_of(9), plain()), Error);
+  EXPECT_THROW(time_of(std::vector{a.build(), b.build()}, 9), Error);
 }
 
 TEST(Simulate, ReceivesTakeTurnsToo) {
@@ -240,7 +231,7 @@ TEST(Simulate, ReceivesTakeTurnsToo) {
   recv(c, {in(0)}, 0, 0);
   recv(c, {in(1)}, 1, 0);
   const std::vector<Plan> plans{a.build(), b.build(), c.build()};
-  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(1), plain()), 1 + 100 + 2 * 1);
+  EXPECT_DOUBLE_EQ(time_of(plans, 1), 1 + 100 + 2 * 1);
 }
 
 TEST(Simulate, CopiesAtHome) {
@@ -248,7 +239,7 @@ TEST(Simulate, CopiesAtHome) {
   const std::vector<Slice> from{out(0), out(1), out(4)}, to{in(2), in(3), in(4)};
   b.copy(from, to);
   const Plan plan = b.build();
-  EXPECT_DOUBLE_EQ(simulate({&plan, 1}, blocks_of(4), plain()), 2 * 7 + 12 * 0.25);
+  EXPECT_DOUBLE_EQ(time_of({&plan, 1}, 4), 2 * 7 + 12 * 0.25);
 }
 
 TEST(Simulate, CopiesAtHomeLetMessagesGoFirst) {
@@ -256,8 +247,7 @@ TEST(Simulate, CopiesAtHomeLetMessagesGoFirst) {
   a.copy(std::vector{out(0)}, std::vector{in(0)});
   send(a, {out(1)}, 1, 0);
   recv(b, {in(0)}, 0, 0);
-  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(3), plain()),
-                   1 + 1 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of(std::vector{a.build(), b.build()}, 3), 1 + 1 + 100 + 1);
 }
 
 TEST(Simulate, ALongSendIsOverWhenItHasLeft) {
@@ -267,17 +257,15 @@ TEST(Simulate, ALongSendIsOverWhenItHasLeft) {
     recv(b, {in(k)}, 0, k);
   }
   a.limit_ports(1);  // the second send waits for the first: until 1 + 1000 + 32
-  EXPECT_DOUBLE_EQ(simulate(std::vector{a.build(), b.build()}, blocks_of(65), plain()),
-                   1033 + 1 + 1000 + 32 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of(std::vector{a.build(), b.build()}, 65), 1033 + 1 + 1000 + 32 + 100 + 1);
 }
 
 TEST(Simulate, SegmentsAvoidTheRendezvousAndPayOverheads) {
   const auto plans = one_message({out(0)}, {in(0)});
   // 160 bytes as 64, 64, 32: the interface takes 31.5 + 3 for a full one; the last leaves at 1 + 2
   // * 34.5 and ends 15.5 later.
-  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(160), plain(), {false, 64, true}),
-                   3 + 2 * 34.5 - 2 + 15.5 + 100 + 1);
-  EXPECT_DOUBLE_EQ(simulate(plans, blocks_of(160), plain()), 1 + 1000 + 159 * 0.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of(plans, 160, {false, 64, true}), 3 + 2 * 34.5 - 2 + 15.5 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of(plans, 160), 1 + 1000 + 159 * 0.5 + 100 + 1);
 }
 
 TEST(Simulate, MalformedPlansAreRefused) {
@@ -285,7 +273,7 @@ TEST(Simulate, MalformedPlansAreRefused) {
   send(a, {out(0)}, 1, 0);
   recv(b, {in(0)}, 0, 1);
   const std::vector<Plan> other_tag{a.build(), b.build()};
-  EXPECT_THROW(simulate(other_tag, blocks_of(1), plain()), Error);
+  EXPECT_THROW(time_of(other_tag, 1), Error);
 
   Builder c(0, 1), d(1, 1);  // both receive before they send
   for (auto [builder, peer] : {std::pair{&c, 1}, {&d, 0}}) {
@@ -293,15 +281,15 @@ TEST(Simulate, MalformedPlansAreRefused) {
     send(*builder, {in(0)}, peer, 0);
   }
   const std::vector<Plan> deadlock{c.build(), d.build()};
-  EXPECT_THROW(simulate(deadlock, blocks_of(1), plain()), Error);
+  EXPECT_THROW(time_of(deadlock, 1), Error);
 }
 
 TEST(Simulate, ABorderRankAloneIsServedAsIfItsPeersDidAlike) {
   Builder b(0, 1);
   recv(b, {in(0)}, 1, 0);
   const Plan plan = b.build();
-  EXPECT_DOUBLE_EQ(simulate({&plan, 1}, blocks_of(9), plain()), 1 + 4 + 100 + 1);
-  EXPECT_DOUBLE_EQ(simulate({&plan, 1}, blocks_of(65), plain()), 1 + 1000 + 32 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of({&plan, 1}, 9), 1 + 4 + 100 + 1);
+  EXPECT_DOUBLE_EQ(time_of({&plan, 1}, 65), 1 + 1000 + 32 + 100 + 1);
 }
 
 // Patterns on grids.

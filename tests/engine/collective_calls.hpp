@@ -29,10 +29,7 @@ struct Call {
 // A request or nothing.
 struct Requesting : Call {
   tonari_request request = TONARI_REQUEST_NULL;
-  void use() override {
-    EXPECT_OK(tonari_start(request));
-    EXPECT_OK(tonari_wait(request));
-  }
+  void use() override { EXPECT_OK(start_and_wait(request)); }
   void drop() override { EXPECT_OK(tonari_request_free(&request)); }
 };
 

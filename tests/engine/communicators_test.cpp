@@ -219,8 +219,7 @@ TEST_F(Communicators, NativeNeedsOne) {
         << tonari_last_error();
     if (forced) continue;
     from = 7 + world_rank();
-    EXPECT_OK(tonari_start(request));
-    EXPECT_OK(tonari_wait(request));
+    EXPECT_OK(start_and_wait(request));
     EXPECT_EQ(to, 7 + left);
     EXPECT_OK(tonari_request_free(&request));
   }

@@ -13,8 +13,7 @@
 namespace {
 
 using namespace tonari;
-using test::world_rank;
-using test::world_size;
+using test::world_rank, test::world_size;
 using Random = std::mt19937;
 
 std::uint64_t pick(Random& random, std::uint64_t low, std::uint64_t high) {
@@ -37,22 +36,12 @@ struct Element {
 // order, two columns of a table that is `far` wide.
 Element element_of(int style, std::ptrdiff_t far) {
   Element e{24, {}};
-  switch (style) {
-    case 0:
-      e.layout.add(0, 24);
-      break;
-    case 1:
-      e.extent = 30, e.layout.add(3, 24);
-      break;
-    case 2:
-      e.extent = 48, e.layout.add({0, 8, 16, 3});
-      break;
-    case 3:
-      e.extent = 40, e.layout.add(20, 10), e.layout.add({0, 3, 5, 4}), e.layout.add(35, 2);
-      break;
-    default:
-      e.extent = 12, e.layout.add(0, 12), e.layout.add(far, 12);
-  }
+  if (style == 0) e.layout.add(0, 24);
+  if (style == 1) e.extent = 30, e.layout.add(3, 24);
+  if (style == 2) e.extent = 48, e.layout.add({0, 8, 16, 3});
+  if (style == 3)
+    e.extent = 40, e.layout.add(20, 10), e.layout.add({0, 3, 5, 4}), e.layout.add(35, 2);
+  if (style > 3) e.extent = 12, e.layout.add(0, 12), e.layout.add(far, 12);
   return e;
 }
 

@@ -21,8 +21,7 @@
 
 namespace {
 
-using tonari::Pause;
-using tonari::Waiter;
+using tonari::Pause, tonari::Waiter;
 
 // What a test asks of it. Not atomic where the library must see to it that one thread at a time is
 // here.

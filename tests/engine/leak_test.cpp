@@ -34,8 +34,7 @@ class Leaks : public testing::Test {
     tonari_request made = TONARI_REQUEST_NULL;
     ASSERT_OK(init(Operation::alltoall, out, in, near, info, &made));
     if (k % 3 == 0) {
-      EXPECT_OK(tonari_start(made));
-      EXPECT_OK(tonari_wait(made));
+      EXPECT_OK(start_and_wait(made));
     }
     EXPECT_OK(tonari_request_free(&made));
   }
@@ -157,8 +156,7 @@ class LeaksOfGraphs : public Leaks {
         << tonari_last_error();
     if (code != TONARI_SUCCESS) return;
     b.prepare(rank, k);
-    EXPECT_OK(tonari_start(request));
-    EXPECT_OK(tonari_wait(request));
+    EXPECT_OK(start_and_wait(request));
     EXPECT_EQ(b.wrong(graph, rank, k), "");
     EXPECT_OK(tonari_request_free(&request));
   }

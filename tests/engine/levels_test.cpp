@@ -133,7 +133,7 @@ class EqualSizes : public Levels {
     MPI_Allreduce(MPI_IN_PLACE, &sends, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     EXPECT_EQ(sends, 0) << "sizes are exchanged";
     const std::string text = tonari_request_describe(request);
-    EXPECT_NE(text.find(" 8 bytes per block\n"), std::string::npos) << text;
+    EXPECT_CONTAINS(text, " 8 bytes per block\n");
     EXPECT_OK(tonari_start(request) | tonari_wait(request));
     int received = 0;
     tonari_neighborhood_degrees(near, &received, nullptr);

@@ -19,8 +19,7 @@
 namespace tonari {
 namespace {
 
-using test::world_rank;
-using test::world_size;
+using test::world_rank, test::world_size;
 
 MPI_Comm duplicate() {
   MPI_Comm copy = MPI_COMM_NULL;

@@ -2,8 +2,6 @@
 // and the thread is there only as long as it is asked for.
 #include "engine/progress.hpp"
 
-#include <atomic>
-
 #include "base/error.hpp"
 #include "support/by_thread.hpp"
 #include "support/counting.hpp"
@@ -12,8 +10,7 @@
 namespace {
 
 using namespace tonari::test;
-using tonari::DrivenExchange;
-using tonari::ProgressThread;
+using tonari::DrivenExchange, tonari::ProgressThread;
 
 // ---- Without MPI
 
@@ -186,10 +183,8 @@ TEST_F(ProgressByThread, EveryChannelProceedsWhileTheProgramComputes) {
     SCOPED_TRACE(std::string(algorithm) + ", " + channel);
     Buffers b = random_buffers(Operation::alltoall, t.count(), 4800, 1);
     tonari_request request = TONARI_REQUEST_NULL;
-    ASSERT_EQ(init(b.op, b.out, b.in, driven,
-                   Info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}}, &request),
-              TONARI_SUCCESS)
-        << tonari_last_error();
+    ASSERT_OK(init(b.op, b.out, b.in, driven,
+                   Info{{"tonari_algorithm", algorithm}, {"tonari_channel", channel}}, &request));
     for (int round = 0; round < 3; ++round) {
       b.prepare(rank, round);
       EXPECT_EQ(tonari_start(request), TONARI_SUCCESS);
@@ -214,7 +209,7 @@ TEST_F(ProgressByThread, SoDoExchangesInPlace) {
                                    places.data(), MPI_INT, MPI_COMM_WORLD, info, &request)
                              : tonari_alltoall_inplace_init(blocks.data(), each, MPI_INT,
                                                             MPI_COMM_WORLD, info, &request);
-    ASSERT_EQ(code, TONARI_SUCCESS) << tonari_last_error();
+    ASSERT_OK(code);
     for (int round = 0; round < 3; ++round) {
       const auto holds = [&] {
         for (int k = 0; k < size * each; ++k)
@@ -236,8 +231,7 @@ TEST_F(ProgressByThread, OtherWordsAreAnError) {
   tonari_request request = TONARI_REQUEST_NULL;
   EXPECT_EQ(init(b.op, b.out, b.in, near, Info{{"tonari_progress", "magic"}}, &request),
             TONARI_ERR_ARGUMENT);
-  EXPECT_NE(std::string(tonari_last_error()).find("it must be calls or thread"), std::string::npos)
-      << tonari_last_error();
+  EXPECT_SAID("it must be calls or thread");
 }
 
 }  // namespace

@@ -15,8 +15,7 @@
 namespace tonari {
 namespace {
 
-using test::world_rank;
-using test::world_size;
+using test::world_rank, test::world_size;
 using Ranks = std::vector<std::int32_t>;
 
 MPI_Comm duplicate() {

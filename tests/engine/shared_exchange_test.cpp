@@ -141,9 +141,8 @@ TEST_F(SharedExchange, SaysHowManyMessagesGoWhichWay) {
   std::string ways;
   if (here) ways = away ? " (1 shared, " + std::to_string(away) + " p2p-packed)" : " (1 shared)";
   const std::string sends = "sends: " + std::to_string(world_size() - 1) + " messages" + ways + ",";
-  EXPECT_NE(std::string(tonari_request_describe(request)).find(sends), std::string::npos)
-      << sends << "\n"
-      << tonari_request_describe(request);
+  EXPECT_CONTAINS(tonari_request_describe(request), sends) << sends << "\n"
+                                                           << tonari_request_describe(request);
   EXPECT_OK(tonari_request_free(&request));
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
@@ -275,15 +274,13 @@ TEST_F(SharedMix, AFailureIsThatOfItsOwnRequest) {
   } else
     EXPECT_OK(tonari_start(failing));
   if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_OK(tonari_start(well));
-  EXPECT_OK(tonari_wait(well));
+  EXPECT_OK(start_and_wait(well));
   EXPECT_EQ(good.wrong(pair, rank, 0), "");
   EXPECT_OK(init(good.op, good.out, good.in, near_pair, shared_info("linear", false), &later));
   if (rank != 2)
     for (int time = 0; time < 2; ++time) {
       EXPECT_EQ(tonari_wait(failing), TONARI_ERR_PEER);
-      EXPECT_NE(std::string(tonari_last_error()).find(" has freed its request"), std::string::npos)
-          << tonari_last_error();
+      EXPECT_SAID(" has freed its request");
     }
   for (tonari_request* request : {&failing, &well, &later}) EXPECT_OK(tonari_request_free(request));
   EXPECT_OK(tonari_neighborhood_free(&near_pair));

@@ -24,8 +24,7 @@ Chosen choose(const Geometry& g, int storage, const char* tune, const char* reac
   }
   const Chosen chosen{about.algorithm, about.reason, tonari_request_describe(request)};
   t.fill(0, 0);
-  must(tonari_start(request));
-  must(tonari_wait(request));
+  must(start_and_wait(request));
   EXPECT_TRUE(t.holds(0, 0, std::string(reach) == "faces", chosen.kind == "shift")) << chosen.text;
   must(tonari_request_free(&request));
   char first[64] = "";
@@ -87,8 +86,7 @@ TEST_F(GridChoice, ReceiveViewsAreNotForGhosts) {
                                       {"tonari_tune", "off"}},
                                  &request));
   t.fill(0, 0);
-  must(tonari_start(request));
-  must(tonari_wait(request));
+  must(start_and_wait(request));
   EXPECT_TRUE(t.holds(0, 0, false, false)) << tonari_request_describe(request);
   must(tonari_request_free(&request));
 }

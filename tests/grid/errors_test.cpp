@@ -16,6 +16,8 @@ namespace {
 using namespace tonari::test;
 using Words = std::initializer_list<std::string>;
 
+using Shape = tonari_grid_shape;
+
 class GridErrors : public testing::Test {
  protected:
   void TearDown() override {
@@ -23,15 +25,15 @@ class GridErrors : public testing::Test {
   }
 
   // A correct one: two dimensions, 16 x 16 cells per rank.
-  tonari_grid_shape good(int storage = TONARI_STORAGE_BRICK) {
+  Shape good(int storage = TONARI_STORAGE_BRICK) {
     const Geometry g = plain_geometry(2, 16);
     if (cart == MPI_COMM_NULL) cart = g.make_cart();
-    tonari_grid_shape shape = g.shape_of(rank);
+    Shape shape = g.shape_of(rank);
     shape.storage = storage;
     return shape;
   }
 
-  void expect_refused(MPI_Comm comm, const tonari_grid_shape* shape, void* const* arrays, int code,
+  void expect_refused(MPI_Comm comm, const Shape* shape, void* const* arrays, int code,
                       Words words) {
     auto* const unchanged = reinterpret_cast<tonari_grid>(static_cast<std::uintptr_t>(0x40));
     tonari_grid grid = unchanged;
@@ -40,9 +42,9 @@ class GridErrors : public testing::Test {
   }
   // The same wrong thing on all ranks, and on the last one only.
   template <class Change>
-  void refuse(const tonari_grid_shape& correct, int code, Words words, Change change) {
+  void refuse(const Shape& correct, Words words, Change change, int code = TONARI_ERR_ARGUMENT) {
     for (const bool everyone : {true, false}) {
-      tonari_grid_shape shape = correct;
+      Shape shape = correct;
       if (everyone || rank == last) change(shape);
       expect_refused(cart, &shape, nullptr, code, words);
     }
@@ -50,13 +52,13 @@ class GridErrors : public testing::Test {
   }
   // On all ranks: where one alone would be a mismatch.
   template <class Change>
-  void refuse_all(tonari_grid_shape shape, int code, Words words, Change change) {
+  void refuse_all(Shape shape, Words words, Change change, int code = TONARI_ERR_ARGUMENT) {
     change(shape);
     expect_refused(cart, &shape, nullptr, code, words);
     expect_usable();
   }
 
-  int make_and_free(const tonari_grid_shape& shape) const {
+  int make_and_free(const Shape& shape) const {
     tonari_grid grid = TONARI_GRID_NULL;
     const int code = tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid);
     tonari_grid_free(&grid);
@@ -66,8 +68,7 @@ class GridErrors : public testing::Test {
     TestGrid t(plain_geometry(2, 8), TONARI_STORAGE_ARRAY);
     t.fill(0, 2);
     tonari_request request = request_of(t, 0, "pack");
-    must(tonari_start(request));
-    must(tonari_wait(request));
+    must(start_and_wait(request));
     EXPECT_TRUE(t.holds(0, 2, false, false));
     must(tonari_request_free(&request));
   }
@@ -77,7 +78,7 @@ class GridErrors : public testing::Test {
 };
 
 TEST_F(GridErrors, Communicators) {
-  const tonari_grid_shape shape = good();
+  const Shape shape = good();
   expect_refused(MPI_COMM_NULL, &shape, nullptr, TONARI_ERR_ARGUMENT, {"MPI_COMM_NULL"});
   expect_refused(MPI_COMM_WORLD, &shape, nullptr, TONARI_ERR_TOPOLOGY,
                  {"no Cartesian topology", "MPI_Cart_create"});
@@ -90,7 +91,7 @@ TEST_F(GridErrors, Communicators) {
 }
 
 TEST_F(GridErrors, NullPlaces) {
-  const tonari_grid_shape shape = good();
+  const Shape shape = good();
   expect_refused(cart, rank == last ? nullptr : &shape, nullptr, TONARI_ERR_ARGUMENT,
                  {"`shape` is NULL"});
   tonari_grid grid = TONARI_GRID_NULL;
@@ -103,101 +104,84 @@ TEST_F(GridErrors, NullPlaces) {
 }
 
 TEST_F(GridErrors, Dimensions) {
-  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.dims is 3", "2 dimensions"},
-         [](tonari_grid_shape& s) { s.dims = 3; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"cells in dimension 1 is 0", "positive"},
-         [](tonari_grid_shape& s) { s.cells[1] = 0; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"subdomains is -2"},
-         [](tonari_grid_shape& s) { s.subdomains[0] = -2; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"fields is -1"},
-         [](tonari_grid_shape& s) { s.fields = -1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"copies is -1"},
-         [](tonari_grid_shape& s) { s.copies = -1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"brick has -4 cells in dimension 1"},
-         [](tonari_grid_shape& s) { s.brick[1] = -4; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"reserved"},
-         [](tonari_grid_shape& s) { s.reserved[7] = 1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.storage is 3"},
-         [](tonari_grid_shape& s) { s.storage = 3; });
-  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"interleaved"},
-         [](tonari_grid_shape& s) { s.interleaved = 1; });
+  refuse(good(), {"shape.dims is 3", "2 dimensions"}, [](Shape& s) { s.dims = 3; });
+  refuse(good(), {"cells in dimension 1 is 0", "positive"}, [](Shape& s) { s.cells[1] = 0; });
+  refuse(good(), {"subdomains is -2"}, [](Shape& s) { s.subdomains[0] = -2; });
+  refuse(good(), {"fields is -1"}, [](Shape& s) { s.fields = -1; });
+  refuse(good(), {"copies is -1"}, [](Shape& s) { s.copies = -1; });
+  refuse(good(), {"brick has -4 cells in dimension 1"}, [](Shape& s) { s.brick[1] = -4; });
+  refuse(good(), {"reserved"}, [](Shape& s) { s.reserved[7] = 1; });
+  refuse(good(), {"shape.storage is 3"}, [](Shape& s) { s.storage = 3; });
+  refuse(good(TONARI_STORAGE_ARRAY), {"interleaved"}, [](Shape& s) { s.interleaved = 1; });
   refuse_all(
-      good(TONARI_STORAGE_ARRAY), TONARI_ERR_OVERFLOW, {"subdomains"},
-      [](tonari_grid_shape& s) { s.local = 1, s.subdomains[0] = s.subdomains[1] = 1 << 16; });
+      good(TONARI_STORAGE_ARRAY), {"subdomains"},
+      [](Shape& s) { s.local = 1, s.subdomains[0] = s.subdomains[1] = 1 << 16; },
+      TONARI_ERR_OVERFLOW);
 }
 
 TEST_F(GridErrors, Types) {
-  refuse(good(), TONARI_ERR_ARGUMENT, {"shape.type", "not set"},
-         [](tonari_grid_shape& s) { s.type = MPI_DATATYPE_NULL; });
+  refuse(good(), {"shape.type", "not set"}, [](Shape& s) { s.type = MPI_DATATYPE_NULL; });
   MPI_Datatype gaps, shifted;
   MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
   const int one = 1;
   const MPI_Aint behind = 4;
   MPI_Type_create_hindexed(1, &one, &behind, MPI_INT, &shifted);
-  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous", "12 bytes with 8 bytes"},
-         [&](tonari_grid_shape& s) { s.type = gaps; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"contiguous"},
-         [&](tonari_grid_shape& s) { s.type = shifted; });
+  refuse(good(), {"contiguous", "12 bytes with 8 bytes"}, [&](Shape& s) { s.type = gaps; });
+  refuse(good(), {"contiguous"}, [&](Shape& s) { s.type = shifted; });
   MPI_Type_free(&gaps), MPI_Type_free(&shifted);
   const WideTypes wide;
   for (MPI_Datatype type : wide.all())
-    refuse(good(), TONARI_ERR_OVERFLOW, {"does not fit"},
-           [&](tonari_grid_shape& s) { s.type = type; });
+    refuse(good(), {"does not fit"}, [&](Shape& s) { s.type = type; }, TONARI_ERR_OVERFLOW);
   MPI_Datatype three;
   MPI_Type_contiguous(3, MPI_INT, &three);
   // pages hold no whole number of them
-  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT, {"12"},
-             [&](tonari_grid_shape& s) { s.type = three; });
+  refuse_all(good(TONARI_STORAGE_MAPPED), {"12"}, [&](Shape& s) { s.type = three; });
   MPI_Type_free(&three);
 }
 
 TEST_F(GridErrors, HalosAndBricks) {
   for (const int storage : {TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
+    refuse_all(good(storage),
                {"halo widths 3 and 4 along dimension 0", "no multiples of the brick (4)"},
-               [](tonari_grid_shape& s) { s.lower[0] = 3; });
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
-               {"in dimension 1", "no multiple of the brick's 4"},
-               [](tonari_grid_shape& s) { s.cells[1] += 2; });
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
-               {"18 own cells along dimension 0", "no multiple of the brick (4)"},
-               [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = 18, s.cells[1] = 16; });
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
-               {"dimension 1 has 16 own cells, less than its halo widths 12 and 8"},
-               [](tonari_grid_shape& s) { s.lower[1] = 12, s.upper[1] = 8; });
+               [](Shape& s) { s.lower[0] = 3; });
+    refuse_all(good(storage), {"in dimension 1", "no multiple of the brick's 4"},
+               [](Shape& s) { s.cells[1] += 2; });
+    refuse_all(good(storage), {"18 own cells along dimension 0", "no multiple of the brick (4)"},
+               [](Shape& s) { s.local = 1, s.cells[0] = 18, s.cells[1] = 16; });
+    refuse_all(good(storage), {"dimension 1 has 16 own cells, less than its halo widths 12 and 8"},
+               [](Shape& s) { s.lower[1] = 12, s.upper[1] = 8; });
   }
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED})
-    refuse_all(good(storage), TONARI_ERR_ARGUMENT,
-               {"dimension 0 has 16 own cells but a halo of 20", "fewer ranks"},
-               [](tonari_grid_shape& s) { s.upper[0] = 20; });
-  refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"halo widths -1 and 4", "negative"},
-             [](tonari_grid_shape& s) { s.lower[1] = -1; });
-  refuse_all(good(), TONARI_ERR_ARGUMENT, {"too few for", "fewer ranks or subdomains"},
-             [](tonari_grid_shape& s) { s.subdomains[0] = 1000; });
+    refuse_all(good(storage), {"dimension 0 has 16 own cells but a halo of 20", "fewer ranks"},
+               [](Shape& s) { s.upper[0] = 20; });
+  refuse_all(good(TONARI_STORAGE_ARRAY), {"halo widths -1 and 4", "negative"},
+             [](Shape& s) { s.lower[1] = -1; });
+  refuse_all(good(), {"too few for", "fewer ranks or subdomains"},
+             [](Shape& s) { s.subdomains[0] = 1000; });
 }
 
 // Every member, and for cells both numbers.
 TEST_F(GridErrors, RanksThatDiffer) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   const std::string who = "rank " + std::to_string(last);
-  const auto differ = [&](tonari_grid_shape shape, Words words, auto change) {
+  const auto differ = [&](Shape shape, Words words, auto change) {
     if (rank == last) change(shape);
     expect_refused(cart, &shape, nullptr, TONARI_ERR_MISMATCH, words);
   };
   const auto mapped = good(TONARI_STORAGE_MAPPED);
-  differ(good(), {who, "cells"}, [](tonari_grid_shape& s) { s.cells[0] += 4; });
-  differ(good(), {who, "lower[1]", "8", "4"}, [](tonari_grid_shape& s) { s.lower[1] = 8; });
-  differ(good(), {who, "upper[0]", "8", "4"}, [](tonari_grid_shape& s) { s.upper[0] = 8; });
-  differ(good(), {who, "brick[1]", "2"}, [](tonari_grid_shape& s) { s.brick[1] = 2; });
-  differ(good(), {who, "subdomains[0]", "2"}, [](tonari_grid_shape& s) { s.subdomains[0] = 2; });
-  differ(good(), {who, "fields", "3"}, [](tonari_grid_shape& s) { s.fields = 3; });
-  differ(good(), {who, "copies", "2"}, [](tonari_grid_shape& s) { s.copies = 2; });
-  differ(good(), {who, "interleaved"}, [](tonari_grid_shape& s) { s.interleaved = 1; });
-  differ(good(), {who, "type", "8", "4"}, [](tonari_grid_shape& s) { s.type = MPI_FLOAT; });
-  differ(good(), {who, "storage"}, [](tonari_grid_shape& s) { s.storage = TONARI_STORAGE_ARRAY; });
-  differ(good(), {who, "local"}, [](tonari_grid_shape& s) { s.local = 1; });
-  differ(mapped, {who, "page", "65536"}, [](tonari_grid_shape& s) { s.page = 65536; });
-  differ(mapped, {who, "copies"}, [](tonari_grid_shape& s) { s.mapped_ghosts = 1, s.copies = 2; });
+  differ(good(), {who, "cells"}, [](Shape& s) { s.cells[0] += 4; });
+  differ(good(), {who, "lower[1]", "8", "4"}, [](Shape& s) { s.lower[1] = 8; });
+  differ(good(), {who, "upper[0]", "8", "4"}, [](Shape& s) { s.upper[0] = 8; });
+  differ(good(), {who, "brick[1]", "2"}, [](Shape& s) { s.brick[1] = 2; });
+  differ(good(), {who, "subdomains[0]", "2"}, [](Shape& s) { s.subdomains[0] = 2; });
+  differ(good(), {who, "fields", "3"}, [](Shape& s) { s.fields = 3; });
+  differ(good(), {who, "copies", "2"}, [](Shape& s) { s.copies = 2; });
+  differ(good(), {who, "interleaved"}, [](Shape& s) { s.interleaved = 1; });
+  differ(good(), {who, "type", "8", "4"}, [](Shape& s) { s.type = MPI_FLOAT; });
+  differ(good(), {who, "storage"}, [](Shape& s) { s.storage = TONARI_STORAGE_ARRAY; });
+  differ(good(), {who, "local"}, [](Shape& s) { s.local = 1; });
+  differ(mapped, {who, "page", "65536"}, [](Shape& s) { s.page = 65536; });
+  differ(mapped, {who, "copies"}, [](Shape& s) { s.mapped_ghosts = 1, s.copies = 2; });
   expect_usable();
 }
 
@@ -206,7 +190,7 @@ TEST_F(GridErrors, LocalCellsThatDifferWhereTheyMustNot) {
   MPI_Comm column = MPI_COMM_NULL;
   int sizes[] = {ranks, 1}, periodic[] = {1, 0};
   MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &column);
-  tonari_grid_shape shape = good();
+  Shape shape = good();
   shape.local = 1;
   shape.cells[0] = 8 + 4 * rank;  // may differ
   shape.cells[1] = rank == last ? 12 : 16;
@@ -222,7 +206,7 @@ TEST_F(GridErrors, LocalCellsThatDifferWhereTheyMustNot) {
 TEST_F(GridErrors, Arrays) {
   double storage[24 * 24];
   void* one[] = {storage, rank == last ? nullptr : storage};
-  tonari_grid_shape shape = good(TONARI_STORAGE_ARRAY);
+  Shape shape = good(TONARI_STORAGE_ARRAY);
   shape.fields = 2;
   expect_refused(cart, &shape, one, TONARI_ERR_ARGUMENT, {"array 1 of 2", "NULL"});
   void* some[] = {storage};
@@ -237,19 +221,15 @@ TEST_F(GridErrors, Arrays) {
 }
 
 TEST_F(GridErrors, Pages) {
-  const tonari_grid_shape mapped = good(TONARI_STORAGE_MAPPED);
+  const Shape mapped = good(TONARI_STORAGE_MAPPED);
   const std::string system = std::to_string(::sysconf(_SC_PAGESIZE));
-  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two from " + system, "not to 5000"},
-         [](tonari_grid_shape& s) { s.page = 5000; });
-  refuse(mapped, TONARI_ERR_ARGUMENT, {"powers of two", "not to 1024"},
-         [](tonari_grid_shape& s) { s.page = 1024; });
+  refuse(mapped, {"powers of two from " + system, "not to 5000"}, [](Shape& s) { s.page = 5000; });
+  refuse(mapped, {"powers of two", "not to 1024"}, [](Shape& s) { s.page = 1024; });
   // on no processor
-  refuse(mapped, TONARI_ERR_ARGUMENT, {"huge pages", "without"},
-         [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 1 << 13; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"huge_pages", "storage mapped", "storage brick"},
-         [](tonari_grid_shape& s) { s.huge_pages = 1; });
-  refuse(good(), TONARI_ERR_ARGUMENT, {"page", "storage mapped"},
-         [](tonari_grid_shape& s) { s.page = 4096; });
+  refuse(mapped, {"huge pages", "without"}, [](Shape& s) { s.huge_pages = 1, s.page = 1 << 13; });
+  refuse(good(), {"huge_pages", "storage mapped", "storage brick"},
+         [](Shape& s) { s.huge_pages = 1; });
+  refuse(good(), {"page", "storage mapped"}, [](Shape& s) { s.page = 4096; });
   const std::filesystem::path sizes = "/sys/kernel/mm/hugepages/hugepages-2048kB";
   const auto number = [&](const char* name) {
     long n = 0;
@@ -258,24 +238,21 @@ TEST_F(GridErrors, Pages) {
   };
   if (std::filesystem::exists(sizes) && number("free_hugepages") == 0 &&
       number("nr_overcommit_hugepages") == 0)
-    refuse_all(mapped, TONARI_ERR_MEMORY,
-               {"huge pages of 2097152 bytes", "0 are free", "nr_hugepages"},
-               [](tonari_grid_shape& s) { s.huge_pages = 1, s.page = 2 << 20; });
+    refuse_all(
+        mapped, {"huge pages of 2097152 bytes", "0 are free", "nr_hugepages"},
+        [](Shape& s) { s.huge_pages = 1, s.page = 2 << 20; }, TONARI_ERR_MEMORY);
 }
 
 TEST_F(GridErrors, MappedGhosts) {
-  refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT,
-             {"at least 2 copies", "shape.copies"},
-             [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
-  refuse(good(TONARI_STORAGE_BRICK), TONARI_ERR_ARGUMENT,
-         {"mapped_ghosts", "storage mapped", "storage brick"},
-         [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
-  refuse(good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"mapped_ghosts", "storage mapped"},
-         [](tonari_grid_shape& s) { s.mapped_ghosts = 1; });
+  refuse_all(good(TONARI_STORAGE_MAPPED), {"at least 2 copies", "shape.copies"},
+             [](Shape& s) { s.mapped_ghosts = 1; });
+  refuse(good(TONARI_STORAGE_BRICK), {"mapped_ghosts", "storage mapped", "storage brick"},
+         [](Shape& s) { s.mapped_ghosts = 1; });
+  refuse(good(TONARI_STORAGE_ARRAY), {"mapped_ghosts", "storage mapped"},
+         [](Shape& s) { s.mapped_ghosts = 1; });
   if (::sysconf(_SC_PAGESIZE) == 4096)
-    refuse_all(good(TONARI_STORAGE_MAPPED), TONARI_ERR_ARGUMENT,
-               {"32 copies", "shape.copies is 33"},
-               [](tonari_grid_shape& s) { s.mapped_ghosts = 1, s.copies = 33; });
+    refuse_all(good(TONARI_STORAGE_MAPPED), {"32 copies", "shape.copies is 33"},
+               [](Shape& s) { s.mapped_ghosts = 1, s.copies = 33; });
 }
 
 TEST_F(GridErrors, TooManyMappings) {
@@ -284,7 +261,7 @@ TEST_F(GridErrors, TooManyMappings) {
   if (most <= 0) GTEST_SKIP() << "this system does not say how many mappings it allows";
   const Held before = held();
   for (const bool ghosts : {false, true}) {
-    tonari_grid_shape shape = good(TONARI_STORAGE_MAPPED);
+    Shape shape = good(TONARI_STORAGE_MAPPED);
     shape.mapped_ghosts = ghosts, shape.page = ghosts ? 1 << 20 : 0;  // room for as many copies
     for (int k = 0; k < 2; ++k) shape.subdomains[k] = 2, shape.lower[k] = shape.upper[k] = 4;
     shape.copies =
@@ -299,7 +276,7 @@ TEST_F(GridErrors, TooManyMappings) {
 
 // The last rank may write no file as large as its part of the grid.
 TEST_F(GridErrors, NoRoomOnOneRank) {
-  tonari_grid_shape shape = good(TONARI_STORAGE_MAPPED);
+  Shape shape = good(TONARI_STORAGE_MAPPED);
   expect_usable();              // the MPI has what it makes for its first messages
   must(make_and_free(good()));  // and the communicator what all grids on it share
   const Held before = held();
@@ -323,12 +300,12 @@ TEST_F(GridErrors, NoRoomOnOneRank) {
 
 TEST_F(GridErrors, MoreMemoryThanThereIs) {
   if (!sanitized)  // which ends the program
-    refuse_all(good(TONARI_STORAGE_ARRAY), TONARI_ERR_MEMORY, {"memory"}, [](tonari_grid_shape& s) {
-      s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 26;
-    });
-  refuse_all(
-      good(TONARI_STORAGE_ARRAY), TONARI_ERR_ARGUMENT, {"2^62 cells"},
-      [](tonari_grid_shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 40; });
+    refuse_all(
+        good(TONARI_STORAGE_ARRAY), {"memory"},
+        [](Shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 26; },
+        TONARI_ERR_MEMORY);
+  refuse_all(good(TONARI_STORAGE_ARRAY), {"2^62 cells"},
+             [](Shape& s) { s.local = 1, s.cells[0] = s.cells[1] = std::int64_t{1} << 40; });
 }
 
 // ---- requests
@@ -393,7 +370,7 @@ TEST_F(GridErrors, RequestsThatDiffer) {
 
 TEST_F(GridErrors, FreedWhileInUse) {
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
-    tonari_grid_shape shape = good(storage);
+    Shape shape = good(storage);
     shape.copies = 2, shape.mapped_ghosts = storage == TONARI_STORAGE_MAPPED;
     tonari_grid grid = TONARI_GRID_NULL;
     must(tonari_grid_create(cart, &shape, nullptr, MPI_INFO_NULL, &grid));

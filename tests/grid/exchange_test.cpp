@@ -172,11 +172,8 @@ TEST(GridExchange, ChosenBySelection) {
       chosen.copy(first, sizeof first - 1);
       MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
       EXPECT_EQ(chosen, first) << "ranks chose differently";
-      EXPECT_NE(chosen.find(std::string(tune) == "measure" ? "(measured)" : "(fixed rule)"),
-                std::string::npos)
-          << chosen;
-      must(tonari_start(request));
-      must(tonari_wait(request));
+      EXPECT_CONTAINS(chosen, std::string(tune) == "measure" ? "(measured)" : "(fixed rule)");
+      must(start_and_wait(request));
       EXPECT_TRUE(t.holds(1, 0, false, false)) << chosen;
       must(tonari_request_free(&request));
     }

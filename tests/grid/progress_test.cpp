@@ -65,8 +65,7 @@ TEST(GridProgress, ViewsAreNotForHalos) {
                                         {"tonari_progress", progress}},
                                    &request));
     t.fill(0, 1);
-    must(tonari_start(request));
-    must(tonari_wait(request));
+    must(start_and_wait(request));
     EXPECT_TRUE(t.holds(0, 1, false, false)) << progress;
     must(tonari_request_free(&request));
   }

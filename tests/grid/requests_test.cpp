@@ -161,7 +161,7 @@ TEST(GridRequests, SayWhatTheyAre) {
   const std::string words = tonari_request_describe(request);
   for (const char* part : {"copy 1", "2 dimensions", "storage mapped with mapped ghosts",
                            "chosen: zero-byte (forced)", "sends: 0 messages, 0 bytes"})
-    EXPECT_NE(words.find(part), std::string::npos) << words;
+    EXPECT_CONTAINS(words, part);
   tonari_request_info info;
   must(tonari_request_get_info(request, &info));
   EXPECT_STREQ(info.algorithm, "zero-byte");

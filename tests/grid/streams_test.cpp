@@ -73,8 +73,7 @@ TEST(GridStreams, AreSeenByTheNeighbors) {
   const long stale = stale_in_rounds([&](int round) {
     const Copy& copy = copies[round % 2];
     copy.write(rank, round);
-    must(tonari_start(copy.halo));
-    must(tonari_wait(copy.halo));
+    must(start_and_wait(copy.halo));
     return copy.stale(1 - rank, round);
   });
   EXPECT_EQ(stale, 0) << "cells";

@@ -13,8 +13,7 @@
 namespace tonari {
 namespace {
 
-using test::error_of;
-using test::RandomBricks;
+using test::error_of, test::RandomBricks;
 
 constexpr std::size_t zu(std::int64_t i) { return static_cast<std::size_t>(i); }
 

@@ -13,8 +13,7 @@
 namespace tonari {
 namespace {
 
-using test::for_cells;
-using test::RandomBricks;
+using test::for_cells, test::RandomBricks;
 
 constexpr std::size_t zu(std::int64_t i) { return static_cast<std::size_t>(i); }
 

@@ -11,8 +11,7 @@
 namespace tonari {
 namespace {
 
-using test::error_of;
-using test::random_parts;
+using test::error_of, test::random_parts;
 
 TEST(Cuts, DifferByOneUnitAndTheLargerComeFirst) {
   EXPECT_EQ(cut_evenly(10, 1, 3, 0), (Cuts{4, 3, 3}));

@@ -13,10 +13,7 @@
 namespace tonari {
 namespace {
 
-using test::contains;
-using test::error_of;
-using test::for_cells;
-using test::whole;
+using test::contains, test::error_of, test::for_cells, test::whole;
 
 // own >= lower + upper where `apart`, else only as check() wants it.
 GridBox random_box(int dims, bool apart, std::mt19937& random) {

@@ -1,7 +1,6 @@
 // Random grids cut into subdomains.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <random>
 

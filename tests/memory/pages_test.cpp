@@ -16,8 +16,7 @@
 namespace tonari {
 namespace {
 
-using test::error_of;
-using test::expect_sentence;
+using test::error_of, test::expect_sentence;
 
 constexpr std::size_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 

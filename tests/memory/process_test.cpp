@@ -21,8 +21,7 @@
 namespace tonari {
 namespace {
 
-using test::Child;
-using test::Line;
+using test::Child, test::Line;
 
 void listen(Line& line) { line.hear(); }
 

@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 from unittest import mock
@@ -47,6 +47,26 @@ def refused(done: subprocess.CompletedProcess[str], sentence: str, status: int =
     assert done.stdout == ""
     assert done.stderr.startswith("tonari: ") and len(done.stderr.splitlines()) == 1, done.stderr
     assert sentence in done.stderr, done.stderr
+
+
+def printed(done: subprocess.CompletedProcess[str]) -> str:
+    """What a call that must succeed wrote to its standard output."""
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def fits(text: str) -> list[str]:
+    """The lines of a readable form, none of which is wider than the terminal."""
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= int(PLAIN["COLUMNS"])
+    return lines
+
+
+def shown(view: Callable[..., None], *rows: Any) -> list[str]:
+    """The lines that a view prints, none of which is wider than the terminal."""
+    with mock.patch.dict(os.environ, PLAIN), redirect_stdout(io.StringIO()) as out:
+        view(*rows)
+    return fits(out.getvalue())
 
 
 def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

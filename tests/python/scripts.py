@@ -12,10 +12,6 @@ BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 
 
 def run_script(name: str, *arguments: str, columns: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(SOURCE / "examples" / name), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | {"NO_COLOR": "1", "COLUMNS": str(columns)},
-    )
+    script = [sys.executable, str(SOURCE / "examples" / name), *arguments]
+    env = os.environ | {"NO_COLOR": "1", "COLUMNS": str(columns)}
+    return subprocess.run(script, capture_output=True, text=True, timeout=120, env=env)

@@ -10,7 +10,7 @@ from typing import Any
 
 import built
 import pytest
-from command_line import call, refused, words
+from command_line import call, fits, printed, refused, shown, words
 
 from tonari.benchmark import plot as plotting
 from tonari.benchmark.summary import add_ratio_spread, fastest
@@ -31,26 +31,20 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
-    done = run(*words(*arguments), "--rounds", "8", "--max-time", "2", "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed(run(*words(*arguments), *words("--rounds 8 --max-time 2 --json"))))
 
 
-def by_name(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {row["requested"]: row for row in found}
+def named(*arguments: str) -> dict[str, dict[str, Any]]:
+    """The rows by what was asked for."""
+    return {row["requested"]: row for row in rows(*arguments)}
 
 
 @each_mpi
 def test_rows_have_the_promised_fields(mpi: str) -> None:
-    found = rows(
-        f"moore:2:1 --bytes 8,96 --mpi {mpi} --algorithms "
-        "auto,native,irecv,torus/p2p-typed,linear/p2p-packed"
-    )
-    assert [(row["bytes"], row["requested"]) for row in found] == [
-        (size, name)
-        for size in (8, 96)
-        for name in ("auto", "native", "irecv", "torus/p2p-typed", "linear/p2p-packed")
-    ]
+    names = ["auto", "native", "irecv", "torus/p2p-typed", "linear/p2p-packed"]
+    found = rows(f"moore:2:1 --bytes 8,96 --mpi {mpi} --algorithms {','.join(names)}")
+    assert [row["requested"] for row in found] == 2 * names
+    assert [row["bytes"] for row in found] == 5 * [8] + 5 * [96]
     for row in found:
         assert FIELDS <= row.keys()
         expected = ("moore:2:1", "alltoall", 2, mpi)
@@ -58,10 +52,8 @@ def test_rows_have_the_promised_fields(mpi: str) -> None:
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["rounds"] >= 1
         assert not any(isinstance(value, (dict, list)) for value in row.values())
-    assert {(row["algorithm"], row["channel"]) for row in found if "/" in row["requested"]} == {
-        ("torus", "p2p-typed"),
-        ("linear", "p2p-packed"),
-    }
+    both = {(row["algorithm"], row["channel"]) for row in found if "/" in row["requested"]}
+    assert both == {("torus", "p2p-typed"), ("linear", "p2p-packed")}
     assert all(row["ratio_native"] == 1 for row in found if row["algorithm"] == "native")
     assert all(row["floor_ratio"] is None for row in found)
 
@@ -81,26 +73,18 @@ def test_rows_have_the_promised_fields(mpi: str) -> None:
 def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str) -> None:
     """It copies what the ranks put there and sends no message; the others are multiples of it, it
     is none of native."""
-    found = rows(
-        f"moore:2:1 --op {op} --bytes 24,4096 --ranks {ranks} --mpi {mpi} --algorithms "
-        "native,irecv,floor"
-    )
+    job = f"moore:2:1 --op {op} --bytes 24,4096 --ranks {ranks} --mpi {mpi}"
+    all_rows = rows(f"{job} --algorithms native,irecv,floor")
     for size in (24, 4096):
-        floor = by_name([row for row in found if row["bytes"] == size])["floor"]
-        expected = ("floor", "hardware", 0, True)
-        assert (
-            floor["algorithm"],
-            floor["channel"],
-            floor["messages"],
-            floor["verified"],
-        ) == expected
+        found = {row["requested"]: row for row in all_rows if row["bytes"] == size}
+        floor = found["floor"]
+        assert (floor["algorithm"], floor["channel"]) == ("floor", "hardware")
+        assert floor["messages"] == 0 and floor["verified"] is True
         assert 0 < floor["q1_us"] <= floor["median_us"] <= floor["q3_us"]
         assert (floor["floor_ratio"], floor["ratio_native"]) == (1, None)
-        for row in found:
-            if row["bytes"] == size:
-                assert row["floor_ratio"] == pytest.approx(
-                    row["median_us"] / floor["median_us"], rel=1e-4
-                )
+        for row in found.values():
+            ratio = row["median_us"] / floor["median_us"]
+            assert row["floor_ratio"] == pytest.approx(ratio, rel=1e-4)
 
 
 @pytest.mark.more
@@ -108,14 +92,10 @@ def test_the_floor_stands_beside_the_others(mpi: str, op: str, ranks: str) -> No
 def test_the_floor_is_among_the_usual_candidates(mpi: str) -> None:
     """Also on graphs, where two ranks may give each other unequal amounts, or one of them
     nothing."""
-    for arguments in (
-        ["moore:1:1"],
-        ["hotspot", "--ranks", "3"],
-        ["random:0.5:2", "--op", "alltoallv", "--bytes", "500", "--ranks", "4"],
-    ):
-        found = rows(*arguments, "--mpi", mpi, "--tune", "model")
-        assert found[-1]["requested"] == "floor"
-        assert found[-1]["verified"] is True
+    unequal = "random:0.5:2 --op alltoallv --bytes 500 --ranks 4"
+    for arguments in ("moore:1:1", "hotspot --ranks 3", unequal):
+        found = rows(f"{arguments} --mpi {mpi} --tune model")
+        assert found[-1]["requested"] == "floor" and found[-1]["verified"] is True
         assert all(row["floor_ratio"] > 0 for row in found)
 
 
@@ -136,23 +116,14 @@ FLOOR = made_up("floor", 0.25, channel="hardware", messages=0, ratio_native=None
 
 
 def test_the_floor_is_never_the_best() -> None:
-    found = [
-        made_up("auto", 0.5),
-        made_up("native", 2.0),
-        FLOOR,
-        made_up("auto", 8.0, bytes=64),
-        FLOOR | {"bytes": 64},
-        FLOOR | {"bytes": 512},
-    ]
+    found = [made_up("auto", 0.5), made_up("native", 2.0), made_up("auto", 8.0, bytes=64), FLOOR]
+    found += [FLOOR | {"bytes": 64}, FLOOR | {"bytes": 512}]
     assert fastest(found) == {8: 0.5, 64: 8.0}
     add_ratio_spread(found)
     assert FLOOR["ratio_spread"] is None
 
 
-def test_the_table_shows_multiples_of_the_floor(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_the_table_shows_multiples_of_the_floor() -> None:
     found = [
         made_up("auto", 0.5, bytes=32768),
         made_up("native-nonblocking", 1234.5, bytes=32768, q1_us=1111.1, q3_us=2222.2),
@@ -161,13 +132,9 @@ def test_the_table_shows_multiples_of_the_floor(
         FLOOR | {"bytes": 32768},
     ]
     add_ratio_spread(found)
-    view.show(found)
-    shown = capsys.readouterr().out.splitlines()
-    assert max(map(len, shown)) <= 80
-    table = {
-        line.removeprefix("32.0 KiB").split()[0]: line.split() for line in shown[1 : 2 + len(found)]
-    }
-    assert shown[1].split()[-4:] == ["vs", "native", "x", "floor"]
+    head, *lines = shown(view.show, found)[1 : 2 + len(found)]
+    table = {line.removeprefix("32.0 KiB").split()[0]: line.split() for line in lines}
+    assert head.split()[-4:] == ["vs", "native", "x", "floor"]
     assert table["auto"][-3:] == ["4.00", "x", "2.00"]
     assert table["native-nonblocking"][-1] == "4938"
     assert table["native"][-2:] == ["WRONG", "8.00"]
@@ -179,18 +146,13 @@ def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
     from matplotlib.figure import Figure
 
     axis = Figure().subplots()
-    found = [
-        row | {"bytes": size}
-        for size in (8, 64)
-        for row in (made_up("auto", 0.5), made_up("irecv", 1.0), FLOOR)
-    ]
-    plotting._panel(axis, "", found)
+    three = (made_up("auto", 0.5), made_up("irecv", 1.0), FLOOR)
+    plotting._panel(axis, "", [row | {"bytes": size} for size in (8, 64) for row in three])
     lines = {line.get_label(): line for line in axis.get_lines()}
     assert set(lines) == {"auto", "irecv", "floor"}
-    assert (lines["floor"].get_linestyle(), lines["floor"].get_marker()) == ("--", "None")
-    assert lines["floor"].get_linewidth() < min(
-        lines["auto"].get_linewidth(), lines["irecv"].get_linewidth()
-    )
+    floor, *others = (lines[name] for name in ("floor", "auto", "irecv"))
+    assert (floor.get_linestyle(), floor.get_marker()) == ("--", "None")
+    assert floor.get_linewidth() < min(line.get_linewidth() for line in others)
     assert len(axis.collections) == 2  # bands of quartiles: the floor has none
 
 
@@ -207,15 +169,10 @@ def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
     ],
 )
 def test_every_operation_delivers(mpi: str, op: str) -> None:
-    found = by_name(
-        rows(
-            f"moore:2:1 --op {op} --bytes 24 --mpi {mpi} --algorithms "
-            "irecv,irecv-persistent,linear,torus,torus-direct"
-        )
-    )
-    assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(
-        ("irecv", "irecv-persistent", "linear", "torus", "torus-direct"), True
-    )
+    names = ("irecv", "irecv-persistent", "linear", "torus", "torus-direct")
+    job = f"moore:2:1 --op {op} --bytes 24 --mpi {mpi}"
+    found = named(f"{job} --algorithms {','.join(names)}")
+    assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(names, True)
 
 
 @each_mpi
@@ -223,35 +180,14 @@ def test_every_operation_delivers(mpi: str, op: str) -> None:
     "op", [built.more("alltoall"), "alltoallv", "allgather", built.more("allgatherw")]
 )
 def test_graphs_deliver(mpi: str, op: str) -> None:
-    for pattern, most in {
-        "random:0.6:3": None,
-        "hotspot": 2,
-        "hotspot-in": 1,
-        "clique:2": 1,
-    }.items():
-        found = by_name(
-            rows(
-                f"{pattern} --op {op} --bytes 24 --ranks 3 --mpi {mpi} --algorithms "
-                "irecv,irecv-persistent,linear,linear/p2p-packed"
-            )
-        )
+    algorithms = "irecv,irecv-persistent,linear,linear/p2p-packed"
+    job = f"--op {op} --bytes 24 --ranks 3 --mpi {mpi} --algorithms {algorithms}"
+    for pattern, most in ("random:0.6:3", None), ("hotspot", 2), ("hotspot-in", 1), ("clique:2", 1):
+        found = named(f"{pattern} {job}")
         assert [row["verified"] for row in found.values()] == [True] * 4, pattern
-        assert found["linear/p2p-packed"]["messages"] == found["irecv"]["messages"], pattern
-        if most is not None:
-            assert found["linear/p2p-packed"]["messages"] == most, pattern
-
-
-@needs_build
-def test_graphs_that_make_no_sense() -> None:
-    for pattern, words in {
-        "random:1.5": "0 to 1",
-        "random": "random:P",
-        "clique:0": "from 1",
-        "scale-free:x": "'x'",
-    }.items():
-        done = run(pattern, "--rounds", "8")
-        assert done.returncode != 0
-        assert words in done.stderr, done.stderr
+        packed = found["linear/p2p-packed"]["messages"]
+        assert packed == found["irecv"]["messages"], pattern
+        assert most is None or packed == most, pattern
 
 
 @each_mpi
@@ -264,37 +200,27 @@ def test_a_mesh_delivers(mpi: str) -> None:
 def test_messages_are_counted(mpi: str) -> None:
     """On 3 ranks in a ring every offset of moore:1:1 is another rank; in 2 dimensions, 3 x 1, six
     blocks go to others and two to the rank itself."""
-    ring = by_name(
-        rows(
-            f"moore:1:1 --ranks 3 --mpi {mpi} --algorithms "
-            "native,irecv,irecv-persistent,tonari-irecv/p2p-packed,linear/p2p-packed,linear/shared"
-        )
-    )
-    native = ring.pop("native")
-    hidden = not native["mpi_version"].startswith(
-        "4."
-    )  # the wheels of Open MPI 5 and MPICH 5 do not show what their collectives send
-    assert native["messages"] == 2 or (hidden and native["messages"] is None)
-    assert {name: row["messages"] for name, row in ring.items()} == {
+    messages = {
         "irecv": 2, "irecv-persistent": 2, "tonari-irecv/p2p-packed": 2, "linear/p2p-packed": 2,
         "linear/shared": 0,  # not by the MPI
     }  # fmt: skip
-    wrapped = by_name(
-        rows(
-            f"moore:2:1 --ranks 3 --dims 3x1 --mpi {mpi} --algorithms "
-            "irecv,irecv-persistent,linear/p2p-packed"
-        )
-    )
-    assert {name: (row["messages"], row["messages_remote"]) for name, row in wrapped.items()} == {
-        "irecv": (8, 6), "irecv-persistent": (8, 6), "linear/p2p-packed": (2, 2),
-    }  # fmt: skip
+    ring = named(f"moore:1:1 --ranks 3 --mpi {mpi} --algorithms native,{','.join(messages)}")
+    native = ring.pop("native")
+    # The wheels of Open MPI 5 and MPICH 5 do not show what their collectives send.
+    hidden = not native["mpi_version"].startswith("4.")
+    assert native["messages"] == 2 or (hidden and native["messages"] is None)
+    assert {name: row["messages"] for name, row in ring.items()} == messages
+    both = {"irecv": (8, 6), "irecv-persistent": (8, 6), "linear/p2p-packed": (2, 2)}
+    job = f"moore:2:1 --ranks 3 --dims 3x1 --mpi {mpi} --algorithms {','.join(both)}"
+    wrapped = named(job).items()
+    assert {name: (row["messages"], row["messages_remote"]) for name, row in wrapped} == both
 
 
 @each_mpi
 def test_wrong_data_of_the_native_collective_is_reported(mpi: str) -> None:
     """MPICH 4.0 reverses the blocks of duplicate edges; whatever this MPI does, the row says so and
     the command goes on."""
-    found = by_name(rows("moore:2:1", "--bytes", "8", "--mpi", mpi, "--algorithms", "native,torus"))
+    found = named(f"moore:2:1 --bytes 8 --mpi {mpi} --algorithms native,torus")
     assert found["torus"]["verified"] is True
     if found["native"]["mpi_version"].startswith("4.0") and mpi == "mpich":
         assert found["native"]["verified"] is False
@@ -303,14 +229,11 @@ def test_wrong_data_of_the_native_collective_is_reported(mpi: str) -> None:
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = """
-        --bytes 8,64 --rounds 8 --max-time 2 --algorithms auto,native,irecv,floor --repeat 2
-    """.split()
-    done = run("moore:2:1", *options, "--output", str(file), "--plot", str(plot))
-    assert done.returncode == 0, done.stderr
-    assert "moore:2:1 alltoall: 8 neighbors" in done.stdout
-    assert "auto at 64 B" in done.stdout and "x floor" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    options = "--rounds 8 --max-time 2 --algorithms auto,native,irecv,floor --repeat 2"
+    job = f"moore:2:1 --bytes 8,64 {options} --output {file} --plot {plot}"
+    text = printed(run(job))
+    assert "moore:2:1 alltoall: 8 neighbors" in text
+    assert "auto at 64 B" in text and "x floor" in text and fits(text)
     assert sorted({row["repeat"] for row in json.loads(file.read_text())}) == [0, 1]
     assert all(name in plot.read_text() for name in ("<svg", "</svg>"))
 
@@ -318,12 +241,9 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
 @needs_build
 def test_setup_times() -> None:
     found = rows("moore:2:1", "--setup")
-    functions = [row["function"] for row in found]
-    assert functions[:3] == [
-        "MPI_Dist_graph_create_adjacent",
-        "MPI_Dist_graph_create",
-        "tonari_neighborhood_create_cart",
-    ]
+    mpis = ["MPI_Dist_graph_create_adjacent", "MPI_Dist_graph_create"]
+    ours = "tonari_neighborhood_create_cart"
+    assert [row["function"] for row in found[:3]] == [*mpis, ours]
     expected = {"off", "model", "measure", "wisdom"}
     assert {row["tune"] for row in found if row["algorithm"] == "auto"} == expected
     assert {"torus", "linear"} <= {row["algorithm"] for row in found}
@@ -343,16 +263,16 @@ def test_setup_times() -> None:
         (["more:2:1"], "more:2:1"),
         (["moore:2:1", "--plot", "picture.txt"], ".png"),
         (["moore:2:1", "--mpi", "other"], "the build has no other"),
+        ([], "either a pattern"),
+        (["moore:2:1", "--preset", "fig2"], "either a pattern"),
+        (["random:1.5", "--rounds", "8"], "0 to 1"),
+        (["random", "--rounds", "8"], "random:P"),
+        (["clique:0", "--rounds", "8"], "from 1"),
+        (["scale-free:x", "--rounds", "8"], "'x'"),
     ],
 )
 def test_mistakes_get_one_sentence(arguments: list[str], sentence: str) -> None:
     refused(run(*arguments), sentence)
-
-
-def test_a_pattern_or_a_preset() -> None:
-    for arguments in ([], ["moore:2:1", "--preset", "fig2"]):
-        done = run(*arguments)
-        assert done.returncode != 0 and "either a pattern" in done.stderr
 
 
 def test_no_build_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,22 +285,16 @@ def test_no_build_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.skipif("openmpi" not in BUILT, reason="hosts need Open MPI in the build")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make network namespaces")
 def test_hosts_come_and_go() -> None:
-    before = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True)
-    made = subprocess.run(["ip", "netns", "add", "tonari-test"], capture_output=True, text=True)
-    if made.returncode:
+    def netns(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["ip", "netns", *words], capture_output=True, text=True)
+
+    before = netns("list").stdout
+    if (made := netns("add", "tonari-test")).returncode:
         pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
-    subprocess.run(["ip", "netns", "del", "tonari-test"], check=True)
-    found = by_name(
-        rows("moore:1:1", "--hosts", "3", "--algorithms", "irecv,torus", "--mpi", "openmpi")
-    )
-    named = run("moore:1:1", "--hosts", "3", "--algorithms", "irecv,floor", "--mpi", "openmpi")
-    assert (
-        named.returncode != 0 and "on one node" in named.stderr
-    )  # no memory is shared between hosts
-    assert {
-        name: (row["verified"], row["messages"], row["hosts"]) for name, row in found.items()
-    } == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
-    assert (
-        subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
-        == before.stdout
-    )
+    netns("del", "tonari-test").check_returncode()
+    job = "moore:1:1 --hosts 3 --mpi openmpi --algorithms"
+    found = named(f"{job} irecv,torus").items()
+    refused(run(f"{job} irecv,floor"), "on one node")  # no memory is shared between hosts
+    seen = {name: (row["verified"], row["messages"], row["hosts"]) for name, row in found}
+    assert seen == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
+    assert netns("list").stdout == before

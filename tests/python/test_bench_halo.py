@@ -9,7 +9,7 @@ from typing import Any
 
 import built
 import pytest
-from command_line import call, refused, words
+from command_line import call, fits, printed, refused, shown, words
 
 from tonari.benchmark import halo_plot
 from tonari.benchmark.halo_summary import add_ratio_spread, computing, label, series, typical
@@ -32,27 +32,13 @@ EXCHANGES = """
 # Of section 3: 26 neighbors, 42 contiguous pieces, 98 regions; dimension by dimension 6; from page
 # to page none.
 MESSAGES = {
-    **dict.fromkeys(
-        """
-            array/pack array/datatypes network network-remote array/tonari-pack
-            array/tonari-datatypes mapped/memmap
-        """.split(),
-        26,
-    ),
-    **{
-        "brick/layout": 42,
-        "mapped/layout": 42,
-        "brick/basic": 98,
-        "array/shift": 6,
-        "mapped/shift": 6,
-        "mapped/zero-byte": 0,
-    },
-}
-FEWER_AT_16 = {
-    "brick/layout": 39,
-    "mapped/layout": 39,
-    "brick/basic": 56,
-}  # no cell lies between the two surfaces: regions without cells
+    "array/pack": 26, "array/datatypes": 26, "network": 26, "network-remote": 26,
+    "array/tonari-pack": 26, "array/tonari-datatypes": 26, "mapped/memmap": 26,
+    "brick/layout": 42, "mapped/layout": 42, "brick/basic": 98,
+    "array/shift": 6, "mapped/shift": 6, "mapped/zero-byte": 0,
+}  # fmt: skip
+# No cell lies between the two surfaces: there are regions without cells.
+FEWER_AT_16 = {"brick/layout": 39, "mapped/layout": 39, "brick/basic": 56}
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -60,9 +46,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
-    done = run(*words(*arguments), "--rounds", "2", "--max-time", "0.2", "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed(run(*words(*arguments), *words("--rounds 2 --max-time 0.2 --json"))))
 
 
 @each_mpi
@@ -78,9 +62,8 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
         expected = (8, 2, "2x1x1", mpi, "7")
         assert (row["ghost"], row["ranks"], row["dims"], row["mpi"], row["stencil"]) == expected
         assert row["verified"] is True, row
-        assert (
-            0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] <= row["max_us"]
-        )
+        assert 0 < row["min_us"] <= row["q1_us"] <= row["median_us"]
+        assert row["median_us"] <= row["q3_us"] <= row["max_us"]
         assert row["call_us"] > 0 and row["wait_us"] >= 0
         assert (row["pack_us"] is None) == row["description"].startswith("halo of copy")
         assert (row["step_us"] is None) == (row["storage"] == "buffers")
@@ -91,22 +74,17 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
         members = {label(row): row for row in found if row["size"] == size}
         messages = {name: members[name]["messages"] for name in MESSAGES}
         assert messages == MESSAGES | (FEWER_AT_16 if size == 16 else {})
-        counted = {
-            name: (row["messages_mpi"], row["messages_remote"], row["bytes"])
-            for name, row in members.items()
-        }
         cells = ((size + 16) ** 3 - size**3) * 8
-        assert (
-            counted["array/pack"]
-            == counted["array/datatypes"]
-            == counted["network"]
-            == (26, 18, cells)
-        )  # 8 of 26 neighbors are the rank itself
-        assert (
-            counted["mapped/memmap"] == counted["network-remote"] == (18, 18, cells)
-        )  # a brick is as large as a page: no padding
-        assert counted["mapped/shift"] == counted["array/shift"] == (2, 2, cells)
-        assert counted["mapped/zero-byte"] == (0, 0, 0)
+        for counted, names in (
+            # 8 of 26 neighbors are the rank itself.
+            ((26, 18, cells), ("array/pack", "array/datatypes", "network")),
+            # A brick is as large as a page: no padding.
+            ((18, 18, cells), ("mapped/memmap", "network-remote")),
+            ((2, 2, cells), ("mapped/shift", "array/shift")),
+            ((0, 0, 0), ("mapped/zero-byte",)),
+        ):
+            for row in (members[name] for name in names):
+                assert (row["messages_mpi"], row["messages_remote"], row["bytes"]) == counted
 
 
 @pytest.mark.more
@@ -120,38 +98,26 @@ def test_padding_is_that_of_table_2() -> None:
     ]
     by_name = {(row["size"], label(row)): row for row in found}
     for size, paper in ((32, 652.0), (64, 176.9)):
-        memmap, layout, floor = (
-            by_name[size, name] for name in ("mapped/memmap", "brick/layout", "network")
-        )
+        names = ("mapped/memmap", "brick/layout", "network")
+        memmap, layout, floor = (by_name[size, name] for name in names)
         assert memmap["padding_percent"] == memmap["padding_percent_65536"] <= paper + 0.1
-        assert (
-            layout["padding_percent"] == 0 and layout["bytes"] == ((size + 16) ** 3 - size**3) * 8
-        )
-        assert (
-            layout["bytes"]
-            < memmap["bytes"]
-            == floor["bytes"]
-            <= layout["bytes"] * (1 + memmap["padding_percent"] / 100)
-        )
-        assert (
-            memmap["page"] == 65536 and memmap["step_us"] is None and memmap["compute_us"] is None
-        )
+        assert layout["padding_percent"] == 0
+        assert layout["bytes"] == ((size + 16) ** 3 - size**3) * 8
+        most = layout["bytes"] * (1 + memmap["padding_percent"] / 100)
+        assert layout["bytes"] < memmap["bytes"] == floor["bytes"] <= most
+        assert (memmap["page"], memmap["step_us"], memmap["compute_us"]) == (65536, None, None)
 
 
 @needs_build
 def test_other_stencils_bricks_and_ranks() -> None:
-    found = rows(
-        "--size 16 --ghost 4 --brick 4 --stencil 125 --ranks 1 --exchanges "
-        "datatypes,layout,zero-byte --repeat 2"
-    )
+    grid = "--size 16 --ghost 4 --brick 4 --stencil 125 --ranks 1"
+    found = rows(f"{grid} --exchanges datatypes,layout,zero-byte --repeat 2")
     assert len(found) == 2 * 4
     assert {row["steps_per_exchange"] for row in found} == {1, 2}
-    assert all(
-        row["verified"] and row["dims"] == "1x1x1" and row["messages_remote"] == 0 for row in found
-    )
-    assert {row["repeat"] for row in found} == {0, 1} and all(
-        row["ratio_spread"] is not None for row in found
-    )
+    for row in found:
+        assert row["verified"] and row["dims"] == "1x1x1" and row["messages_remote"] == 0
+        assert row["ratio_spread"] is not None
+    assert {row["repeat"] for row in found} == {0, 1}
 
 
 @needs_build
@@ -161,19 +127,10 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
         --size 16,24 --exchanges pack,datatypes,network,network-remote,layout,memmap,zero-byte
         --rounds 2 --max-time 0.2
     """.split()
-    done = run(*options, "--output", str(file), "--plot", str(plot))
-    assert done.returncode == 0, done.stderr
-    assert all(
-        part in done.stdout
-        for part in (
-            "16³ cells per rank",
-            "24³ cells per rank",
-            "7 points, per step",
-            "own cells once",
-            "padding of memmap's messages",
-        )
-    )
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    text = printed(run(*options, "--output", str(file), "--plot", str(plot)))
+    assert "16³ cells per rank" in text and "24³ cells per rank" in text
+    assert "7 points, per step" in text and "own cells once" in text
+    assert "padding of memmap's messages" in text and fits(text)
     assert {row["size"] for row in json.loads(file.read_text())} == {16, 24}
     assert all(part in plot.read_text() for part in ("<svg", "</svg>"))
 
@@ -220,34 +177,24 @@ NO_STEPS = dict.fromkeys(
 )
 
 
-def test_the_table_fits_and_says_what_is_wrong(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_the_table_fits_and_says_what_is_wrong() -> None:
     found = [
-        made_up("array/pack"), made_up("array/tonari-datatypes", verified=False, median_us=1.0,
-        step_us=1.0), made_up("network", **NO_STEPS),
-        made_up("mapped/zero-byte", steps_per_exchange=1), made_up("brick/auto", chosen="layout",
-        disturbed=True),
-    ]  # fmt: skip
-    view.show(found)
-    shown = capsys.readouterr().out.splitlines()
-    assert max(map(len, shown)) <= 80
-    lines = [line.split() for line in shown if line.split()]
+        made_up("array/pack"),
+        made_up("array/tonari-datatypes", verified=False, median_us=1.0, step_us=1.0),
+        made_up("network", **NO_STEPS),
+        made_up("mapped/zero-byte", steps_per_exchange=1),
+        made_up("brick/auto", chosen="layout", disturbed=True),
+    ]
+    said = shown(view.show, found)
+    lines = [line.split() for line in said if line.split()]
     first = {words[0]: words for words in reversed(lines)}
-    assert (
-        first["array/tonari-datatypes"][-1] == "WRONG"
-        and sum(words[0] == "array/tonari-datatypes" for words in lines) == 1
-    )  # no step of it
+    assert first["array/tonari-datatypes"][-1] == "WRONG"
+    assert [words[0] for words in lines].count("array/tonari-datatypes") == 1  # no step of it
     assert first["array/pack"][-6:] == ["10.25", "x", "1.50", "x", "1.05", "1.25"]
     assert ["mapped/zero-byte", "step"] in [[words[0], words[-1]] for words in lines]
-    text = "\n".join(shown)
-    assert (
-        "Wrong data from array/tonari-datatypes" in text
-        and "Disturbed" in text
-        and "brick/auto: layout" in text
-    )
-    assert "176.9" in text and "array 80 %" in text
+    text = "\n".join(said)
+    assert "Wrong data from array/tonari-datatypes" in text and "Disturbed" in text
+    assert "brick/auto: layout" in text and "176.9" in text and "array 80 %" in text
 
 
 def test_repeats_and_series() -> None:
@@ -255,39 +202,29 @@ def test_repeats_and_series() -> None:
         made_up("mapped/memmap", repeat=i, median_us=us, of_network=ratio)
         for i, (us, ratio) in enumerate([(30.0, 1.2), (10.0, 1.0), (20.0, 1.1)])
     ]
-    found += [
-        made_up("mapped/memmap", 16, median_us=5.0),
-        made_up("array/pack", 16, verified=False),
-        made_up("network", 16, **NO_STEPS),
-    ]
+    found += [made_up("mapped/memmap", 16, median_us=5.0)]
+    found += [made_up("array/pack", 16, verified=False), made_up("network", 16, **NO_STEPS)]
     add_ratio_spread(found)
-    assert [row["ratio_spread"] for row in found] == [pytest.approx(0.1818, abs=1e-4)] * 3 + [
-        None
-    ] * 3
+    spread = pytest.approx(0.1818, abs=1e-4)
+    assert [row["ratio_spread"] for row in found] == [spread] * 3 + [None] * 3
     assert [row["median_us"] for row in typical(found[:3])] == [20.0]
-    assert series(found, "median_us") == {
-        "mapped/memmap": [(16, 5.0), (64, 20.0)],
-        "network": [(16, 12345.6)],
-    }
+    times = {"mapped/memmap": [(16, 5.0), (64, 20.0)], "network": [(16, 12345.6)]}
+    assert series(found, "median_us") == times
     assert series(found, "step_us") == {"mapped/memmap": [(16, 3456.7), (64, 3456.7)]}
-    assert computing([*found, made_up("mapped/zero-byte", kernel_us=7.0)])["mapped ghosts"] == [
-        (64, 7.0)
-    ]
+    ghosts = made_up("mapped/zero-byte", kernel_us=7.0)
+    assert computing([*found, ghosts])["mapped ghosts"] == [(64, 7.0)]
 
 
 def test_the_plot_has_a_line_per_exchange() -> None:
     from matplotlib.figure import Figure
 
     axis = Figure().subplots()
-    found = [made_up("brick/layout", size, median_us=float(size)) for size in (64, 16)] + [
-        made_up("mapped/layout", 16),
-        made_up("array/pack", verified=False),
-    ]
+    found = [made_up("brick/layout", size, median_us=float(size)) for size in (64, 16)]
+    found += [made_up("mapped/layout", 16), made_up("array/pack", verified=False)]
     halo_plot._draw_exchanges(axis, found, "median_us", "")
     lines = {line.get_label(): line for line in axis.get_lines()}
     assert set(lines) == {"brick/layout", "mapped/layout"}  # the wrong result is none
-    assert list(lines["brick/layout"].get_xdata()) == [16, 64] and list(
-        lines["brick/layout"].get_ydata()
-    ) == [16, 64]
-    assert lines["brick/layout"].get_color() == lines["mapped/layout"].get_color()
-    assert lines["brick/layout"].get_linestyle() != lines["mapped/layout"].get_linestyle()
+    brick, mapped = lines["brick/layout"], lines["mapped/layout"]
+    assert list(brick.get_xdata()) == list(brick.get_ydata()) == [16, 64]
+    assert brick.get_color() == mapped.get_color()
+    assert brick.get_linestyle() != mapped.get_linestyle()

@@ -10,7 +10,7 @@ from typing import Any
 
 import built
 import pytest
-from command_line import call, refused, words
+from command_line import call, fits, printed, refused, shown, words
 
 from tonari.benchmark import inplace_plot
 from tonari.views import bench_inplace as view
@@ -36,13 +36,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
-    done = run("inplace", *words(*arguments), "--rounds", "4", "--max-time", "2", "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    options = words("--rounds 4 --max-time 2 --json")
+    return json.loads(printed(run("inplace", *words(*arguments), *options)))
 
 
-def bytes_that_move(found: list[dict[str, Any]]) -> int:
-    (moved,) = {row["moved_bytes"] for row in found}
+def bytes_that_move(job: str) -> int:
+    (moved,) = {row["moved_bytes"] for row in rows(job)}
     return moved
 
 
@@ -50,13 +49,10 @@ def bytes_that_move(found: list[dict[str, Any]]) -> int:
 @pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3", built.more("4")])
 def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
     """Wrong data of MPI's own collective in place is a row, too; everything else must be right."""
-    found = rows(
-        f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 4096,65536 --channel "
-        "auto,p2p-packed"
-    )
-    natives = product(
-        ("native-out-of-place", "native-inplace", "sendrecv-replace"), ["mpi"], [None]
-    )
+    job = f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 4096,65536"
+    found = rows(f"{job} --channel auto,p2p-packed")
+    of_mpi = ("native-out-of-place", "native-inplace", "sendrecv-replace")
+    natives = product(of_mpi, ["mpi"], [None])
     ours = product(ORDERS, ("auto", "p2p-packed"), (4096, 65536))
     asked = [(row["algorithm"], row["requested_channel"], row["budget_bytes"]) for row in found]
     assert asked == [*natives, *ours]
@@ -73,16 +69,11 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
 @each_mpi
 @pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3"])
 def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
-    found = rows(
-        f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 2048,65536 --algorithms auto "
-        "--general"
-    )
+    job = f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 2048,65536"
+    found = rows(f"{job} --algorithms auto --general")
     general = [row for row in found if row["exchange"] == "general"]
-    assert [(row["exchange"], row["algorithm"], row["budget_bytes"]) for row in general] == [
-        ("general", "native-out-of-place", None),
-        ("general", "general", 2048),
-        ("general", "general", 65536),
-    ]
+    expected = [("native-out-of-place", None), ("general", 2048), ("general", 65536)]
+    assert [(row["algorithm"], row["budget_bytes"]) for row in general] == expected
     assert all(row["verified"] for row in found)
 
 
@@ -91,11 +82,8 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
     """The comparators show that the ruler sees what is there: a second buffer, and a copy of the
     largest block."""
     total = 6 << 20
-    found = rows(
-        f"--total-bytes {total} --sizes equal --ranks 3 --mpi {mpi} --memory 65536,1048576 "
-        "--channel auto,p2p-packed --general"
-    )
-    for row in found:
+    job = f"--total-bytes {total} --sizes equal --ranks 3 --mpi {mpi} --memory 65536,1048576"
+    for row in rows(f"{job} --channel auto,p2p-packed --general"):
         extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
         if row["algorithm"] in OURS:
             packed = row["channel"] == "p2p-packed"
@@ -113,51 +101,30 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
 def test_sizes(mpi: str) -> None:
     """Equal: two of three blocks come from others. Random: the seed decides, and nothing else
     does."""
-    plain = [
-        "--total-bytes",
-        str(3000 * WORD),
-        "--ranks",
-        "3",
-        "--mpi",
-        mpi,
-        "--algorithms",
-        "sendrecv-replace",
-    ]
-    assert bytes_that_move(rows(*plain, "--sizes", "equal")) == pytest.approx(
-        2000 * WORD, abs=2 * WORD
-    )
-    one, again, other = (bytes_that_move(rows(*plain, "--seed", seed)) for seed in ("7", "7", "8"))
+    job = f"--total-bytes {3000 * WORD} --ranks 3 --mpi {mpi} --algorithms sendrecv-replace"
+    equal = bytes_that_move(f"{job} --sizes equal")
+    assert equal == pytest.approx(2000 * WORD, abs=2 * WORD)
+    one, again, other = (bytes_that_move(f"{job} --seed {seed}") for seed in (7, 7, 8))
     assert one == again != other
     assert 0 < one <= 3000 * WORD
 
 
 @needs_build
 def test_sizes_smaller_than_an_integer_and_than_the_ranks() -> None:
-    for total in ("1", "8", "24"):
-        assert all(
-            row["verified"]
-            for row in rows(
-                f"--total-bytes {total} --ranks 4 --algorithms sendrecv-replace,hierarchical-sets "
-                "--memory 0,1"
-            )
-        )
+    job = "--ranks 4 --algorithms sendrecv-replace,hierarchical-sets --memory 0,1"
+    for total in (1, 8, 24):
+        assert all(row["verified"] for row in rows(f"--total-bytes {total} {job}"))
 
 
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    options = (
-        f"--total-bytes 20000 --ranks 1,3 --general --rounds 4 --output {file} --plot {plot}"
-    ).split()
-    done = run("inplace", *options)
-    assert done.returncode == 0, done.stderr
-    for count in ("1 rank", "3 ranks"):
-        assert f", {count}, 19.5 KiB per rank" in done.stdout
-    assert "symmetric: " in done.stdout and "general: " in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    assert [row["ranks"] for row in json.loads(file.read_text())] == sorted(
-        row["ranks"] for row in json.loads(file.read_text())
-    )
+    job = f"inplace --total-bytes 20000 --ranks 1,3 --general --rounds 4 --output {file}"
+    text = printed(run(f"{job} --plot {plot}"))
+    assert ", 1 rank, 19.5 KiB per rank" in text and ", 3 ranks, 19.5 KiB per rank" in text
+    assert "symmetric: " in text and "general: " in text and fits(text)
+    ranks = [row["ranks"] for row in json.loads(file.read_text())]
+    assert ranks == sorted(ranks)
     assert all(part in plot.read_text() for part in ("<svg", "</svg>"))
 
 
@@ -182,12 +149,8 @@ def test_mistakes_get_one_sentence(arguments: list[str], sentence: str) -> None:
 
 
 def test_two_words_are_a_command_and_in_another_order_a_hint() -> None:
-    shown = run("inplace", "--help")
-    assert (
-        shown.returncode == 0
-        and "tonari bench inplace" in shown.stdout
-        and "--total-bytes" in shown.stdout
-    )
+    text = printed(run("inplace", "--help"))
+    assert "tonari bench inplace" in text and "--total-bytes" in text
     done = run("--ranks", "2", "inplace")
     assert done.returncode == 2 and "tonari bench inplace" in done.stderr
 
@@ -208,24 +171,15 @@ def made_up(
     return row | fields
 
 
-def test_the_table_fits_and_says_what_is_wrong(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    view.show(
-        [
-            made_up("native-out-of-place"),
-            made_up("native-inplace", verified=False, median_us=1.0),
-            made_up("hierarchical-sets", budget=8388608),
-        ]
-    )
-    shown = capsys.readouterr().out.splitlines()
-    assert max(map(len, shown)) <= 80
-    table = {line.split()[0]: line for line in shown if line.split()}
+def test_the_table_fits_and_says_what_is_wrong() -> None:
+    found = [made_up("native-out-of-place"), made_up("hierarchical-sets", budget=8388608)]
+    found.insert(1, made_up("native-inplace", verified=False, median_us=1.0))
+    lines = shown(view.show, found)
+    table = {line.split()[0]: line for line in lines if line.split()}
     assert "WRONG" in table["native-inplace"] and "1.25 x" not in table["native-inplace"]
     assert table["hierarchical-sets"].split()[1:3] == ["8.0", "MiB"]
     assert table["hierarchical-sets"].split()[-2:] == ["64.0", "MiB"]
-    assert any("Wrong data from native-inplace" in line for line in shown)
+    assert any("Wrong data from native-inplace" in line for line in lines)
 
 
 def test_the_plot_has_a_line_per_algorithm_and_budget() -> None:
@@ -234,16 +188,10 @@ def test_the_plot_has_a_line_per_algorithm_and_budget() -> None:
     figure = Figure()
     time, memory = figure.subplots(1, 2)
     found = [
-        *(
-            made_up(
-                "linear-shift", ranks, budget, median_us=1000.0 * ranks, peak_extra_bytes=budget
-            )
-            for ranks in (8, 2)
-            for budget in (0, 65536)
-        ),
-        made_up("native-inplace", 2),
-        made_up("native-inplace", 8, verified=False),
+        made_up("linear-shift", n, budget, median_us=1000.0 * n, peak_extra_bytes=budget)
+        for n, budget in product((8, 2), (0, 65536))
     ]
+    found += [made_up("native-inplace", 2), made_up("native-inplace", 8, verified=False)]
     inplace_plot._draw_kind(time, memory, "symmetric", found)
     for axis, values in (
         (time, {"linear-shift, 64.0 KiB": [2, 8]}),
@@ -255,8 +203,6 @@ def test_the_plot_has_a_line_per_algorithm_and_budget() -> None:
             assert list(lines[name].get_xdata()) == [2, 8]
             assert list(lines[name].get_ydata()) == expected
         assert list(lines["native-inplace"].get_xdata()) == [2]  # the wrong result is no point
-    assert lines["linear-shift, 0 B"].get_color() == lines["linear-shift, 64.0 KiB"].get_color()
-    assert (
-        lines["linear-shift, 0 B"].get_linestyle()
-        != lines["linear-shift, 64.0 KiB"].get_linestyle()
-    )
+    none, some = lines["linear-shift, 0 B"], lines["linear-shift, 64.0 KiB"]
+    assert none.get_color() == some.get_color()
+    assert none.get_linestyle() != some.get_linestyle()

@@ -12,7 +12,7 @@ from typing import Any
 import built
 import numpy as np
 import pytest
-from command_line import call, refused, words
+from command_line import call, fits, printed, refused, shown, words
 from tonari.benchmark import spmv_plot
 from tonari.benchmark.launch import ANY_RANKS
 from tonari.benchmark.spmv_matrix import MANY, made_up
@@ -32,10 +32,8 @@ FIELDS = set(
 PLAIN = ["irecv", "irecv-persistent", "native", "native-nonblocking", "native-persistent"]
 SIZE = 60
 YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
-COUNTS = {
-    "openmpi": (1, 3, 5),
-    "mpich": (1, 2),
-}  # MPICH's ranks take long to measure on more than the cores: for these there is a test of its own
+# MPICH's ranks take long to measure on more than the cores: for these there is a test of its own.
+COUNTS = {"openmpi": (1, 3, 5), "mpich": (1, 2)}
 
 
 def run(*arguments: str, command: str = "bench spmv") -> subprocess.CompletedProcess[str]:
@@ -43,26 +41,14 @@ def run(*arguments: str, command: str = "bench spmv") -> subprocess.CompletedPro
 
 
 def rows(*arguments: str) -> list[dict[str, Any]]:
-    done = run(*words(*arguments), "--rounds", "2", "--max-time", "0.2", "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed(run(*words(*arguments), *words("--rounds 2 --max-time 0.2 --json"))))
 
 
 def program(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [
-        BUILT[mpi]["mpiexec"],
-        "-n",
-        str(ranks),
-        str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"),
-        *arguments,
-    ]
-    return subprocess.run(
-        words,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | ANY_RANKS | YIELD | built.TAKE_TURNS,
-    )
+    started = [BUILT[mpi]["mpiexec"], "-n", str(ranks)]
+    job = [*started, str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"), *arguments]
+    settings = os.environ | ANY_RANKS | YIELD | built.TAKE_TURNS
+    return subprocess.run(job, capture_output=True, text=True, timeout=120, env=settings)
 
 
 @pytest.fixture
@@ -70,17 +56,12 @@ def matrix(tmp_path: Path) -> str:
     """Unsymmetric and with an empty row; rows 0 and 59 need nearly everything, and column 1 is
     needed by nearly all."""
     random = np.random.default_rng(6)
-    places = (
-        {(0, int(j)) for j in range(1, SIZE, 2)}
-        | {(SIZE - 1, int(j)) for j in range(0, SIZE, 3)}
-        | {(i, 1) for i in range(0, SIZE, 2)}
-    )
+    places = {(0, j) for j in range(1, SIZE, 2)} | {(SIZE - 1, j) for j in range(0, SIZE, 3)}
+    places |= {(i, 1) for i in range(0, SIZE, 2)}
     places |= {(int(a), int(b)) for a, b in random.integers(0, SIZE, (2 * SIZE, 2)) if a != 31}
     lines = "".join(f"{a + 1} {b + 1} {random.normal():.3f}\n" for a, b in sorted(places))
-    path = tmp_path / "a.mtx"
-    path.write_text(
-        f"%%MatrixMarket matrix coordinate real general\n{SIZE} {SIZE} {len(places)}\n{lines}"
-    )
+    path, header = tmp_path / "a.mtx", "%%MatrixMarket matrix coordinate real general\n"
+    path.write_text(f"{header}{SIZE} {SIZE} {len(places)}\n{lines}")
     return str(path)
 
 
@@ -98,64 +79,40 @@ def needed(path: str, ranks: int) -> dict[tuple[int, int], set[int]]:
 @each_mpi
 def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
     counts = COUNTS[mpi]
+    ranks_of_rows = ",".join(map(str, counts))
     found = rows(
-        matrix,
-        "--blocks",
-        "--ranks",
-        ",".join(map(str, counts)),
-        "--mpi",
-        mpi,
-        "--simulate",
-        "12",
-        "--tune",
-        "model",
+        f"{matrix} --blocks --ranks {ranks_of_rows} --mpi {mpi} --simulate 12 --tune model"
     )
     measured = [row for row in found if row["kind"] != "simulated"]
-    assert all(FIELDS == row.keys() and row["verified"] is True for row in found), [
-        row for row in found if not row["verified"]
-    ]
-    assert all(
-        0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"] for row in measured
-    )
-    assert not any(isinstance(value, (dict, list)) for row in found for value in row.values())
+    for row in found:
+        assert FIELDS == row.keys() and row["verified"] is True, row
+        assert not any(isinstance(value, (dict, list)) for value in row.values())
+    for row in measured:
+        assert 0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"]
     for ranks in counts:
         pairs = needed(matrix, ranks)
         for kind in ("forward", "reverse", "rows", "columns"):
-            members = {
-                row["candidate"]: row
-                for row in measured
-                if (row["ranks"], row["kind"]) == (ranks, kind)
-            }
+            of_kind = [row for row in measured if (row["ranks"], row["kind"]) == (ranks, kind)]
+            members = {row["candidate"]: row for row in of_kind}
             names = list(members)
-            routes = [
-                "vector/direct",
-                *(["vector/store-and-forward/2"] if ranks > 3 else []),
-                "vector/node",
-                "vector/auto",
-            ]
-            assert [name for name in names if name in PLAIN] == PLAIN and names[
-                -len(routes) :
-            ] == routes
+            forward = ["vector/store-and-forward/2"] if ranks > 3 else []
+            routes = ["vector/direct", *forward, "vector/node", "vector/auto"]
+            assert [name for name in names if name in PLAIN] == PLAIN
+            assert names[-len(routes) :] == routes
             assert "auto" in names and ("linear" in names) == (kind in ("forward", "reverse"))
             back = kind in ("reverse", "columns")
-            sent = [sum(pair[back] == rank for pair in pairs) for rank in range(ranks)]
+            sent, bytes_sent = [0] * ranks, [0] * ranks
+            for pair, entries in pairs.items():
+                sent[pair[back]] += 1
+                bytes_sent[pair[back]] += 8 * len(entries)
             for row in members.values():
                 assert row["words"] == sum(map(len, pairs.values()))
-                assert (row["most_targets"], row["avg_targets"]) == (
-                    max(sent),
-                    pytest.approx(sum(sent) / ranks),
-                )
+                assert row["most_targets"] == max(sent)
+                assert row["avg_targets"] == pytest.approx(sum(sent) / ranks)
                 expected = (SIZE, "blocks", mpi, None)
                 assert (row["rows"], row["dealt_out"], row["mpi"], row["predicted_us"]) == expected
-            bytes_sent = [
-                8 * sum(len(words) for pair, words in pairs.items() if pair[back] == rank)
-                for rank in range(ranks)
-            ]
-            for name in ("irecv", "irecv-persistent"):
-                assert (members[name]["messages"], members[name]["bytes"]) == (
-                    max(sent),
-                    max(bytes_sent),
-                )
+            for row in (members["irecv"], members["irecv-persistent"]):
+                assert (row["messages"], row["bytes"]) == (max(sent), max(bytes_sent))
             assert members["native"]["messages"] is None and members["native"]["ratio_native"] == 1
             assert max(row["ratio_best"] for row in members.values()) == 1
 
@@ -168,59 +125,32 @@ def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
         (3, "forward,columns", "irecv,auto,vector/node"),
         (5, "reverse,rows", "vector/direct,vector/store-and-forward/2"),
     ):
-        write(
-            permuted(read_for_products(matrix), equal_blocks(SIZE, ranks), ranks),
-            tmp_path / "parts",
-        )
-        options = [
-            "--matrix",
-            str(tmp_path / "parts"),
-            "--kinds",
-            kinds,
-            "--candidates",
-            candidates,
-            "--tuning",
-            "off",
-            "--count",
-        ]
-        done = program("mpich", ranks, *options)
-        assert done.returncode == 0, done.stderr
+        parts = tmp_path / "parts"
+        write(permuted(read_for_products(matrix), equal_blocks(SIZE, ranks), ranks), parts)
+        options = f"--matrix {parts} --kinds {kinds} --candidates {candidates} --tuning off --count"
+        found = json.loads(printed(program("mpich", ranks, *words(options))))
         wanted = [(kind, name, True) for kind in kinds.split(",") for name in candidates.split(",")]
-        assert [
-            (row["kind"], row["candidate"], row["verified"]) for row in json.loads(done.stdout)
-        ] == wanted
+        assert [(row["kind"], row["candidate"], row["verified"]) for row in found] == wanted
 
 
 def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"
-    done = run(matrix, "--blocks", "--simulate", "6,20", "--output", str(file), "--plot", str(plot))
-    assert done.returncode == 0, done.stderr
-    assert (
-        max(map(len, done.stdout.splitlines())) <= 80
-        and "simulated: forward exchange on 20 ranks" in done.stdout
-    )
+    text = printed(run(f"{matrix} --blocks --simulate 6,20 --output {file} --plot {plot}"))
+    assert fits(text) and "simulated: forward exchange on 20 ranks" in text
     assert "balanced" in plot.read_text() and "</svg>" in plot.read_text()
     found = json.loads(file.read_text())
     for ranks in (6, 20):
         pairs = needed(matrix, ranks)
         sent = [sum(a == rank for a, _ in pairs) for rank in range(ranks)]
         by = {row["candidate"]: row for row in found if row["ranks"] == ranks}
-        assert {
-            "direct",
-            "store-and-forward/2",
-            "sharing-1",
-            "sharing-2",
-            "balanced",
-            "balanced, 3 stages",
-        } <= by.keys()
+        assert {"direct", "store-and-forward/2", "sharing-1", "sharing-2", "balanced"} <= by.keys()
+        assert "balanced, 3 stages" in by
         direct = by["direct"]
         expected = (max(sent), sum(map(len, pairs.values())), max(sent))
         assert (direct["messages"], direct["words"], direct["most_targets"]) == expected
         assert direct["avg_messages"] == pytest.approx(sum(sent) / ranks)
-        assert all(
-            row["predicted_us"] > 0 and row["verified"] and row["kind"] == "simulated"
-            for row in by.values()
-        )
+        for row in by.values():
+            assert row["predicted_us"] > 0 and row["verified"] and row["kind"] == "simulated"
     (few,) = rows(matrix, "--blocks", "--simulate", "6", "--schemes", "direct")
     assert few == [row for row in found if (row["ranks"], row["candidate"]) == (6, "direct")][0]
 
@@ -228,15 +158,12 @@ def test_predictions_need_no_mpi(matrix: str, tmp_path: Path) -> None:
 @needs_build
 def test_folders_are_taken_as_they_are(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
-    assert (
-        run(f"{matrix} --parts 2 --blocks --output {folder}", command="partition").returncode == 0
-    )
-    found = rows(
-        f"{folder} --ranks 2 --kinds rows --candidates irecv,vector/direct --repeat 2 --tune off"
-    )
-    assert [
-        (row["candidate"], row["repeat"], row["dealt_out"], row["verified"]) for row in found
-    ] == [(name, repeat, "files", True) for repeat in (0, 1) for name in ("irecv", "vector/direct")]
+    printed(run(f"{matrix} --parts 2 --blocks --output {folder}", command="partition"))
+    names = ("irecv", "vector/direct")
+    chosen = f"--kinds rows --candidates {','.join(names)}"
+    found = rows(f"{folder} --ranks 2 {chosen} --repeat 2 --tune off")
+    seen = [(row["candidate"], row["repeat"], row["dealt_out"], row["verified"]) for row in found]
+    assert seen == [(name, repeat, "files", True) for repeat in (0, 1) for name in names]
     assert all(row["ratio_spread"] is not None for row in found)
     done = run(str(folder), "--ranks", "3")
     assert done.returncode == 1 and "is a matrix for 2 ranks, not 3" in done.stderr
@@ -261,11 +188,9 @@ def test_mistakes_get_one_sentence(matrix: str) -> None:
 @needs_build
 def test_the_program_says_which_file_is_wrong(matrix: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
-    assert (
-        run(f"{matrix} --parts 1 --blocks --output {folder}", command="partition").returncode == 0
-    )
-    good = {path: path.read_bytes() for path in folder.iterdir()}
-    columns = folder / "columns.npy"
+    printed(run(f"{matrix} --parts 1 --blocks --output {folder}", command="partition"))
+    columns, ranges, values = (folder / f"{name}.npy" for name in ("columns", "ranges", "values"))
+    good = {path: path.read_bytes() for path in (columns, ranges, values)}
 
     def complaint() -> str:
         done = program(next(iter(BUILT)), 1, "--matrix", str(folder), "--count")
@@ -273,47 +198,34 @@ def test_the_program_says_which_file_is_wrong(matrix: str, tmp_path: Path) -> No
         return done.stderr + done.stdout
 
     for path, text, sentence in (
-        (columns, good[folder / "values.npy"], "columns.npy should hold a list of numbers '<i8'"),
+        (columns, good[values], "columns.npy should hold a list of numbers '<i8'"),
         (columns, good[columns][:-8], "columns.npy is shorter than it says"),
         (columns, b"NUMPY", "columns.npy is no NumPy file of version 1.0"),
-        (columns, good[folder / "ranges.npy"], "columns.npy has 2 numbers; expected at least"),
-        (
-            folder / "ranges.npy",
-            good[columns],
-            "but there are 1; start as many, or run `tonari partition` again",
-        ),
+        (columns, good[ranges], "columns.npy has 2 numbers; expected at least"),
+        (ranges, good[columns], "but there are 1; start as many, or run `tonari partition` again"),
     ):
         path.write_bytes(text)
         assert sentence in complaint()
         path.write_bytes(good[path])
     columns.unlink()
-    assert (
-        "cannot read" in (said := complaint())
-        and "columns.npy; `tonari partition` makes such files" in said
-    )
+    said = complaint()
+    assert "cannot read" in said and "columns.npy; `tonari partition` makes such files" in said
 
 
 def test_the_made_up_matrix_is_irregular_and_always_the_same() -> None:
     a, b = made_up(40), made_up(40)
-    assert (
-        np.array_equal(a.rows, b.rows)
-        and np.array_equal(a.columns, b.columns)
-        and np.array_equal(a.values, b.values)
-    )
+    for name in ("rows", "columns", "values"):
+        assert np.array_equal(getattr(a, name), getattr(b, name))
     dense = np.zeros(a.shape)
     dense[a.rows, a.columns] = a.values
-    assert (
-        np.array_equal(dense, dense.T)
-        and np.allclose(dense.sum(axis=1), 1)
-        and (np.diag(dense) > 0).all()
-    )
+    assert np.array_equal(dense, dense.T) and np.allclose(dense.sum(axis=1), 1)
+    assert (np.diag(dense) > 0).all()
     degrees = np.bincount(made_up().rows) - 1
     assert degrees.min() >= 2 and np.median(degrees) <= 8 and degrees.max() >= 400
     assert 100 < (degrees > 2 * MANY).sum() < len(degrees) / 50
 
 
 # Tables and plots of rows that are made up
-# -----------------------------------------------------------------------------------------------------
 
 
 def row(candidate: str, ranks: int = 2, **fields: Any) -> dict[str, Any]:
@@ -328,28 +240,20 @@ def row(candidate: str, ranks: int = 2, **fields: Any) -> dict[str, Any]:
     } | fields  # fmt: skip
 
 
-def test_the_table_fits_and_says_what_is_wrong(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_the_table_fits_and_says_what_is_wrong() -> None:
     found = [
         row("native", messages=None),
         row("vector/store-and-forward/2", verified=False, median_us=1.0),
         row("common-neighborhood", disturbed=True),
         row("vector/auto"),
     ]
-    view.show(complete(found))
-    shown = capsys.readouterr().out.splitlines()
-    assert max(map(len, shown)) <= 80
-    lines = {line.split()[0]: line.split() for line in reversed(shown) if line}
+    said = shown(view.show, complete(found))
+    lines = {line.split()[0]: line.split() for line in reversed(said) if line}
     assert lines["vector/store-and-forward/2"][-1] == "WRONG"
     assert lines["common-neighborhood"][-3:] == ["10.25", "x", "0.75"]
-    text = "\n".join(shown)
-    assert (
-        "Wrong data from vector/store-and-forward/2" in text
-        and "Disturbed" in text
-        and "vector/auto: linear/shared" in text
-    )
+    text = "\n".join(said)
+    assert "Wrong data from vector/store-and-forward/2" in text
+    assert "Disturbed" in text and "vector/auto: linear/shared" in text
 
 
 def test_repeats_series_and_plot() -> None:
@@ -361,9 +265,8 @@ def test_repeats_series_and_plot() -> None:
     ]
     found += [row("auto", 8, median_us=50.0), row("irecv", verified=False)]
     add_ratio_spread(found)
-    assert [each["ratio_spread"] for each in found] == [pytest.approx(0.1818, abs=1e-4)] * 3 + [
-        None
-    ] * 2
+    spread = pytest.approx(0.1818, abs=1e-4)
+    assert [each["ratio_spread"] for each in found] == [spread] * 3 + [None] * 2
     assert series(typical(found)) == {"auto": [(2, 20.0), (8, 50.0)]}
     axis = Figure().subplots()
     spmv_plot._panel(axis, "", typical(found))
@@ -371,16 +274,10 @@ def test_repeats_series_and_plot() -> None:
     expected = ("auto", [2, 8], [20.0, 50.0])
     assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == expected
     bars = Figure().subplots()
-    spmv_plot._predictions(
-        bars,
-        [
-            {"candidate": name, "ranks": ranks, "predicted_us": us}
-            for ranks, name, us in (
-                (64, "direct", 9.0),
-                (64, "balanced", 3.0),
-                (512, "direct", 70.0),
-            )
-        ],
-    )
+    times = ((64, "direct", 9.0), (64, "balanced", 3.0), (512, "direct", 70.0))
+    predicted = [
+        {"candidate": name, "ranks": ranks, "predicted_us": us} for ranks, name, us in times
+    ]
+    spmv_plot._predictions(bars, predicted)
     assert sorted(bar.get_width() for bar in bars.patches) == [3.0, 9.0, 70.0]
     assert [text.get_text() for text in bars.get_yticklabels()] == ["direct", "balanced"]

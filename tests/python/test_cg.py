@@ -24,10 +24,8 @@ def poisson() -> np.ndarray:
     random = np.random.default_rng(4)
     number = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
     matrix = np.zeros((number.size, number.size))
-    for a, b in (
-        (number[:-1].ravel(), number[1:].ravel()),
-        (number[:, :-1].ravel(), number[:, 1:].ravel()),
-    ):
+    for a, b in ((number[:-1], number[1:]), (number[:, :-1], number[:, 1:])):
+        a, b = a.ravel(), b.ravel()
         weight = 10 ** random.uniform(-1, 1, len(a))
         matrix[a, b] -= weight
         matrix[b, a] -= weight
@@ -39,14 +37,12 @@ def poisson() -> np.ndarray:
 def write(folder: Path, matrix: np.ndarray, ranges: list[int], b: np.ndarray | None = None) -> Path:
     folder.mkdir()
     rows, columns = np.nonzero(matrix)
-    np.save(
-        folder / "row_begin.npy", np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int64)
-    )
-    np.save(folder / "columns.npy", columns.astype(np.int64))
-    np.save(folder / "values.npy", matrix[rows, columns])
-    np.save(folder / "ranges.npy", np.array(ranges, np.int64))
-    if b is not None:
-        np.save(folder / "b.npy", b)
+    begin = np.searchsorted(rows, np.arange(len(matrix) + 1))
+    files = {"row_begin": begin, "columns": columns, "ranges": np.array(ranges)}
+    files = {name: array.astype(np.int64) for name, array in files.items()}
+    for name, array in (files | {"values": matrix[rows, columns], "b": b}).items():
+        if array is not None:
+            np.save(folder / f"{name}.npy", array)
     return folder
 
 
@@ -59,9 +55,8 @@ def run(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[st
 
 
 def residuals_of(text: str) -> np.ndarray:
-    return np.array(
-        [float(value) for value in re.findall(r"^iteration +\d+  residual (\S+)$", text, re.M)]
-    )
+    found = re.findall(r"^iteration +\d+  residual (\S+)$", text, re.M)
+    return np.array([float(value) for value in found])
 
 
 def reference(matrix: np.ndarray, b: np.ndarray, jacobi: bool) -> np.ndarray:
@@ -110,11 +105,8 @@ def test_iterations_and_residuals(mpi: str, tmp_path: Path) -> None:
         folder = write(tmp_path / str(number), matrix, ranges, given)
         done = run(mpi, ranks, str(folder), *options)
         assert done.returncode == 0, done.stdout + done.stderr
-        wanted = reference(
-            matrix,
-            matrix @ (1.0 + np.arange(n) % 10) if given is None else given,
-            "--jacobi" in options,
-        )
+        solved = matrix @ (1.0 + np.arange(n) % 10) if given is None else given
+        wanted = reference(matrix, solved, "--jacobi" in options)
         got = residuals_of(done.stdout)
         assert abs(len(got) - len(wanted)) <= 1 and len(got) > 21, options
         np.testing.assert_allclose(got[:21], wanted[:21], rtol=1e-6, err_msg=str(options))
@@ -159,9 +151,8 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
     nan = replace("values", entries - 3, np.nan)
     refused("nan", 2, nan, "values.npy", f"entry {entries - 3}", "finite")
     refused("begin", 2, replace("row_begin", n - 1, 0), "row_begin.npy", "rows 100 to", "ascending")
-    refused(
-        "end", 2, replace("row_begin", n, entries + 1), "columns.npy", f"expected are {entries + 1}"
-    )
+    end = replace("row_begin", n, entries + 1)
+    refused("end", 2, end, "columns.npy", f"expected are {entries + 1}")
     single = lambda folder: np.save(folder / "values.npy", np.ones(entries, "f4"))  # noqa: E731
     refused("type", 2, single, "values.npy", "<f8")
     parts = ("ranks (3)", "as many ranks as the matrix has parts")

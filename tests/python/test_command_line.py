@@ -17,14 +17,9 @@ from command_line import PLAIN, call
     ids=" ".join,
 )
 def test_a_process_leaves_what_a_call_returns(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tonari", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        env=os.environ | PLAIN | {"PYTHONUTF8": "1"},
-    )
+    process = [sys.executable, "-m", "tonari", *arguments]
+    env = os.environ | PLAIN | {"PYTHONUTF8": "1"}
+    done = subprocess.run(process, capture_output=True, encoding="utf-8", timeout=60, env=env)
     same = call(*arguments)
     expected = (same.returncode, same.stdout, same.stderr)
     assert (done.returncode, done.stdout, done.stderr) == expected

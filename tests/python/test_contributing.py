@@ -170,6 +170,5 @@ HEAD = "| file | symbols | x |\n|---|---|---|\n"
 )
 def test_missing_symbols_are_noticed(row: str, problems: list[str]) -> None:
     """A word of a comment is no symbol, nor is a part of a longer name."""
-    assert (
-        wrong_pairs(f"{HEAD}| {row} | y |\n\n| other | table |\n|---|---|\n| a | b |\n") == problems
-    )
+    other = "| other | table |\n|---|---|\n| a | b |\n"
+    assert wrong_pairs(f"{HEAD}| {row} | y |\n\n{other}") == problems

@@ -21,6 +21,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -64,17 +65,8 @@ class Block:
 @cache
 def blocks(document: str) -> list[Block]:
     text = (SOURCE / document).read_text(encoding="utf-8")
-    return [
-        Block(
-            document,
-            text.count("\n", 0, m.start()) + 1,
-            m["kind"] or "",
-            m["about"] or "",
-            m["language"],
-            m["code"],
-        )
-        for m in BLOCK.finditer(text)
-    ]
+    line = lambda m: text.count("\n", 0, m.start()) + 1  # noqa: E731
+    return [Block(document, line(m), *m.groups(default="")) for m in BLOCK.finditer(text)]
 
 
 def of_kind(*kinds: str) -> list[Block]:
@@ -93,33 +85,21 @@ def mpi() -> dict[str, str]:
 
 
 def run(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=LAUNCH | dict(os.environ) | (environment or {}),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    env = LAUNCH | dict(os.environ) | (environment or {})
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def compile_program(mpi: dict[str, str], source: Path) -> Path:
-    wrapper, standard = (
-        (mpi["mpicxx"], "-std=c++20") if source.suffix == ".cpp" else (mpi["mpicc"], "-std=c99")
-    )
+    cpp = source.suffix == ".cpp"
+    compiler = [mpi["mpicxx"], "-std=c++20"] if cpp else [mpi["mpicc"], "-std=c99"]
     program = source.with_suffix(".out")
     # The old C++ bindings do not pass.
     warnings = "-Wall -Wextra -Werror -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX".split()
-    flags = [
-        standard,
-        *warnings,
-        f"-I{SOURCE / 'include'}",
-        f"-L{mpi['library']}",
-        f"-Wl,-rpath,{mpi['library']}",
-    ]
-    run([wrapper, *flags, str(source), "-ltonari", "-o", str(program)], source.parent)
+    places = [f"-I{SOURCE / 'include'}", f"-L{mpi['library']}", f"-Wl,-rpath,{mpi['library']}"]
+    files = [str(source), "-ltonari", "-o", str(program)]
+    run([*compiler, *warnings, *places, *files], source.parent)
     return program
 
 
@@ -171,31 +151,21 @@ def workplace(block: Block, mpi: dict[str, str], folder: Path) -> dict[str, str]
     for used in block.about.split()[1:] if block.name == "uses" else []:
         program = next(b for b in blocks(block.document) if b.kind == "program" and b.name == used)
         (folder / used).write_text(program.code, encoding="utf-8")
-    return {
-        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
-        "COLUMNS": "100",
-        "NO_COLOR": "1",
-        "PYTHONUTF8": "1",
-        "TONARI_BUILD": str(BUILD),
-    }
+    plain = {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1", "TONARI_BUILD": str(BUILD)}
+    return plain | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
 
 
 def skip_without(block: Block) -> None:
     """Only what CMake itself left out may be missing."""
-    if block.about == "needs fft3d" and not re.search(
-        r"^TONARI_FFTW3_LINKS:.*=1$", (BUILD / "CMakeCache.txt").read_text(), re.M
-    ):
+    known = (BUILD / "CMakeCache.txt").read_text()
+    if block.about == "needs fft3d" and not re.search(r"^TONARI_FFTW3_LINKS:.*=1$", known, re.M):
         pytest.skip("there is no FFTW: the example fft3d is left out")
 
 
 def run_shell(block: Block, mpi: dict[str, str], folder: Path) -> str:
     skip_without(block)
-    environment = workplace(block, mpi, folder)
-    return run(
-        ["sh", "-eu", "-c", block.code.replace("build/openmpi/", f"build/{mpi['name']}/")],
-        folder,
-        environment,
-    )
+    code = block.code.replace("build/openmpi/", f"build/{mpi['name']}/")
+    return run(["sh", "-eu", "-c", code], folder, workplace(block, mpi, folder))
 
 
 @pytest.mark.parametrize("block", of_kind("shell"), ids=str)
@@ -206,12 +176,8 @@ def test_shell(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
 
 
 def shells_with_output() -> list[tuple[Block, Block]]:
-    pairs = []
-    for document in DOCUMENTS:
-        for before, after in zip(blocks(document), blocks(document)[1:]):
-            if after.kind == "output":
-                pairs.append((before, after))
-    return pairs
+    pairs = [pair for document in DOCUMENTS for pair in pairwise(blocks(document))]
+    return [(before, after) for before, after in pairs if after.kind == "output"]
 
 
 @pytest.mark.parametrize(

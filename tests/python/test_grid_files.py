@@ -16,14 +16,8 @@ def test_arrays_come_back_as_they_were(mpi: str, tmp_path: Path) -> None:
     array = np.random.default_rng(6).standard_normal((24, 16, 40))
     np.save(tmp_path / "from.npy", array)
     words = command(mpi, 3, "npy", str(tmp_path / "from.npy"), str(tmp_path / "to.npy"))
-    done = subprocess.run(
-        words,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        env=os.environ | ENVIRONMENT,
-    )
+    env = os.environ | ENVIRONMENT
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=60, env=env)
     assert done.returncode == 0, done.stderr
     back = np.load(tmp_path / "to.npy", allow_pickle=False)
     assert back.dtype == array.dtype

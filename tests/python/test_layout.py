@@ -7,31 +7,18 @@ import json
 from itertools import product
 
 import pytest
-from command_line import refused
+from command_line import fits, printed, refused
 
-FIELDS = [
-    "dims",
-    "messages",
-    "basic",
-    "neighbors",
-    "neighbours",  # its earlier name
-    "bound",
-    "order",
-]
-TABLE_1 = [
-    (1, 2, 2, 2),
-    (2, 8, 9, 16),
-    (3, 26, 42, 98),
-    (4, 80, 209, 544),
-    (5, 242, 1042, 2882),
-]  # dimensions, neighbors, Eq. 1, basic
+FIELDS = ["dims", "messages", "basic", "neighbors", "neighbours"]  # its earlier name
+FIELDS += ["bound", "order"]
+# Dimensions, neighbors, Eq. 1, basic.
+TABLE_1 = [(1, 2, 2, 2), (2, 8, 9, 16), (3, 26, 42, 98), (4, 80, 209, 544), (5, 242, 1042, 2882)]
 
 
 def layout(tonari, *arguments):
     done = tonari("layout", *arguments, "--json")
-    assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    (row,) = json.loads(done.stdout)
+    (row,) = json.loads(printed(done))
     return row
 
 
@@ -58,39 +45,24 @@ def test_orders_reach_the_bound(tonari, dims, neighbors, bound, basic, search):
     expected = (dims, neighbors, bound, basic)
     assert (row["dims"], row["neighbors"], row["bound"], row["basic"]) == expected
     assert row["messages"] == bound == count_messages(row["order"])
-    assert sorted(row["order"]) == sorted(
-        "".join(s) for s in product("-0+", repeat=dims) if set(s) != {"0"}
-    )
+    regions = {"".join(s) for s in product("-0+", repeat=dims) if set(s) != {"0"}}
+    assert sorted(row["order"]) == sorted(regions)
 
 
 def test_the_order_is_listed_and_drawn(tonari):
-    done = tonari("layout", "2")
-    assert done.returncode == 0, done.stderr
-    words = done.stdout.split()
+    text = printed(tonari("layout", "2"))
     order = layout(tonari, "2")["order"]
-    assert words[-8:] == order
-    upper, middle, lower = (line.split() for line in done.stdout.splitlines()[-6:-3])
-    places = {
-        sign: place
-        for signs, row in (("-+ 0+ ++", upper), ("-0 00 +0", middle), ("-- 0- +-", lower))
-        for sign, place in zip(signs.split(), row)
-    }
+    assert text.split()[-8:] == order
+    drawn = " ".join(text.splitlines()[-6:-3]).split()
+    places = dict(zip("-+ 0+ ++ -0 00 +0 -- 0- +-".split(), drawn, strict=True))
     assert places.pop("00") == "·"
-    assert {sign: int(place) for sign, place in places.items()} == {
-        sign: i for i, sign in enumerate(order)
-    }
+    assert {int(place): sign for sign, place in places.items()} == dict(enumerate(order))
 
 
 @pytest.mark.parametrize("dims", ["1", "2", "3", "4", "5"])
 def test_neighbors_are_summed_up(tonari, dims):
-    done = tonari("layout", dims)
-    assert done.returncode == 0, done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    rows = [
-        line.replace(",", "").split()
-        for line in done.stdout.splitlines()
-        if line[2:7] == "sign " or line[2:7] == "signs"
-    ]
+    lines = fits(printed(tonari("layout", dims)))
+    rows = [line.replace(",", "").split() for line in lines if line[2:7] in ("sign ", "signs")]
     assert len(rows) == int(dims)
     _, neighbors, bound, _ = TABLE_1[int(dims) - 1]
     assert sum(int(row[2]) for row in rows) == neighbors
@@ -123,9 +95,8 @@ def test_runs_are_the_messages_to_a_neighbor():
 
     order = surface_order(3)
     for neighbor in ("+00", "0-+", "---"):
-        sent = [
-            place for first, count in order.runs(neighbor) for place in range(first, first + count)
-        ]
+        runs = order.runs(neighbor)
+        sent = [place for first, count in runs for place in range(first, first + count)]
         assert sent == [i for i, region in enumerate(order.texts) if needed(neighbor, region)]
     for wrong in ("+0", "000", "+0x", ""):
         with pytest.raises(Error):

@@ -61,9 +61,8 @@ def test_peers_are_named_by_the_way_to_them():
 @pytest.mark.parametrize("op", ["alltoall", "allgather"])
 @pytest.mark.parametrize("storage", ["separate", "alternate"])
 def test_every_variant_is_proved_on_a_mixed_grid(op, storage):
-    exchange = tonari.neighborhood("moore:2:2", dims=(4, 5), periodic=(True, False)).exchange(
-        op, storage=storage, ports=1
-    )
+    near = tonari.neighborhood("moore:2:2", dims=(4, 5), periodic=(True, False))
+    exchange = near.exchange(op, storage=storage, ports=1)
     variants = exchange.variants()
     assert {name for name, _ in variants} >= {"linear", "torus", "torus-direct", "additive-basis"}
     assert [exchange.prove(name, variant) for name, variant in variants] == [""] * len(variants)
@@ -78,19 +77,15 @@ def test_closed_forms_hold_for_random_neighborhoods(seed, op):
     exchange = tonari.neighborhood(offsets).exchange(op)
     for algorithm, form in closed_forms.closed_forms(offsets, op).items():
         row = exchange.counts(algorithm)
-        assert (row.rounds, row.messages, row.volume_blocks) == (
-            form.rounds,
-            form.rounds,
-            form.volume,
-        ), algorithm
+        counted = (row.rounds, row.messages, row.volume_blocks)
+        assert counted == (form.rounds, form.rounds, form.volume), algorithm
     assert closed_forms.volume_allgather(offsets) <= closed_forms.volume_allgather_paper(offsets)
 
 
 def test_the_papers_trie_counts_hops_along_a_line_again():
     offsets = tonari.neighborhood("moore:2:2").offsets
-    assert (
-        closed_forms.volume_allgather_paper(offsets) == 36
-    )  # 1 + 1 + 2 + 2, and the same below each of 5 nodes
+    # 1 + 1 + 2 + 2, and the same below each of 5 nodes.
+    assert closed_forms.volume_allgather_paper(offsets) == 36
     assert closed_forms.volume_allgather(offsets) == 24  # every neighbor once
 
 
@@ -98,7 +93,6 @@ def test_a_plan_that_breaks_a_closed_form_is_refused(monkeypatch):
     near = tonari.neighborhood("moore:2:1")
     wrong = {"torus": closed_forms.ClosedForm(4, 13)}
     monkeypatch.setattr(report, "closed_forms", lambda offsets, op: wrong)
-    with pytest.raises(
-        tonari.Error, match="4 messages with 12 blocks, but the offsets ask for 4 and 13"
-    ):
+    refusal = "4 messages with 12 blocks, but the offsets ask for 4 and 13"
+    with pytest.raises(tonari.Error, match=refusal):
         report.make_report(near, near.exchange(), "alltoall", "", False)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tonari.cli import main
+from command_line import call, printed, refused
 from tonari.graph_files import Matrix
 from tonari.partitioned import (
     NAMES,
@@ -25,6 +25,7 @@ from tonari.partitioned import (
 from tonari import Error
 
 HEADER = "%%MatrixMarket matrix coordinate {} {}\n"
+ONE_ENTRY, NO_COMPLEX = "real general\n2 2 1\n1 1 1", "complex matrices are not taken here"
 
 
 def market(path: Path, size, entries, field="real", symmetry="general") -> str:
@@ -55,16 +56,12 @@ def dense(size: int, entries, mirror: float = 0) -> np.ndarray:
 
 def product(made, x: np.ndarray) -> np.ndarray:
     """A x from the files, row by row."""
-    return np.array(
-        [
-            made.values[a:b] @ x[made.columns[a:b]]
-            for a, b in zip(made.row_begin, made.row_begin[1:])
-        ]
-    )
+    rows = zip(made.row_begin, made.row_begin[1:])
+    return np.array([made.values[a:b] @ x[made.columns[a:b]] for a, b in rows])
 
 
-def run(*arguments: str) -> None:
-    assert main(["partition", *arguments]) == 0
+def run(arguments: str) -> str:
+    return printed(call(f"partition {arguments}"))
 
 
 @pytest.mark.parametrize(
@@ -73,27 +70,16 @@ def run(*arguments: str) -> None:
 )
 def test_products_of_the_files_are_those_of_the_matrix(name, symmetry, mirror, tmp_path) -> None:
     size, parts = 60, 7
-    entries = [
-        e
-        for e in random_entries(size, 5, lower=symmetry != "general")
-        if symmetry != "skew-symmetric" or e[0] != e[1]
-    ]
+    entries = random_entries(size, 5, lower=symmetry != "general")
+    entries = [e for e in entries if symmetry != "skew-symmetric" or e[0] != e[1]]
     random = np.random.default_rng(2)
     owners = random.integers(0, parts - 1, size)
     owners[owners == 3] = 6  # a part without rows
     (tmp_path / "owners").write_text("".join(f"{part}\n" for part in owners))
-    run(
-        market(tmp_path / name, size, entries, symmetry=symmetry),
-        "--parts",
-        str(parts),
-        "--partition",
-        str(tmp_path / "owners"),
-        "--output",
-        str(tmp_path / "out"),
-    )
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
-        f"{name}.npy" for name in NAMES
-    )
+    path = market(tmp_path / name, size, entries, symmetry=symmetry)
+    run(f"{path} --parts {parts} --partition {tmp_path}/owners --output {tmp_path}/out")
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {f"{name}.npy" for name in NAMES}
     made = read(tmp_path / "out")
     assert (made.parts, made.size) == (parts, size)
     assert sorted(made.permutation) == list(range(size))
@@ -101,19 +87,14 @@ def test_products_of_the_files_are_those_of_the_matrix(name, symmetry, mirror, t
     for begin, end in zip(made.row_begin, made.row_begin[1:]):
         assert (np.diff(made.columns[begin:end]) > 0).all()
     x = random.standard_normal(size)
-    assert np.allclose(
-        product(made, x[made.permutation]), (dense(size, entries, mirror) @ x)[made.permutation]
-    )
+    expected = (dense(size, entries, mirror) @ x)[made.permutation]
+    assert np.allclose(product(made, x[made.permutation]), expected)
 
 
 def test_duplicates_add_up_with_their_signs_and_what_is_zero_is_left_out(tmp_path) -> None:
-    path = market(
-        tmp_path / "a.mtx",
-        3,
-        [(0, 0, -2), (1, 2, 5), (1, 2, -7), (2, 1, 4), (2, 1, -4), (2, 2, 0)],
-        field="integer",
-    )
-    run(path, "--parts", "3", "--blocks", "--output", str(tmp_path / "out"))
+    entries = [(0, 0, -2), (1, 2, 5), (1, 2, -7), (2, 1, 4), (2, 1, -4), (2, 2, 0)]
+    path = market(tmp_path / "a.mtx", 3, entries, field="integer")
+    run(f"{path} --parts 3 --blocks --output {tmp_path}/out")
     made = read(tmp_path / "out")
     expected = ([0, 1, 2, 2], [0, 2], [-2, -2])
     assert (made.row_begin.tolist(), made.columns.tolist(), made.values.tolist()) == expected
@@ -125,9 +106,9 @@ def test_patterns_have_ones_and_a_laplacian_is_positive_definite(tmp_path) -> No
     size = 40
     entries = [(a, b) for a, b, _ in random_entries(size, 8, lower=True)]
     path = market(tmp_path / "a.mtx", size, entries, field="pattern", symmetry="symmetric")
-    run(path, "--parts", "3", "--blocks", "--output", str(tmp_path / "ones"))
+    run(f"{path} --parts 3 --blocks --output {tmp_path}/ones")
     assert set(read(tmp_path / "ones").values) == {1.0}
-    run(path, "--parts", "3", "--blocks", "--laplacian", "--output", str(tmp_path / "laplacian"))
+    run(f"{path} --parts 3 --blocks --laplacian --output {tmp_path}/laplacian")
     made = read(tmp_path / "laplacian")
     a = np.zeros((size, size))
     m = made.matrix()
@@ -145,30 +126,21 @@ def test_blocks_are_equal() -> None:
         assert np.ptp(np.bincount(owners, minlength=parts)) <= 1
 
 
-def test_the_partitioner_cuts_fewer_words_than_blocks_of_shuffled_rows(tmp_path, capsys) -> None:
+def test_the_partitioner_cuts_fewer_words_than_blocks_of_shuffled_rows(tmp_path) -> None:
     """A ring whose rows are shuffled: two words between any two neighbors in it where it is cut
     well."""
     pytest.importorskip("mtkahypar")
     size, place = 64, np.random.default_rng(4).permutation(64)
-    path = market(
-        tmp_path / "ring.mtx",
-        size,
-        [(int(place[i]), int(place[j]), 1) for i in range(size) for j in (i, (i + 1) % size)],
-    )
-    words = {}
-    for how in ([], ["--blocks"]):
-        run(path, "--parts", "4", *how, "--output", str(tmp_path / "out"), "--json")
-        (row,) = json.loads(capsys.readouterr().out)
-        assert (
-            row["parts"] == 4
-            and row["rows"] == size
-            and row["least_rows"] >= 15
-            and row["most_rows"] <= 17
-        )
-        words[bool(how)] = row["words"]
-    assert (
-        words[False] == 4 < words[True] / 5
-    )  # every x_j is needed on one other row, and once by another rank
+    ring = [(int(place[i]), int(place[j]), 1) for i in range(size) for j in (i, (i + 1) % size)]
+    path = market(tmp_path / "ring.mtx", size, ring)
+    words = []
+    for how in ("", "--blocks"):
+        (row,) = json.loads(run(f"{path} --parts 4 {how} --output {tmp_path}/out --json"))
+        assert (row["parts"], row["rows"]) == (4, size)
+        assert 15 <= row["least_rows"] <= row["most_rows"] <= 17
+        words.append(row["words"])
+    # Every x_j is needed on one other row, and once by another rank.
+    assert words[0] == 4 < words[1] / 5
 
 
 def test_files_appear_complete_or_not_at_all(tmp_path, monkeypatch) -> None:
@@ -182,9 +154,8 @@ def test_files_appear_complete_or_not_at_all(tmp_path, monkeypatch) -> None:
         save(path, values)
 
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(
-        Error, match=r"cannot write the files of the matrix into .*out: no space left on device"
-    ):
+    refusal = r"cannot write the files of the matrix into .*out: no space left on device"
+    with pytest.raises(Error, match=refusal):
         write(made, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -192,76 +163,44 @@ def test_files_appear_complete_or_not_at_all(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        (
-            "complex general\n2 2 1\n1 1 1 0",
-            ["--parts", "2"],
-            "line 1: complex matrices are not taken here",
-        ),
-        (
-            "real general\n2 3 1\n1 1 1",
-            ["--parts", "2"],
-            "is a matrix of 2 x 3; expected a square one",
-        ),
-        ("real general\n2 2 1\n1 1 nan", ["--parts", "2"], "line 3: an entry must be finite"),
-        (
-            "real general\n2 2 1\n1 1 1",
-            ["--parts", "3"],
-            "has 2 rows, which are too few for 3 parts",
-        ),
-        ("real general\n2 2 1\n1 1 1", [], "say how many ranks there are: --parts P"),
+        ("complex general\n2 2 1\n1 1 1 0", "--parts 2", f"line 1: {NO_COMPLEX}"),
+        ("real general\n2 3 1\n1 1 1", "--parts 2", "is a matrix of 2 x 3; expected a square one"),
+        ("real general\n2 2 1\n1 1 nan", "--parts 2", "line 3: an entry must be finite"),
+        (ONE_ENTRY, "--parts 3", "has 2 rows, which are too few for 3 parts"),
+        (ONE_ENTRY, "", "say how many ranks there are: --parts P"),
         (
             "real general\n2 2 1\n1 2 1",
-            ["--parts", "2", "--blocks", "--laplacian"],
+            "--parts 2 --blocks --laplacian",
             "--laplacian needs a matrix whose places are symmetric",
         ),
-        (
-            "real general\n2 2 1\n1 1 1",
-            ["--partition", "PART", "--parts", "2"],
-            "has 3 part numbers",
-        ),
-        ("real general\n2 2 1\n1 1 1", ["--partition", "PART", "--blocks"], "give one of them"),
+        (ONE_ENTRY, "--partition {part} --parts 2", "has 3 part numbers"),
+        (ONE_ENTRY, "--partition {part} --blocks", "give one of them"),
     ],
 )
-def test_mistakes_get_one_sentence(text, options, sentence, tmp_path, capsys) -> None:
+def test_mistakes_get_one_sentence(text, options, sentence, tmp_path) -> None:
     path = tmp_path / "a.mtx"
     path.write_text("%%MatrixMarket matrix coordinate " + text + "\n")
     (tmp_path / "part").write_text("0\n1\n1\n")
-    options = [str(tmp_path / "part") if option == "PART" else option for option in options]
-    assert main(["partition", str(path), "--output", str(tmp_path / "out"), *options]) != 0
-    shown = capsys.readouterr()
-    assert shown.out == "" and len(shown.err.splitlines()) == 1 and sentence in shown.err
+    options = options.format(part=tmp_path / "part")
+    refused(call(f"partition {path} --output {tmp_path}/out {options}"), sentence)
     assert not (tmp_path / "out").exists()
 
 
-def test_folders_that_cannot_be(tmp_path, capsys) -> None:
+def test_folders_that_cannot_be(tmp_path) -> None:
     path = market(tmp_path / "a.mtx", 2, [(0, 0, 1)])
     (tmp_path / "file").touch()
-    assert (
-        main(["partition", path, "--parts", "1", "--blocks", "--output", str(tmp_path / "file")])
-        != 0
-    )
-    assert "cannot write the files of the matrix into" in capsys.readouterr().err
+    done = call(f"partition {path} --parts 1 --blocks --output {tmp_path}/file")
+    refused(done, "cannot write the files of the matrix into")
 
 
 def test_files_that_do_not_go_together_are_not_read(tmp_path) -> None:
-    run(
-        market(tmp_path / "a.mtx", 3, [(0, 1, 1), (2, 2, 1)]),
-        "--parts",
-        "2",
-        "--blocks",
-        "--output",
-        str(tmp_path / "out"),
-    )
-    wrong = {
-        "ranges": np.array([0, 2, 4]),
-        "row_begin": np.array([0, 1, 0, 2]),
-        "columns": np.array([1, 3]),
-        "values": np.array([1, 2]),
-    }
+    path = market(tmp_path / "a.mtx", 3, [(0, 1, 1), (2, 2, 1)])
+    run(f"{path} --parts 2 --blocks --output {tmp_path}/out")
+    wrong = {"ranges": [0, 2, 4], "row_begin": [0, 1, 0, 2], "columns": [1, 3], "values": [1, 2]}
     for name, values in wrong.items():
         path = tmp_path / "out" / f"{name}.npy"
         before = path.read_bytes()
-        np.save(path, values)
+        np.save(path, np.array(values))
         with pytest.raises(Error, match=r"out"):
             read(tmp_path / "out")
         path.write_bytes(before)

@@ -6,11 +6,8 @@ import json
 
 import pytest
 
-FIELDS = set(
-    """
-    algorithm variant rounds messages volume_blocks bytes predicted_us crossover_bytes
-""".split()
-)
+FIELDS = {"algorithm", "variant", "rounds", "messages", "volume_blocks", "bytes", "predicted_us"}
+FIELDS |= {"crossover_bytes"}
 
 
 def counts(row):
@@ -38,13 +35,8 @@ def test_every_row_has_the_promised_fields_and_is_flat(rows):
         ("star:3:2", "alltoall", "torus", 12, 18),  # 6 * (1 + 2)
         ("star:3:2", "alltoall", "torus-direct", 12, 12),
         ("star:3:2", "allgather", "torus", 12, 12),
-        (
-            "shells:3:3,7",
-            "alltoall",
-            "torus-direct",
-            42,
-            3948,
-        ),  # not the 12 rounds that the paper's text counts
+        # Not the 12 rounds that the paper's text counts.
+        ("shells:3:3,7", "alltoall", "torus-direct", 42, 3948),
         ("moore:8:1", "alltoall", "torus", 16, 34992),  # 8 * 2 * 3^7
         ("moore:5:3", "alltoall", "torus", 30, 144060),  # 5 * 12 * 7^4
     ],
@@ -56,9 +48,8 @@ def test_rounds_and_volume(rows, pattern, op, algorithm, rounds, volume):
 
 
 def test_additive_bases_need_fewer_rounds(rows):
-    fewest = json_rows = rows("moore:3:3", "--algorithm", "additive-basis")
-    assert json_rows.keys() == {"additive-basis"}
-    assert 9 <= fewest["additive-basis"]["rounds"] < 18
+    (row,) = rows("moore:3:3", "--algorithm", "additive-basis").values()
+    assert row["algorithm"] == "additive-basis" and 9 <= row["rounds"] < 18
 
 
 def test_all_variants_run_from_nine_rounds_towards_torus_direct(tonari):
@@ -88,9 +79,8 @@ def test_algorithms_that_are_not_applicable_have_no_row(rows):
 def test_a_corner_of_a_mesh_sends_only_inwards(rows):
     corner = rows("moore:2:1", "--dims", "4x4", "--mesh", "--rank", "0")
     assert corner["linear"]["messages"] == 3
-    assert (
-        corner["linear"]["closed_form_rounds"] is None
-    )  # hold only where a rank has all its neighbors
+    # Closed forms hold only where a rank has all its neighbors.
+    assert corner["linear"]["closed_form_rounds"] is None
     assert counts(rows("moore:2:1", "--dims", "4x4", "--mesh")["torus"]) == (4, 4, 12)
 
 
@@ -107,9 +97,8 @@ def test_offsets_that_meet_on_a_small_torus_share_messages(rows):
 
 def test_a_file_of_offsets(rows, tmp_path):
     path = tmp_path / "offsets.txt"
-    path.write_text(
-        "# the paper's octant\n1 0 0\n0,1,0\n0 0 1\n1 1 0\n1 0 1\n0 1 1\n1 1 1  # the corner\n"
-    )
+    octant = "1 0 0\n0,1,0\n0 0 1\n1 1 0\n1 0 1\n0 1 1\n1 1 1"
+    path.write_text(f"# the paper's octant\n{octant}  # the corner\n")
     assert counts(rows(str(path))["torus"]) == (3, 3, 12)
 
 
@@ -127,10 +116,8 @@ def test_ports_lengthen_the_chain(rows):
 
 
 def test_alternating_storage_needs_no_more_scratch(rows):
-    separate, alternate = (
-        rows("moore:3:3")["torus"],
-        rows("moore:3:3", "--storage", "alternate")["torus"],
-    )
+    separate = rows("moore:3:3")["torus"]
+    alternate = rows("moore:3:3", "--storage", "alternate")["torus"]
     assert alternate["scratch_blocks"] <= 342 < separate["scratch_blocks"]
     assert counts(alternate) == counts(separate)
 
@@ -142,11 +129,8 @@ def test_a_machine_file_changes_the_prediction(rows, tmp_path):
     machine.L = 1e-3
     path = tmp_path / "machine.txt"
     path.write_text(machine.to_text())
-    assert (
-        rows("moore:2:1", "--machine", str(path))["torus"]["predicted_us"]
-        > 2000
-        > rows("moore:2:1")["torus"]["predicted_us"]
-    )
+    slowly, usually = rows("moore:2:1", "--machine", str(path)), rows("moore:2:1")
+    assert slowly["torus"]["predicted_us"] > 2000 > usually["torus"]["predicted_us"]
 
 
 def test_proofs_are_in_the_rows(rows):

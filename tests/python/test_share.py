@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import words
-from tonari.cli import main
+from command_line import fits, printed, refused, words
 from tonari.communication import (
     Communication,
     column_parallel,
@@ -23,11 +22,10 @@ from tonari.sharing_front import SETTINGS
 
 from tonari import Error
 
-FIELDS = """
-    scheme avg_messages max_messages max_recv words max_words stages delivered
-""".split()
+FIELDS = "scheme avg_messages max_messages max_recv words max_words stages delivered".split()
 DATA = Path(__file__).resolve().parents[1] / "data"
 HEADER = "%%MatrixMarket matrix coordinate {} {}\n"
+REAL = HEADER.format("real", "general")
 
 
 @pytest.fixture
@@ -58,11 +56,15 @@ def pattern(ranks, seed, hubs=2):
     return found
 
 
+def communication(file, ranks, seed):
+    """The path of a matrix that is such a pattern."""
+    return file("c.mtx", market(ranks, [(*pair, w) for pair, w in pattern(ranks, seed).items()]))
+
+
 def share(tonari, *arguments):
     done = tonari("share", *words(*arguments), "--json")
-    assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    return json.loads(done.stdout)
+    return json.loads(printed(done))
 
 
 def as_dict(c: Communication):
@@ -70,7 +72,6 @@ def as_dict(c: Communication):
 
 
 # Counts
-# --------------------------------------------------------------------------------------------------------------------------------------
 
 
 def test_direct_is_the_pattern_and_others_relieve_the_busiest(tonari, file):
@@ -80,36 +81,25 @@ def test_direct_is_the_pattern_and_others_relieve_the_busiest(tonari, file):
     assert all(set(FIELDS) <= set(row) for row in rows)
     assert [row["delivered"] for row in rows] == [1] * len(rows)
     by = {row["scheme"]: row for row in rows if not row["variant"]}
-    assert list(by) == [
-        "direct",
-        *(f"store-and-forward/{n}" for n in range(2, 6)),
-        "sharing-1",
-        "sharing-2",
-        "balanced",
-    ]
+    stages = {f"store-and-forward/{n}": n for n in range(2, 6)}
+    assert list(by) == ["direct", *stages, "sharing-1", "sharing-2", "balanced"]
     direct = by["direct"]
     sent, received = (np.bincount([pair[k] for pair in flows], minlength=40) for k in (0, 1))
     assert direct["avg_messages"] == pytest.approx(sent.mean())
     expected = (sent.max(), received.max(), 1)
     assert (direct["max_messages"], direct["max_recv"], direct["stages"]) == expected
     assert (direct["words"], direct["max_words"], direct["overhead_messages"]) == (1, 1, 0)
-    for n in range(2, 6):
-        assert by[f"store-and-forward/{n}"]["stages"] == n
-    assert (
-        by["store-and-forward/5"]["max_messages"]
-        < by["store-and-forward/2"]["max_messages"]
-        < direct["max_messages"]
-    )
-    assert (
-        by["sharing-2"]["max_messages"] < by["sharing-1"]["max_messages"] < direct["max_messages"]
-    )
-    assert by["balanced"]["max_messages"] < direct["max_messages"] / 2
+    assert {name: by[name]["stages"] for name in stages} == stages
+    most = {name: row["max_messages"] for name, row in by.items()}
+    assert most["store-and-forward/5"] < most["store-and-forward/2"] < most["direct"]
+    assert most["sharing-2"] < most["sharing-1"] < most["direct"]
+    assert most["balanced"] < most["direct"] / 2
     assert all(row["words"] > 1 for row in by.values() if row is not direct)
     assert all(row["predicted_us"] > 0 for row in rows)
 
 
 def test_balanced_keeps_its_limit_of_words(tonari, file):
-    path = file("c.mtx", market(48, [(a, b, w) for (a, b), w in pattern(48, 5).items()]))
+    path = communication(file, 48, 5)
     rows = share(tonari, path, "--communication", "--schemes", "balanced")
     assert {row["scheme"] for row in rows} == {"balanced"}
     limited = [row for row in rows if row["variant"].startswith("words<=")]
@@ -122,39 +112,27 @@ def test_balanced_keeps_its_limit_of_words(tonari, file):
 def test_the_front_dominates_or_says_none(tonari, file):
     """Settings are what the comparison says they are, for a pattern with hubs; the readable form
     fits the terminal."""
-    path = file("c.mtx", market(48, [(a, b, w) for (a, b), w in pattern(48, 5).items()]))
+    path = communication(file, 48, 5)
     rows = share(tonari, f"{path} --communication --schemes direct,forward-2,sharing-2 --front")
-    schemes, settings = (
-        [row for row in rows if row["scheme"] != "balanced"],
-        [row for row in rows if row["scheme"] == "balanced"],
-    )
-    assert [row["scheme"] for row in schemes] == ["direct", "store-and-forward/2", "sharing-2"]
+    schemes = [row for row in rows if row["scheme"] != "balanced"]
+    settings = [row for row in rows if row["scheme"] == "balanced"]
+    names = ["direct", "store-and-forward/2", "sharing-2"]
+    assert [row["scheme"] for row in schemes] == names
     assert [row["variant"] for row in settings] == [str(setting) for setting in SETTINGS]
     assert all(row["delivered"] == 1 and row["planning_ms"] > 0 for row in rows)
-    done = tonari(
-        "share",
-        path,
-        "--communication",
-        "--schemes",
-        "direct,store-and-forward/2,sharing-2",
-        "--front",
-    )
+    done = tonari(f"share {path} --communication --schemes {','.join(names)} --front")
     lines = [line.split() for line in done.stdout.splitlines()]
+    lines = [line for line in lines if len(line) == 9]
     short = {setting.short(): row for setting, row in zip(SETTINGS, settings)}
     for scheme in schemes[1:]:
-        (shown,) = (
-            line
-            for line in lines
-            if line[:1] == [scheme["scheme"]] and len(line) == 9 and line[5] in short
-        )
+        (shown,) = (line for line in lines if line[0] == scheme["scheme"] and line[5] in short)
         few_messages, few_words = short[shown[5]], short[shown[8]]
         within = [row["max_messages"] for row in settings if row["words"] <= scheme["words"]]
         assert few_messages["max_messages"] == min(within) == int(shown[3])
-        assert few_words["words"] == min(
-            row["words"] for row in settings if row["max_messages"] <= scheme["max_messages"]
-        )
-        assert few_words["max_messages"] <= scheme["max_messages"]
-    assert max(map(len, done.stdout.replace(path, "c.mtx").splitlines())) <= 80
+        as_few = [row for row in settings if row["max_messages"] <= scheme["max_messages"]]
+        assert few_words["words"] == min(row["words"] for row in as_few)
+        assert few_words in as_few
+    assert fits(done.stdout.replace(path, "c.mtx"))
 
 
 def test_a_product_by_columns_equals_a_count_by_hand():
@@ -193,10 +171,8 @@ def test_fields_symmetries_and_packing_are_read(file):
         "skew": market(3, [(1, 0, -2), (2, 1, 2)], "integer", "skew-symmetric"),
     }
     for name, text in forms.items():
-        for path in (
-            file(f"{name}.mtx", text),
-            file(f"{name}.mtx.gz", gzip.compress(text.encode())),
-        ):
+        packed = file(f"{name}.mtx.gz", gzip.compress(text.encode()))
+        for path in (file(f"{name}.mtx", text), packed):
             matrix = read_matrix(path)
             assert sorted(zip(matrix.rows.tolist(), matrix.columns.tolist())) == sorted(full)
     assert as_dict(read_communication(file("c.mtx", forms["pattern"]))) == dict.fromkeys(full, 1)
@@ -228,10 +204,8 @@ def test_a_partitioner_keeps_neighbors_together(file):
     ("name", "average", "most"), [("sparsine", 65.3, 183), ("fe_pwt", 6.2, 12)]
 )
 def test_numbers_of_the_data_set(tonari, name, average, most):
-    rows = share(
-        tonari,
-        f"{DATA}/comm512/{name}.mtx.gz --communication --schemes direct,sharing-1,sharing-2",
-    )
+    path = DATA / f"comm512/{name}.mtx.gz"
+    rows = share(tonari, f"{path} --communication --schemes direct,sharing-1,sharing-2")
     by = {row["scheme"]: row for row in rows if not row["variant"]}
     assert round(by["direct"]["avg_messages"], 1) == average
     assert by["direct"]["max_messages"] == most
@@ -240,9 +214,17 @@ def test_numbers_of_the_data_set(tonari, name, average, most):
 
 
 # Errors
-# --------------------------------------------------------------------------------------------------------------------------------------
 
 GOOD = market(4, [(0, 1, 2), (1, 2, 3), (3, 0, 1)])
+OUTSIDE = "there is no such row or column"
+
+
+def expect_refusal(path, read):
+    """The sentence, which begins with the path."""
+    with pytest.raises(Error) as error:
+        read()
+    assert str(error.value).startswith(path)
+    return str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -252,26 +234,14 @@ GOOD = market(4, [(0, 1, 2), (1, 2, 3), (3, 0, 1)])
             market(3, [(0, 1, 1, 0)], "complex"),
             "line 1: complex matrices are not taken here; expected real, integer or pattern",
         ),
-        (
-            HEADER.format("real", "general") + "3 4 1\n1 2 1\n",
-            "is a matrix of 3 x 4; expected a square one",
-        ),
-        (HEADER.format("real", "general") + "0 0 0\n", "without rows"),
+        (REAL + "3 4 1\n1 2 1\n", "is a matrix of 3 x 4; expected a square one"),
+        (REAL + "0 0 0\n", "without rows"),
         (market(3, [(0, 1, "nan")], "real"), "line 3: an entry must be finite"),
-        (
-            HEADER.format("real", "general") + "3 3 2\n1 2 1\n",
-            "should have 2 entries by its size, but has 1",
-        ),
-        (
-            HEADER.format("real", "general") + "3 3 1\n1 2 1\n2 3 1\n",
-            "should have 1 entries by its size, but has 2",
-        ),
-        (HEADER.format("real", "general") + "3 3 2\n1 2 1\n2 3 2e", "line 4: '2e' is no number"),
-        (
-            market(3, [(0, 1, 1), (3, 1, 1)]),
-            "line 4: there is no such row or column in a matrix of 3 x 3",
-        ),
-        (market(3, [(-1, 1, 1)]), "line 3: there is no such row or column"),
+        (REAL + "3 3 2\n1 2 1\n", "should have 2 entries by its size, but has 1"),
+        (REAL + "3 3 1\n1 2 1\n2 3 1\n", "should have 1 entries by its size, but has 2"),
+        (REAL + "3 3 2\n1 2 1\n2 3 2e", "line 4: '2e' is no number"),
+        (market(3, [(0, 1, 1), (3, 1, 1)]), f"line 4: {OUTSIDE} in a matrix of 3 x 3"),
+        (market(3, [(-1, 1, 1)]), f"line 3: {OUTSIDE}"),
         ("3 3 1\n1 2 1\n", "line 1: a Matrix Market file begins with"),
         ("", "line 1: a Matrix Market file begins with"),
         (gzip.compress(GOOD.encode())[:-12], "it is no whole gzip file"),
@@ -279,19 +249,14 @@ GOOD = market(4, [(0, 1, 2), (1, 2, 3), (3, 0, 1)])
 )
 def test_what_is_wrong_with_a_matrix_is_told(file, text, sentence):
     path = file("m.mtx", text)
-    with pytest.raises(Error) as error:
-        read_matrix(path)
-    assert str(error.value).startswith(path)
-    assert sentence in str(error.value)
+    assert sentence in expect_refusal(path, lambda: read_matrix(path))
 
 
 @pytest.mark.parametrize("value", ["-3", "1.5", "1e17"])
 def test_words_are_whole_numbers(file, value):
-    with pytest.raises(Error) as error:
-        read_communication(file("m.mtx", market(3, [(0, 1, 1), (1, 2, value)], "real")))
-    assert "line 4: an entry is a number of words, whole and from 0 to 2^53, not " in str(
-        error.value
-    )
+    path = file("m.mtx", market(3, [(0, 1, 1), (1, 2, value)], "real"))
+    sentence = "line 4: an entry is a number of words, whole and from 0 to 2^53, not "
+    assert sentence in expect_refusal(path, lambda: read_communication(path))
 
 
 @pytest.mark.parametrize(
@@ -308,41 +273,33 @@ def test_words_are_whole_numbers(file, value):
     ],
 )
 def test_what_is_wrong_with_a_partition_is_told(file, text, parts, sentence):
-    path = file("m.part", text)
-    with pytest.raises(Error) as error:
-        read_product(file("m.mtx", GOOD), parts, path)
-    assert str(error.value).startswith(path)
-    assert sentence in str(error.value)
+    path, matrix = file("m.part", text), file("m.mtx", GOOD)
+    assert sentence in expect_refusal(path, lambda: read_product(matrix, parts, path))
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
-        ([], 1, "say how many ranks there are: --parts P"),
-        (["--parts", "5"], 1, "has 4 columns, which are too few for --parts 5"),
-        (["--parts", "0"], 2, "--parts"),
+        ("", 1, "say how many ranks there are: --parts P"),
+        ("--parts 5", 1, "has 4 columns, which are too few for --parts 5"),
+        ("--parts 0", 2, "--parts"),
         (
-            ["--communication", "--parts", "3"],
+            "--communication --parts 3",
             1,
             "is a communication matrix of 4 ranks; --parts 3 does not go with it",
         ),
-        (["--communication", "--partition", "x"], 2, "--partition"),
+        ("--communication --partition x", 2, "--partition"),
         (
-            ["--communication", "--schemes", "best"],
+            "--communication --schemes best",
             1,
             "there is no scheme 'best' here; choose from direct, store-and-forward/2, sharing-1",
         ),
-        (["--communication", "--plot", "x.txt"], 1, "x.txt is none of them"),
-        (["--partition", "/nowhere/m.part"], 1, "/nowhere/m.part cannot be read: no such file"),
+        ("--communication --plot x.txt", 1, "x.txt is none of them"),
+        ("--partition /nowhere/m.part", 1, "/nowhere/m.part cannot be read: no such file"),
     ],
 )
-def test_errors_are_one_sentence(capsys, file, arguments, status, sentence):
-    assert main(["share", file("m.mtx", GOOD), *arguments]) == status
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("tonari: ")
-    assert sentence in printed.err
-    assert printed.err.count("\n") == 1
+def test_errors_are_one_sentence(tonari, file, arguments, status, sentence):
+    refused(tonari(f"share {file('m.mtx', GOOD)} {arguments}"), sentence, status)
 
 
 def test_a_partitioner_that_is_missing_is_named(file, monkeypatch):
@@ -352,28 +309,22 @@ def test_a_partitioner_that_is_missing_is_named(file, monkeypatch):
 
 
 # The readable form
-# ---------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_table_a_plot_and_a_file(tonari, file, tmp_path):
-    path = file("c.mtx", market(40, [(a, b, w) for (a, b), w in pattern(40, 3).items()]))
+    path = communication(file, 40, 3)
     plot, out = tmp_path / "messages.svg", tmp_path / "rows.json"
-    done = tonari("share", path, "--communication", "--plot", str(plot), "--output", str(out))
-    assert done.returncode == 0, done.stderr
-    assert max(map(len, done.stdout.replace(path, "c.mtx").splitlines())) <= 80
-    assert "…" not in done.stdout
-    assert "All blocks are delivered by every scheme." in done.stdout
+    text = printed(tonari(f"share {path} --communication --plot {plot} --output {out}"))
+    assert fits(text.replace(path, "c.mtx"))
+    assert "…" not in text and "All blocks are delivered by every scheme." in text
     rows = json.loads(out.read_text())
-    lines = [line.split() for line in done.stdout.splitlines()]
+    lines = [line.split() for line in text.splitlines()]
     for name in ("direct", "sharing-2"):
         (row,) = (row for row in rows if row["scheme"] == name)
         (words,) = (line for line in lines if line[:1] == [name])
         assert words[2:4] == [str(row["max_messages"]), str(row["max_recv"])]
-    drawn = plot.read_text()
-    assert all(
-        f"<!-- {text} -->" in drawn
-        for text in ("messages sent", "messages received", "direct", "sharing-2", "balanced")
-    )
+    drawn, words = plot.read_text(), ("messages sent", "messages received", "direct", "sharing-2")
+    assert all(f"<!-- {text} -->" in drawn for text in (*words, "balanced"))
 
 
 def test_help_has_an_example(tonari):

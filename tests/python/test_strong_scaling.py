@@ -16,9 +16,8 @@ def run_driver(arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_rows_and_picture(tmp_path: Path) -> None:
     picture = tmp_path / "scaling.png"
-    done = run_driver(
-        f"--cells 32 --steps 4 --ranks 1,2 --storages brick,zero-byte --plot {picture} --json"
-    )
+    job = "--cells 32 --steps 4 --ranks 1,2 --storages brick,zero-byte"
+    done = run_driver(f"{job} --plot {picture} --json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     expected = [(1, "brick"), (1, "zero-byte"), (2, "brick"), (2, "zero-byte")]

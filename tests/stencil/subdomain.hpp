@@ -7,11 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <limits>
 #include <map>
 #include <random>
 #include <tuple>

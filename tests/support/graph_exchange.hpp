@@ -186,7 +186,7 @@ class GraphExchange : public testing::Test {
  private:
   static void expect_sentence(const std::string& word) {
     const std::string sentence = tonari_last_error();
-    EXPECT_NE(sentence.find("'" + word + "'"), std::string::npos) << sentence;
+    EXPECT_CONTAINS(sentence, "'" + word + "'");
     EXPECT_GT(sentence.size(), word.size() + 40) << "does not say why: " << sentence;
   }
   static void check_info(tonari_request request, const Way& way) {
@@ -203,8 +203,7 @@ class GraphExchange : public testing::Test {
                   : std::string(info.algorithm) + "/" + info.variant,
               algorithm);
     EXPECT_EQ(info.channel, channel);
-    EXPECT_NE(std::string(tonari_request_describe(request)).find(info.algorithm),
-              std::string::npos);
+    EXPECT_CONTAINS(tonari_request_describe(request), info.algorithm);
   }
 };
 

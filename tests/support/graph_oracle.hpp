@@ -116,26 +116,12 @@ inline Graph random_graph(Random& random, int ranks) {
   const int kind = std::min(pick(random, 0, 6), pick(random, 0, 12));
   const int center = pick(random, 0, ranks - 1);
   Edges edges;
-  switch (kind) {
-    case 0:
-      edges = erdos_renyi(random, ranks);
-      break;
-    case 1:
-      edges = anything(random, ranks);
-      break;
-    case 2:
-      edges = star(ranks, center, true);
-      break;
-    case 3:
-      edges = star(ranks, center, false);
-      break;
-    case 4:
-      edges = all_pairs(ranks);
-      break;
-    case 5:
-      edges = one_way(random, ranks);
-      break;
-  }
+  if (kind == 0) edges = erdos_renyi(random, ranks);
+  if (kind == 1) edges = anything(random, ranks);
+  if (kind == 2) edges = star(ranks, center, true);
+  if (kind == 3) edges = star(ranks, center, false);
+  if (kind == 4) edges = all_pairs(ranks);
+  if (kind == 5) edges = one_way(random, ranks);
   const std::size_t before = edges.size();
   if (pick(random, 0, 2) == 0)
     for (std::size_t k = 0; k < before; ++k)

@@ -352,33 +352,28 @@ inline const char* name(Operation op) {
 inline bool gathers(Operation op) { return op >= Operation::allgather; }
 inline int form(Operation op) { return static_cast<int>(op) % 3; }  // regular, v, w
 
+// use(the blocking call, the one that returns at once, the one that makes a request, arguments).
+template <class Use>
+int of_operation(Operation op, Side& out, Side& in, Use use) {
+  void *s = out.buffer(), *r = in.buffer();
+  const int *n = out.counts.data(), *m = in.counts.data();
+  const MPI_Aint *a = out.displacements.data(), *b = in.displacements.data();
+  const MPI_Datatype *t = out.types.data(), *u = in.types.data();
+#define TONARI_CALLS(name) tonari_##name, tonari_i##name, tonari_##name##_init
+  if (op == Operation::alltoall) return use(TONARI_CALLS(alltoall), s, *n, *t, r, *m, *u);
+  if (op == Operation::alltoallv) return use(TONARI_CALLS(alltoallv), s, n, a, *t, r, m, b, *u);
+  if (op == Operation::alltoallw) return use(TONARI_CALLS(alltoallw), s, n, a, t, r, m, b, u);
+  if (op == Operation::allgather) return use(TONARI_CALLS(allgather), s, *n, *t, r, *m, *u);
+  if (op == Operation::allgatherv) return use(TONARI_CALLS(allgatherv), s, *n, *t, r, m, b, *u);
+  return use(TONARI_CALLS(allgatherw), s, *n, *t, r, m, b, u);
+#undef TONARI_CALLS
+}
+
 inline int init(Operation op, Side& out, Side& in, tonari_neighborhood near, MPI_Info info,
                 tonari_request* request) {
-  switch (op) {
-    case Operation::alltoall:
-      return tonari_alltoall_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
-                                  in.counts[0], in.types[0], near, info, request);
-    case Operation::alltoallv:
-      return tonari_alltoallv_init(out.buffer(), out.counts.data(), out.displacements.data(),
-                                   out.types[0], in.buffer(), in.counts.data(),
-                                   in.displacements.data(), in.types[0], near, info, request);
-    case Operation::alltoallw:
-      return tonari_alltoallw_init(out.buffer(), out.counts.data(), out.displacements.data(),
-                                   out.types.data(), in.buffer(), in.counts.data(),
-                                   in.displacements.data(), in.types.data(), near, info, request);
-    case Operation::allgather:
-      return tonari_allgather_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
-                                   in.counts[0], in.types[0], near, info, request);
-    case Operation::allgatherv:
-      return tonari_allgatherv_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
-                                    in.counts.data(), in.displacements.data(), in.types[0], near,
-                                    info, request);
-    case Operation::allgatherw:
-      return tonari_allgatherw_init(out.buffer(), out.counts[0], out.types[0], in.buffer(),
-                                    in.counts.data(), in.displacements.data(), in.types.data(),
-                                    near, info, request);
-  }
-  return TONARI_ERR_INTERNAL;
+  return of_operation(op, out, in, [&](auto, auto, auto make, auto... arguments) {
+    return make(arguments..., near, info, request);
+  });
 }
 
 // The buffers of one operation on this rank.

@@ -2,6 +2,7 @@
 // and by columns.
 #include <tonari/spmv.hpp>
 
+#include "support/contains.hpp"
 #include "vector/vectors.hpp"
 
 namespace {
@@ -16,8 +17,7 @@ void expect_failure(int code, std::initializer_list<std::string> words, F f) {
     ADD_FAILURE() << "no failure";
   } catch (const tonari::Failure& failure) {
     EXPECT_EQ(failure.code(), code);
-    for (const std::string& word : words)
-      EXPECT_NE(std::string(failure.what()).find(word), std::string::npos) << failure.what();
+    for (const std::string& word : words) EXPECT_CONTAINS(failure.what(), word);
   }
 }
 

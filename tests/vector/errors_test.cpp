@@ -31,7 +31,7 @@ class VectorErrors : public testing::Test {
   }
   // On the last rank only.
   template <class Bend>
-  void refuse_one(int code, Words words, Bend bend) {
+  void refuse_one(Words words, Bend bend, int code = TONARI_ERR_ARGUMENT) {
     refuse(code, words, [&](Create& c) {
       if (rank == last) bend(c);
     });
@@ -50,26 +50,33 @@ class VectorErrors : public testing::Test {
     EXPECT_EQ(ghosts[1], 4 * ranks - 1);
     must(tonari_vector_free(&good));
   }
+  struct Values : tonari_vector_values {
+    const double* own;
+    double* theirs;
+    MPI_Op op = MPI_SUM;
+  };
   // A call with values that are wrong on the last rank, as a request and as a single call.
   template <class Bend>
-  void refuse_values(int code, Words words, Bend bend, bool reverse = false) {
-    values = {};
-    values.type = MPI_DOUBLE;
-    const double* own = x;
-    double* theirs = ghosts;
-    MPI_Op op = MPI_SUM;
-    if (rank == last) bend(values, own, theirs, op);
+  void refuse_values(Words words, Bend bend, int code = TONARI_ERR_ARGUMENT, bool reverse = false) {
+    Values bent{{}, x, ghosts};
+    bent.type = MPI_DOUBLE;
+    if (rank == last) bend(bent);
+    values = bent;
     tonari_request request = TONARI_REQUEST_NULL;
-    auto* const out = const_cast<double*>(own);
-    expect_everywhere(
-        reverse
-            ? tonari_vector_reverse_init(good, &values, op, theirs, out, MPI_INFO_NULL, &request)
-            : tonari_vector_forward_init(good, &values, own, theirs, MPI_INFO_NULL, &request),
-        code, words);
-    EXPECT_EQ(request, TONARI_REQUEST_NULL);
-    expect_everywhere(reverse ? tonari_vector_reverse(good, &values, op, theirs, out)
-                              : tonari_vector_forward(good, &values, own, theirs),
+    auto* const out = const_cast<double*>(bent.own);
+    expect_everywhere(reverse ? tonari_vector_reverse_init(good, &values, bent.op, bent.theirs, out,
+                                                           MPI_INFO_NULL, &request)
+                              : tonari_vector_forward_init(good, &values, bent.own, bent.theirs,
+                                                           MPI_INFO_NULL, &request),
                       code, words);
+    EXPECT_EQ(request, TONARI_REQUEST_NULL);
+    expect_everywhere(reverse ? tonari_vector_reverse(good, &values, bent.op, bent.theirs, out)
+                              : tonari_vector_forward(good, &values, bent.own, bent.theirs),
+                      code, words);
+  }
+  template <class Bend>
+  void refuse_reverse(Words words, Bend bend, int code = TONARI_ERR_ARGUMENT) {
+    refuse_values(words, bend, code, true);
   }
 
   int rank = world_rank(), ranks = world_size(), last = ranks - 1;
@@ -79,13 +86,11 @@ class VectorErrors : public testing::Test {
 };
 
 TEST_F(VectorErrors, Arguments) {
-  refuse_one(TONARI_ERR_ARGUMENT, {"`owned` is -3"}, [](Create& c) { c.owned = -3; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"`first` is -1"}, [](Create& c) { c.first = -1; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"`needed` is -2"}, [](Create& c) { c.needed = -2; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"`indices` is NULL", "2 are needed"},
-             [](Create& c) { c.list = nullptr; });
-  refuse_one(TONARI_ERR_ARGUMENT, {"`first` + `owned`", "64 bits"},
-             [](Create& c) { c.first = INT64_MAX - 1; });
+  refuse_one({"`owned` is -3"}, [](Create& c) { c.owned = -3; });
+  refuse_one({"`first` is -1"}, [](Create& c) { c.first = -1; });
+  refuse_one({"`needed` is -2"}, [](Create& c) { c.needed = -2; });
+  refuse_one({"`indices` is NULL", "2 are needed"}, [](Create& c) { c.list = nullptr; });
+  refuse_one({"`first` + `owned`", "64 bits"}, [](Create& c) { c.first = INT64_MAX - 1; });
   Create c;
   expect_everywhere(tonari_vector_create(MPI_COMM_WORLD, c.first, c.owned, c.needed, c.list,
                                          MPI_INFO_NULL, nullptr),
@@ -109,13 +114,11 @@ TEST_F(VectorErrors, Ranges) {
   if (ranks == 1) return;
   const std::string before = std::to_string(last - 1), before_begins = std::to_string(4 * last - 4),
                     before_ends = std::to_string(4 * last - 1);
-  refuse_one(TONARI_ERR_ARGUMENT,
-             {"nobody owns index " + at,
+  refuse_one({"nobody owns index " + at,
               "rank " + before + " owns indices " + before_begins + " to " + before_ends,
               "rank " + std::to_string(last) + " owns"},
              [](Create& c) { c.first += 1; });
-  refuse_one(TONARI_ERR_ARGUMENT,
-             {"index " + before_ends + " has two owners", "rank " + before + " owns indices",
+  refuse_one({"index " + before_ends + " has two owners", "rank " + before + " owns indices",
               "rank " + std::to_string(last) + " owns indices " + before_ends},
              [](Create& c) { c.first -= 1; });
 }
@@ -123,10 +126,9 @@ TEST_F(VectorErrors, Ranges) {
 TEST_F(VectorErrors, Indices) {
   const std::string size = std::to_string(4 * ranks), top = std::to_string(4 * ranks - 1),
                     who = "rank " + std::to_string(last);
-  refuse_one(TONARI_ERR_ARGUMENT, {who + " needs index " + size, "position 1", "0 to " + top},
+  refuse_one({who + " needs index " + size, "position 1", "0 to " + top},
              [&](Create& c) { c.indices[1] = 4 * ranks; });
-  refuse_one(TONARI_ERR_ARGUMENT, {who + " needs index -7", "position 0"},
-             [](Create& c) { c.indices[0] = -7; });
+  refuse_one({who + " needs index -7", "position 0"}, [](Create& c) { c.indices[0] = -7; });
   refuse(TONARI_ERR_ARGUMENT, {"rank 0 needs index", "nobody owns any"},
          [](Create& c) { c.owned = 0; });
 }
@@ -162,37 +164,30 @@ TEST_F(VectorErrors, Routes) {
 }
 
 TEST_F(VectorErrors, Values) {
-  using V = tonari_vector_values;
   MPI_Datatype gaps = MPI_DATATYPE_NULL;
   MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &gaps);
   MPI_Type_commit(&gaps);
-  refuse_values(TONARI_ERR_ARGUMENT, {"16 bytes in an extent of 24", "contiguous"},
-                [&](V& v, auto&, auto&, MPI_Op&) { v.type = gaps; });
+  refuse_values({"16 bytes in an extent of 24", "contiguous"}, [&](Values& v) { v.type = gaps; });
   MPI_Type_free(&gaps);
-  refuse_values(TONARI_ERR_ARGUMENT, {"MPI_DATATYPE_NULL"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.type = MPI_DATATYPE_NULL; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"components is -1"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.components = -1; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"vectors is -5"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.vectors = -5; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"owned_stride is 3", "each vector has 4 values"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.vectors = 2, v.owned_stride = 3; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"ghost_stride is -1"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.ghost_stride = -1; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"`owned` is NULL", "owns 4 indices"},
-                [](V&, auto& own, auto&, MPI_Op&) { own = nullptr; });
-  refuse_values(TONARI_ERR_ARGUMENT, {"`ghosts` is NULL", "needs 2 indices"},
-                [](V&, auto&, auto& ghosts, MPI_Op&) { ghosts = nullptr; });
-  refuse_values(TONARI_ERR_BUFFERS, {"owned values and ghosts overlap"},
-                [&](V&, auto&, auto& ghosts, MPI_Op&) { ghosts = x + 3; });
-  refuse_values(TONARI_ERR_BUFFERS, {"overlap"},
-                [&](V& v, auto&, auto& ghosts, MPI_Op&) { v.vectors = 2, ghosts = x + 4; });
-  refuse_values(TONARI_ERR_OVERFLOW, {"does not fit"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.vectors = 2, v.owned_stride = INT64_MAX / 2; });
+  refuse_values({"MPI_DATATYPE_NULL"}, [](Values& v) { v.type = MPI_DATATYPE_NULL; });
+  refuse_values({"components is -1"}, [](Values& v) { v.components = -1; });
+  refuse_values({"vectors is -5"}, [](Values& v) { v.vectors = -5; });
+  refuse_values({"owned_stride is 3", "each vector has 4 values"},
+                [](Values& v) { v.vectors = 2, v.owned_stride = 3; });
+  refuse_values({"ghost_stride is -1"}, [](Values& v) { v.ghost_stride = -1; });
+  refuse_values({"`owned` is NULL", "owns 4 indices"}, [](Values& v) { v.own = nullptr; });
+  refuse_values({"`ghosts` is NULL", "needs 2 indices"}, [](Values& v) { v.theirs = nullptr; });
+  refuse_values(
+      {"owned values and ghosts overlap"}, [&](Values& v) { v.theirs = x + 3; },
+      TONARI_ERR_BUFFERS);
+  refuse_values(
+      {"overlap"}, [&](Values& v) { v.vectors = 2, v.theirs = x + 4; }, TONARI_ERR_BUFFERS);
+  refuse_values(
+      {"does not fit"}, [](Values& v) { v.vectors = 2, v.owned_stride = INT64_MAX / 2; },
+      TONARI_ERR_OVERFLOW);
   const WideTypes wide;
   for (MPI_Datatype type : wide.all())
-    refuse_values(TONARI_ERR_OVERFLOW, {"does not fit"},
-                  [&](V& v, auto&, auto&, MPI_Op&) { v.type = type; });
+    refuse_values({"does not fit"}, [&](Values& v) { v.type = type; }, TONARI_ERR_OVERFLOW);
   tonari_request request = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts, MPI_INFO_NULL,
                                                rank == last ? nullptr : &request),
@@ -203,33 +198,23 @@ TEST_F(VectorErrors, Values) {
 }
 
 TEST_F(VectorErrors, Reductions) {
-  using V = tonari_vector_values;
-  refuse_values(
-      TONARI_ERR_ARGUMENT, {"MPI_SUM, MPI_MIN or MPI_MAX"},
-      [](V&, auto&, auto&, MPI_Op& op) { op = MPI_PROD; }, true);
-  refuse_values(
-      TONARI_ERR_ARGUMENT, {"predefined one of C numbers", "MPI_DOUBLE"},
-      [](V& v, auto&, auto&, MPI_Op&) { v.type = MPI_CHAR; }, true);
-  refuse_values(
-      TONARI_ERR_ARGUMENT, {"complex numbers have no minimum"},
-      [](V& v, auto&, auto&, MPI_Op& op) { v.type = MPI_C_DOUBLE_COMPLEX, op = MPI_MIN; }, true);
+  refuse_reverse({"MPI_SUM, MPI_MIN or MPI_MAX"}, [](Values& v) { v.op = MPI_PROD; });
+  refuse_reverse({"predefined one of C numbers", "MPI_DOUBLE"},
+                 [](Values& v) { v.type = MPI_CHAR; });
+  refuse_reverse({"complex numbers have no minimum"},
+                 [](Values& v) { v.type = MPI_C_DOUBLE_COMPLEX, v.op = MPI_MIN; });
 }
 
 TEST_F(VectorErrors, RanksThatDisagree) {
   if (ranks == 1) GTEST_SKIP() << "one rank agrees with itself";
-  using V = tonari_vector_values;
-  refuse_values(TONARI_ERR_MISMATCH, {"same number of bytes"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.type = MPI_FLOAT; });
-  refuse_values(TONARI_ERR_MISMATCH, {"same number of bytes"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.components = 2; });
-  refuse_values(TONARI_ERR_MISMATCH, {"numbers of vectors"},
-                [](V& v, auto&, auto&, MPI_Op&) { v.vectors = 2; });
   refuse_values(
-      TONARI_ERR_MISMATCH, {"different operations"},
-      [](V&, auto&, auto&, MPI_Op& op) { op = MPI_MAX; }, true);
-  refuse_values(
-      TONARI_ERR_MISMATCH, {"different operations or types"},
-      [](V& v, auto&, auto&, MPI_Op&) { v.type = MPI_INT64_T; }, true);
+      {"same number of bytes"}, [](Values& v) { v.type = MPI_FLOAT; }, TONARI_ERR_MISMATCH);
+  refuse_values({"same number of bytes"}, [](Values& v) { v.components = 2; }, TONARI_ERR_MISMATCH);
+  refuse_values({"numbers of vectors"}, [](Values& v) { v.vectors = 2; }, TONARI_ERR_MISMATCH);
+  refuse_reverse({"different operations"}, [](Values& v) { v.op = MPI_MAX; }, TONARI_ERR_MISMATCH);
+  refuse_reverse(
+      {"different operations or types"}, [](Values& v) { v.type = MPI_INT64_T; },
+      TONARI_ERR_MISMATCH);
   tonari_request request = TONARI_REQUEST_NULL;
   expect_everywhere(tonari_vector_forward_init(
                         good, nullptr, x, ghosts,

@@ -135,8 +135,7 @@ TEST(VectorRequests, StartedTwice) {
   expect_everywhere(tonari_start(request), TONARI_ERR_ACTIVE, {"start"});
   must(tonari_wait(request));
   EXPECT_TRUE(a.forward_holds(0));
-  EXPECT_NE(std::string(tonari_request_describe(request)).find("route direct"), std::string::npos)
-      << tonari_request_describe(request);
+  EXPECT_CONTAINS(tonari_request_describe(request), "route direct");
   must(tonari_request_free(&request));
 }
 

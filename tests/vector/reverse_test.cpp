@@ -105,23 +105,14 @@ TEST_F(VectorReverse, RandomPatterns) {
       const std::string channel = random_channel(common);
       const MPI_Op op = ops[pick(common, 0, 2)];
       const bool once = pick(common, 0, 2) == 0;
-      switch (pick(common, 0, 5)) {
-        case 0:
-          exchange<float>(vector, s, common, MPI_FLOAT, op, channel, once);
-          break;
-        case 1:
-          exchange<std::int64_t>(vector, s, common, MPI_INT64_T, op, channel, once);
-          break;
-        case 2:
-          exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, channel,
-                                         once);
-          break;
-        case 3:
-          exchange<int>(vector, s, common, MPI_INT, op, channel, once);
-          break;
-        default:
-          exchange<double>(vector, s, common, MPI_DOUBLE, op, channel, once);
-      }
+      const auto kind = pick(common, 0, 5);
+      if (kind == 0) exchange<float>(vector, s, common, MPI_FLOAT, op, channel, once);
+      if (kind == 1) exchange<std::int64_t>(vector, s, common, MPI_INT64_T, op, channel, once);
+      if (kind == 2)
+        exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, channel,
+                                       once);
+      if (kind == 3) exchange<int>(vector, s, common, MPI_INT, op, channel, once);
+      if (kind > 3) exchange<double>(vector, s, common, MPI_DOUBLE, op, channel, once);
       must(tonari_vector_free(&vector));
     }
 }

@@ -39,30 +39,15 @@ Edges power_law(int ranks, double average, double out, double in, std::mt19937& 
 // orders of the lists.
 std::vector<Vertex> irregular_graph(int ranks, unsigned kind, std::mt19937& random) {
   Edges edges;
-  switch (kind) {
-    case 0:
-      edges = erdos_renyi(ranks, 0.3, random);
-      break;
-    case 1:
-      edges = random_targets(ranks, 6, random);
-      break;
-    case 2:
-      edges = star_out(ranks, ranks / 2);
-      break;
-    case 3:
-      edges = star_in(ranks, ranks / 3);
-      break;
-    case 4:
-      edges = complete(ranks);
-      break;
-    case 5:
-      edges = scale_free(ranks, 3, random);
-      break;
-    case 6:
-      for (int hub : {0, ranks / 2, ranks - 1})
-        for (int r = 0; r < ranks; ++r) edges.insert(edges.end(), {{hub, r}, {r, hub}});
-      break;
-  }
+  if (kind == 0) edges = erdos_renyi(ranks, 0.3, random);
+  if (kind == 1) edges = random_targets(ranks, 6, random);
+  if (kind == 2) edges = star_out(ranks, ranks / 2);
+  if (kind == 3) edges = star_in(ranks, ranks / 3);
+  if (kind == 4) edges = complete(ranks);
+  if (kind == 5) edges = scale_free(ranks, 3, random);
+  if (kind == 6)
+    for (int hub : {0, ranks / 2, ranks - 1})
+      for (int r = 0; r < ranks; ++r) edges.insert(edges.end(), {{hub, r}, {r, hub}});
   const int silent = static_cast<int>(random() % static_cast<unsigned>(2 * ranks));
   std::erase_if(edges,
                 [&](const auto& edge) { return edge.first == silent || edge.second == silent; });

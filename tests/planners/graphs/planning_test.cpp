@@ -19,9 +19,7 @@ class CountingWorld final : public RankGroup {
     ranks_ = ranks;
     here_.assign(inner_.here().begin(), inner_.here().end());
   }
-  using RankGroup::max;
-  using RankGroup::send;
-  using RankGroup::sum;
+  using RankGroup::max, RankGroup::send, RankGroup::sum;
 
   void send(std::size_t k, std::int32_t to, std::span<const Word> words) override {
     inner_.send(k, to, words);

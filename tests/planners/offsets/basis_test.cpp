@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 #include "analysis/patterns.hpp"
 #include "planners/offsets/cases.hpp"

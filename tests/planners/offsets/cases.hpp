@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <ostream>
 #include <random>
 #include <sstream>
 

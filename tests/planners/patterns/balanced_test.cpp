@@ -13,8 +13,7 @@
 namespace tonari {
 namespace {
 
-using sharing::any_pattern;
-using sharing::expect_proven;
+using sharing::any_pattern, sharing::expect_proven;
 
 // Against plain sets, with columns in the first, second and last word of the summary.
 TEST(BitRows, AreSets) {

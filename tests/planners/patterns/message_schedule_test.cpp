@@ -7,9 +7,7 @@
 namespace tonari {
 namespace {
 
-using sharing::any_pattern;
-using sharing::expect_proven;
-using sharing::matrix_of;
+using sharing::any_pattern, sharing::expect_proven, sharing::matrix_of;
 
 Routes routes_of(std::initializer_list<std::vector<std::int32_t>> all) {
   Routes routes;

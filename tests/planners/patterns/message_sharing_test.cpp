@@ -13,9 +13,7 @@
 namespace tonari {
 namespace {
 
-using sharing::any_pattern;
-using sharing::expect_proven;
-using sharing::matrix_of;
+using sharing::any_pattern, sharing::expect_proven, sharing::matrix_of;
 
 std::vector<std::int32_t> origins(const CommunicationMatrix& m) {
   std::vector<std::int32_t> all;

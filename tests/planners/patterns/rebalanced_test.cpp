@@ -8,9 +8,7 @@
 namespace tonari {
 namespace {
 
-using sharing::any_pattern;
-using sharing::expect_proven;
-using sharing::matrix_of;
+using sharing::any_pattern, sharing::expect_proven, sharing::matrix_of;
 
 // Rebalances a schedule with these hops of {stage, from, to, block}; what every rank sends then.
 std::vector<int> sent(const CommunicationMatrix& m, std::vector<BlockHop> hops) {

@@ -1,7 +1,5 @@
 #include "planners/patterns/store_and_forward.hpp"
 
-#include <algorithm>
-
 #include "planners/patterns/data_set.hpp"
 #include "planners/patterns/patterns.hpp"
 #include "support/errors.hpp"
@@ -9,9 +7,7 @@
 namespace tonari {
 namespace {
 
-using sharing::any_pattern;
-using sharing::expect_proven;
-using sharing::matrix_of;
+using sharing::any_pattern, sharing::expect_proven, sharing::matrix_of;
 
 // Fig. 3.1, with dimensions in our order: from 0 to 8 of a mesh of 3 x 3.
 TEST(StoreAndForward, GoesDimensionByDimension) {
