@@ -87,6 +87,23 @@ TEST_P(SparseErrors, RanksThatDiffer) {
 INSTANTIATE_TEST_SUITE_P(All, SparseErrors,
                          testing::Values("auto", "nbx", "personalized", "store-and-forward/1"));
 
+TEST(SparseNeighborhoodErrors, OfDestinations) {
+  const int last = world_size() - 1, to = world_rank() == last ? world_size() : 0;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  const auto create = [&](int count, const int* list, MPI_Info info) {
+    return tonari_neighborhood_create_from_destinations(MPI_COMM_WORLD, count, list, info, &near);
+  };
+  expect_everywhere(create(1, &to, MPI_INFO_NULL), TONARI_ERR_ARGUMENT,
+                    {"destination 0 of rank " + std::to_string(last)});
+  expect_everywhere(create(1, world_rank() == last ? nullptr : &last, MPI_INFO_NULL),
+                    TONARI_ERR_ARGUMENT, {"`destinations` is NULL"});
+  expect_everywhere(create(1, &last, Info{{"cdag_exact_byte_communications", "true"}}),
+                    TONARI_ERR_ARGUMENT, {"weights"});
+  EXPECT_EQ(near, TONARI_NEIGHBORHOOD_NULL);
+  EXPECT_OK(create(1, &last, MPI_INFO_NULL));
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
 TEST(SparseArgumentErrors, WithoutACommunicator) {
   tonari_messages got = TONARI_MESSAGES_NULL;
   EXPECT_EQ(tonari_sparse_alltoallv(0, nullptr, nullptr, nullptr, MPI_INT, nullptr, MPI_COMM_NULL,

@@ -1,6 +1,6 @@
 // Sparse exchanges with unknown receivers: every message arrives, with its values, in its order, on
 // random patterns that each rank computes for all ranks from one seed.
-#include <tonari/sparse.h>
+#include <tonari/sparse.hpp>
 
 #include <cstdio>
 
@@ -209,6 +209,63 @@ TEST_F(Sparse, TypesOfOneSizeGoTogether) {
   EXPECT_EQ(static_cast<const std::int64_t*>(got->data)[0], from);
   EXPECT_EQ(static_cast<const std::int64_t*>(got->data)[1], 10 + from);
   EXPECT_OK(tonari_messages_free(&got));
+}
+
+TEST_F(Sparse, InCpp) {
+  const std::vector<int> to{0, rank};
+  const std::vector<MPI_Count> counts{1, 2};
+  const std::vector<double> values{rank + 0.5, 1, 2};
+  const tonari::Messages<double> got =
+      tonari::sparse_alltoallv(MPI_COMM_WORLD, to, counts, std::span(values));
+  ASSERT_EQ(got.size(), rank == 0 ? ranks + 1u : 1u);
+  std::size_t k = 0;
+  for (const auto& [source, theirs] : got) {
+    const bool mine = rank != 0 || k == 1;  // rank 0 sends itself two messages
+    EXPECT_EQ(source, rank != 0 ? rank : k < 2 ? 0 : static_cast<int>(k) - 1);
+    EXPECT_EQ(source, got.sources()[k]);
+    ASSERT_EQ(theirs.size(), mine ? 2u : 1u);
+    EXPECT_EQ(theirs[0], mine ? 1 : source + 0.5);
+    ++k;
+  }
+  EXPECT_EQ(got.all().size(), rank == 0 ? ranks + 2u : 2u);
+  try {
+    const std::size_t kept = rank == ranks - 1 ? 2 : 3;
+    tonari::sparse_alltoallv(MPI_COMM_WORLD, to, counts, std::span(values).first(kept));
+    ADD_FAILURE() << "values are missing on one rank";
+  } catch (const tonari::Failure& failure) {
+    EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
+  }
+  EXPECT_TRUE(tonari::Messages<double>().empty());
+}
+
+// A neighborhood of destinations alone has the sources that the oracle says, and exchanges.
+TEST_F(Sparse, NeighborhoodsOfDestinations) {
+  for (unsigned seed = 0; seed < static_cast<unsigned>(cases(40)); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Pattern pattern(seed);
+    std::vector<int> to, sources;
+    for (const Planned& m : pattern.sent_by(rank)) to.push_back(m.to);
+    for (const Planned& m : pattern.all())
+      if (m.to == rank) sources.push_back(m.from);
+    const auto near = tonari::Neighborhood::from_destinations(MPI_COMM_WORLD, to);
+    int in = -1, out = -1;
+    ASSERT_OK(tonari_neighborhood_degrees(near.handle(), &in, &out));
+    ASSERT_EQ(in, static_cast<int>(sources.size()));
+    ASSERT_EQ(out, static_cast<int>(to.size()));
+    std::vector<int> targets(to.size()), found(sources.size());
+    ASSERT_OK(tonari_neighborhood_ranks(near.handle(), targets.data(), found.data()));
+    EXPECT_EQ(targets, to);
+    EXPECT_EQ(found, sources);
+    std::vector<int> sent(to.size()), got(sources.size(), -1), expected;
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = 100 * rank + static_cast<int>(i);
+    for (int from = 0; from < ranks; ++from) {
+      const std::vector<Planned> list = pattern.sent_by(from);
+      for (std::size_t i = 0; i < list.size(); ++i)
+        if (list[i].to == rank) expected.push_back(100 * from + static_cast<int>(i));
+    }
+    ASSERT_OK(tonari_alltoall(sent.data(), 1, MPI_INT, got.data(), 1, MPI_INT, near.handle()));
+    EXPECT_EQ(got, expected);
+  }
 }
 
 }  // namespace
