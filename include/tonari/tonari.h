@@ -133,6 +133,18 @@ TONARI_API int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, 
                                                    const int destinations[], const int* destweights,
                                                    MPI_Info info, tonari_neighborhood* near);
 
+/* [collective] The same where ranks know whom they send to, but not who sends to them: the library
+ * finds the sources (as tonari_sparse_alltoallv in sparse.h does). tonari_neighborhood_degrees and
+ * tonari_neighborhood_ranks tell them. They are ascending, and each is there as often as it lists
+ * this rank. The k-th block that a rank sends here is the k-th from there.
+ *  outdegree, destinations
+ *           this rank's targets, as above.
+ *  info     as above, without cdag_exact_byte_communications, since there are no weights.
+ * Errors: ARGUMENT, TOPOLOGY, MISMATCH, MPI. */
+TONARI_API int tonari_neighborhood_create_from_destinations(MPI_Comm comm, int outdegree,
+                                                            const int destinations[], MPI_Info info,
+                                                            tonari_neighborhood* near);
+
 /* [collective] The neighborhood of a communicator with a Cartesian, graph or distributed-graph
  * topology. Blocks are in the order of MPI 4.1, 8.6. Cartesian communicators have two per
  * dimension, first the neighbor at -1, then the one at +1. What is sent towards -1 arrives as the

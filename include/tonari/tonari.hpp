@@ -232,6 +232,14 @@ class Neighborhood : detail::Spans {
         whole(destinations.size()), destinations.data(), destweights.data(), info, &near.handle_));
     return near;
   }
+  // Where no rank knows who sends to it: see tonari_neighborhood_create_from_destinations.
+  static Neighborhood from_destinations(MPI_Comm comm, std::span<const int> destinations,
+                                        MPI_Info info = MPI_INFO_NULL) {
+    Neighborhood near;
+    check(tonari_neighborhood_create_from_destinations(comm, whole(destinations.size()),
+                                                       destinations.data(), info, &near.handle_));
+    return near;
+  }
   // Of a communicator with a topology.
   static Neighborhood from_comm(MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
     Neighborhood near;

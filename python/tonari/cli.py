@@ -23,6 +23,7 @@ COMMANDS = [
     "bench_inplace",
     "bench_halo",
     "bench_spmv",
+    "bench_sparse",
     "settings",
 ]
 

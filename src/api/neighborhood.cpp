@@ -107,9 +107,24 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   return handle.release();
 }
 
+// Collective, together: who has this rank among its targets, as often as it has.
+std::vector<std::int32_t> find_sources(RankGroup& group, std::span<const std::int32_t> targets) {
+  std::vector<std::int32_t> sources;
+  group.run_collectively([&] {
+    for (const std::int32_t target : targets)
+      if (target >= 0) group.send(0, target, {});
+    group.exchange();
+    for (const GroupMessage& from : group.inbox(0)) sources.push_back(from.from);
+  });
+  return sources;
+}
+
+enum class Sources : bool { given, unknown };
+
 // Collective. `read` returns this rank's lists and may throw.
 template <class Read>
-tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Read read) {
+tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Read read,
+                                 Sources sources = Sources::given) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   TopologyLists lists;
@@ -128,6 +143,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
     if (!compared.same[1]) lists.grid.reset();
+    if (sources == Sources::unknown) lists.sources = find_sources(shared->group(), lists.targets);
     handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, lists, settings); });
     if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
   });
@@ -177,6 +193,21 @@ extern "C" int tonari_neighborhood_create_adjacent(MPI_Comm comm, int indegree, 
       lists.grid = grid_below(comm);
       return lists;
     });
+  });
+}
+
+extern "C" int tonari_neighborhood_create_from_destinations(MPI_Comm comm, int outdegree,
+                                                            const int destinations[], MPI_Info info,
+                                                            tonari_neighborhood* near) {
+  return guarded([&] {
+    require_comm(comm, "comm");
+    const auto read = [&] {
+      TopologyLists lists;
+      lists.targets = read_ranks(comm, outdegree, destinations, "destination");
+      lists.grid = grid_below(comm);
+      return lists;
+    };
+    *near = create_graph(comm, info, {near, "near"}, read, Sources::unknown);
   });
 }
 

@@ -47,6 +47,7 @@ enum class SettingId : std::uint8_t {
   halo,
   halo_neighbors,
   route,
+  sparse_algorithm,
   nodes,
   shm_dir,
   cache_dir,

@@ -18,6 +18,9 @@ enum ControlTag : int {
   measure_shared_memory,
   segment_names,  // of connecting ranks through shared memory (engine/segments.cpp)
   grid_files,     // of mapping the ghosts of grids (grid/ghost_maps.cpp)
+  sparse_even,    // of sparse exchanges, in turn, and of their long messages
+  sparse_odd,     // (engine/sparse_exchange.hpp)
+  sparse_long,
   first_exchange_tag = 16,
 };
 

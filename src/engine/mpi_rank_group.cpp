@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
+#include "engine/arrived.hpp"
 
 namespace tonari {
 namespace {
@@ -16,33 +17,6 @@ namespace {
 Word dropped[MpiRankGroup::most_words];
 
 }  // namespace
-
-MpiRankGroup::Sends::~Sends() {
-  for (MPI_Request& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Cancel(&request), MPI_Request_free(&request);
-}
-
-void MpiRankGroup::Sends::start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest,
-                                int tag) {
-  for (std::size_t at = 0; at < stream.size(); at += static_cast<std::size_t>(longest)) {
-    const int count = static_cast<int>(std::min<std::size_t>(stream.size() - at, longest));
-    check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag, comm,
-                         &requests_.emplace_back(MPI_REQUEST_NULL)),
-              "MPI_Issend");
-  }
-}
-
-// Tests each only until it is complete, because this runs between any two messages that arrive.
-bool MpiRankGroup::Sends::done() {
-  for (; complete_ < requests_.size(); ++complete_) {
-    int is = 0;
-    check_mpi(MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!is) return false;
-  }
-  requests_.clear();
-  complete_ = 0;
-  return true;
-}
 
 MpiRankGroup::MpiRankGroup(MPI_Comm comm, int longest_message)
     : comm_(comm), longest_message_(longest_message) {
@@ -74,8 +48,7 @@ void MpiRankGroup::exchange() {
   incoming_.clear();
   if (auto own = outgoing_.extract(here_[0])) incoming_.insert(std::move(own));
 
-  for (const auto& [to, stream] : outgoing_)
-    sends_.start(comm_, to, stream, longest_message_, tag_);
+  for (const auto& [to, stream] : outgoing_) start(to, stream);
   for (bool complete = false; !complete;) {
     const bool received = receive_if_any();
     if (vote_)
@@ -88,6 +61,14 @@ void MpiRankGroup::exchange() {
   vote_.reset();
   outgoing_.clear();
   open_streams();
+}
+
+void MpiRankGroup::start(std::int32_t to, const Stream& stream) {
+  for (std::size_t at = 0; at < stream.size(); at += static_cast<std::size_t>(longest_message_)) {
+    const int count = static_cast<int>(std::min<std::size_t>(stream.size() - at, longest_message_));
+    check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag_, comm_, sends_.add()),
+              "MPI_Issend");
+  }
 }
 
 void MpiRankGroup::run_collectively(const std::function<void()>& work) {
@@ -137,25 +118,6 @@ void MpiRankGroup::forget() {
   outgoing_.clear();
   vote_.reset();
 }
-
-namespace {
-
-// A message that has arrived and must be received.
-struct Arrived {
-  int found = 0, count = 0;
-  MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status status{};
-
-  Arrived(MPI_Comm comm, int tag) {
-    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &message, &status), "MPI_Improbe");
-    if (found) check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
-  }
-  void receive(Word* to) {
-    check_mpi(MPI_Mrecv(to, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-  }
-};
-
-}  // namespace
 
 void MpiRankGroup::drop_if_any(int tag) {
   if (Arrived arrived(comm_, tag); arrived.found) arrived.receive(dropped);

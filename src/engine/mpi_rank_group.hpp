@@ -12,6 +12,7 @@
 
 #include "channels/control_tags.hpp"
 #include "engine/agree.hpp"
+#include "engine/request_list.hpp"
 #include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
@@ -44,27 +45,12 @@ class MpiRankGroup final : public RankGroup {
   // several messages, each as its length and its words
   using Stream = std::vector<Word>;
 
-  // Synchronous sends: one is complete only when its receiver has begun to receive it. The end of
-  // an exchange relies on that.
-  class Sends {
-   public:
-    Sends() = default;
-    Sends(const Sends&) = delete;
-    Sends& operator=(const Sends&) = delete;
-    ~Sends();  // after an MPI error some may be under way; outgoing_ keeps their data
-    void start(MPI_Comm comm, std::int32_t to, const Stream& stream, int longest, int tag);
-    bool done();  // afterwards it is empty again
-
-   private:
-    std::vector<MPI_Request> requests_;
-    std::size_t complete_ = 0;
-  };
-
   bool receive_if_any();
   void drop_if_any(int tag);
   void drop_until(const std::function<bool()>& done);
   void give_up(const Error& error);
   void forget();
+  void start(std::int32_t to, const Stream& stream);
   void open_streams();
   void reduce(std::span<Word> words, MPI_Op operation);
 
@@ -72,8 +58,10 @@ class MpiRankGroup final : public RankGroup {
   int longest_message_;
   int tag_ = planning_even;
   std::map<std::int32_t, Stream> outgoing_, incoming_;  // by peer
-  Sends sends_;                                         // of outgoing_
-  std::optional<Vote> vote_;                            // at the end of the running exchange
+  // Synchronous sends of outgoing_: one is complete only when its receiver has begun to receive it.
+  // An exchange's end rests on that.
+  RequestList sends_;
+  std::optional<Vote> vote_;  // at the end of the running exchange
   std::vector<GroupMessage> mail_;
 };
 

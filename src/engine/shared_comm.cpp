@@ -161,6 +161,14 @@ RankGroup& SharedComm::group() {
   return *group_;
 }
 
+SparseExchange& SharedComm::sparse() {
+  if (sparse_) return *sparse_;
+  std::unique_ptr<SparseExchange> made;
+  run_collectively(comm(), [&] { made = std::make_unique<SparseExchange>(comm()); });
+  sparse_ = std::move(made);
+  return *sparse_;
+}
+
 Windows& SharedComm::windows() {
   if (!windows_) windows_.emplace(comm_);
   return *windows_;

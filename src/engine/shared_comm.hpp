@@ -17,6 +17,7 @@
 #include "channels/onesided/window.hpp"
 #include "channels/owned_comm.hpp"
 #include "engine/read_topology.hpp"
+#include "engine/sparse_exchange.hpp"
 #include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
@@ -62,6 +63,9 @@ class SharedComm {
   // For planning together, one user at a time. Collective at the first call, together on comm().
   RankGroup& group();
 
+  // Collective at the first call.
+  SparseExchange& sparse();
+
   // Collective.
   Windows& windows();
   // Collective: where the program has freed its communicator, frees the windows that nobody uses.
@@ -87,6 +91,7 @@ class SharedComm {
   int rank_ = 0, ranks_ = 0;
   std::int64_t next_tag_ = first_exchange_tag, most_tag_ = 32767;  // what MPI promises at least
   std::unique_ptr<RankGroup> group_;
+  std::unique_ptr<SparseExchange> sparse_;
   std::optional<Windows> windows_;
   std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned
   std::shared_ptr<const NodeMap> nodes_;

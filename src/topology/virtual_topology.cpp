@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -81,6 +82,14 @@ void check_sizes(int ranks, std::span<const int> sizes) {
 
 int most_dimensions(int ranks) {
   return ranks < 4 ? 1 : std::bit_width(static_cast<unsigned>(ranks)) - 1;
+}
+
+int mesh_dimensions(std::string_view name) {
+  if (!name.starts_with(mesh_prefix)) return 0;
+  int n = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + mesh_prefix.size(), end, n);
+  return error == std::errc() && rest == end ? std::max(n, 0) : 0;
 }
 
 std::vector<int> virtual_topology(int ranks, int n) {

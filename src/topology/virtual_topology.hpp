@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tonari {
@@ -27,6 +28,11 @@ namespace tonari {
 std::vector<int> virtual_topology(int ranks, int n);
 
 int most_dimensions(int ranks);  // max(1, floor(log2 ranks))
+
+// What users call such a mesh goes on with its dimensions: store-and-forward/2.
+inline constexpr std::string_view mesh_prefix = "store-and-forward/";
+// The dimensions in such a name; 0: it is none, or has no positive number.
+int mesh_dimensions(std::string_view name);
 
 class VirtualTopology {
  public:

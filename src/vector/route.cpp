@@ -1,30 +1,13 @@
 #include "vector/route.hpp"
 
-#include <charconv>
-
 #include "base/error.hpp"
 #include "base/setting.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari {
-namespace {
-
-constexpr std::string_view mesh_prefix = "store-and-forward/";
-
-// 0: it is no such name, or has no number.
-int dimensions_in(const std::string& name) {
-  if (!name.starts_with(mesh_prefix)) return 0;
-  int n = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + mesh_prefix.size(), end, n);
-  return error == std::errc() && rest == end ? n : 0;
-}
-
-}  // namespace
-
 std::string read_route_name(const std::string& name) {
   const std::string current = current_name(name);
-  if (current == "direct" || current == "node" || current == "auto" || dimensions_in(current) > 0)
+  if (current == "direct" || current == "node" || current == "auto" || mesh_dimensions(current) > 0)
     return current;
   fail(Errc::argument, name_of(setting(SettingId::route)), " is '", name, "'; it must be ",
        setting(SettingId::route).values);
@@ -50,7 +33,7 @@ VectorRoute VectorRoute::node(const Context& context) {
 VectorRoute VectorRoute::named(const std::string& name, const Context& context) {
   if (name == "direct") return direct();
   if (name == "node") return node(context);
-  return topology(context.ranks(), dimensions_in(name));
+  return topology(context.ranks(), mesh_dimensions(name));
 }
 
 std::int32_t VectorRoute::next(std::int32_t at, std::int32_t owner, int stage) const {

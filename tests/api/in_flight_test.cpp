@@ -1,5 +1,8 @@
 // Exchanges go on while a rank waits for something else: in a collective call of tonari's, or for
 // another exchange.
+#include <tonari/sparse.h>
+
+#include <vector>
 
 #include "support/oracle.hpp"
 
@@ -79,6 +82,30 @@ TEST_F(InFlight, InitLetsThemProceed) {
   expect_delivered(first, 1);
   EXPECT_OK(tonari_request_free(&request));
   EXPECT_OK(tonari_request_free(&persistent));
+}
+
+TEST_F(InFlight, SparseExchangesLetThemProceed) {
+  for (const char* algorithm : {"nbx", "personalized", "store-and-forward/1"})
+    for (int late = 0; late < ranks; ++late) {
+      Buffers first = fill(1);
+      tonari_request request = TONARI_REQUEST_NULL;
+      ASSERT_OK(ialltoall(first, request));
+      if (rank == late) {
+        EXPECT_OK(tonari_wait(request));
+      }
+      const MPI_Count one = 1;
+      const int to = (rank + 1) % ranks;
+      tonari_messages got = TONARI_MESSAGES_NULL;
+      ASSERT_OK(tonari_sparse_alltoallv(1, &to, &one, nullptr, MPI_INT, &rank, MPI_COMM_WORLD,
+                                        Info{{"tonari_algorithm", algorithm}}, &got));
+      if (rank != late) {
+        EXPECT_OK(tonari_wait(request));
+      }
+      expect_delivered(first, 1);
+      EXPECT_EQ(*static_cast<const int*>(got->data), (rank + ranks - 1) % ranks);
+      EXPECT_OK(tonari_messages_free(&got));
+      EXPECT_OK(tonari_request_free(&request));
+    }
 }
 
 // Each rank waits for another of several exchanges first.

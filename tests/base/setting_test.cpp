@@ -12,12 +12,16 @@ namespace {
 
 TEST(SettingTable, IdsAreRows) {
   using enum SettingId;
-  const std::pair<SettingId, const char*> rows[] = {
-      {algorithm, "TONARI_ALGORITHM"}, {tune_seconds, "TONARI_TUNE_SECONDS"},
-      {timeout, "TONARI_TIMEOUT"},     {inplace_algorithm, "TONARI_INPLACE_ALGORITHM"},
-      {halo, "TONARI_HALO"},           {route, "TONARI_ROUTE"},
-      {nodes, "TONARI_NODES"},         {shm_dir, "TONARI_SHM_DIR"},
-      {cache_dir, "TONARI_CACHE_DIR"}};
+  const std::pair<SettingId, const char*> rows[] = {{algorithm, "TONARI_ALGORITHM"},
+                                                    {tune_seconds, "TONARI_TUNE_SECONDS"},
+                                                    {timeout, "TONARI_TIMEOUT"},
+                                                    {inplace_algorithm, "TONARI_INPLACE_ALGORITHM"},
+                                                    {halo, "TONARI_HALO"},
+                                                    {route, "TONARI_ROUTE"},
+                                                    {sparse_algorithm, "TONARI_SPARSE_ALGORITHM"},
+                                                    {nodes, "TONARI_NODES"},
+                                                    {shm_dir, "TONARI_SHM_DIR"},
+                                                    {cache_dir, "TONARI_CACHE_DIR"}};
   for (const auto& [id, variable] : rows) EXPECT_STREQ(setting(id).variable, variable);
   EXPECT_STREQ(setting(recv_view).key, "tonari_recv_view");
   EXPECT_STREQ(setting(static_buffers).key, "cdag_static_buffers");

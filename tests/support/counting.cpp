@@ -190,6 +190,9 @@ COLLECTIVE(Allreduce, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, 
 COLLECTIVE(Iallreduce,
            (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r),
            (s, d, n, t, o, c, r))
+COLLECTIVE(Ireduce_scatter_block,
+           (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r),
+           (s, d, n, t, o, c, r))
 COLLECTIVE(Scan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
            (s, d, n, t, o, c))
 COLLECTIVE(Exscan, (const void* s, void* d, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),

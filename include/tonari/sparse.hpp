@@ -1,0 +1,111 @@
+// tonari's sparse exchanges with unknown receivers for C++20: sparse.h with owners, spans and
+// exceptions. Header only.
+//
+//   // values: counts[0] for destinations[0], then counts[1] for destinations[1], ...
+//   const auto got = tonari::sparse_alltoallv(comm, destinations, counts, std::span(values));
+//   for (const auto& [source, theirs] : got) use(source, theirs);
+//
+// What is collective and which errors there are is said in sparse.h; functions that fail throw
+// tonari::Failure.
+#pragma once
+
+#include <tonari/sparse.h>
+#include <tonari/tonari.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tonari {
+inline namespace api0 {
+
+// A message that came. What it shows is valid as long as its Messages.
+template <class T>
+struct Message {
+  int source;
+  std::span<const T> values;
+};
+
+// Owner of what came: messages by source, ascending, those of one source in its order.
+template <class T>
+class Messages {
+ public:
+  Messages() = default;
+  explicit Messages(tonari_messages handle) noexcept : handle_(handle) {}  // takes over
+  Messages(Messages&& other) noexcept
+      : handle_(std::exchange(other.handle_, TONARI_MESSAGES_NULL)) {}
+  Messages& operator=(Messages other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Messages() { tonari_messages_free(&handle_); }
+
+  std::size_t size() const noexcept {
+    return handle_ ? static_cast<std::size_t>(handle_->count) : 0;
+  }
+  bool empty() const noexcept { return size() == 0; }
+  Message<T> operator[](std::size_t k) const noexcept {
+    return {handle_->sources[k], all().subspan(static_cast<std::size_t>(handle_->displs[k]),
+                                               static_cast<std::size_t>(handle_->counts[k]))};
+  }
+  // One message behind the other.
+  std::span<const T> all() const noexcept {
+    if (!handle_) return {};
+    return {static_cast<const T*>(handle_->data), static_cast<std::size_t>(handle_->total)};
+  }
+  std::span<const int> sources() const noexcept {
+    if (!handle_) return {};
+    return {handle_->sources, size()};
+  }
+  std::string algorithm() const { return handle_ ? handle_->algorithm : ""; }
+  tonari_messages handle() const noexcept { return handle_; }  // stays owned
+
+  class Iterator {
+   public:
+    Iterator(const Messages* all, std::size_t k) : all_(all), k_(k) {}
+    Message<T> operator*() const { return (*all_)[k_]; }
+    Iterator& operator++() { return ++k_, *this; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const Messages* all_;
+    std::size_t k_;
+  };
+  Iterator begin() const noexcept { return {this, 0}; }
+  Iterator end() const noexcept { return {this, size()}; }
+
+ private:
+  tonari_messages handle_ = TONARI_MESSAGES_NULL;
+};
+
+// [collective] values: those of all messages, one message right behind the other; counts[i] of them
+// go to destinations[i].
+template <class T>
+Messages<std::remove_const_t<T>> sparse_alltoallv(MPI_Comm comm, std::span<const int> destinations,
+                                                  std::span<const MPI_Count> counts,
+                                                  std::span<T> values,
+                                                  MPI_Info info = MPI_INFO_NULL) {
+  using Value = std::remove_const_t<T>;
+  std::uint64_t needed = 0;
+  for (const MPI_Count count : counts)
+    if (count > 0) needed += static_cast<std::uint64_t>(count);
+  const bool fits = destinations.size() == counts.size() && needed <= values.size();
+  tonari_messages messages = TONARI_MESSAGES_NULL;
+  // A negative number makes all ranks fail, not just this one.
+  const int code = tonari_sparse_alltoallv(fits ? static_cast<int>(destinations.size()) : -1,
+                                           destinations.data(), counts.data(), nullptr,
+                                           mpi_type<Value>(), values.data(), comm, info, &messages);
+  if (!fits)
+    throw Failure(TONARI_ERR_ARGUMENT, "tonari::sparse_alltoallv: there are " +
+                                           std::to_string(destinations.size()) + " destinations, " +
+                                           std::to_string(counts.size()) + " counts for " +
+                                           std::to_string(needed) + " values, and " +
+                                           std::to_string(values.size()) + " values");
+  check(code);
+  return Messages<Value>(messages);
+}
+
+}  // namespace api0
+}  // namespace tonari

@@ -1,0 +1,25 @@
+// A message of words that has come from any rank, and is to be received.
+#pragma once
+
+#include <mpi.h>
+
+#include "channels/mpi_error.hpp"
+#include "planners/graphs/rank_group.hpp"
+
+namespace tonari {
+
+struct Arrived {
+  int found = 0, count = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status{};
+
+  Arrived(MPI_Comm comm, int tag) {
+    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &message, &status), "MPI_Improbe");
+    if (found) check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
+  }
+  void receive(Word* to) {
+    check_mpi(MPI_Mrecv(to, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  }
+};
+
+}  // namespace tonari

@@ -1,0 +1,31 @@
+#include "engine/request_list.hpp"
+
+#include "channels/mpi_error.hpp"
+
+namespace tonari {
+
+RequestList::~RequestList() {
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Cancel(&request), MPI_Request_free(&request);
+}
+
+// Tests each only until it is complete: this is asked between any two messages that come.
+bool RequestList::done() {
+  for (; complete_ < requests_.size(); ++complete_) {
+    int is = 0;
+    check_mpi(MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!is) return false;
+  }
+  requests_.clear();
+  complete_ = 0;
+  return true;
+}
+
+void RequestList::wait() {
+  check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+            "MPI_Waitall");
+  requests_.clear();
+  complete_ = 0;
+}
+
+}  // namespace tonari

@@ -1,0 +1,357 @@
+#include "engine/sparse_exchange.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+#include <cstring>
+#include <numeric>
+
+#include "channels/mpi_error.hpp"
+#include "engine/arrived.hpp"
+#include "engine/in_flight.hpp"
+#include "topology/virtual_topology.hpp"
+
+namespace tonari {
+namespace {
+
+using Kind = SparseMethod::Kind;
+
+constexpr std::size_t word = sizeof(Word);
+constexpr Bytes message_weight = 32;  // at least what is noted of a message besides its bytes
+
+std::size_t words_of(Bytes bytes) { return static_cast<std::size_t>((bytes + word - 1) / word); }
+
+// Where pieces go that there is no memory for. Static, as it is needed then.
+Word dropped[SparseExchange::Limits().piece / word];
+
+enum BallotOf : std::size_t { counts, first_alike, second_alike, weight, messages, all_ballots };
+
+}  // namespace
+
+// ---- Methods
+
+std::string SparseMethod::name() const {
+  switch (kind) {
+    case Kind::automatic:
+      return "auto";
+    case Kind::nbx:
+      return "nbx";
+    case Kind::personalized:
+      return "personalized";
+    default:
+      return text("store-and-forward/", dimensions);
+  }
+}
+
+double predict(SparseMethod method, int ranks, double messages, double bytes) {
+  constexpr double latency = 2000, overhead = 500, per_rank = 4, per_byte = 0.1;
+  const double agreement = latency * std::bit_width(static_cast<unsigned>(ranks - 1));
+  if (method.kind == Kind::personalized)
+    return agreement + per_rank * ranks + overhead * messages + per_byte * bytes;
+  // a synchronous message goes there and back
+  if (method.kind == Kind::nbx)
+    return 2 * latency + agreement + 2 * overhead * messages + per_byte * bytes;
+  double all = 3 * agreement;
+  for (const int size : virtual_topology(ranks, method.dimensions))
+    all += 2 * latency + agreement + 2 * overhead * (size - 1) + per_byte * bytes;
+  return all;
+}
+
+SparseMethod fastest_method(int ranks, double messages, double bytes) {
+  SparseMethod best{Kind::personalized};
+  const auto consider = [&](SparseMethod method) {
+    if (predict(method, ranks, messages, bytes) < predict(best, ranks, messages, bytes))
+      best = method;
+  };
+  consider({Kind::nbx});
+  for (int n = 2; n <= most_dimensions(ranks); ++n) consider({Kind::store_and_forward, n});
+  return best;
+}
+
+// ---- What this rank sends
+
+SparseExchange::SparseExchange(MPI_Comm comm, const Limits& limits) : comm_(comm), limits_(limits) {
+  MPI_Comm_rank(comm, &rank_);
+  MPI_Comm_size(comm, &ranks_);
+  counts_.resize(static_cast<std::size_t>(ranks_));
+}
+
+void SparseExchange::forget() {
+  for (std::vector<Word>* words : {&outgoing_, &arrived_}) {
+    words->clear();
+    if (words->capacity() * word > 2 * limits_.little) words->shrink_to_fit();
+  }
+  order_.clear(), sent_.clear(), got_.clear(), entries_.clear();
+  failure_.reset();
+  weight_ = 0;
+  received_ = expected_ = 0;
+  counts_started_ = false;
+}
+
+// Short messages are copied, so that those for one rank travel together.
+void SparseExchange::load(const Call& call) {
+  for (const SparseMessage& m : call.messages)
+    weight_ = checked_add(weight_, checked_add(m.bytes, message_weight + word, "bytes to send"),
+                          "bytes to send");
+  if (call.method.kind == Kind::store_and_forward) return;
+  order_.resize(call.messages.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  const auto to = [&](std::size_t k) { return call.messages[k].to; };
+  if (!std::ranges::is_sorted(order_, {}, to)) std::ranges::stable_sort(order_, {}, to);
+  for (const std::size_t k : order_)
+    if (to(k) != rank_) append(call.messages[k]);
+  requests_.reserve(sent_.size());
+}
+
+void SparseExchange::append(const SparseMessage& message) {
+  const std::size_t words = 1 + (is_short(message.bytes) ? words_of(message.bytes) : 0);
+  if (sent_.empty() || sent_.back().peer != message.to ||
+      sent_.back().end - sent_.back().begin + words > limits_.piece / word)
+    sent_.push_back({message.to, outgoing_.size(), outgoing_.size()});
+  outgoing_.resize(outgoing_.size() + words);
+  Word* const to = &outgoing_[sent_.back().end];
+  sent_.back().end += words;
+  const auto length = static_cast<Word>(message.bytes);
+  *to = is_short(message.bytes) ? length : -length;
+  if (words > 1) std::memcpy(to + 1, message.address, message.bytes);
+}
+
+// What little messages take, so that nothing can fail behind the agreement.
+void SparseExchange::reserve(SparseResult& result) {
+  const std::size_t most = limits_.little / message_weight;
+  arrived_.reserve(limits_.little / word);
+  got_.reserve(most), entries_.reserve(most);
+  result.sources.reserve(most), result.sizes.reserve(most), result.places.reserve(most);
+  result.data = std::make_unique_for_overwrite<std::byte[]>(limits_.little);
+  result.room = limits_.little;
+}
+
+// ---- The round in which short messages travel
+
+void SparseExchange::start_sends(bool synchronous) {
+  const auto send = synchronous ? MPI_Issend : MPI_Isend;
+  for (const Piece& piece : sent_)
+    check_mpi(send(&outgoing_[piece.begin], static_cast<int>(piece.end - piece.begin), MPI_INT64_T,
+                   piece.peer, tag_, comm_, requests_.add()),
+              "MPI_Isend");
+}
+
+void SparseExchange::start_counting() {
+  counts_started_ = true;
+  for (const Piece& piece : sent_) ++counts_[static_cast<std::size_t>(piece.peer)];
+  check_mpi(
+      MPI_Ireduce_scatter_block(counts_.data(), &expected_, 1, MPI_INT, MPI_SUM, comm_, &counting_),
+      "MPI_Ireduce_scatter_block");
+}
+
+bool SparseExchange::all_counted() {
+  int complete = 0;
+  check_mpi(MPI_Test(&counting_, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+  return complete && received_ == expected_;
+}
+
+bool SparseExchange::receive_if_any() {
+  Arrived arrived(comm_, tag_);
+  if (!arrived.found) return false;
+  ++received_;
+  Word* to = dropped;
+  const std::optional<Error> error = error_of([&] {
+    const std::size_t begin = arrived_.size(),
+                      end = begin + static_cast<std::size_t>(arrived.count);
+    arrived_.resize(end);
+    got_.push_back({arrived.status.MPI_SOURCE, begin, end});
+    to = &arrived_[begin];
+  });
+  arrived.receive(to);
+  if (error && !failure_) failure_ = error;
+  return true;
+}
+
+// Another rank may be out of this round earlier and send for the next exchange: the tag tells those
+// apart, as in MpiRankGroup. Methods may turn out to differ, and a rank may have failed. Then all
+// ranks complete what any has begun: if one counts, all count.
+std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result) {
+  tag_ = tag_ == sparse_even ? sparse_odd : sparse_even;
+  forget();
+  std::optional<Error> error = call.error;
+  if (!error) error = error_of([&] { load(call), reserve(result); });
+  if (error) sent_.clear();
+  const bool synchronous = !error && call.method.kind == Kind::nbx;
+  const bool counts_here = !error && call.method.kind == Kind::personalized;
+  start_sends(synchronous);
+  std::optional<Vote> vote;
+  const auto enter = [&] {
+    if (!error) error = failure_;
+    std::array<Ballot, all_ballots> ballots;
+    ballots[counts] = counts_here;
+    ballots[first_alike] = call.alike[0], ballots[second_alike] = call.alike[1];
+    ballots[weight] = std::min<Bytes>(weight_, largest_ballot);
+    ballots[messages] = call.messages.size();
+    vote.emplace(comm_, error ? &*error : nullptr, ballots);
+    if (counts_here) start_counting();
+  };
+  Waiter waiter;
+  for (bool over = false; !over;) {
+    const bool received = receive_if_any();
+    if (!vote && (!synchronous || requests_.done())) enter();
+    if (vote && vote->test()) {
+      if (vote->said(counts) && !counts_started_) start_counting();
+      over = (!counts_started_ || all_counted()) && requests_.done();
+    }
+    if (!received && !over) waiter.pass(Pause::yield);
+  }
+  if (counts_started_) std::ranges::fill(counts_, 0);
+  vote->conclude();
+  last_messages_ = static_cast<double>(vote->said(messages));
+  last_bytes_ = static_cast<double>(vote->said(weight));
+  is_little_ = vote->said(weight) <=
+               std::min(limits_.little / static_cast<Bytes>(ranks_), limits_.short_most);
+  return {vote->same(first_alike), vote->same(second_alike)};
+}
+
+// ---- Hop by hop
+
+namespace {
+
+// Messages on their way, one after the other: target, source, bytes, and the bytes in words.
+constexpr std::size_t way_words = 3;
+
+template <class Visit>
+void each_on_its_way(std::span<const Word> stream, Visit visit) {
+  while (!stream.empty()) {
+    const std::size_t words = way_words + words_of(static_cast<Bytes>(stream[2]));
+    visit(stream.first(words));
+    stream = stream.subspan(words);
+  }
+}
+
+void extend(std::vector<Word>& stream, std::span<const Word> words) {
+  stream.insert(stream.end(), words.begin(), words.end());
+}
+
+}  // namespace
+
+void SparseExchange::forward(const Call& call, RankGroup& group) {
+  std::vector<Word> here, next;
+  for (const SparseMessage& m : call.messages) {
+    const std::size_t at = here.size();
+    here.resize(at + way_words + words_of(m.bytes));
+    here[at] = m.to, here[at + 1] = rank_, here[at + 2] = static_cast<Word>(m.bytes);
+    if (m.bytes > 0) std::memcpy(&here[at + way_words], m.address, m.bytes);
+  }
+  const VirtualTopology mesh(ranks_, virtual_topology(ranks_, call.method.dimensions));
+  for (std::size_t k = 0; k < mesh.dimensions(); ++k) {
+    next.clear();
+    each_on_its_way(here, [&](std::span<const Word> m) {
+      const std::int32_t to = mesh.next(rank_, static_cast<std::int32_t>(m[0]), k);
+      if (to == rank_)
+        extend(next, m);
+      else
+        group.send(0, to, m);
+    });
+    group.exchange();
+    for (const GroupMessage& m : group.inbox(0)) extend(next, m.words);
+    here.swap(next);
+  }
+  each_on_its_way(here, [&](std::span<const Word> m) {
+    got_.push_back({static_cast<std::int32_t>(m[1]), arrived_.size(), 0});
+    extend(arrived_, m.subspan(way_words - 1));
+    got_.back().end = arrived_.size();
+  });
+}
+
+// ---- The result
+
+void SparseExchange::read_pieces() {
+  for (const Piece& piece : got_)
+    for (std::size_t at = piece.begin; at < piece.end;) {
+      const Word length = arrived_[at++];
+      const auto bytes = static_cast<Bytes>(std::abs(length));
+      const auto* const address = reinterpret_cast<const std::byte*>(arrived_.data() + at);
+      entries_.push_back({piece.peer, bytes, length < 0 ? nullptr : address});
+      if (length >= 0) at += words_of(bytes);
+    }
+}
+
+void SparseExchange::place(const Call& call, SparseResult& result) {
+  read_pieces();
+  if (call.method.kind != Kind::store_and_forward)  // there they came with the others
+    for (const SparseMessage& m : call.messages)
+      if (m.to == rank_) entries_.push_back({rank_, m.bytes, m.address});
+  if (!std::ranges::is_sorted(entries_, {}, &Entry::source))
+    std::ranges::stable_sort(entries_, {}, &Entry::source);
+  if (entries_.size() > INT_MAX)
+    fail(Errc::overflow, "rank ", rank_, " receives ", entries_.size(), " messages");
+  Bytes all = 0;
+  std::size_t parts = 0;
+  for (const Entry& entry : entries_) {
+    result.sources.push_back(entry.source);
+    result.sizes.push_back(static_cast<MPI_Count>(entry.bytes));
+    result.places.push_back(static_cast<MPI_Aint>(all));
+    all = checked_add(all, entry.bytes, "bytes received");
+    parts += entry.bytes / limits_.part + 1;
+  }
+  if (all > result.room) {
+    result.data.reset();
+    result.data = std::make_unique_for_overwrite<std::byte[]>(all);
+    result.room = all;
+  }
+  if (!is_little_) requests_.reserve(parts + long_parts(call));
+}
+
+void SparseExchange::copy_short(SparseResult& result) const {
+  for (std::size_t k = 0; k < entries_.size(); ++k)
+    if (entries_[k].address && entries_[k].bytes > 0)
+      std::memcpy(&result.data[static_cast<std::size_t>(result.places[k])], entries_[k].address,
+                  entries_[k].bytes);
+}
+
+template <class Work>
+void SparseExchange::each_part(Bytes bytes, Work work) const {
+  for (Bytes at = 0; at < bytes; at += limits_.part)
+    work(at, static_cast<int>(std::min(bytes - at, limits_.part)));
+}
+
+bool SparseExchange::is_long(const SparseMessage& message) const {
+  return message.to != rank_ && !is_short(message.bytes);
+}
+
+std::size_t SparseExchange::long_parts(const Call& call) const {
+  std::size_t parts = 0;
+  for (const SparseMessage& m : call.messages)
+    if (is_long(m)) parts += m.bytes / limits_.part + 1;
+  return parts;
+}
+
+// Those from one rank to another are received in the order in which they are sent.
+void SparseExchange::move_long(const Call& call, SparseResult& result) {
+  for (std::size_t k = 0; k < entries_.size(); ++k)
+    if (!entries_[k].address)
+      each_part(entries_[k].bytes, [&](Bytes at, int bytes) {
+        check_mpi(MPI_Irecv(&result.data[static_cast<std::size_t>(result.places[k]) + at], bytes,
+                            MPI_BYTE, entries_[k].source, sparse_long, comm_, requests_.add()),
+                  "MPI_Irecv");
+      });
+  for (const SparseMessage& m : call.messages)
+    if (is_long(m))
+      each_part(m.bytes, [&](Bytes at, int bytes) {
+        check_mpi(
+            MPI_Isend(m.address + at, bytes, MPI_BYTE, m.to, sparse_long, comm_, requests_.add()),
+            "MPI_Isend");
+      });
+  requests_.wait();
+}
+
+void SparseExchange::complete(const Call& call, RankGroup* group, SparseResult& result) {
+  const bool forwards = call.method.kind == Kind::store_and_forward;
+  if (forwards) group->run_collectively([&] { forward(call, *group); });
+  const std::optional<Error> error = failure_ ? failure_ : error_of([&] { place(call, result); });
+  if (!is_little_)
+    agree(comm_, error);
+  else if (error)
+    throw *error;
+  copy_short(result);
+  if (!is_little_ && !forwards) move_long(call, result);
+}
+
+}  // namespace tonari

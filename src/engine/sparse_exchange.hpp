@@ -1,0 +1,147 @@
+// Exchanges in which a rank knows whom it sends to, and nobody knows who sends to it. Every rank
+// knows when it has all that was sent to it, and whether any rank has failed, by one agreement
+// (engine/agree.hpp):
+//   nbx            Hoefler, Siebert, Lumsdaine 2010: messages are sent synchronously, and a rank
+//                  enters the agreement when its own are being received. Once it is complete, all
+//                  are. The agreement takes the place of the paper's barrier.
+//   personalized   Each rank learns from a reduction over all ranks how many messages to expect
+//                  (the personalized census, PCX, of Hoefler 2010). It runs beside the messages and
+//                  the agreement, so nothing waits for anything else; but it has a word for every
+//                  rank.
+//   store-and-forward/N
+//                  hop by hop on a virtual mesh of N dimensions (topology/virtual_topology.hpp),
+//                  each hop an exchange of RankGroup. Few messages per rank, many bytes.
+//
+// Short messages for one rank travel together, and come before it is known how many there are. Of a
+// long one only the length does. When all lengths are known, and all ranks have agreed that they
+// have the memory, long ones are received in their final place. That second agreement is left out
+// where all that any rank can have got is little enough for memory that was there before.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "channels/control_tags.hpp"
+#include "engine/agree.hpp"
+#include "engine/request_list.hpp"
+#include "planners/graphs/rank_group.hpp"
+
+namespace tonari {
+
+struct SparseMessage {
+  std::int32_t to;
+  const std::byte* address;
+  Bytes bytes;
+};
+
+struct SparseMethod {
+  enum class Kind : std::uint8_t { automatic, nbx, personalized, store_and_forward };
+  Kind kind = Kind::automatic;
+  int dimensions = 0;  // of store-and-forward
+  std::string name() const;
+};
+
+// What an exchange is expected to take, in nanoseconds: LogGP with the constants of a usual
+// cluster. messages, bytes: that the busiest rank sends.
+double predict(SparseMethod method, int ranks, double messages, double bytes);
+// The one that is predicted to be the fastest.
+SparseMethod fastest_method(int ranks, double messages, double bytes);
+
+// Messages by source, ascending, those of one source in the order in which it sent them.
+struct SparseResult {
+  std::vector<int> sources;
+  std::vector<MPI_Count> sizes;  // bytes
+  std::vector<MPI_Aint> places;  // in data
+  std::unique_ptr<std::byte[]> data;
+  Bytes room = 0;  // of data
+};
+
+class SparseExchange {
+ public:
+  struct Limits {                 // bytes; the same on all ranks
+    Bytes little = 64 << 10;      // that all ranks together may send without a second agreement
+    Bytes short_most = 16 << 10;  // of a short message
+    Bytes piece = 64 << 10;       // of short messages that travel together; fits a short one
+    Bytes part = 1 << 30;         // of a long message
+  };
+  struct Call {
+    std::optional<Error> error;  // this rank cannot take part
+    SparseMethod method;
+    std::span<const SparseMessage> messages;  // must live until the exchange is complete
+    std::array<Ballot, 2> alike;              // what ranks compare on the way
+  };
+
+  // Local. comm: not owned; its messages have the sparse tags (channels/control_tags.hpp).
+  explicit SparseExchange(MPI_Comm comm) : SparseExchange(comm, Limits()) {}
+  SparseExchange(MPI_Comm comm, const Limits& limits);
+  SparseExchange(const SparseExchange&) = delete;
+  SparseExchange& operator=(const SparseExchange&) = delete;
+
+  // What automatic means now, the same on all ranks: it takes the last exchange as an example.
+  SparseMethod fastest() const { return fastest_method(ranks_, last_messages_, last_bytes_); }
+
+  // Collective; begins an exchange. Throws on all ranks the error of one. Else returns which of
+  // `alike` are so on all ranks; where the methods are not, the exchange is over. result: empty.
+  // While it waits, exchanges in flight are driven.
+  std::array<bool, 2> open(const Call& call, SparseResult& result);
+  // Collective. group: for store-and-forward. Throws on all ranks the error of one.
+  void complete(const Call& call, RankGroup* group, SparseResult& result);
+
+ private:
+  struct Piece {  // of short messages: each as its length and its bytes, in words
+    std::int32_t peer;
+    std::size_t begin, end;  // words
+  };
+  struct Entry {
+    std::int32_t source;
+    Bytes bytes;
+    const std::byte* address;  // null: a long one, which is still to come
+  };
+
+  void load(const Call& call);
+  void append(const SparseMessage& message);
+  void reserve(SparseResult& result);
+  void start_sends(bool synchronous);
+  void start_counting();
+  bool all_counted();
+  bool receive_if_any();
+  void forward(const Call& call, RankGroup& group);
+  void read_pieces();
+  void place(const Call& call, SparseResult& result);
+  void copy_short(SparseResult& result) const;
+  void move_long(const Call& call, SparseResult& result);
+  void forget();
+  template <class Work>
+  void each_part(Bytes bytes, Work work) const;
+  std::size_t long_parts(const Call& call) const;
+  bool is_long(const SparseMessage& message) const;
+  bool is_short(Bytes bytes) const { return bytes <= limits_.short_most; }
+
+  MPI_Comm comm_;
+  const Limits limits_;
+  int rank_ = 0, ranks_ = 0;
+  int tag_ = sparse_odd;
+  double last_messages_ = 1, last_bytes_ = 0;
+  bool is_little_ = false;
+  std::uint64_t weight_ = 0;        // of what this rank sends: bytes, and some for each message
+  std::vector<std::size_t> order_;  // of messages, by receiver
+  std::vector<Word> outgoing_, arrived_;
+  std::vector<Piece> sent_, got_;
+  std::vector<Entry> entries_;
+  std::vector<int> counts_;          // of pieces for each rank; 0 between exchanges
+  int received_ = 0, expected_ = 0;  // pieces for this rank
+  MPI_Request counting_ = MPI_REQUEST_NULL;
+  bool counts_started_ = false;
+  RequestList requests_;          // last: what they send and receive outlives them
+  std::optional<Error> failure_;  // at receiving
+};
+
+}  // namespace tonari

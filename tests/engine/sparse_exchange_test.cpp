@@ -1,0 +1,88 @@
+// Sparse exchanges whose limits are so low that few messages take what otherwise takes gigabytes:
+// pieces that are full, long messages in parts, and more than what is kept ready.
+#include "engine/sparse_exchange.hpp"
+
+#include <random>
+
+#include "base/hash.hpp"
+#include "channels/owned_comm.hpp"
+#include "engine/mpi_rank_group.hpp"
+#include "support/oracle.hpp"
+
+namespace tonari {
+namespace {
+
+using test::world_rank;
+using test::world_size;
+using Kind = SparseMethod::Kind;
+
+struct Sent {
+  std::int32_t to;
+  std::vector<std::byte> bytes;
+};
+
+// What a rank sends in an exchange; every rank can tell for every rank.
+std::vector<Sent> sent_by(int rank, unsigned exchange) {
+  std::mt19937 random(static_cast<unsigned>(Hash().word(exchange).word(rank).value()));
+  std::vector<Sent> list(random() % 12);
+  const unsigned most = exchange % 3 == 0 ? 3 : 150;
+  for (Sent& m : list) {
+    m.to = static_cast<std::int32_t>(random() % static_cast<unsigned>(world_size()));
+    m.bytes.resize(random() % most);
+    for (std::byte& b : m.bytes) b = static_cast<std::byte>(random());
+  }
+  return list;
+}
+
+void expect_arrived(unsigned exchange, const SparseResult& result) {
+  std::size_t k = 0;
+  MPI_Aint at = 0;
+  for (int from = 0; from < world_size(); ++from)
+    for (const Sent& m : sent_by(from, exchange)) {
+      if (m.to != world_rank()) continue;
+      ASSERT_LT(k, result.sources.size());
+      EXPECT_EQ(result.sources[k], from);
+      ASSERT_EQ(result.sizes[k], static_cast<MPI_Count>(m.bytes.size()));
+      ASSERT_EQ(result.places[k], at);
+      EXPECT_TRUE(std::equal(m.bytes.begin(), m.bytes.end(), result.data.get() + at));
+      at += static_cast<MPI_Aint>(m.bytes.size());
+      ++k;
+    }
+  EXPECT_EQ(k, result.sources.size());
+}
+
+TEST(SparseExchange, PiecesAndParts) {
+  OwnedComm comm;
+  duplicate(MPI_COMM_WORLD, comm);
+  MpiRankGroup group(comm.get());
+  SparseExchange exchange(comm.get(), {.little = 300, .short_most = 40, .piece = 64, .part = 24});
+  std::vector<SparseMethod> methods{
+      {Kind::nbx}, {Kind::personalized}, {Kind::store_and_forward, 1}};
+  if (world_size() >= 4) methods.push_back({Kind::store_and_forward, 2});
+  for (unsigned k = 0; k < static_cast<unsigned>(test::cases(300)); ++k) {
+    SCOPED_TRACE("exchange " + std::to_string(k));
+    const std::vector<Sent> sent = sent_by(world_rank(), k);
+    std::vector<SparseMessage> messages;
+    for (const Sent& m : sent) messages.push_back({m.to, m.bytes.data(), m.bytes.size()});
+    const SparseMethod method = methods[k % methods.size()];
+    const SparseExchange::Call call{std::nullopt, method, messages, {Ballot(k), Ballot(7)}};
+    SparseResult result;
+    const std::array<bool, 2> same = exchange.open(call, result);
+    EXPECT_TRUE(same[0] && same[1]);
+    exchange.complete(call, &group, result);
+    expect_arrived(k, result);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Few ranks count, many ranks with few messages synchronize, and with many messages they forward.
+TEST(SparseExchange, TheModelChoosesAmongAll) {
+  EXPECT_EQ(fastest_method(1, 1, 100).name(), "personalized");
+  EXPECT_EQ(fastest_method(64, 26, 1e4).name(), "personalized");
+  EXPECT_EQ(fastest_method(100'000, 26, 1e4).name(), "nbx");
+  EXPECT_EQ(fastest_method(4096, 2000, 2e4).kind, Kind::store_and_forward);
+  EXPECT_EQ(fastest_method(4096, 2000, 2e9).kind, Kind::personalized);  // each byte travels once
+}
+
+}  // namespace
+}  // namespace tonari
