@@ -15,6 +15,10 @@
  *     tonari_request_free(&fill);
  *     tonari_vector_free(&vector);
  *
+ * Vectors are made of ranges of indices, as here; of ids in any order, with gaps
+ * (tonari_vector_create_from_ids); or of lists of neighbors
+ * (tonari_vector_create_from_neighbors).
+ *
  * Every index has one owner; any rank may need the values of any indices. A forward exchange brings
  * the owners' values to all that need them. A reverse exchange brings contributions of all back to
  * the owners, which add them (or take the least, or the largest). PETSc calls this a scatter or a
@@ -74,6 +78,61 @@ typedef struct tonari_vector_s* tonari_vector;
  * rank, position and index), TOPOLOGY (an intercommunicator), MISMATCH, OVERFLOW, MEMORY, MPI. */
 TONARI_API int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed,
                                     const int64_t indices[], MPI_Info info, tonari_vector* vector);
+
+/* [collective over comm] Makes a vector of the lists that a code has of its neighbors, without
+ * global numbers: what it sends to each, and how many values come from each.
+ *  owned    values that the array `owned` of the exchanges has room for. Places in it are
+ *           0, ..., owned - 1; some may be sent to nobody.
+ *  sends, destinations, sendcounts, send_indices
+ *           list i, of `sends`, is for rank destinations[i] and has sendcounts[i] places in
+ *           `owned`. The lists lie one behind the other in send_indices. A value may be in several
+ *           lists, and several times in one.
+ *  receives, sources, recvcounts, recv_places
+ *           list j, of `receives`, is from rank sources[j] and has recvcounts[j] values. They go to
+ *           `ghosts`, in the order in which they are sent: to recv_places, which has the lists one
+ *           behind the other as send_indices does, or, if it is NULL, to ghosts[0], ghosts[1], ...
+ *           With (x, x + owned) for (owned, ghosts) they are appended to the own values.
+ *  info, vector, errors
+ *           as above, and MISMATCH if a rank does not expect as many values from another as that
+ *           one sends (checked for each pair: the sentence names both ranks and both counts).
+ * A rank may be in a list several times, itself included. Its lists then count as one, in this
+ * order. All arrays are read during the call only.
+ *
+ * Owned values and ghosts may lie anywhere in one array: (x, x) for (owned, ghosts), where
+ * recv_places are places in x, too. They may even have places in common. What is sent is then what
+ * was there at start. So a reverse exchange with x for both adds to each shared value what the
+ * neighbors have there: a sum over elements, with the same lists for both sides.
+ *
+ * A reverse exchange sends from recv_places, and combines at send_indices. There a place may be in
+ * several receive lists: it goes to all of them. Forward exchanges refuse that (ARGUMENT). */
+TONARI_API int tonari_vector_create_from_neighbors(MPI_Comm comm, int64_t owned, int sends,
+                                                   const int destinations[], const int sendcounts[],
+                                                   const int send_indices[], int receives,
+                                                   const int sources[], const int recvcounts[],
+                                                   const int recv_places[], MPI_Info info,
+                                                   tonari_vector* vector);
+
+/* [collective over comm] Makes a vector of values that have numbers of any kind: a mesh with gaps
+ * in its numbering, or one that was renumbered or moved between ranks.
+ *  owned, owned_ids, owned_places
+ *           this rank owns the values owned_ids[0], ..., owned_ids[owned - 1]: any numbers of 64
+ *           bits, each on one rank only and once (checked: the sentence names the id and the
+ *           ranks). Value k lies at owned_places[k] in the array `owned` of the exchanges, or at k
+ *           if owned_places is NULL. No place may be there twice.
+ *  needed, needed_ids, ghost_places
+ *           the values that this rank needs, own ones and repeats allowed. Value k goes to
+ *           ghost_places[k] in `ghosts`, or to k if ghost_places is NULL. For places that are there
+ *           twice, and for one array for both, see tonari_vector_create_from_neighbors.
+ *  info, vector, errors
+ *           as for tonari_vector_create (ARGUMENT: an id with two owners, or one that is needed but
+ *           owned by nobody: the sentence names rank, position and id).
+ * Owners are found by a directory that all ranks share. A rank keeps about as many entries of it as
+ * it owns ids. All arrays are read during the call only. */
+TONARI_API int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
+                                             const int64_t owned_ids[], const int owned_places[],
+                                             int64_t needed, const int64_t needed_ids[],
+                                             const int ghost_places[], MPI_Info info,
+                                             tonari_vector* vector);
 
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *vector
  * to null. */
@@ -143,6 +202,34 @@ TONARI_API int tonari_vector_forward(tonari_vector vector, const tonari_vector_v
 TONARI_API int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values,
                                      MPI_Op op, const void* ghosts, void* owned);
 
+/* One of several fields that are exchanged together, each with arrays of its own. Start from {0}.
+ */
+typedef struct tonari_vector_field {
+  tonari_vector_values values; /* {0}: one vector of doubles */
+  void* owned;                 /* not written by forward exchanges */
+  void* ghosts;                /* not written by reverse exchanges */
+  int64_t reserved[4];         /* 0 */
+} tonari_vector_field;
+
+/* [collective] The same exchanges for several fields at once: one message from rank to rank has the
+ * values of all fields.
+ *  fields, field
+ *           field[0], ..., field[fields - 1], at least one. The number of fields, and the shape of
+ *           each (see tonari_vector_values), must be the same on all ranks (checked). The array is
+ *           read during the call only. No field may overlap another.
+ *  op       one for all fields.
+ * All else is as above, for each field. */
+TONARI_API int tonari_vector_forward_fields_init(tonari_vector vector, int fields,
+                                                 const tonari_vector_field field[], MPI_Info info,
+                                                 tonari_request* request);
+TONARI_API int tonari_vector_reverse_fields_init(tonari_vector vector, int fields,
+                                                 const tonari_vector_field field[], MPI_Op op,
+                                                 MPI_Info info, tonari_request* request);
+TONARI_API int tonari_vector_forward_fields(tonari_vector vector, int fields,
+                                            const tonari_vector_field field[]);
+TONARI_API int tonari_vector_reverse_fields(tonari_vector vector, int fields,
+                                            const tonari_vector_field field[], MPI_Op op);
+
 /* What was found, for one vector of one component. Local. */
 typedef struct tonari_vector_facts {
   int64_t ghosts; /* different indices needed here and owned by others */
@@ -153,7 +240,10 @@ typedef struct tonari_vector_facts {
   int64_t values_sent; /* in a forward exchange, those passed on included */
   int64_t values_received;
   char route[24]; /* as in tonari_route; what auto has chosen */
-  int64_t reserved[8];
+  /* values that the program's arrays must have room for; if it has listed places in `ghosts`, one
+   * more than the largest of them */
+  int64_t owned_length, ghost_length;
+  int64_t reserved[6];
 } tonari_vector_facts;
 TONARI_API int tonari_vector_get_facts(tonari_vector vector, tonari_vector_facts* facts);
 

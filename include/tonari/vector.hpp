@@ -16,7 +16,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace tonari {
 inline namespace api0 {
@@ -28,6 +30,38 @@ struct ValueLayout {
   std::int64_t owned_stride = 0, ghost_stride = 0;
 };
 
+// One of several fields that are exchanged together, with arrays of its own.
+class VectorField {
+ public:
+  template <class T>
+    requires(!std::is_const_v<T>)
+  VectorField(std::span<T> owned, std::span<T> ghosts, const ValueLayout& layout = {})
+      : layout_(layout), owned_size_(owned.size()), ghost_size_(ghosts.size()) {
+    field_.values.type = mpi_type<T>();
+    field_.values.components = layout.components, field_.values.vectors = layout.vectors;
+    field_.values.owned_stride = layout.owned_stride,
+    field_.values.ghost_stride = layout.ghost_stride;
+    field_.owned = owned.data(), field_.ghosts = ghosts.data();
+  }
+  // Both in one array, where the vector has places for both.
+  template <class T>
+    requires(!std::is_const_v<T>)
+  explicit VectorField(std::span<T> both, const ValueLayout& layout = {})
+      : VectorField(both, both, layout) {}
+
+ private:
+  friend class DistributedVector;
+  tonari_vector_field field_{};
+  ValueLayout layout_;
+  std::size_t owned_size_, ghost_size_;
+};
+
+// Lists for ranks, or from them: counts[i] places for ranks[i], one list behind the other. To
+// receive, no places at all: ghosts are appended.
+struct NeighborLists {
+  std::span<const int> ranks, counts, places;
+};
+
 class DistributedVector {
  public:
   DistributedVector() = default;
@@ -36,6 +70,43 @@ class DistributedVector {
                     std::span<const std::int64_t> indices, MPI_Info info = MPI_INFO_NULL)
       : owned_(owned), needed_(static_cast<std::int64_t>(indices.size())) {
     check(tonari_vector_create(comm, first, owned, needed_, indices.data(), info, &handle_));
+  }
+  // Of what each rank sends to its neighbors, and receives from them.
+  static DistributedVector from_neighbors(MPI_Comm comm, std::int64_t owned,
+                                          const NeighborLists& sends, const NeighborLists& receives,
+                                          MPI_Info info = MPI_INFO_NULL) {
+    DistributedVector made;
+    const std::string wrong = wrong_lists(sends, false) + wrong_lists(receives, true);
+    made.create(wrong, [&](tonari_vector* handle) {
+      return tonari_vector_create_from_neighbors(
+          comm, owned, wrong.empty() ? static_cast<int>(sends.ranks.size()) : -1,
+          sends.ranks.data(), sends.counts.data(), sends.places.data(),
+          static_cast<int>(receives.ranks.size()), receives.ranks.data(), receives.counts.data(),
+          receives.places.empty() ? nullptr : receives.places.data(), info, handle);
+    });
+    return made;
+  }
+  // Of values with any numbers. Without places they lie in the order of their list.
+  static DistributedVector from_ids(MPI_Comm comm, std::span<const std::int64_t> owned,
+                                    std::span<const std::int64_t> needed,
+                                    std::span<const int> owned_places = {},
+                                    std::span<const int> ghost_places = {},
+                                    MPI_Info info = MPI_INFO_NULL) {
+    DistributedVector made;
+    const auto fits = [](auto places, auto ids) {
+      return places.empty() || places.size() == ids.size();
+    };
+    const std::string wrong = fits(owned_places, owned) && fits(ghost_places, needed)
+                                  ? ""
+                                  : "there must be as many places as ids";
+    made.create(wrong, [&](tonari_vector* handle) {
+      return tonari_vector_create_from_ids(
+          comm, wrong.empty() ? static_cast<std::int64_t>(owned.size()) : -1, owned.data(),
+          owned_places.empty() ? nullptr : owned_places.data(),
+          static_cast<std::int64_t>(needed.size()), needed.data(),
+          ghost_places.empty() ? nullptr : ghost_places.data(), info, handle);
+    });
+    return made;
   }
   DistributedVector(DistributedVector&& other) noexcept
       : handle_(std::exchange(other.handle_, TONARI_VECTOR_NULL)),
@@ -55,7 +126,7 @@ class DistributedVector {
   template <class T>
   Request forward_init(std::span<const T> owned, std::span<T> ghosts,
                        const ValueLayout& layout = {}, MPI_Info info = MPI_INFO_NULL) const {
-    return made<T>(owned.size(), ghosts.size(), layout,
+    return made<T>(owned, ghosts, layout,
                    [&](const tonari_vector_values& values, tonari_request* request) {
                      return tonari_vector_forward_init(handle_, &values, owned.data(),
                                                        ghosts.data(), info, request);
@@ -65,7 +136,7 @@ class DistributedVector {
   template <class T>
   Request reverse_init(MPI_Op op, std::span<const T> ghosts, std::span<T> owned,
                        const ValueLayout& layout = {}, MPI_Info info = MPI_INFO_NULL) const {
-    return made<T>(owned.size(), ghosts.size(), layout,
+    return made<T>(owned, ghosts, layout,
                    [&](const tonari_vector_values& values, tonari_request* request) {
                      return tonari_vector_reverse_init(handle_, &values, op, ghosts.data(),
                                                        owned.data(), info, request);
@@ -75,15 +146,45 @@ class DistributedVector {
   template <class T>
   void forward(std::span<const T> owned, std::span<T> ghosts,
                const ValueLayout& layout = {}) const {
-    checked<T>(owned.size(), ghosts.size(), layout, [&](const tonari_vector_values& values) {
+    checked<T>(owned, ghosts, layout, [&](const tonari_vector_values& values) {
       return tonari_vector_forward(handle_, &values, owned.data(), ghosts.data());
     });
   }
   template <class T>
   void reverse(MPI_Op op, std::span<const T> ghosts, std::span<T> owned,
                const ValueLayout& layout = {}) const {
-    checked<T>(owned.size(), ghosts.size(), layout, [&](const tonari_vector_values& values) {
+    checked<T>(owned, ghosts, layout, [&](const tonari_vector_values& values) {
       return tonari_vector_reverse(handle_, &values, op, ghosts.data(), owned.data());
+    });
+  }
+
+  // The same for several fields, in one message per neighbor.
+  Request forward_init(std::span<const VectorField> fields, MPI_Info info = MPI_INFO_NULL) const {
+    tonari_request request = TONARI_REQUEST_NULL;
+    checked(fields, [&](std::span<const tonari_vector_field> given) {
+      return tonari_vector_forward_fields_init(handle_, static_cast<int>(given.size()),
+                                               given.data(), info, &request);
+    });
+    return Request(request);
+  }
+  Request reverse_init(MPI_Op op, std::span<const VectorField> fields,
+                       MPI_Info info = MPI_INFO_NULL) const {
+    tonari_request request = TONARI_REQUEST_NULL;
+    checked(fields, [&](std::span<const tonari_vector_field> given) {
+      return tonari_vector_reverse_fields_init(handle_, static_cast<int>(given.size()),
+                                               given.data(), op, info, &request);
+    });
+    return Request(request);
+  }
+  void forward(std::span<const VectorField> fields) const {
+    checked(fields, [&](std::span<const tonari_vector_field> given) {
+      return tonari_vector_forward_fields(handle_, static_cast<int>(given.size()), given.data());
+    });
+  }
+  void reverse(MPI_Op op, std::span<const VectorField> fields) const {
+    checked(fields, [&](std::span<const tonari_vector_field> given) {
+      return tonari_vector_reverse_fields(handle_, static_cast<int>(given.size()), given.data(),
+                                          op);
     });
   }
 
@@ -104,27 +205,56 @@ class DistributedVector {
   }
   // A span that is too short becomes an argument that is refused on all ranks, so that this rank
   // does not throw alone.
+  template <class Call>
+  void checked(std::span<const VectorField> fields, Call call) const {
+    std::vector<tonari_vector_field> given;
+    std::string wrong;
+    for (const VectorField& field : fields) {
+      given.push_back(field.field_);
+      const std::int64_t least_owned = room(owned_, field.layout_.owned_stride, field.layout_),
+                         least_ghosts = room(needed_, field.layout_.ghost_stride, field.layout_);
+      if (static_cast<std::int64_t>(field.owned_size_) >= least_owned &&
+          static_cast<std::int64_t>(field.ghost_size_) >= least_ghosts)
+        continue;
+      given.back().values.components = -1;
+      wrong = "the spans have " + std::to_string(field.owned_size_) + " owned values and " +
+              std::to_string(field.ghost_size_) + " ghosts; there must be " +
+              std::to_string(least_owned) + " and " + std::to_string(least_ghosts);
+    }
+    finish(wrong, call(given));
+  }
   template <class T, class Call>
-  void checked(std::size_t owned, std::size_t ghosts, const ValueLayout& layout, Call call) const {
-    tonari_vector_values values{};
-    values.type = mpi_type<T>();
-    values.components = layout.components, values.vectors = layout.vectors;
-    values.owned_stride = layout.owned_stride, values.ghost_stride = layout.ghost_stride;
-    const std::int64_t least_owned = room(owned_, layout.owned_stride, layout),
-                       least_ghosts = room(needed_, layout.ghost_stride, layout);
-    const bool fits = static_cast<std::int64_t>(owned) >= least_owned &&
-                      static_cast<std::int64_t>(ghosts) >= least_ghosts;
-    if (!fits) values.components = -1;
-    const int code = call(values);
-    if (!fits)
-      throw Failure(TONARI_ERR_ARGUMENT,
-                    "tonari::DistributedVector: the spans have " + std::to_string(owned) +
-                        " owned values and " + std::to_string(ghosts) + " ghosts; there must be " +
-                        std::to_string(least_owned) + " and " + std::to_string(least_ghosts));
+  void checked(std::span<const T> owned, std::span<const T> ghosts, const ValueLayout& layout,
+               Call call) const {
+    const auto any = [](std::span<const T> span) {
+      return std::span(const_cast<T*>(span.data()), span.size());
+    };
+    const VectorField field(any(owned), any(ghosts), layout);
+    checked(std::span(&field, 1),
+            [&](std::span<const tonari_vector_field> given) { return call(given[0].values); });
+  }
+  // wrong: what this rank cannot do it for; the code then tells of it on all ranks.
+  static void finish(const std::string& wrong, int code) {
+    if (!wrong.empty()) throw Failure(TONARI_ERR_ARGUMENT, "tonari::DistributedVector: " + wrong);
     check(code);
   }
+  template <class Create>
+  void create(const std::string& wrong, Create call) {
+    finish(wrong, call(&handle_));
+    const tonari_vector_facts found = facts();
+    owned_ = found.owned_length, needed_ = found.ghost_length;
+  }
+  static std::string wrong_lists(const NeighborLists& lists, bool may_be_appended) {
+    if (lists.counts.size() != lists.ranks.size()) return "there must be as many counts as ranks";
+    std::size_t all = 0;
+    for (const int count : lists.counts) all += static_cast<std::size_t>(count);
+    if (lists.places.size() == all || (may_be_appended && lists.places.empty())) return "";
+    return "there are " + std::to_string(lists.places.size()) + " places, but counts add up to " +
+           std::to_string(all);
+  }
   template <class T, class Init>
-  Request made(std::size_t owned, std::size_t ghosts, const ValueLayout& layout, Init init) const {
+  Request made(std::span<const T> owned, std::span<const T> ghosts, const ValueLayout& layout,
+               Init init) const {
     tonari_request request = TONARI_REQUEST_NULL;
     checked<T>(owned, ghosts, layout,
                [&](const tonari_vector_values& values) { return init(values, &request); });

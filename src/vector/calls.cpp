@@ -2,6 +2,9 @@
 #include "api/handles.hpp"
 #include "api/request.hpp"
 #include "tonari/vector.h"
+#include "vector/id_lists.hpp"
+#include "vector/neighbor_lists.hpp"
+#include "vector/range_lists.hpp"
 #include "vector/request.hpp"
 
 using namespace tonari;
@@ -17,16 +20,42 @@ SharedVector& vector_of(tonari_vector vector) {
   return *vector->vector;
 }
 
+int create(MPI_Comm comm, const VectorLists& lists, MPI_Info info, tonari_vector* vector) {
+  return guarded([&] {
+    require_comm(comm, "comm");
+    std::unique_ptr<tonari_vector_s> handle;
+    const std::optional<Error> wrong =
+        error_of([&] { handle = std::make_unique<tonari_vector_s>(); });
+    handle->vector = make_vector(comm, lists, info, {vector, "vector"}, wrong);
+    *vector = handle.release();
+  });
+}
+
 int init(tonari_vector vector, const VectorCall& call, MPI_Info info, tonari_request* request) {
   return init_request(request, [&](Output output) {
     return prepare_vector(vector_of(vector), call, info, output);
   });
 }
 
+int run(tonari_vector vector, const VectorCall& call) {
+  return guarded([&] { run_vector(vector_of(vector), call); });
+}
+
+// What one of the calls with a single field means; which of the buffers is written follows from the
+// direction.
+tonari_vector_field field_of(const tonari_vector_values* values, const void* owned,
+                             const void* ghosts) {
+  return {values ? *values : tonari_vector_values{},
+          const_cast<void*>(owned),
+          const_cast<void*>(ghosts),
+          {}};
+}
+
 tonari_vector_facts facts_of(const SharedVector& vector) {
   const VectorPattern& pattern = vector.pattern();
   tonari_vector_facts facts{};
   facts.ghosts = pattern.ghosts;
+  facts.owned_length = pattern.owned, facts.ghost_length = pattern.ghost_count;
   facts.stages = static_cast<int>(pattern.stages.size());
   for (const VectorStage& stage : pattern.stages) {
     facts.sources += static_cast<int>(stage.gets.size());
@@ -44,15 +73,28 @@ tonari_vector_facts facts_of(const SharedVector& vector) {
 
 extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned, int64_t needed,
                                     const int64_t indices[], MPI_Info info, tonari_vector* vector) {
-  return guarded([&] {
-    require_comm(comm, "comm");
-    std::unique_ptr<tonari_vector_s> handle;
-    const std::optional<Error> wrong =
-        error_of([&] { handle = std::make_unique<tonari_vector_s>(); });
-    handle->vector =
-        make_vector(comm, {first, owned}, needed, indices, info, {vector, "vector"}, wrong);
-    *vector = handle.release();
-  });
+  return create(comm, RangeLists({first, owned}, needed, indices), info, vector);
+}
+
+extern "C" int tonari_vector_create_from_neighbors(MPI_Comm comm, int64_t owned, int sends,
+                                                   const int destinations[], const int sendcounts[],
+                                                   const int send_indices[], int receives,
+                                                   const int sources[], const int recvcounts[],
+                                                   const int recv_places[], MPI_Info info,
+                                                   tonari_vector* vector) {
+  return create(comm,
+                NeighborLists(owned, {sends, destinations, sendcounts, send_indices},
+                              {receives, sources, recvcounts, recv_places}),
+                info, vector);
+}
+
+extern "C" int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
+                                             const int64_t owned_ids[], const int owned_places[],
+                                             int64_t needed, const int64_t needed_ids[],
+                                             const int ghost_places[], MPI_Info info,
+                                             tonari_vector* vector) {
+  return create(comm, IdLists({owned, owned_ids, owned_places}, {needed, needed_ids, ghost_places}),
+                info, vector);
 }
 
 extern "C" int tonari_vector_free(tonari_vector* vector) {
@@ -63,26 +105,49 @@ extern "C" int tonari_vector_free(tonari_vector* vector) {
 extern "C" int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values,
                                           const void* owned, void* ghosts, MPI_Info info,
                                           tonari_request* request) {
-  return init(vector, {Direction::forward, values, MPI_OP_NULL, owned, ghosts}, info, request);
+  const tonari_vector_field field = field_of(values, owned, ghosts);
+  return tonari_vector_forward_fields_init(vector, 1, &field, info, request);
 }
 
 extern "C" int tonari_vector_reverse_init(tonari_vector vector, const tonari_vector_values* values,
                                           MPI_Op op, const void* ghosts, void* owned, MPI_Info info,
                                           tonari_request* request) {
-  return init(vector, {Direction::reverse, values, op, owned, ghosts}, info, request);
+  const tonari_vector_field field = field_of(values, owned, ghosts);
+  return tonari_vector_reverse_fields_init(vector, 1, &field, op, info, request);
 }
 
 extern "C" int tonari_vector_forward(tonari_vector vector, const tonari_vector_values* values,
                                      const void* owned, void* ghosts) {
-  return guarded([&] {
-    run_vector(vector_of(vector), {Direction::forward, values, MPI_OP_NULL, owned, ghosts});
-  });
+  const tonari_vector_field field = field_of(values, owned, ghosts);
+  return tonari_vector_forward_fields(vector, 1, &field);
 }
 
 extern "C" int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values,
                                      MPI_Op op, const void* ghosts, void* owned) {
-  return guarded(
-      [&] { run_vector(vector_of(vector), {Direction::reverse, values, op, owned, ghosts}); });
+  const tonari_vector_field field = field_of(values, owned, ghosts);
+  return tonari_vector_reverse_fields(vector, 1, &field, op);
+}
+
+extern "C" int tonari_vector_forward_fields_init(tonari_vector vector, int fields,
+                                                 const tonari_vector_field field[], MPI_Info info,
+                                                 tonari_request* request) {
+  return init(vector, {Direction::forward, MPI_OP_NULL, fields, field}, info, request);
+}
+
+extern "C" int tonari_vector_reverse_fields_init(tonari_vector vector, int fields,
+                                                 const tonari_vector_field field[], MPI_Op op,
+                                                 MPI_Info info, tonari_request* request) {
+  return init(vector, {Direction::reverse, op, fields, field}, info, request);
+}
+
+extern "C" int tonari_vector_forward_fields(tonari_vector vector, int fields,
+                                            const tonari_vector_field field[]) {
+  return run(vector, {Direction::forward, MPI_OP_NULL, fields, field});
+}
+
+extern "C" int tonari_vector_reverse_fields(tonari_vector vector, int fields,
+                                            const tonari_vector_field field[], MPI_Op op) {
+  return run(vector, {Direction::reverse, op, fields, field});
 }
 
 extern "C" int tonari_vector_get_facts(tonari_vector vector, tonari_vector_facts* facts) {

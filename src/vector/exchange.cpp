@@ -15,94 +15,127 @@ std::size_t bytes_of(std::int64_t indices, const ValueShape& shape) {
 
 }  // namespace
 
-VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program, ValueShape shape,
-                               const ValueBuffers& buffers, Combine combine)
-    : program_(std::move(program)), shape_(shape), combine_(combine) {
-  const std::size_t scratch = round_up(bytes_of(program_->scratch, shape_));
-  memory_ = Memory(checked_add(scratch, bytes_of(program_->buffers, shape_), "bytes of values"));
-  base_[static_cast<int>(ValueSpace::scratch)] = memory_.data();
-  stride_[static_cast<int>(ValueSpace::scratch)] =
-      static_cast<std::size_t>(program_->scratch) * shape_.width;
-  if (program_->buffers > 0) buffers_ = memory_.data() + scratch;
+VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program,
+                               std::span<const ValueField> fields)
+    : program_(std::move(program)) {
+  fields_.reserve(fields.size());
+  for (const ValueField& given : fields) {
+    Field& field = fields_.emplace_back(Field{given.shape, given.combine});
+    field.before = pitch_;
+    field.bind(given.buffers);
+    pitch_ = checked_add(pitch_, bytes_of(1, field.shape), "bytes of values");
+  }
+  if (fields_.size() > 1) pitch_ = round_up(pitch_, alignof(std::max_align_t));
+  place_scratch();
   steps_.reserve(program_->steps.size());
   step_ = program_->steps.size();
-  bind(buffers);
 }
 
-void VectorExchange::bind(const ValueBuffers& buffers) {
-  base_[static_cast<int>(ValueSpace::owned)] = buffers.owned,
-  stride_[static_cast<int>(ValueSpace::owned)] = buffers.owned_stride;
-  base_[static_cast<int>(ValueSpace::ghosts)] = buffers.ghosts,
-  stride_[static_cast<int>(ValueSpace::ghosts)] = buffers.ghost_stride;
+void VectorExchange::place_scratch() {
+  std::size_t scratch = 0;
+  const auto next = [&](const Field& field) {
+    const std::size_t at = scratch;
+    scratch =
+        checked_add(at, round_up(bytes_of(program_->scratch, field.shape)), "bytes of values");
+    return at;
+  };
+  std::vector<std::size_t> at;
+  at.reserve(fields_.size());
+  for (const Field& field : fields_) at.push_back(next(field));
+  const std::size_t buffers =
+      checked_multiply(static_cast<std::size_t>(program_->buffers), pitch_, "bytes of values");
+  memory_ = Memory(checked_add(scratch, buffers, "bytes of values"));
+  constexpr auto space = static_cast<std::size_t>(ValueSpace::scratch);
+  for (std::size_t f = 0; f < fields_.size(); ++f) {
+    fields_[f].base[space] = memory_.data() + at[f];
+    fields_[f].stride[space] = fields_[f].bytes(program_->scratch);
+  }
+  if (program_->buffers > 0) buffers_ = memory_.data() + scratch;
 }
 
-std::byte* VectorExchange::at(ValueSpace space, std::int64_t index, int vector) const {
+void VectorExchange::Field::bind(const ValueBuffers& buffers) {
+  base[static_cast<int>(ValueSpace::owned)] = buffers.owned,
+  stride[static_cast<int>(ValueSpace::owned)] = buffers.owned_stride;
+  base[static_cast<int>(ValueSpace::ghosts)] = buffers.ghosts,
+  stride[static_cast<int>(ValueSpace::ghosts)] = buffers.ghost_stride;
+}
+
+std::byte* VectorExchange::Field::at(ValueSpace space, std::int64_t index, int vector) const {
   const auto s = static_cast<std::size_t>(space);
-  return base_[s] + static_cast<std::size_t>(vector) * stride_[s] +
-         static_cast<std::size_t>(index) * shape_.width;
+  return base[s] + static_cast<std::size_t>(vector) * stride[s] +
+         static_cast<std::size_t>(index) * shape.width;
 }
 
-std::byte* VectorExchange::buffer(const VectorPart& part, int vector) const {
-  const auto first =
-      static_cast<std::size_t>(part.buffer) * static_cast<std::size_t>(shape_.vectors);
-  return buffers_ + (first + static_cast<std::size_t>(vector) *
-                                 static_cast<std::size_t>(part.places.count())) *
-                        shape_.width;
+// A message has the fields one behind the other, and of each its vectors.
+std::byte* VectorExchange::buffer(const VectorPart& part, const Field& field, int vector) const {
+  const std::size_t count = static_cast<std::size_t>(part.places.count());
+  return buffers_ + static_cast<std::size_t>(part.buffer) * pitch_ +
+         count * (field.before + static_cast<std::size_t>(vector) * field.shape.width);
 }
 
-VectorExchange::Rows VectorExchange::rows(const VectorPart& part) const {
-  const std::size_t row = static_cast<std::size_t>(part.places.count()) * shape_.width;
-  if (part.buffer >= 0) return {buffer(part, 0), row, row};
-  const IndexPiece& piece = *part.places.whole();
-  return {at(piece.space, piece.at, 0), row, stride_[static_cast<std::size_t>(piece.space)]};
+std::vector<VectorExchange::Row> VectorExchange::rows(const VectorPart& part) const {
+  const std::int64_t count = part.places.count();
+  std::vector<Row> rows;
+  for (const Field& field : fields_)
+    for (int v = 0; v < field.shape.vectors; ++v) {
+      const IndexPiece* const piece = part.places.whole();
+      const Row row{
+          part.buffer >= 0 ? buffer(part, field, v) : field.at(piece->space, piece->at, v),
+          field.bytes(count)};
+      if (!rows.empty() && rows.back().base + rows.back().bytes == row.base)
+        rows.back().bytes += row.bytes;
+      else
+        rows.push_back(row);
+    }
+  return rows;
 }
 
 void VectorExchange::pack(const VectorPart& part) {
   if (part.buffer < 0) return;
-  for (int v = 0; v < shape_.vectors; ++v) {
-    std::byte* to = buffer(part, v);
-    for (const IndexPiece& piece : part.places.pieces()) {
-      const std::size_t bytes = static_cast<std::size_t>(piece.count) * shape_.width;
-      const std::byte* const from = at(piece.space, piece.at, v);
-      if (piece.offsets < 0)
-        std::memcpy(to, from, bytes);
-      else
-        gather_values(to, from, part.places.offsets(piece), shape_.width);
-      to += bytes;
+  for (const Field& field : fields_)
+    for (int v = 0; v < field.shape.vectors; ++v) {
+      std::byte* to = buffer(part, field, v);
+      for (const IndexPiece& piece : part.places.pieces()) {
+        const std::byte* const from = field.at(piece.space, piece.at, v);
+        if (piece.offsets < 0)
+          std::memcpy(to, from, field.bytes(piece.count));
+        else
+          gather_values(to, from, part.places.offsets(piece), field.shape.width);
+        to += field.bytes(piece.count);
+      }
     }
-  }
 }
 
 void VectorExchange::unpack(const VectorPart& part) {
   if (part.buffer < 0) return;
-  for (int v = 0; v < shape_.vectors; ++v) {
-    const std::byte* from = buffer(part, v);
-    for (const IndexPiece& piece : part.places.pieces()) {
-      const auto count = static_cast<std::size_t>(piece.count);
-      std::byte* const to = at(piece.space, piece.at, v);
-      if (!piece.sets)
-        combine_(to, from, piece.offsets < 0 ? nullptr : part.places.offsets(piece).data(), count,
-                 static_cast<std::size_t>(shape_.components));
-      else if (piece.offsets < 0)
-        std::memcpy(to, from, count * shape_.width);
-      else
-        scatter_values(to, from, part.places.offsets(piece), shape_.width);
-      from += count * shape_.width;
+  for (const Field& field : fields_)
+    for (int v = 0; v < field.shape.vectors; ++v) {
+      const std::byte* from = buffer(part, field, v);
+      for (const IndexPiece& piece : part.places.pieces()) {
+        std::byte* const to = field.at(piece.space, piece.at, v);
+        if (!piece.sets)
+          field.combine(to, from, piece.offsets < 0 ? nullptr : part.places.offsets(piece).data(),
+                        static_cast<std::size_t>(piece.count), field.components());
+        else if (piece.offsets < 0)
+          std::memcpy(to, from, field.bytes(piece.count));
+        else
+          scatter_values(to, from, part.places.offsets(piece), field.shape.width);
+        from += field.bytes(piece.count);
+      }
     }
-  }
 }
 
 void VectorExchange::run(const std::vector<LocalMove>& moves) {
-  for (int v = 0; v < shape_.vectors; ++v)
-    for (const LocalMove& m : moves) {
-      std::byte* const to = at(m.to.space, m.to.at, v);
-      const std::byte* const from = at(m.from.space, m.from.at, v);
-      const auto count = static_cast<std::size_t>(m.count);
-      if (m.to.sets)
-        std::memcpy(to, from, count * shape_.width);
-      else
-        combine_(to, from, nullptr, count, static_cast<std::size_t>(shape_.components));
-    }
+  for (const Field& field : fields_)
+    for (int v = 0; v < field.shape.vectors; ++v)
+      for (const LocalMove& m : moves) {
+        std::byte* const to = field.at(m.to.space, m.to.at, v);
+        const std::byte* const from = field.at(m.from.space, m.from.at, v);
+        if (m.to.sets)
+          std::memcpy(to, from, field.bytes(m.count));
+        else
+          field.combine(to, from, nullptr, static_cast<std::size_t>(m.count), field.components());
+      }
 }
 
 void VectorExchange::check_start() const {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "api/prepared.hpp"
@@ -24,27 +25,34 @@ struct ValueBuffers {
   std::size_t owned_stride = 0, ghost_stride = 0;
 };
 
+// One of the fields that an exchange takes along.
+struct ValueField {
+  ValueShape shape;
+  ValueBuffers buffers;
+  Combine combine = nullptr;  // reverse
+};
+
 class VectorExchange final : public Exchange {
  public:
-  // Allocates. combine: null for forward exchanges.
-  VectorExchange(std::shared_ptr<const VectorProgram> program, ValueShape shape,
-                 const ValueBuffers& buffers, Combine combine);
+  // Allocates.
+  VectorExchange(std::shared_ptr<const VectorProgram> program, std::span<const ValueField> fields);
   VectorExchange(const VectorExchange&) = delete;
   VectorExchange& operator=(const VectorExchange&) = delete;
 
-  // A message's bytes when they are sent or received: `vectors` rows of row_bytes, `stride` apart.
-  struct Rows {
+  // A message's bytes as they are sent or received, in this order.
+  struct Row {
     std::byte* base;
-    std::size_t row_bytes, stride;
+    std::size_t bytes;
   };
-  Rows rows(const VectorPart& part) const;
+  std::vector<Row> rows(const VectorPart& part) const;
   const VectorProgram& program() const { return *program_; }
-  const ValueShape& shape() const { return shape_; }
-  // For each step of the program, between the places that rows() returns.
+  // For each step of the program, between the places that rows() tells.
   void add_step(std::shared_ptr<Prepared> step) { steps_.push_back(std::move(step)); }
   const std::vector<std::shared_ptr<Prepared>>& steps() const { return steps_; }
   // Only of a program that is not straight, while no exchange runs.
-  void use(const ValueBuffers& buffers) { bind(buffers); }
+  void use(std::span<const ValueField> fields) {
+    for (std::size_t f = 0; f < fields_.size(); ++f) fields_[f].bind(fields[f].buffers);
+  }
 
   void check_start() const override;
   void start() override;
@@ -61,9 +69,22 @@ class VectorExchange final : public Exchange {
   const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
 
  private:
-  void bind(const ValueBuffers& buffers);
-  std::byte* at(ValueSpace space, std::int64_t index, int vector) const;
-  std::byte* buffer(const VectorPart& part, int vector) const;
+  struct Field {
+    ValueShape shape;
+    Combine combine;
+    std::array<std::byte*, 3> base{};  // by ValueSpace
+    std::array<std::size_t, 3> stride{};
+    std::size_t before = 0;  // bytes of the fields in front of it, for each index in a message
+
+    void bind(const ValueBuffers& buffers);
+    std::byte* at(ValueSpace space, std::int64_t index, int vector) const;
+    std::size_t bytes(std::int64_t count) const {
+      return static_cast<std::size_t>(count) * shape.width;
+    }
+    std::size_t components() const { return static_cast<std::size_t>(shape.components); }
+  };
+  void place_scratch();
+  std::byte* buffer(const VectorPart& part, const Field& field, int vector) const;
   void begin_step();
   void end_step();
   void pack(const VectorPart& part);
@@ -72,12 +93,10 @@ class VectorExchange final : public Exchange {
   Exchange& inner() const { return *steps_[step_]->exchange; }
 
   std::shared_ptr<const VectorProgram> program_;
-  ValueShape shape_;
-  Combine combine_;
+  std::vector<Field> fields_;
   Memory memory_;  // scratch, then buffers
   std::byte* buffers_ = nullptr;
-  std::array<std::byte*, 3> base_{};  // by ValueSpace
-  std::array<std::size_t, 3> stride_{};
+  std::size_t pitch_ = 0;  // bytes of an index in buffers
   std::vector<std::shared_ptr<Prepared>> steps_;
   std::size_t step_ = 0;  // the one that runs; as many as there are: none
 };

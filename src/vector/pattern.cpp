@@ -60,6 +60,7 @@ class Discovery {
   void number_needs(std::span<const std::int64_t> indices) {
     const std::vector<std::size_t> first = first_places(indices);
     pattern_.needs.resize(indices.size());
+    pattern_.ghost_count = static_cast<std::int64_t>(indices.size());
     for (std::size_t k = 0; k < indices.size(); ++k)
       if (is_own(indices[k]))
         pattern_.needs[k] = indices[k] - own_.first;
@@ -130,11 +131,53 @@ class Discovery {
   std::int64_t left_ = 0;
 };
 
+std::vector<PlaceRun> runs_of(std::vector<std::int64_t> places) {
+  std::ranges::sort(places);
+  std::vector<PlaceRun> runs;
+  for (const std::int64_t place : places)
+    if (!runs.empty() && place <= runs.back().end)
+      runs.back().end = place + 1;
+    else
+      runs.push_back({place, place + 1});
+  return runs;
+}
+
+bool meet(const std::vector<PlaceRun>& a, const std::vector<PlaceRun>& b) {
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].begin < b[j].end && b[j].begin < a[i].end) return true;
+    ++(a[i].end <= b[j].begin ? i : j);
+  }
+  return false;
+}
+
+std::vector<std::int64_t> own_codes(const VectorPattern& pattern) {
+  std::vector<std::int64_t> own;
+  const auto add = [&](ValueCode code) {
+    if (code >= 0) own.push_back(code);
+  };
+  for (const ValueCode code : pattern.needs) add(code);
+  for (const VectorStage& stage : pattern.stages)
+    for (const VectorMessage& m : stage.gives)
+      for (const ValueCode code : m.values) add(code);
+  return own;
+}
+
 }  // namespace
 
 VectorPattern discover(RankGroup& group, const OwnedRanges& ranges, OwnedRange own,
                        std::span<const std::int64_t> indices, const VectorRoute& route) {
   return Discovery(group, ranges, own, route).run(indices);
+}
+
+void list_places(VectorPattern& pattern, std::vector<std::int64_t> ghost_places) {
+  pattern.ghost_places = std::move(ghost_places);
+  if (!pattern.ghost_places.empty())
+    pattern.ghost_count = *std::ranges::max_element(pattern.ghost_places) + 1;
+  std::vector<std::int64_t> ghosts(pattern.needs.size());
+  for (std::size_t k = 0; k < ghosts.size(); ++k) ghosts[k] = pattern.ghost_place(k);
+  ListedPlaces& listed = pattern.listed.emplace();
+  listed.owned = runs_of(own_codes(pattern)), listed.ghosts = runs_of(std::move(ghosts));
+  listed.meet = meet(listed.owned, listed.ghosts);
 }
 
 }  // namespace tonari

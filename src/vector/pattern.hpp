@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,21 @@ struct VectorStage {
   std::vector<VectorMessage> gets, gives;
 };
 
+// From begin to end, consecutive places in an array of the program.
+struct PlaceRun {
+  std::int64_t begin, end;
+};
+
+// Where values lie if the program has listed their places. Runs are ascending and have gaps between
+// them; of `owned` they have what an exchange touches.
+struct ListedPlaces {
+  std::vector<PlaceRun> owned, ghosts;
+  bool meet = false;  // some place is in both
+};
+
 struct VectorPattern {
-  std::int64_t owned = 0;
+  std::int64_t owned = 0;        // values that the program's array of own ones has room for
+  std::int64_t ghost_count = 0;  // the same for needed ones
   std::vector<ValueCode> needs;  // of each needed index
   // slots needed here: 0, 1, ..., by where they first occur in needs
   std::int64_t ghosts = 0;
@@ -34,11 +48,20 @@ struct VectorPattern {
   // in the order in which requests travel; values go backwards, sums forwards. Each slot is got
   // once, before it is given
   std::vector<VectorStage> stages;
+  std::vector<std::int64_t> ghost_places;  // of each needed index; empty: in the order of needs
+  std::optional<ListedPlaces> listed = std::nullopt;
+
+  std::int64_t ghost_place(std::size_t need) const {
+    return ghost_places.empty() ? static_cast<std::int64_t>(need) : ghost_places[need];
+  }
 };
 
 // Collective. `group` has one rank per process. All indices are from 0 to ranges.size() - 1. Stages
 // in which no rank does anything are left out.
 VectorPattern discover(RankGroup& group, const OwnedRanges& ranges, OwnedRange own,
                        std::span<const std::int64_t> indices, const VectorRoute& route);
+
+// Adds where values lie: places as in VectorPattern. Local.
+void list_places(VectorPattern& pattern, std::vector<std::int64_t> ghost_places);
 
 }  // namespace tonari

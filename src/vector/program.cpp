@@ -21,9 +21,10 @@ void add(std::vector<LocalMove>& moves, ValuePlace from, ValuePlace to) {
 // What both directions have in common.
 class Compiler {
  public:
-  Compiler(const VectorPattern& pattern, bool straight)
+  Compiler(const VectorPattern& pattern, Buffering buffering)
       : pattern_(pattern),
-        straight_(straight),
+        straight_(buffering == Buffering::straight),
+        in_place_(buffering == Buffering::in_place),
         home_(static_cast<std::size_t>(pattern.slots), ValuePlace{ValueSpace::scratch, nowhere}) {}
 
  protected:
@@ -32,6 +33,17 @@ class Compiler {
     return code >= 0 ? ValuePlace{ValueSpace::owned, code} : home(code);
   }
   ValuePlace new_place() { return {ValueSpace::scratch, program_.scratch++}; }
+  ValuePlace ghost(std::size_t need) const {
+    return {ValueSpace::ghosts, pattern_.ghost_place(need)};
+  }
+  bool all_in_scratch() const { return in_place_ && pattern_.stages.size() > 1; }
+  // Between values of this rank; `then` is when the last of them may change.
+  void move_here(ValuePlace from, ValuePlace to, std::vector<LocalMove>& then) {
+    if (!in_place_) return add(program_.meanwhile, from, to);
+    const ValuePlace between = new_place();
+    add(program_.first, from, between);
+    add(then, between, to);
+  }
 
   // combined: it cannot be received where it belongs.
   VectorPart part(std::int32_t peer, const std::vector<ValuePlace>& places, bool combined) {
@@ -50,7 +62,7 @@ class Compiler {
   }
 
   const VectorPattern& pattern_;
-  const bool straight_;
+  const bool straight_, in_place_;
   std::vector<ValuePlace> home_;  // of slots
   VectorProgram program_;
 };
@@ -61,13 +73,14 @@ class Forward : Compiler {
   VectorProgram compile() {
     for (std::size_t k = 0; k < pattern_.needs.size(); ++k) {
       const ValueCode code = pattern_.needs[k];
-      const ValuePlace here{ValueSpace::ghosts, static_cast<std::int64_t>(k)};
-      if (code >= 0)
-        add(program_.meanwhile, place(code), here);
-      else if (home(code).at == nowhere)
-        home(code) = here;
-      else
-        add(program_.last, home(code), here);
+      const ValuePlace here = ghost(k);
+      if (code >= 0) {
+        move_here(place(code), here, program_.last);
+        continue;
+      }
+      const bool known = home(code).at != nowhere;
+      if (!known) home(code) = all_in_scratch() ? new_place() : here;
+      if (known || all_in_scratch()) add(program_.last, home(code), here);
     }
     for (std::int64_t s = pattern_.ghosts; s < pattern_.slots; ++s) home(~s) = new_place();
     for (auto stage = pattern_.stages.rbegin(); stage != pattern_.stages.rend(); ++stage) {
@@ -85,10 +98,10 @@ class Reverse : Compiler {
   VectorProgram compile() {
     find_homes();
     for (std::size_t k = 0; k < pattern_.needs.size(); ++k) {
-      const ValuePlace from{ValueSpace::ghosts, static_cast<std::int64_t>(k)};
+      const ValuePlace from = ghost(k);
       const ValueCode code = pattern_.needs[k];
       if (code >= 0)
-        add(program_.meanwhile, from, {ValueSpace::owned, code, false});
+        move_here(from, {ValueSpace::owned, code, false}, program_.meanwhile);
       else if (home(code).space == ValueSpace::scratch)
         add(program_.first, from, arriving(code));
     }
@@ -102,7 +115,7 @@ class Reverse : Compiler {
 
  private:
   void find_homes() {
-    // the place in needs of the only contribution
+    // where in needs the only contribution is
     std::vector<std::int64_t> only(home_.size(), nowhere);
     for (std::size_t k = 0; k < pattern_.needs.size(); ++k)
       if (const ValueCode code = pattern_.needs[k]; code < 0)
@@ -112,7 +125,8 @@ class Reverse : Compiler {
         for (const ValueCode code : m.values)
           if (code < 0) only[static_cast<std::size_t>(~code)] = several;
     for (std::size_t s = 0; s < home_.size(); ++s)
-      home_[s] = only[s] >= 0 ? ValuePlace{ValueSpace::ghosts, only[s]} : new_place();
+      home_[s] = only[s] >= 0 && !all_in_scratch() ? ghost(static_cast<std::size_t>(only[s]))
+                                                   : new_place();
     set_.assign(home_.size(), false);
   }
   static void add_contribution(std::int64_t& only, std::int64_t k) {
@@ -139,9 +153,10 @@ class Reverse : Compiler {
 
 }  // namespace
 
-VectorProgram compile_vector(const VectorPattern& pattern, Direction direction, bool straight) {
-  return direction == Direction::forward ? Forward(pattern, straight).compile()
-                                         : Reverse(pattern, straight).compile();
+VectorProgram compile_vector(const VectorPattern& pattern, Direction direction,
+                             Buffering buffering) {
+  return direction == Direction::forward ? Forward(pattern, buffering).compile()
+                                         : Reverse(pattern, buffering).compile();
 }
 
 }  // namespace tonari

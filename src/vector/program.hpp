@@ -1,6 +1,8 @@
 // The steps of an exchange of values, compiled once from a pattern, for requests with any buffers.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "vector/index_list.hpp"
@@ -37,12 +39,20 @@ struct VectorProgram {
   std::int64_t scratch = 0, buffers = 0;  // indices
 };
 
-// straight: values that lie as they are sent need no copy. Without that all of them are copied, and
-// an exchange is not bound to the program's buffers.
-//
+enum class Buffering : std::uint8_t {
+  straight,  // values that lie as they are sent need no copy
+  copied,    // all are copied, so an exchange is not bound to the program's buffers
+  // copied, and owned values and ghosts may have places in common: what is sent is what was there
+  // at start
+  in_place
+};
+constexpr std::size_t bufferings = 3;
+
 // Forward, a slot that is needed here lives in ghosts where it is needed first, others in scratch.
 // Reverse, a contribution is sent from ghosts if it is the only one; else contributions are
 // combined in scratch, the first of them setting the value: no operation needs a neutral element.
-VectorProgram compile_vector(const VectorPattern& pattern, Direction direction, bool straight);
+// In place, hops in between must not find values that arrived early: all slots live in scratch.
+VectorProgram compile_vector(const VectorPattern& pattern, Direction direction,
+                             Buffering buffering);
 
 }  // namespace tonari

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/hash.hpp"
 #include "channels/datatype.hpp"
 #include "channels/mpi_error.hpp"
 
@@ -37,60 +38,149 @@ std::int64_t stride_of(std::int64_t given, std::int64_t row, int vectors, const 
   return given;
 }
 
-// Rows of bytes, one per vector; none may lie over another.
-void check_apart(const ValueBuffers& b, std::size_t owned_bytes, std::size_t ghost_bytes,
-                 int vectors) {
-  if (owned_bytes == 0 || ghost_bytes == 0) return;
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> rows;
-  for (int v = 0; v < vectors; ++v) {
-    const auto own =
-        reinterpret_cast<std::uintptr_t>(b.owned) + static_cast<std::size_t>(v) * b.owned_stride;
-    const auto ghosts =
-        reinterpret_cast<std::uintptr_t>(b.ghosts) + static_cast<std::size_t>(v) * b.ghost_stride;
-    rows.emplace_back(own, own + owned_bytes);
-    rows.emplace_back(ghosts, ghosts + ghost_bytes);
-  }
-  std::ranges::sort(rows);
-  for (std::size_t k = 1; k < rows.size(); ++k)
-    if (rows[k].first < rows[k - 1].second)
-      fail(Errc::buffers, "owned values and ghosts overlap; they must share no byte");
+struct Bytes {
+  std::uintptr_t begin, end;
+};
+
+[[noreturn]] void fail_overlap() {
+  fail(Errc::buffers, "owned values and ghosts overlap; they must share no byte");
 }
 
-}  // namespace
+// Of places in one vector: whether they share bytes.
+bool share_bytes(Bytes owned, Bytes ghosts, const ListedPlaces& listed, std::size_t width) {
+  const auto bytes = [&](const PlaceRun& run, std::uintptr_t base) {
+    return Bytes{base + static_cast<std::size_t>(run.begin) * width,
+                 base + static_cast<std::size_t>(run.end) * width};
+  };
+  for (std::size_t i = 0, j = 0; i < listed.owned.size() && j < listed.ghosts.size();) {
+    const Bytes a = bytes(listed.owned[i], owned.begin), b = bytes(listed.ghosts[j], ghosts.begin);
+    if (a.begin < b.end && b.begin < a.end) return true;
+    ++(a.end <= b.begin ? i : j);
+  }
+  return false;
+}
 
-VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
-  const tonari_vector_values given = call.values ? *call.values : tonari_vector_values{};
+// Rows of bytes, one per vector and field. None may lie over another, but where the program lists
+// places: in one array, owned values and ghosts may lie in between each other.
+class Rows {
+ public:
+  explicit Rows(const VectorPattern& pattern) : pattern_(pattern) {}
+
+  // Whether owned values and ghosts have places in common.
+  bool add(const ValueField& field) {
+    bool in_place = false;
+    const ValueBuffers& b = field.buffers;
+    for (int v = 0; v < field.shape.vectors; ++v) {
+      const Bytes own = row(b.owned, b.owned_stride, v, pattern_.owned, field.shape.width),
+                  ghosts =
+                      row(b.ghosts, b.ghost_stride, v, pattern_.ghost_count, field.shape.width);
+      if (pattern_.listed && own.begin < ghosts.end && ghosts.begin < own.end) {
+        rows_.push_back({std::min(own.begin, ghosts.begin), std::max(own.end, ghosts.end)});
+        if (own.begin == ghosts.begin)
+          in_place = in_place || pattern_.listed->meet;
+        else if (share_bytes(own, ghosts, *pattern_.listed, field.shape.width))
+          fail_overlap();
+      } else {
+        rows_.push_back(own);
+        rows_.push_back(ghosts);
+      }
+    }
+    return in_place;
+  }
+
+  void check() {
+    std::erase_if(rows_, [](const Bytes& row) { return row.begin == row.end; });
+    std::ranges::sort(rows_, {}, &Bytes::begin);
+    for (std::size_t k = 1; k < rows_.size(); ++k)
+      if (rows_[k].begin < rows_[k - 1].end) fail_overlap();
+  }
+
+ private:
+  static Bytes row(const std::byte* base, std::size_t stride, int vector, std::int64_t indices,
+                   std::size_t width) {
+    const auto begin =
+        reinterpret_cast<std::uintptr_t>(base) + static_cast<std::size_t>(vector) * stride;
+    return {begin, begin + static_cast<std::size_t>(indices) * width};
+  }
+
+  const VectorPattern& pattern_;
+  std::vector<Bytes> rows_;
+};
+
+struct ReadField {
+  ValueField field;
+  int reduction = 0;
+};
+
+ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
+                     const tonari_vector_field& given_field) {
+  const tonari_vector_values& given = given_field.values;
   const MPI_Datatype type = given.type == MPI_Datatype{} ? MPI_DOUBLE : given.type;
   if (type == MPI_DATATYPE_NULL) fail(Errc::argument, "the type of a value is MPI_DATATYPE_NULL");
-  VectorValues read;
+  ReadField read;
+  ValueShape& shape = read.field.shape;
   const std::size_t bytes = bytes_of_type(type);
-  read.shape.components = number_or_one(given.components, "components");
-  read.shape.vectors = number_or_one(given.vectors, "vectors");
-  read.shape.width =
-      checked_multiply(bytes, static_cast<std::size_t>(read.shape.components), "bytes of an index");
-  if (call.direction == Direction::reverse) read.reduction = reduction_of(type, call.op);
+  shape.components = number_or_one(given.components, "components");
+  shape.vectors = number_or_one(given.vectors, "vectors");
+  shape.width =
+      checked_multiply(bytes, static_cast<std::size_t>(shape.components), "bytes of an index");
+  if (call.direction == Direction::reverse) {
+    const Reduction reduction = reduction_of(type, call.op);
+    read.field.combine = reduction.combine, read.reduction = reduction.number;
+  }
 
-  const auto needed = static_cast<std::int64_t>(pattern.needs.size());
+  const std::int64_t needed = pattern.ghost_count;
   const std::int64_t owned_row =
-      checked_multiply<std::int64_t>(pattern.owned, read.shape.components, "values of a vector");
+      checked_multiply<std::int64_t>(pattern.owned, shape.components, "values of a vector");
   const std::int64_t ghost_row =
-      checked_multiply<std::int64_t>(needed, read.shape.components, "values of a vector");
+      checked_multiply<std::int64_t>(needed, shape.components, "values of a vector");
   const auto in_bytes = [&](std::int64_t values) {
     return checked_multiply(static_cast<std::size_t>(values), bytes, "bytes of a vector");
   };
-  ValueBuffers& b = read.buffers;
-  b.owned = static_cast<std::byte*>(const_cast<void*>(call.owned)),
-  b.ghosts = static_cast<std::byte*>(const_cast<void*>(call.ghosts));
-  b.owned_stride = in_bytes(stride_of(given.owned_stride, owned_row, read.shape.vectors, "owned"));
-  b.ghost_stride = in_bytes(stride_of(given.ghost_stride, ghost_row, read.shape.vectors, "ghost"));
+  in_bytes(owned_row), in_bytes(ghost_row);  // fit
+  ValueBuffers& b = read.field.buffers;
+  b.owned = static_cast<std::byte*>(given_field.owned),
+  b.ghosts = static_cast<std::byte*>(given_field.ghosts);
+  b.owned_stride = in_bytes(stride_of(given.owned_stride, owned_row, shape.vectors, "owned"));
+  b.ghost_stride = in_bytes(stride_of(given.ghost_stride, ghost_row, shape.vectors, "ghost"));
   if (pattern.owned > 0 && !b.owned)
     fail(Errc::argument, "`owned` is NULL, but this rank owns ", pattern.owned,
          pattern.owned == 1 ? " index" : " indices");
   if (needed > 0 && !b.ghosts)
     fail(Errc::argument, "`ghosts` is NULL, but this rank needs ", needed,
          needed == 1 ? " index" : " indices");
-  check_apart(b, in_bytes(owned_row), in_bytes(ghost_row), read.shape.vectors);
   return read;
+}
+
+// Types that are not a multiple of 8 bytes long come last, so that all lie in messages as they
+// must for arithmetic.
+void order_fields(std::vector<ReadField>& fields) {
+  std::ranges::stable_partition(
+      fields, [](const ReadField& read) { return read.field.shape.width % 8 == 0; });
+}
+
+}  // namespace
+
+VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
+  if (call.count < 1) fail(Errc::argument, "`fields` is ", call.count, "; it must be at least 1");
+  if (!call.fields) fail(Errc::argument, "`field` is NULL, but `fields` is ", call.count);
+  std::vector<ReadField> read;
+  for (int f = 0; f < call.count; ++f) read.push_back(read_field(pattern, call, call.fields[f]));
+  order_fields(read);
+  VectorValues values;
+  Rows rows(pattern);
+  Hash widths, vectors, reductions;
+  for (const ReadField& r : read) {
+    values.fields.push_back(r.field);
+    values.in_place = rows.add(r.field) || values.in_place;
+    widths.word(r.field.shape.width);
+    vectors.word(static_cast<std::uint64_t>(r.field.shape.vectors));
+    reductions.word(static_cast<std::uint64_t>(r.reduction));
+  }
+  rows.check();
+  values.widths = widths.value(), values.vectors = vectors.value(),
+  values.reductions = reductions.value();
+  return values;
 }
 
 }  // namespace tonari

@@ -7,9 +7,10 @@
 namespace tonari {
 
 struct VectorValues {
-  ValueShape shape;
-  ValueBuffers buffers;
-  Reduction reduction{nullptr, 0};  // reverse
+  std::vector<ValueField> fields;  // in the order in which a message has them
+  // what ranks compare: of all fields
+  std::uint64_t widths = 0, vectors = 0, reductions = 0;
+  bool in_place = false;  // owned values and ghosts have places in common
 };
 
 // Throws Errc::argument, Errc::overflow, Errc::buffers. Local.

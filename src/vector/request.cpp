@@ -17,28 +17,37 @@ const char* name(Direction direction) {
   return direction == Direction::forward ? "forward" : "reverse";
 }
 
+OwnedType type_of(const std::vector<VectorExchange::Row>& rows) {
+  std::vector<int> bytes;
+  std::vector<MPI_Aint> displacements;
+  for (const VectorExchange::Row& row : rows) {
+    bytes.push_back(static_cast<int>(row.bytes));
+    displacements.push_back(row.base - rows[0].base);
+  }
+  OwnedType type;
+  check_mpi(MPI_Type_create_hindexed(static_cast<int>(rows.size()), bytes.data(),
+                                     displacements.data(), MPI_BYTE, type.place()),
+            "MPI_Type_create_hindexed");
+  return type;
+}
+
 // One side of a step.
 AbsoluteBlocks side_of(const VectorExchange& exchange, const std::vector<VectorPart>& parts) {
   constexpr std::size_t most = std::numeric_limits<int>::max();
-  const int vectors = exchange.shape().vectors;
   AbsoluteBlocks side;
   for (const VectorPart& part : parts) {
-    const VectorExchange::Rows rows = exchange.rows(part);
-    const std::size_t all = rows.row_bytes * static_cast<std::size_t>(vectors);
+    const std::vector<VectorExchange::Row> rows = exchange.rows(part);
+    std::size_t all = 0;
+    for (const VectorExchange::Row& row : rows) all += row.bytes;
     if (all > most)
       fail(Errc::overflow, "the values for rank ", part.peer, " have ", all,
            " bytes, but a message takes at most ", most,
-           "; exchange fewer vectors or components at once");
-    const auto address = reinterpret_cast<MPI_Aint>(rows.base);
-    if (vectors == 1 || rows.stride == rows.row_bytes) {
+           "; exchange fewer vectors or components, or fewer fields, at once");
+    const auto address = reinterpret_cast<MPI_Aint>(rows[0].base);
+    if (rows.size() == 1)
       side.add(address, static_cast<int>(all), MPI_BYTE);
-      continue;
-    }
-    OwnedType type;
-    check_mpi(MPI_Type_create_hvector(vectors, static_cast<int>(rows.row_bytes),
-                                      static_cast<MPI_Aint>(rows.stride), MPI_BYTE, type.place()),
-              "MPI_Type_create_hvector");
-    side.add(address, std::move(type));
+    else
+      side.add(address, type_of(rows));
   }
   return side;
 }
@@ -49,8 +58,17 @@ void add_times(AgainstNative& all, const AgainstNative& step, bool first) {
   all = {all.seconds + step.seconds, known ? all.native + step.native : 0};
 }
 
+std::string shapes(const std::vector<ValueField>& fields) {
+  std::string all;
+  for (const ValueField& field : fields)
+    all += text(all.empty() ? "" : "; ", field.shape.vectors,
+                field.shape.vectors == 1 ? " vector" : " vectors", " of ", field.shape.width,
+                " bytes per index");
+  return all;
+}
+
 void describe(const SharedVector& vector, Direction direction, double start,
-              const VectorExchange& exchange, Prepared& prepared) {
+              const VectorValues& values, const VectorExchange& exchange, Prepared& prepared) {
   const auto& steps = exchange.steps();
   const bool one = steps.size() == 1;
   std::string hops;
@@ -67,12 +85,16 @@ void describe(const SharedVector& vector, Direction direction, double start,
   prepared.reason = steps.empty() ? "fixed rule" : steps[0]->reason;
   if (!steps.empty())
     prepared.channel = steps[0]->channel, prepared.channel_detail = steps[0]->channel_detail;
-  const ValueShape& shape = exchange.shape();
-  prepared.describe(
-      start,
-      text(name(direction), " exchange of a vector, route ", vector.route(), ", ", shape.vectors,
-           shape.vectors == 1 ? " vector" : " vectors", " of ", shape.width, " bytes per index"),
-      prepared.algorithm, hops);
+  prepared.describe(start,
+                    text(name(direction), " exchange of a vector, route ", vector.route(), ", ",
+                         shapes(values.fields)),
+                    prepared.algorithm, hops);
+}
+
+// Single calls come with other buffers every time, so they do not ask how these lie.
+Buffering buffering_of(const VectorPattern& pattern, const VectorValues& values, Use use) {
+  if (use == Use::persistent) return values.in_place ? Buffering::in_place : Buffering::straight;
+  return pattern.listed && pattern.listed->meet ? Buffering::in_place : Buffering::copied;
 }
 
 // Collective.
@@ -82,9 +104,8 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
   std::shared_ptr<Prepared> prepared;
   run_collectively(vector.context().comm(), [&] {
     prepared = std::make_shared<Prepared>(vector.shared_context());
-    auto owned =
-        std::make_unique<VectorExchange>(vector.program(direction, use == Use::persistent),
-                                         values.shape, values.buffers, values.reduction.combine);
+    auto owned = std::make_unique<VectorExchange>(
+        vector.program(direction, buffering_of(vector.pattern(), values, use)), values.fields);
     VectorExchange& exchange = *owned;
     const std::vector<VectorStep>& steps = exchange.program().steps;
     for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -96,7 +117,7 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
     }
     prepared->exchange = std::move(owned);
     if (by_thread) prepared->drive_by_thread();
-    describe(vector, direction, start, exchange, *prepared);
+    describe(vector, direction, start, values, exchange, *prepared);
   });
   return prepared;
 }
@@ -110,12 +131,14 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
     return std::array{
         Alike{static_cast<std::uint64_t>(call.direction),
               "some ranks call a forward exchange where others call a reverse one"},
-        Alike{values.shape.width,
+        Alike{static_cast<std::uint64_t>(values.fields.size()),
+              "ranks gave different numbers of fields; it must be the same number on all ranks"},
+        Alike{values.widths,
               "ranks gave types or components of different sizes; the values of an index must have "
               "the same number of bytes on all ranks"},
-        Alike{static_cast<std::uint64_t>(values.shape.vectors),
+        Alike{values.vectors,
               "ranks gave different numbers of vectors; it must be the same number on all ranks"},
-        Alike{static_cast<std::uint64_t>(values.reduction.number),
+        Alike{values.reductions,
               "ranks gave different operations or types of numbers; they must be the same on all "
               "ranks"},
         Alike{settings, other_settings}};
@@ -123,6 +146,7 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
   agree_on_arguments(
       vector.context().comm(), info, output,
       [&] {
+        vector.check_direction(call.direction);
         values = read_values(vector.pattern(), call);
         const Settings read = read_settings(info, {});
         settings = read.fingerprint();
@@ -155,7 +179,7 @@ void run_vector(SharedVector& vector, const VectorCall& call) {
   if (!prepared)
     vector.keep(number, prepared = build(vector, call.direction, start, values, MPI_INFO_NULL,
                                          Use::once, false));
-  static_cast<VectorExchange&>(*prepared->exchange).use(values.buffers);
+  static_cast<VectorExchange&>(*prepared->exchange).use(values.fields);
   prepared->start();
   prepared->wait();
 }

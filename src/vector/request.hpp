@@ -13,11 +13,9 @@ namespace tonari {
 
 struct VectorCall {
   Direction direction;
-  const tonari_vector_values* values;
   MPI_Op op;  // reverse
-  // the one that the direction writes to comes from a pointer that is not const
-  const void* owned;
-  const void* ghosts;
+  int count;
+  const tonari_vector_field* fields;
 };
 
 // Collective: makes a persistent exchange. `output` is for the request.

@@ -1,8 +1,7 @@
 #include "vector/shared_vector.hpp"
 
-#include <limits>
-
 #include "api/settings.hpp"
+#include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
@@ -19,11 +18,13 @@ SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& 
   kept_.reserve(most_kept);  // an exchange is kept by all ranks or by none
 }
 
-std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction, bool straight) {
+std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction,
+                                                           Buffering buffering) {
   std::shared_ptr<const VectorProgram>& made =
-      programs_[2 * static_cast<std::size_t>(direction) + straight];
+      programs_[bufferings * static_cast<std::size_t>(direction) +
+                static_cast<std::size_t>(buffering)];
   if (!made)
-    made = std::make_shared<const VectorProgram>(compile_vector(pattern_, direction, straight));
+    made = std::make_shared<const VectorProgram>(compile_vector(pattern_, direction, buffering));
   return made;
 }
 
@@ -67,29 +68,24 @@ VectorSettings read_vector_settings(MPI_Info info) {
   return settings;
 }
 
-void check_own(OwnedRange own) {
-  if (own.count < 0) fail(Errc::argument, "`owned` is ", own.count, "; it must not be negative");
-  if (own.count == 0) return;
-  if (own.first < 0) fail(Errc::argument, "`first` is ", own.first, "; indices begin at 0");
-  if (own.first > std::numeric_limits<std::int64_t>::max() - own.count)
-    fail(Errc::argument, "`first` + `owned` is ", own.first, " + ", own.count,
-         ", which does not fit in 64 bits");
-}
-
-void check_indices(std::span<const std::int64_t> indices, std::int64_t size, int rank) {
-  for (std::size_t k = 0; k < indices.size(); ++k)
-    if (indices[k] < 0 || indices[k] >= size)
-      fail(Errc::argument, "rank ", rank, " needs index ", indices[k], " (position ", k,
-           " of its list), but ",
-           size == 0 ? text("nobody owns any") : text("indices go from 0 to ", size - 1));
-}
-
-OwnedRanges gather_ranges(const Context& context, OwnedRange own) {
+// Collective, in the context's scope: the range of each rank.
+std::vector<OwnedRange> gather_ranges(const Context& context, const VectorLists& lists) {
+  const OwnedRange own = lists.own_range().value_or(OwnedRange{0, lists.owned()});
   std::vector<OwnedRange> all(static_cast<std::size_t>(context.ranks()));
   stay_together(context.comm());
   check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, context.comm()),
             "MPI_Allgather");
-  return OwnedRanges(all);  // all ranks know what is wrong
+  if (lists.own_range()) return all;
+  for (std::size_t r = 1; r < all.size(); ++r)
+    all[r].first = checked_add(all[r - 1].first, all[r - 1].count, "values of all ranks");
+  return all;
+}
+
+Error repeated_ghost(const RepeatedPlace& repeat, int rank) {
+  return Error(Errc::argument,
+               text("rank ", rank, " lists place ", repeat.place,
+                    " of its ghosts twice (positions ", repeat.first, " and ", repeat.second,
+                    "); a forward exchange can bring one value there only"));
 }
 
 std::vector<std::string> routes_to_try(const VectorSettings& settings, const Context& context) {
@@ -119,8 +115,9 @@ struct TimedRoute {
 
   Exchange& exchange() {
     owned.resize(static_cast<std::size_t>(vector->pattern().owned));
-    ghosts.resize(vector->pattern().needs.size());
-    const VectorCall call{Direction::forward, nullptr, MPI_OP_NULL, owned.data(), ghosts.data()};
+    ghosts.resize(static_cast<std::size_t>(vector->pattern().ghost_count));
+    const tonari_vector_field field{{}, owned.data(), ghosts.data(), {}};
+    const VectorCall call{Direction::forward, MPI_OP_NULL, 1, &field};
     forward = prepare_vector(*vector, call, MPI_INFO_NULL, inside);
     return *forward->exchange;
   }
@@ -128,13 +125,16 @@ struct TimedRoute {
 
 // Collective, together on the communicator.
 std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>& shared,
-                                               OwnedRange own, std::span<const std::int64_t> needs,
+                                               const VectorLists& lists,
                                                const VectorSettings& settings) {
   shared->update_nodes();
   const auto context = std::make_shared<Context>(shared);
-  const OwnedRanges ranges = gather_ranges(*context, own);
-  check_indices(needs, ranges.size(), context->rank());
+  const std::vector<OwnedRange> by_rank = gather_ranges(*context, lists);
+  const OwnedRange own = by_rank[static_cast<std::size_t>(context->rank())];
+  const OwnedRanges ranges(by_rank);  // all ranks know what is wrong
   RankGroup& group = shared->group();
+  std::vector<std::int64_t> needs;
+  group.run_collectively([&] { needs = lists.needs(group, ranges, own); });
   Alternatives routes{routes_to_try(settings, *context), {}, {}};
   if (routes.names.size() > 1)
     group.run_collectively([&] { routes.question = question(group, own, needs); });
@@ -143,8 +143,9 @@ std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>
     const std::string& name = routes.names[k];
     const VectorRoute route = VectorRoute::named(name, *context);
     group.run_collectively([&] {
-      timed[k].vector =
-          std::make_unique<SharedVector>(context, name, discover(group, ranges, own, needs, route));
+      VectorPattern pattern = discover(group, ranges, own, needs, route);
+      if (lists.lists_places()) list_places(pattern, lists.ghost_places());
+      timed[k].vector = std::make_unique<SharedVector>(context, name, std::move(pattern));
     });
   };
   routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };
@@ -153,8 +154,7 @@ std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>
 
 }  // namespace
 
-std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
-                                          const std::int64_t indices[], MPI_Info info,
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& lists, MPI_Info info,
                                           Output output, const std::optional<Error>& wrong) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
@@ -163,17 +163,15 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::in
       shared->comm(), info, output,
       [&] {
         if (wrong) throw *wrong;
-        check_own(own);
-        if (needed < 0) fail(Errc::argument, "`needed` is ", needed, "; it must not be negative");
-        if (needed > 0 && !indices)
-          fail(Errc::argument, "`indices` is NULL, but ", needed, " are needed");
+        lists.check(shared->ranks());
         settings = read_vector_settings(info);
       },
       [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
   std::unique_ptr<SharedVector> made;
   run_collectively(shared->comm(), [&] {
-    const std::span<const std::int64_t> needs(indices, static_cast<std::size_t>(needed));
-    made = by_fastest_route(shared, own, needs, settings);
+    made = by_fastest_route(shared, lists, settings);
+    if (const auto repeat = find_repeat(lists.ghost_places()))
+      made->forbid_forward(repeated_ghost(*repeat, made->context().rank()));
   });
   return made;
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "api/inner_call.hpp"
+#include "vector/lists.hpp"
 #include "vector/program.hpp"
 
 namespace tonari {
@@ -26,9 +27,14 @@ class SharedVector {
   const std::shared_ptr<Context>& shared_context() const { return context_; }
   const std::string& route() const { return route_; }
   const VectorPattern& pattern() const { return pattern_; }
+  // Throws Errc::argument where the program's places do not allow it.
+  void check_direction(Direction direction) const {
+    if (direction == Direction::forward && wrong_forward_) throw *wrong_forward_;
+  }
+  void forbid_forward(Error why) { wrong_forward_ = std::move(why); }
 
   // Both return what the first call makes. Local.
-  std::shared_ptr<const VectorProgram> program(Direction direction, bool straight);
+  std::shared_ptr<const VectorProgram> program(Direction direction, Buffering buffering);
   // Collective: of a step of the direction's programs.
   tonari_neighborhood near(Direction direction, std::size_t step);
 
@@ -43,15 +49,15 @@ class SharedVector {
   std::shared_ptr<Context> context_;
   std::string route_;
   VectorPattern pattern_;
-  std::array<std::shared_ptr<const VectorProgram>, 4> programs_;
+  std::array<std::shared_ptr<const VectorProgram>, 2 * bufferings> programs_;
+  std::optional<Error> wrong_forward_;
   std::array<std::vector<OwnedNeighborhood>, 2> nears_;  // by direction
   std::vector<std::pair<std::uint64_t, std::shared_ptr<Prepared>>> kept_;
 };
 
-// Collective: what tonari_vector_create says. wrong: what this rank cannot do it for; here, where
-// all ranks learn of it.
-std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, OwnedRange own, std::int64_t needed,
-                                          const std::int64_t indices[], MPI_Info info,
+// Collective: what tonari_vector_create and its sisters say. wrong: what this rank cannot do it
+// for; here, where all ranks learn of it.
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& lists, MPI_Info info,
                                           Output output, const std::optional<Error>& wrong);
 
 }  // namespace tonari

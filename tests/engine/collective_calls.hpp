@@ -270,6 +270,46 @@ struct VectorOnce : VectorInit {
   void drop() override {}
 };
 
+// The same, of numbers with gaps or of neighbor lists.
+struct MakeVectorOfLists : MakeVector {
+  const bool ids;
+  std::vector<std::int64_t> own_ids, ids_needed = data.needs;
+  std::vector<int> ranks, tens, all, places;
+  explicit MakeVectorOfLists(bool of_ids) : MakeVector("direct"), ids(of_ids) {
+    for (int i = 0; i < 10; ++i) own_ids.push_back(1000 - 7 * (10 * world_rank() + i));
+    for (std::int64_t& id : ids_needed) id = 1000 - 7 * id;
+    for (int r = 0; r < world_size(); ++r) {
+      if (r == world_rank()) continue;
+      ranks.push_back(r), tens.push_back(10);
+      for (int i = 0; i < 10; ++i) all.push_back(i);
+    }
+    for (std::size_t k = 0; k < ids_needed.size(); ++k) places.push_back(static_cast<int>(k));
+  }
+  int make() override {
+    if (ids)
+      return tonari_vector_create_from_ids(MPI_COMM_WORLD, 10, own_ids.data(), nullptr,
+                                           static_cast<std::int64_t>(ids_needed.size()),
+                                           ids_needed.data(), places.data(), info, &vector);
+    const int lists = static_cast<int>(ranks.size());
+    return tonari_vector_create_from_neighbors(MPI_COMM_WORLD, 10, lists, ranks.data(), tens.data(),
+                                               all.data(), lists, ranks.data(), tens.data(),
+                                               places.data(), info, &vector);
+  }
+};
+
+struct VectorFieldsInit : VectorInit {
+  std::vector<float> more = std::vector<float>(10, 2.5f),
+                     more_ghosts = std::vector<float>(data.ghosts.size());
+  VectorFieldsInit() : VectorInit(true, "off") {}
+  int make() override {
+    tonari_vector_field fields[2] = {};
+    fields[0].owned = data.owned.data(), fields[0].ghosts = data.ghosts.data();
+    fields[1].values.type = MPI_FLOAT, fields[1].owned = more.data(),
+    fields[1].ghosts = more_ghosts.data();
+    return tonari_vector_reverse_fields_init(vector, 2, fields, MPI_SUM, info, &request);
+  }
+};
+
 inline tonari_grid_shape small_shape(int storage, bool mapped_ghosts) {
   tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
   shape.dims = 1, shape.cells[0] = 32 * world_size(), shape.lower[0] = shape.upper[0] = 8;
@@ -380,6 +420,9 @@ inline const Named calls[] = {
     named<VectorInit>("VectorForwardOff", false, "off"),
     named<VectorInit>("VectorReverseMeasure", true, "measure"),
     named<VectorOnce>("VectorOnce"),
+    named<MakeVectorOfLists>("VectorFromNeighbors", false),
+    named<MakeVectorOfLists>("VectorFromIds", true),
+    named<VectorFieldsInit>("VectorFields"),
     named<MakeGrid>("GridArray", TONARI_STORAGE_ARRAY, false),
     named<MakeGrid>("GridMapped", TONARI_STORAGE_MAPPED, false),
     named<MakeGrid>("GridMappedGhosts", TONARI_STORAGE_MAPPED, true),

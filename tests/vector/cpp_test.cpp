@@ -73,6 +73,57 @@ TEST(VectorCpp, SpansThatAreTooShort) {
   });
 }
 
+// A ring: each rank has two values of its own, and one ghost of the next rank in front of them.
+TEST(VectorCpp, NeighborListsAndFields) {
+  const int rank = world_rank(), ranks = world_size(), next[] = {(rank + 1) % ranks},
+            before[] = {(rank + ranks - 1) % ranks}, one[] = {1}, second[] = {2}, front[] = {0};
+  const auto vector = tonari::DistributedVector::from_neighbors(
+      MPI_COMM_WORLD, 3, {before, one, second}, {next, one, front});
+  EXPECT_EQ(vector.owned(), 3);
+  EXPECT_EQ(vector.needed(), 1);
+  std::vector<double> x{-1, 1.0 + rank, 2.0 + rank};
+  std::vector<int> flags{-1, -2, 7 * rank}, apart(1);
+  const tonari::VectorField fields[] = {tonari::VectorField(std::span(x)),
+                                        {std::span(flags), std::span(apart)}};
+  tonari::Request request = vector.forward_init(fields, Info{{"tonari_tune", "off"}});
+  request.start(), request.wait();
+  EXPECT_EQ(x, (std::vector<double>{2.0 + next[0], 1.0 + rank, 2.0 + rank}));
+  EXPECT_EQ(apart[0], 7 * next[0]);
+  x[0] = 100;
+  vector.reverse(MPI_SUM, fields);
+  EXPECT_EQ(x[2], 102.0 + rank);
+  EXPECT_EQ(flags[2], 14 * rank);
+  std::vector<double> small(2);
+  expect_failure(TONARI_ERR_ARGUMENT, {rank ? "components is -1" : "there must be 3 and 1"}, [&] {
+    vector.forward(std::span<const tonari::VectorField>(
+        {tonari::VectorField(rank ? std::span(x) : std::span(small))}));
+  });
+  expect_failure(TONARI_ERR_ARGUMENT, {rank ? "`sends` is -1" : "counts add up to 1"}, [&] {
+    tonari::DistributedVector::from_neighbors(
+        MPI_COMM_WORLD, 3,
+        {before, one, rank ? std::span<const int>(second) : std::span<const int>()},
+        {next, one, front});
+  });
+}
+
+TEST(VectorCpp, Ids) {
+  const int rank = world_rank(), ranks = world_size();
+  const Integers owned{-5 * rank, 1'000'000'000'000 + rank},
+      needed{1'000'000'000'000 + (rank + 1) % ranks};
+  const int places[] = {2, 0}, ghost[] = {1};
+  const auto vector =
+      tonari::DistributedVector::from_ids(MPI_COMM_WORLD, owned, needed, places, ghost);
+  std::vector<double> x{1.0 * rank, -1, -2};
+  const tonari::VectorField field(std::span{x});
+  vector.forward(std::span(&field, 1));
+  EXPECT_EQ(x, (std::vector<double>{1.0 * rank, 1.0 * ((rank + 1) % ranks), -2}));
+  expect_failure(TONARI_ERR_ARGUMENT, {rank ? "`owned` is -1" : "as many places as ids"}, [&] {
+    tonari::DistributedVector::from_ids(
+        MPI_COMM_WORLD, owned, needed,
+        rank ? std::span<const int>(places) : std::span<const int>(places, 1), ghost);
+  });
+}
+
 // ---- products
 
 // A square matrix of integers, known to all ranks, row by row; rows and columns may be empty,

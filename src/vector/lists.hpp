@@ -1,0 +1,49 @@
+// What the program lists to make a vector: which values this rank owns, which it needs, and where
+// they lie in its arrays.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planners/graphs/rank_group.hpp"
+#include "vector/owned_ranges.hpp"
+
+namespace tonari {
+
+class VectorLists {
+ public:
+  virtual ~VectorLists() = default;
+
+  // Local. Throws Errc::argument.
+  virtual void check(int ranks) const = 0;
+  // The values that the array `owned` has room for are own indices. Unless the program numbers them
+  // (own_range), the library does: rank by rank.
+  virtual std::int64_t owned() const = 0;
+  virtual std::optional<OwnedRange> own_range() const { return std::nullopt; }
+  // Collective, in the group's scope: the indices that this rank needs.
+  virtual std::vector<std::int64_t> needs(RankGroup& group, const OwnedRanges& ranges,
+                                          OwnedRange own) const = 0;
+  // Whether the program lists places: owned and ghosts may then lie anywhere in one array.
+  virtual bool lists_places() const { return true; }
+  // In `ghosts`, of each needed value; empty: in the order of the needs.
+  virtual std::vector<std::int64_t> ghost_places() const { return {}; }
+};
+
+// One past the largest.
+std::int64_t length_of(const int places[], std::int64_t count);
+// Throws Errc::argument unless all are in 0, ..., length - 1; name: of the argument.
+void check_places(const int places[], std::int64_t count, std::int64_t length, const char* name,
+                  const std::string& why);
+// Two positions of one place, if there are.
+struct RepeatedPlace {
+  std::int64_t place, first, second;
+};
+std::optional<RepeatedPlace> find_repeat(const std::vector<std::int64_t>& places);
+
+// Throws Errc::argument if `count` is negative, or `list` is NULL but `count` is not 0.
+void check_list(std::int64_t count, const char* count_name, const void* list,
+                const char* list_name);
+
+}  // namespace tonari

@@ -1,0 +1,99 @@
+#include "vector/neighbor_lists.hpp"
+
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "base/error.hpp"
+
+namespace tonari {
+namespace {
+
+struct Names {
+  const char *lists, *ranks, *counts;
+};
+
+std::int64_t total(const ListsByRank& by_rank) {
+  return std::accumulate(by_rank.counts, by_rank.counts + by_rank.lists, std::int64_t{0});
+}
+
+void check_lists(const ListsByRank& given, int ranks, const Names& names) {
+  check_list(given.lists, names.lists, given.ranks, names.ranks);
+  check_list(given.lists, names.lists, given.counts, names.counts);
+  for (int i = 0; i < given.lists; ++i) {
+    if (given.ranks[i] < 0 || given.ranks[i] >= ranks)
+      fail(Errc::argument, "`", names.ranks, "`[", i, "] is ", given.ranks[i],
+           "; ranks go from 0 to ", ranks - 1);
+    if (given.counts[i] < 0)
+      fail(Errc::argument, "`", names.counts, "`[", i, "] is ", given.counts[i],
+           "; it must not be negative");
+  }
+}
+
+// Values that one rank sends, in its order.
+struct Stream {
+  std::vector<Word> values;
+  std::int64_t expected = 0;
+  std::size_t taken = 0;
+};
+
+}  // namespace
+
+void NeighborLists::check(int ranks) const {
+  if (owned_ < 0) fail(Errc::argument, "`owned` is ", owned_, "; it must not be negative");
+  check_lists(sends_, ranks, {"sends", "destinations", "sendcounts"});
+  check_lists(receives_, ranks, {"receives", "sources", "recvcounts"});
+  const std::int64_t sent = total(sends_);
+  if (sent > 0 && !sends_.places)
+    fail(Errc::argument, "`send_indices` is NULL, but `sendcounts` add up to ", sent);
+  check_places(sends_.places, sent, owned_, "send_indices",
+               text("it must be from 0 to `owned` - 1, which is ", owned_ - 1));
+  if (receives_.places)
+    check_places(receives_.places, total(receives_), std::numeric_limits<std::int64_t>::max(),
+                 "recv_places", "it must not be negative");
+}
+
+void NeighborLists::send(RankGroup& group, std::int64_t first) const {
+  std::vector<Word> message;
+  const int* place = sends_.places;
+  for (int i = 0; i < sends_.lists; ++i) {
+    if (sends_.counts[i] == 0) continue;
+    message.assign(place, place + sends_.counts[i]);
+    for (Word& index : message) index += first;
+    place += sends_.counts[i];
+    group.send(0, sends_.ranks[i], message);
+  }
+}
+
+// Who sends tells which values they are, so that the owner of each is known wherever it goes.
+std::vector<std::int64_t> NeighborLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/,
+                                               OwnedRange own) const {
+  send(group, own.first);
+  group.exchange();
+  std::map<std::int32_t, Stream> streams;
+  for (const GroupMessage& m : group.inbox(0)) {
+    std::vector<Word>& values = streams[m.from].values;
+    values.insert(values.end(), m.words.begin(), m.words.end());
+  }
+  for (int i = 0; i < receives_.lists; ++i)
+    streams[receives_.ranks[i]].expected += receives_.counts[i];
+  for (const auto& [source, stream] : streams)
+    if (static_cast<std::int64_t>(stream.values.size()) != stream.expected)
+      fail(Errc::mismatch, "rank ", source, " sends ", stream.values.size(), " values to rank ",
+           group.here()[0], ", but rank ", group.here()[0], " expects ", stream.expected,
+           " from it");
+  std::vector<std::int64_t> needs;
+  needs.reserve(static_cast<std::size_t>(total(receives_)));
+  for (int i = 0; i < receives_.lists; ++i) {
+    Stream& from = streams[receives_.ranks[i]];
+    for (int k = 0; k < receives_.counts[i]; ++k) needs.push_back(from.values[from.taken++]);
+  }
+  return needs;
+}
+
+std::vector<std::int64_t> NeighborLists::ghost_places() const {
+  if (!receives_.places) return {};
+  return {receives_.places, receives_.places + total(receives_)};
+}
+
+}  // namespace tonari

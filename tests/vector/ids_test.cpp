@@ -1,0 +1,122 @@
+// Vectors whose values have numbers of any kind: gaps, negative ones, any order, any owner.
+#include <set>
+
+#include "vector/links.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+struct IdCase {
+  struct Side {
+    std::vector<std::int64_t> ids;
+    std::vector<int> places;
+    bool in_order = false;  // no places are given
+    const int* given() const { return in_order ? nullptr : places.data(); }
+  };
+  Links links;
+  std::vector<Side> owned, needed;  // by rank
+
+  tonari_vector make(const std::string& route) const {
+    const Side &own = owned[static_cast<std::size_t>(world_rank())],
+               &need = needed[static_cast<std::size_t>(world_rank())];
+    tonari_vector vector = TONARI_VECTOR_NULL;
+    must(tonari_vector_create_from_ids(
+        MPI_COMM_WORLD, static_cast<std::int64_t>(own.ids.size()), own.ids.data(), own.given(),
+        static_cast<std::int64_t>(need.ids.size()), need.ids.data(), need.given(),
+        Info{{"tonari_route", route}, {"tonari_tune", "off"}}, &vector));
+    return vector;
+  }
+};
+
+std::vector<std::int64_t> draw_ids(Random& random) {
+  std::set<std::int64_t> ids;
+  const int wanted = pick(random, 0, 30 * world_size()), kind = pick(random, 0, 2);
+  for (int k = 0; k < wanted; ++k)
+    ids.insert(kind == 0   ? static_cast<std::int64_t>(mix(random()))
+               : kind == 1 ? pick(random, -50, 60 * world_size())
+                           : 7 * k);
+  std::vector<std::int64_t> order(ids.begin(), ids.end());
+  std::shuffle(order.begin(), order.end(), random);
+  return order;
+}
+
+// Drawn alike on all ranks.
+IdCase draw_case(Random& random) {
+  IdCase drawn;
+  Links& links = drawn.links;
+  const auto ranks = static_cast<std::size_t>(world_size());
+  links.arrays = static_cast<ArrayKind>(pick(random, 0, 2));
+  links.forward = pick(random, 0, 3) > 0;
+  drawn.owned.resize(ranks), drawn.needed.resize(ranks);
+  const std::vector<std::int64_t> ids = draw_ids(random);
+  struct Home {
+    int rank;
+    std::int64_t place;
+  };
+  std::map<std::int64_t, Home> home;
+  const int owners = pick(random, 1, world_size());
+  for (const std::int64_t id : ids) {
+    const int owner = pick(random, 0, owners - 1);
+    home[id] = {owner, 0};
+    drawn.owned[static_cast<std::size_t>(owner)].ids.push_back(id);
+  }
+  for (std::size_t r = 0; r < ranks; ++r) {
+    IdCase::Side &own = drawn.owned[r], &need = drawn.needed[r];
+    const auto count = static_cast<std::int64_t>(own.ids.size());
+    own.in_order = pick(random, 0, 2) == 0;
+    std::vector<std::int64_t> free = shuffled(random, 0, count + pick(random, 0, 9));
+    for (std::size_t k = 0; k < own.ids.size(); ++k) {
+      own.places.push_back(own.in_order ? static_cast<int>(k) : static_cast<int>(free[k]));
+      home[own.ids[k]].place = own.places.back();
+    }
+    links.owned_length.push_back(own.places.empty() ? 0
+                                                    : *std::ranges::max_element(own.places) + 1);
+    if (!ids.empty())
+      for (int k = pick(random, 0, 40); k > 0; --k)
+        need.ids.push_back(
+            ids[static_cast<std::size_t>(pick(random, 0, static_cast<int>(ids.size()) - 1))]);
+    const auto wanted = static_cast<std::int64_t>(need.ids.size());
+    need.in_order = links.arrays == ArrayKind::two && links.forward && pick(random, 0, 1);
+    std::vector<std::int64_t> room = shuffled(random, 0, wanted + count + 5 + pick(random, 0, 9));
+    if (links.arrays == ArrayKind::one)
+      std::erase_if(room, [&](std::int64_t place) {
+        return std::ranges::find(own.places, place) != own.places.end();
+      });
+    for (std::size_t k = 0; k < need.ids.size(); ++k)
+      need.places.push_back(need.in_order   ? static_cast<int>(k)
+                            : links.forward ? static_cast<int>(room.at(k))
+                                            : static_cast<int>(room[0]));
+    links.ghost_length.push_back(need.places.empty() ? 0
+                                                     : *std::ranges::max_element(need.places) + 1);
+  }
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t k = 0; k < drawn.needed[r].ids.size(); ++k) {
+      const Home from = home[drawn.needed[r].ids[k]];
+      links.all.push_back({from.rank, from.place, static_cast<int>(r), drawn.needed[r].places[k]});
+    }
+  return drawn;
+}
+
+class VectorIds : public VectorTest {};
+
+TEST_F(VectorIds, ValuesComeFromTheirOwners) {
+  const char* const given = std::getenv("TONARI_TEST_SEED");
+  unsigned seed = given ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
+  Random common(seed);
+  const int cases = very_slow() ? 3 : crowded() ? 12 : 40;
+  for (int k = 0; k < cases; ++k) {
+    const IdCase drawn = draw_case(common);
+    for (const std::string& route : routes_of_case(k)) {
+      SCOPED_TRACE("case " + std::to_string(k) + ", route " + route);
+      tonari_vector vector = drawn.make(route);
+      expect_exchanges(vector, drawn.links, common, 2);
+      must(tonari_vector_free(&vector));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,228 @@
+// Vectors made of neighbor lists: what is sent to whom, how much comes from whom, and where it
+// lies.
+#include <numeric>
+
+#include "vector/links.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+// One rank's part of a call.
+struct Lists {
+  std::vector<int> ranks, counts, places;
+  void add(int rank, const std::vector<std::int64_t>& some) {
+    ranks.push_back(rank), counts.push_back(static_cast<int>(some.size()));
+    places.insert(places.end(), some.begin(), some.end());
+  }
+};
+
+// Both ends of all links between two ranks, cut into lists.
+struct Pair {
+  int from, to;
+  std::vector<std::int64_t> owned, ghosts;
+};
+
+// Cuts what belongs together into some lists, and shuffles lists of different ranks.
+Lists cut(Random& random, std::vector<std::pair<int, std::vector<std::int64_t>>> by_rank) {
+  std::shuffle(by_rank.begin(), by_rank.end(), random);
+  Lists lists;
+  std::vector<std::size_t> done(by_rank.size());
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t k = 0; k < by_rank.size(); ++k) {
+      const auto& [rank, places] = by_rank[k];
+      if (done[k] == places.size()) continue;
+      const std::size_t left = places.size() - done[k];
+      const auto part = static_cast<std::size_t>(
+          pick(random, 0, 3) ? static_cast<int>(left) : pick(random, 0, static_cast<int>(left)));
+      const auto first = places.begin() + static_cast<std::ptrdiff_t>(done[k]);
+      lists.add(rank, {first, first + static_cast<std::ptrdiff_t>(part)});
+      done[k] += part;
+      more = true;
+    }
+  }
+  if (pick(random, 0, 1)) lists.add(pick(random, 0, world_size() - 1), {});  // nothing for someone
+  return lists;
+}
+
+struct NeighborCase {
+  Links links;
+  std::vector<Lists> sends, receives;  // by rank
+  bool appended = false;
+
+  tonari_vector make(const std::string& route) const {
+    const Lists &out = sends[static_cast<std::size_t>(world_rank())],
+                &in = receives[static_cast<std::size_t>(world_rank())];
+    tonari_vector vector = TONARI_VECTOR_NULL;
+    must(tonari_vector_create_from_neighbors(
+        MPI_COMM_WORLD, links.owned_length[static_cast<std::size_t>(world_rank())],
+        static_cast<int>(out.ranks.size()), out.ranks.data(), out.counts.data(), out.places.data(),
+        static_cast<int>(in.ranks.size()), in.ranks.data(), in.counts.data(),
+        appended ? nullptr : in.places.data(),
+        Info{{"tonari_route", route}, {"tonari_tune", route == "auto" ? "auto" : "off"}}, &vector));
+    return vector;
+  }
+};
+
+std::vector<Pair> draw_pairs(Random& random,
+                             const std::vector<std::vector<std::int64_t>>& sendable) {
+  std::vector<Pair> pairs;
+  const int ranks = world_size(), density = pick(random, 0, 3);
+  for (int from = 0; from < ranks; ++from)
+    for (int to = 0; to < ranks; ++to) {
+      const auto& places = sendable[static_cast<std::size_t>(from)];
+      if (places.empty() || pick(random, 0, 3) > density) continue;
+      Pair pair{from, to, {}, {}};
+      if (pick(random, 0, 2) == 0) {  // in order, as it lies
+        const int first = pick(random, 0, static_cast<int>(places.size()) - 1);
+        pair.owned.assign(places.begin() + first, places.end());
+      } else
+        for (int k = pick(random, 1, 20); k > 0; --k)
+          pair.owned.push_back(places[static_cast<std::size_t>(
+              pick(random, 0, static_cast<int>(places.size()) - 1))]);
+      pairs.push_back(pair);
+    }
+  return pairs;
+}
+
+// Drawn alike on all ranks.
+NeighborCase draw_case(Random& random) {
+  NeighborCase drawn;
+  Links& links = drawn.links;
+  const auto ranks = static_cast<std::size_t>(world_size());
+  links.arrays = static_cast<ArrayKind>(pick(random, 0, 2));
+  links.forward = pick(random, 0, 3) > 0;
+  std::vector<std::vector<std::int64_t>> sendable(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    links.owned_length.push_back(pick(random, 0, 3) == 0 ? 0 : pick(random, 1, 30));
+    sendable[r] = shuffled(random, 0, links.owned_length[r]);
+    if (pick(random, 0, 1)) std::ranges::sort(sendable[r]);
+    if (links.arrays == ArrayKind::one) sendable[r].resize((sendable[r].size() + 1) / 2);
+  }
+  std::vector<Pair> pairs = draw_pairs(random, sendable);
+  drawn.appended = links.forward && links.arrays == ArrayKind::two && pick(random, 0, 1);
+  std::vector<std::vector<std::pair<int, std::vector<std::int64_t>>>> out(ranks), in(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    std::int64_t incoming = 0;
+    for (const Pair& pair : pairs)
+      if (pair.to == static_cast<int>(r)) incoming += static_cast<std::int64_t>(pair.owned.size());
+    std::vector<std::int64_t> free =
+        shuffled(random, 0, std::max(incoming, links.owned_length[r]) + pick(random, 0, 9));
+    if (links.arrays == ArrayKind::one) {
+      free = shuffled(random, 0, links.owned_length[r] + incoming + pick(random, 0, 9));
+      std::erase_if(free, [&](std::int64_t place) {
+        return std::ranges::find(sendable[r], place) != sendable[r].end();
+      });
+    }
+    if (pick(random, 0, 2) == 0) std::ranges::sort(free);
+    std::size_t next = 0;
+    for (Pair& pair : pairs) {
+      if (pair.to != static_cast<int>(r)) continue;
+      for (std::size_t k = 0; k < pair.owned.size(); ++k)
+        pair.ghosts.push_back(links.forward ? free[next++]
+                                            : free[static_cast<std::size_t>(pick(
+                                                  random, 0, static_cast<int>(free.size()) - 1))]);
+    }
+  }
+  for (const Pair& pair : pairs) {
+    out[static_cast<std::size_t>(pair.from)].emplace_back(pair.to, pair.owned);
+    in[static_cast<std::size_t>(pair.to)].emplace_back(pair.from, pair.ghosts);
+  }
+  for (std::size_t r = 0; r < ranks; ++r) {
+    drawn.sends.push_back(cut(random, out[r]));
+    drawn.receives.push_back(cut(random, in[r]));
+    Lists& lists = drawn.receives.back();
+    if (drawn.appended) std::iota(lists.places.begin(), lists.places.end(), 0);
+    links.ghost_length.push_back(
+        lists.places.empty() ? 0 : *std::ranges::max_element(lists.places) + 1);
+  }
+  // Links by what the k-th value from one rank to another is.
+  for (std::size_t to = 0; to < ranks; ++to) {
+    std::map<int, std::size_t> taken;
+    std::size_t at = 0;
+    const Lists& lists = drawn.receives[to];
+    for (std::size_t j = 0; j < lists.ranks.size(); ++j)
+      for (int k = 0; k < lists.counts[j]; ++k) {
+        const int from = lists.ranks[j];
+        const auto pair = std::ranges::find_if(
+            pairs, [&](const Pair& p) { return p.from == from && p.to == static_cast<int>(to); });
+        links.all.push_back(
+            {from, pair->owned[taken[from]++], static_cast<int>(to), lists.places[at++]});
+      }
+  }
+  return drawn;
+}
+
+class VectorNeighbors : public VectorTest {};
+
+TEST_F(VectorNeighbors, ValuesGoFromPlaceToPlace) {
+  const char* const given = std::getenv("TONARI_TEST_SEED");
+  unsigned seed = given ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
+  Random common(seed);
+  const int cases = very_slow() ? 3 : crowded() ? 12 : 40;
+  for (int k = 0; k < cases; ++k) {
+    const NeighborCase drawn = draw_case(common);
+    for (const std::string& route : routes_of_case(k)) {
+      SCOPED_TRACE("case " + std::to_string(k) + ", route " + route);
+      tonari_vector vector = drawn.make(route);
+      expect_exchanges(vector, drawn.links, common, 3);
+      must(tonari_vector_free(&vector));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(VectorNeighbors, RoutesAreTimedWhateverTheListsAre) {
+  Random common(7);
+  for (int k = 0; k < 2; ++k) {
+    const NeighborCase drawn = draw_case(common);
+    tonari_vector vector = drawn.make("auto");
+    expect_exchanges(vector, drawn.links, common, 1);
+    must(tonari_vector_free(&vector));
+  }
+}
+
+// The lists of a sparse matrix code, used as they are: ghosts lie behind own values.
+TEST_F(VectorNeighbors, GhostsAreAppended) {
+  const int rank = world_rank(), ranks = world_size(), next = (rank + 1) % ranks,
+            before = (rank + ranks - 1) % ranks;
+  double x[6] = {10.0 * rank, 10.0 * rank + 1, 10.0 * rank + 2, 10.0 * rank + 3, -1, -1};
+  const int neighbors[] = {before, next}, sources[] = {next, before}, ones[] = {1, 1},
+            places[] = {0, 3};
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  must(tonari_vector_create_from_neighbors(MPI_COMM_WORLD, 4, 2, neighbors, ones, places, 2,
+                                           sources, ones, nullptr, MPI_INFO_NULL, &vector));
+  tonari_vector_facts facts;
+  must(tonari_vector_get_facts(vector, &facts));
+  EXPECT_EQ(facts.owned_length, 4);
+  EXPECT_EQ(facts.ghost_length, 2);
+  EXPECT_EQ(facts.ghosts, ranks == 1 ? 0 : 2);
+  EXPECT_EQ(facts.sources, ranks == 1 ? 0 : ranks == 2 ? 1 : 2);
+  must(tonari_vector_forward(vector, nullptr, x, x + 4));
+  EXPECT_EQ(x[4], 10.0 * next);
+  EXPECT_EQ(x[5], 10.0 * before + 3);
+  must(tonari_vector_free(&vector));
+}
+
+// Values that several ranks share: each adds what the others have, in the same array.
+TEST_F(VectorNeighbors, SharedValuesAreAddedUp) {
+  const int rank = world_rank(), ranks = world_size();
+  std::vector<int> others, ones, places;
+  for (int r = 0; r < ranks; ++r)
+    if (r != rank) others.push_back(r), ones.push_back(1), places.push_back(2);
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  must(tonari_vector_create_from_neighbors(MPI_COMM_WORLD, 3, ranks - 1, others.data(), ones.data(),
+                                           places.data(), ranks - 1, others.data(), ones.data(),
+                                           places.data(), MPI_INFO_NULL, &vector));
+  double x[] = {1, 2, 1.0 + rank};
+  must(tonari_vector_reverse(vector, nullptr, MPI_SUM, x, x));
+  EXPECT_EQ(x[2], ranks * (ranks + 1) / 2);
+  EXPECT_EQ(x[0], 1);
+  EXPECT_EQ(x[1], 2);
+  must(tonari_vector_free(&vector));
+}
+
+}  // namespace
