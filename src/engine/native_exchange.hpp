@@ -21,6 +21,7 @@ class NativeExchange final : public PolledExchange<NativeExchange> {
 
   void start() override;
   void wait() override;
+  void rebind(Shifts shifts) override;
   int messages() const override { return messages_; }  // what MPIs do today: one per block
   Bytes bytes() const override { return bytes_; }
   std::size_t scratch_bytes() const override { return 0; }
@@ -36,6 +37,7 @@ class NativeExchange final : public PolledExchange<NativeExchange> {
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool persistent_, active_ = false;
   int messages_ = 0;
+  std::vector<std::ptrdiff_t> shifts_;
   Bytes bytes_ = 0;
 };
 

@@ -54,7 +54,10 @@ VectorExchange::Rows VectorExchange::rows(const VectorPart& part) const {
   const std::size_t row = static_cast<std::size_t>(part.places.count()) * shape_.width;
   if (part.buffer >= 0) return {buffer(part, 0), row, row};
   const IndexPiece& piece = *part.places.whole();
-  return {at(piece.space, piece.at, 0), row, stride_[static_cast<std::size_t>(piece.space)]};
+  const SpaceId space = piece.space == ValueSpace::owned    ? owned_space
+                        : piece.space == ValueSpace::ghosts ? ghost_space
+                                                            : fixed_space;
+  return {at(piece.space, piece.at, 0), row, stride_[static_cast<std::size_t>(piece.space)], space};
 }
 
 void VectorExchange::pack(const VectorPart& part) {
@@ -103,6 +106,17 @@ void VectorExchange::run(const std::vector<LocalMove>& moves) {
       else
         combine_(to, from, nullptr, count, static_cast<std::size_t>(shape_.components));
     }
+}
+
+void VectorExchange::rebind(Shifts shifts) {
+  for (const auto [space, id] :
+       {std::pair(ValueSpace::owned, owned_space), std::pair(ValueSpace::ghosts, ghost_space)}) {
+    std::ptrdiff_t& shift = shifts_[static_cast<std::size_t>(id) - 1];
+    std::byte*& base = base_[static_cast<std::size_t>(space)];
+    base = moved(base, shifts[id] - shift);
+    shift = shifts[id];
+  }
+  for (const auto& step : steps_) step->exchange->rebind(shifts);
 }
 
 void VectorExchange::check_start() const {

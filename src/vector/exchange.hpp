@@ -18,9 +18,10 @@ struct ValueShape {
   int components = 1, vectors = 1;
 };
 
-// The program's buffers. Strides: bytes from one vector to the next.
+// The program's buffers. Bytes: of the values of one vector. Strides: from one to the next.
 struct ValueBuffers {
   std::byte *owned = nullptr, *ghosts = nullptr;
+  std::size_t owned_bytes = 0, ghost_bytes = 0;
   std::size_t owned_stride = 0, ghost_stride = 0;
 };
 
@@ -32,10 +33,13 @@ class VectorExchange final : public Exchange {
   VectorExchange(const VectorExchange&) = delete;
   VectorExchange& operator=(const VectorExchange&) = delete;
 
+  // What a start may replace.
+  static constexpr SpaceId owned_space = 1, ghost_space = 2;
   // A message's bytes as they are sent or received: `vectors` rows of row_bytes, `stride` apart.
   struct Rows {
     std::byte* base;
     std::size_t row_bytes, stride;
+    SpaceId space = fixed_space;
   };
   Rows rows(const VectorPart& part) const;
   const VectorProgram& program() const { return *program_; }
@@ -58,6 +62,7 @@ class VectorExchange final : public Exchange {
   Bytes bytes() const override;
   std::size_t scratch_bytes() const override;
   void give_up() override;
+  void rebind(Shifts shifts) override;
   const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
 
  private:
@@ -78,6 +83,7 @@ class VectorExchange final : public Exchange {
   std::byte* buffers_ = nullptr;
   std::array<std::byte*, 3> base_{};  // by ValueSpace
   std::array<std::size_t, 3> stride_{};
+  std::array<std::ptrdiff_t, 2> shifts_{};  // of the program's buffers, from those of init
   std::vector<std::shared_ptr<Prepared>> steps_;
   std::size_t step_ = 0;  // the one that runs; as many as there are: none
 };

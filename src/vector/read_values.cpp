@@ -37,26 +37,24 @@ std::int64_t stride_of(std::int64_t given, std::int64_t row, int vectors, const 
   return given;
 }
 
-// Rows of bytes, one per vector; none may lie over another.
-void check_apart(const ValueBuffers& b, std::size_t owned_bytes, std::size_t ghost_bytes,
-                 int vectors) {
-  if (owned_bytes == 0 || ghost_bytes == 0) return;
+}  // namespace
+
+void check_apart(const ValueBuffers& b, int vectors) {
+  if (b.owned_bytes == 0 || b.ghost_bytes == 0) return;
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> rows;
   for (int v = 0; v < vectors; ++v) {
     const auto own =
         reinterpret_cast<std::uintptr_t>(b.owned) + static_cast<std::size_t>(v) * b.owned_stride;
     const auto ghosts =
         reinterpret_cast<std::uintptr_t>(b.ghosts) + static_cast<std::size_t>(v) * b.ghost_stride;
-    rows.emplace_back(own, own + owned_bytes);
-    rows.emplace_back(ghosts, ghosts + ghost_bytes);
+    rows.emplace_back(own, own + b.owned_bytes);
+    rows.emplace_back(ghosts, ghosts + b.ghost_bytes);
   }
   std::ranges::sort(rows);
   for (std::size_t k = 1; k < rows.size(); ++k)
     if (rows[k].first < rows[k - 1].second)
       fail(Errc::buffers, "owned values and ghosts overlap; they must share no byte");
 }
-
-}  // namespace
 
 VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   const tonari_vector_values given = call.values ? *call.values : tonari_vector_values{};
@@ -81,6 +79,7 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   ValueBuffers& b = read.buffers;
   b.owned = static_cast<std::byte*>(const_cast<void*>(call.owned)),
   b.ghosts = static_cast<std::byte*>(const_cast<void*>(call.ghosts));
+  b.owned_bytes = in_bytes(owned_row), b.ghost_bytes = in_bytes(ghost_row);
   b.owned_stride = in_bytes(stride_of(given.owned_stride, owned_row, read.shape.vectors, "owned"));
   b.ghost_stride = in_bytes(stride_of(given.ghost_stride, ghost_row, read.shape.vectors, "ghost"));
   if (pattern.owned > 0 && !b.owned)
@@ -89,7 +88,7 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   if (needed > 0 && !b.ghosts)
     fail(Errc::argument, "`ghosts` is NULL, but this rank needs ", needed,
          needed == 1 ? " index" : " indices");
-  check_apart(b, in_bytes(owned_row), in_bytes(ghost_row), read.shape.vectors);
+  check_apart(b, read.shape.vectors);
   return read;
 }
 

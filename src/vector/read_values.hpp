@@ -12,6 +12,9 @@ struct VectorValues {
   Reduction reduction{nullptr, 0};  // reverse
 };
 
+// Throws Errc::buffers if they overlap. Rows of bytes, one per vector; none may lie over another.
+void check_apart(const ValueBuffers& buffers, int vectors);
+
 // Throws Errc::argument, Errc::overflow, Errc::buffers. Local.
 VectorValues read_values(const VectorPattern& pattern, const VectorCall& call);
 

@@ -31,14 +31,14 @@ AbsoluteBlocks side_of(const VectorExchange& exchange, const std::vector<VectorP
            "; exchange fewer vectors or components at once");
     const auto address = reinterpret_cast<MPI_Aint>(rows.base);
     if (vectors == 1 || rows.stride == rows.row_bytes) {
-      side.add(address, static_cast<int>(all), MPI_BYTE);
+      side.add(address, static_cast<int>(all), MPI_BYTE, rows.space);
       continue;
     }
     OwnedType type;
     check_mpi(MPI_Type_create_hvector(vectors, static_cast<int>(rows.row_bytes),
                                       static_cast<MPI_Aint>(rows.stride), MPI_BYTE, type.place()),
               "MPI_Type_create_hvector");
-    side.add(address, std::move(type));
+    side.add(address, std::move(type), rows.space);
   }
   return side;
 }
@@ -134,6 +134,32 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
   return hash.value();
 }
 
+StartBuffer start_buffer(SpaceId space, const char* name, std::byte* address, std::size_t stride,
+                         std::size_t row_bytes, int vectors) {
+  StartBuffer buffer{space, name, address};
+  if (row_bytes > 0)
+    buffer.touch({address, nullptr, stride * static_cast<std::size_t>(vectors - 1) + row_bytes});
+  return buffer;
+}
+
+// In the order in which init takes them.
+StartBuffers start_buffers(Direction direction, const VectorValues& values) {
+  const ValueBuffers& b = values.buffers;
+  const int vectors = values.shape.vectors;
+  const bool forward = direction == Direction::forward;
+  std::vector buffers{start_buffer(VectorExchange::owned_space, forward ? "sendbuf" : "recvbuf",
+                                   b.owned, b.owned_stride, b.owned_bytes, vectors),
+                      start_buffer(VectorExchange::ghost_space, forward ? "recvbuf" : "sendbuf",
+                                   b.ghosts, b.ghost_stride, b.ghost_bytes, vectors)};
+  if (!forward) std::swap(buffers[0], buffers[1]);
+  return {"tonari_start_with", std::move(buffers), [b, vectors](Shifts shifts) {
+            ValueBuffers there = b;
+            there.owned = moved(b.owned, shifts[VectorExchange::owned_space]);
+            there.ghosts = moved(b.ghosts, shifts[VectorExchange::ghost_space]);
+            check_apart(there, vectors);
+          }};
+}
+
 }  // namespace
 
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
@@ -142,7 +168,10 @@ std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall&
   VectorValues values;
   bool by_thread = false;
   agree_on_values(vector, call, info, output, values, by_thread);
-  return build(vector, call.direction, start, values, info, Use::persistent, by_thread);
+  std::shared_ptr<Prepared> prepared =
+      build(vector, call.direction, start, values, info, Use::persistent, by_thread);
+  prepared->buffers.emplace(start_buffers(call.direction, values));
+  return prepared;
 }
 
 void run_vector(SharedVector& vector, const VectorCall& call) {
