@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "channels/p2p/program.hpp"
@@ -19,14 +20,14 @@ struct BoundMessages {
   };
 
   BoundMessages() = default;
-  BoundMessages(BoundMessages&& other) noexcept = default;
-  BoundMessages& operator=(BoundMessages&& other) noexcept {
-    std::swap(shifts, other.shifts), std::swap(transfers, other.transfers);
-    std::swap(requests, other.requests), std::swap(types, other.types);
-    std::swap(persistent, other.persistent);
-    return *this;
-  }
+  BoundMessages(BoundMessages&& other) noexcept { swap(other); }
+  BoundMessages& operator=(BoundMessages&& other) noexcept { return swap(other), *this; }
   ~BoundMessages() { release(); }
+  void swap(BoundMessages& other) noexcept {
+    shifts.swap(other.shifts), transfers.swap(other.transfers);
+    requests.swap(other.requests), types.swap(other.types);
+    std::swap(persistent, other.persistent);
+  }
 
   // Makes requests for the transfers, or room for them if they are not persistent.
   void make_requests(const Tags& tags);

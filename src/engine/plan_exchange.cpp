@@ -327,7 +327,7 @@ void PlanExchange::rebind_messages(Shifts shifts) {
     known->persistent = options_.persistent && room;
     known->copy_to(shifts, by_mpi_, program_, tags());
   }
-  std::swap(by_mpi_, *known);
+  by_mpi_.swap(*known);
 }
 
 std::string PlanExchange::channel_mix() const {

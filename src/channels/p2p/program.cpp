@@ -80,10 +80,11 @@ Range close_moves(P2pProgram& program, std::size_t first) {
 }
 
 void shift_copies(P2pProgram& program, Shifts by) {
-  for (std::size_t k = 0; k < program.moves.size(); ++k) {
-    Move& move = program.moves[k];
-    move.to = moved(move.to, by[program.move_spaces[k].to]);
-    move.from = moved(move.from, by[program.move_spaces[k].from]);
+  auto spaces = program.move_spaces.cbegin();
+  for (Move& move : program.moves) {
+    move.to = moved(move.to, by[spaces->to]);
+    move.from = moved(move.from, by[spaces->from]);
+    ++spaces;
   }
   for (std::size_t k = 0; k < program.pieces.size(); ++k)
     program.pieces[k].address += static_cast<std::uint64_t>(by[program.piece_spaces[k]]);
