@@ -1,8 +1,10 @@
 #include "tonari_requests.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/setting.hpp"
@@ -27,40 +29,42 @@ tonari_neighborhood make_neighborhood(const Place& place) {
 
 namespace {
 
-int alltoall(const Workload& w, tonari_neighborhood near, MPI_Info info, tonari_request* request) {
+int alltoall(const Workload& w, BufferPair b, tonari_neighborhood near, MPI_Info info,
+             tonari_request* request) {
   const Arguments &s = w.send_arguments(), &r = w.recv_arguments();
   const int count = static_cast<int>(w.bytes);
   switch (w.operation.form) {
     case Form::regular:
-      return tonari_alltoall_init(w.send(), count, MPI_BYTE, w.recv(), count, MPI_BYTE, near, info,
+      return tonari_alltoall_init(b.send, count, MPI_BYTE, b.recv, count, MPI_BYTE, near, info,
                                   request);
     case Form::v:
-      return tonari_alltoallv_init(w.send(), s.counts.data(), s.offsets.data(), MPI_BYTE, w.recv(),
+      return tonari_alltoallv_init(b.send, s.counts.data(), s.offsets.data(), MPI_BYTE, b.recv,
                                    r.counts.data(), r.offsets.data(), MPI_BYTE, near, info,
                                    request);
     case Form::w:
       break;
   }
-  return tonari_alltoallw_init(w.send(), s.counts.data(), s.offsets.data(), s.types.data(),
-                               w.recv(), r.counts.data(), r.offsets.data(), r.types.data(), near,
-                               info, request);
+  return tonari_alltoallw_init(b.send, s.counts.data(), s.offsets.data(), s.types.data(), b.recv,
+                               r.counts.data(), r.offsets.data(), r.types.data(), near, info,
+                               request);
 }
 
-int allgather(const Workload& w, tonari_neighborhood near, MPI_Info info, tonari_request* request) {
+int allgather(const Workload& w, BufferPair b, tonari_neighborhood near, MPI_Info info,
+              tonari_request* request) {
   const Arguments &s = w.send_arguments(), &r = w.recv_arguments();
   const int count = s.counts[0];
   switch (w.operation.form) {
     case Form::regular:
-      return tonari_allgather_init(w.send(), count, MPI_BYTE, w.recv(), count, MPI_BYTE, near, info,
+      return tonari_allgather_init(b.send, count, MPI_BYTE, b.recv, count, MPI_BYTE, near, info,
                                    request);
     case Form::v:
-      return tonari_allgatherv_init(w.send(), count, MPI_BYTE, w.recv(), r.counts.data(),
+      return tonari_allgatherv_init(b.send, count, MPI_BYTE, b.recv, r.counts.data(),
                                     r.offsets.data(), MPI_BYTE, near, info, request);
     case Form::w:
       break;
   }
-  return tonari_allgatherw_init(w.send(), count, MPI_BYTE, w.recv(), r.counts.data(),
-                                r.offsets.data(), r.types.data(), near, info, request);
+  return tonari_allgatherw_init(b.send, count, MPI_BYTE, b.recv, r.counts.data(), r.offsets.data(),
+                                r.types.data(), near, info, request);
 }
 
 class TonariCandidate : public TonariWay<Candidate> {
@@ -75,6 +79,64 @@ class TonariCandidate : public TonariWay<Candidate> {
   std::string reason() const override { return info_.reason; }
   bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
   bool ours() const override { return !inside_mpi(); }
+};
+
+// Buffers like those of a workload.
+class PairMemory {
+ public:
+  explicit PairMemory(const Workload& work)
+      : one_array_(work.send() == work.recv()),
+        recv_(allocate(work.recv_bytes())),
+        send_(allocate(one_array_ ? 0 : work.send_bytes())) {}
+  BufferPair pair() const { return {one_array_ ? recv_.get() : send_.get(), recv_.get()}; }
+
+ private:
+  struct Free {
+    void operator()(unsigned char* memory) const { std::free(memory); }
+  };
+  using Owned = std::unique_ptr<unsigned char, Free>;
+  static Owned allocate(std::size_t bytes) { return Owned(Workload::allocate(bytes)); }
+
+  bool one_array_;
+  Owned recv_, send_;
+};
+
+// A program that exchanges two pairs of buffers in turn: by one request, or by two.
+class InTurn : public TonariCandidate {
+ public:
+  InTurn(tonari_request first, const Workload& work, PairMemory other)
+      : TonariCandidate(first), other_(std::move(other)), pairs_{work.buffers(), other_.pair()} {}
+  ~InTurn() override { tonari_request_free(&second_); }
+  InTurn(const InTurn&) = delete;
+  InTurn& operator=(const InTurn&) = delete;
+  void use_two(tonari_request second) { second_ = second; }  // it is on the other buffers
+
+  void run() override {
+    at_ = 1 - at_;
+    if (!second_) {
+      check(tonari_start_with(request_, pairs_[at_].send, pairs_[at_].recv));
+      return check(tonari_wait(request_));
+    }
+    const tonari_request request = at_ == 0 ? request_ : second_;
+    check(tonari_start(request));
+    check(tonari_wait(request));
+  }
+  void prepare(Workload& work) override {
+    work.poison();
+    std::memcpy(const_cast<void*>(pairs_[1].send), work.send(), work.send_bytes());
+    std::memcpy(pairs_[1].recv, work.recv(), work.recv_bytes());
+  }
+  bool correct(const Workload& work) const override {
+    if (at_ == 0) return work.correct();
+    std::memcpy(work.recv(), pairs_[1].recv, work.recv_bytes());
+    return std::memcmp(pairs_[1].send, work.send(), work.send_bytes()) == 0 && work.correct();
+  }
+
+ private:
+  PairMemory other_;
+  BufferPair pairs_[2];
+  tonari_request second_ = TONARI_REQUEST_NULL;
+  std::size_t at_ = 0;
 };
 
 // A program that reads the blocks where they arrived.
@@ -96,36 +158,50 @@ class ViewCandidate : public TonariCandidate {
 }  // namespace
 
 tonari_request make_request(const Workload& work, tonari_neighborhood near, const Keys& keys) {
+  return make_request(work, work.buffers(), near, keys);
+}
+
+tonari_request make_request(const Workload& work, BufferPair buffers, tonari_neighborhood near,
+                            const Keys& keys) {
   tonari_request request = TONARI_REQUEST_NULL;
   check((work.operation.collective == Collective::alltoall ? alltoall : allgather)(
-      work, near, keys.get(), &request));
+      work, buffers, near, keys.get(), &request));
   return request;
 }
 
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune) {
+  static const std::vector<std::string> uses = {"", "view", "start-with", "two-requests"};
   static const std::vector<std::string> channels =
       tonari::choices(tonari::setting(tonari::SettingId::channel));
   std::istringstream parts(name);
-  std::string algorithm, channel, view;
+  std::string algorithm, channel, use;
   std::getline(parts, algorithm, '/');
   if (!std::getline(parts, channel, '/')) channel = "auto";
+  if (std::ranges::count(uses, channel) > 0) use = std::exchange(channel, "auto");
   if (std::ranges::count(channels, channel) == 0) {
     algorithm += "/" + channel;
     if (!std::getline(parts, channel, '/')) channel = "auto";
   }
-  std::getline(parts, view);
-  if (!view.empty() && view != "view")
-    tonari::fail(tonari::Errc::argument, "unknown candidate '", name,
-                 "': after algorithm and channel only view, for example linear/shared/view");
+  if (use.empty()) std::getline(parts, use);
+  if (std::ranges::count(uses, use) == 0)
+    tonari::fail(
+        tonari::Errc::argument, "unknown candidate '", name,
+        "': after algorithm and channel only view, start-with or two-requests, for example "
+        "linear/shared/view");
   if (algorithm.starts_with("tonari-")) algorithm = algorithm.substr(std::strlen("tonari-"));
   const Keys keys{{"tonari_algorithm", algorithm},
                   {"tonari_channel", channel},
                   {"tonari_tune", tune},
-                  {"tonari_recv_view", view.empty() ? "no" : "yes"}};
+                  {"tonari_recv_view", use == "view" ? "yes" : "no"}};
   auto request = make_request(work, near, keys);
-  if (view.empty()) return std::make_unique<TonariCandidate>(request);
-  return std::make_unique<ViewCandidate>(request, work.place.sources.size());
+  if (use == "view") return std::make_unique<ViewCandidate>(request, work.place.sources.size());
+  if (use.empty()) return std::make_unique<TonariCandidate>(request);
+  PairMemory other(work);
+  const BufferPair pair = other.pair();
+  auto in_turn = std::make_unique<InTurn>(request, work, std::move(other));
+  if (use == "two-requests") in_turn->use_two(make_request(work, pair, near, keys));
+  return in_turn;
 }
 
 }  // namespace bench

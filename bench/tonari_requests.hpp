@@ -11,9 +11,12 @@ namespace bench {
 
 tonari_neighborhood make_neighborhood(const Place& place);
 tonari_request make_request(const Workload& work, tonari_neighborhood near, const Keys& keys);
+tonari_request make_request(const Workload& work, BufferPair buffers, tonari_neighborhood near,
+                            const Keys& keys);
 
-// name: auto, an algorithm, algorithm/channel, algorithm/channel/view (blocks are read where they
-// arrived), tonari-native, tonari-irecv.
+// name: auto, an algorithm, algorithm/channel, tonari-native, tonari-irecv; and with /view (blocks
+// are read where they arrived), /start-with or /two-requests (one request, or two, exchange two
+// pairs of buffers in turn) behind it.
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune);
 

@@ -53,6 +53,11 @@ struct Arguments {
   std::vector<MPI_Datatype> types;
 };
 
+struct BufferPair {
+  const void* send;
+  void* recv;
+};
+
 class Workload {
  public:
   Workload(const Place& place, const Options& options, std::size_t bytes);
@@ -63,11 +68,16 @@ class Workload {
   const Place& place;
   const Operation operation;
   const std::size_t bytes;
+  BufferPair buffers() const { return {send_, recv_}; }
   const void* send() const { return send_; }
   void* recv() const { return recv_; }
+  std::size_t send_bytes() const { return blocks_.send_bytes; }  // of the buffers
+  std::size_t recv_bytes() const { return blocks_.recv_bytes; }
   const Arguments& send_arguments() const { return send_arguments_; }
   const Arguments& recv_arguments() const { return recv_arguments_; }
   std::size_t total_bytes() const;  // sent by this rank, all blocks
+
+  static unsigned char* allocate(std::size_t size);  // by pages; to be freed by std::free
 
   // payload into the send buffer, and something that no payload contains into the receive buffer
   void poison();
@@ -78,7 +88,6 @@ class Workload {
   bool correct(const std::vector<const void*>& at) const;
 
  private:
-  unsigned char* allocate(std::size_t size);
   bool sent_unchanged() const;
   bool block_correct(std::size_t block, const void* at) const;
   void initial(int rank, std::vector<unsigned char>& send, std::vector<unsigned char>& recv) const;

@@ -167,6 +167,15 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
 TONARI_API int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,
                                          tonari_request* request);
 
+/* As tonari_start_with, for an exchange of a grid whose storage is array: it fills the ghosts of
+ * other arrays than those of the grid's copy.
+ *  arrays   subdomains x fields (subdomain 0 field 0, field 1, ...), of the shape that those of
+ *           tonari_grid_create have. The fields of a subdomain must lie at the distances from each
+ *           other that those of the copy have (checked). They stay bound, as in tonari_start_with;
+ *           what tonari_grid_data returns stays as it was.
+ * Errors: those of tonari_start_with; ARGUMENT also for other storage. */
+TONARI_API int tonari_grid_start_with(tonari_request request, void* const arrays[]);
+
 /* ---- where cells are: local, cheap enough for inner loops only where it says so */
 
 typedef struct {

@@ -91,6 +91,17 @@ class Grid {
     return Request(request);
   }
 
+  // Starts an exchange of this grid with other arrays, subdomains x fields; see
+  // tonari_grid_start_with.
+  void start(const Request& request, std::span<void* const> arrays) const {
+    if (arrays.size() != static_cast<std::size_t>(info_.subdomains * info_.fields))
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::start: there are " +
+                                             std::to_string(arrays.size()) +
+                                             " arrays; there must be " +
+                                             std::to_string(info_.subdomains * info_.fields));
+    check(tonari_grid_start_with(request.handle(), arrays.data()));
+  }
+
   const tonari_grid_info& info() const { return info_; }
   int dims() const { return info_.dims; }
   int subdomains() const { return info_.subdomains; }

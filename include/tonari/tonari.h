@@ -349,6 +349,26 @@ TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Dataty
  * nothing, makes no collective call.
  * Errors: ARGUMENT (null, or of a one-shot call), ACTIVE (already started), MPI. */
 TONARI_API int tonari_start(tonari_request request);
+/* The same with other buffers than the request was made with: a solver can exchange any of its
+ * vectors with one request. It takes requests of the six operations, whose blocks then lie at the
+ * displacements from these buffers that they had from those of init, and of vectors (vector.h), in
+ * the order in which their init takes owned values and ghosts. Everything else is as at init.
+ * The buffers stay bound: a later tonari_start uses those of the last start.
+ *  sendbuf, recvbuf
+ *           as for init. Where displacements were absolute (MPI_BOTTOM at init), they are added to
+ *           what is given here.
+ * Local; each rank chooses its buffers for itself. But either all ranks start an exchange by this
+ * call or none, since MPI's own collective (tonari_algorithm=native) has its persistent form for
+ * the buffers of init only.
+ * New buffers cost a look at whether they overlap, and a few ns per copy. A start with a pair of
+ * buffers that the request has not seen may allocate. Messages by MPI point to point that lie in
+ * the buffers have persistent requests for eight pairs; with more, Isend and Irecv are used. Where
+ * messages have derived datatypes over both buffers, those are made anew then.
+ * Errors: those of tonari_start; ARGUMENT (a buffer is NULL; the request is in place, or has
+ * tonari_recv_view or cdag_static_buffers), BUFFERS (they overlap). Then nothing was started, and
+ * the buffers of before stay bound. As with any rank that does not start, the others wait until it
+ * does, with buffers that are right. After MEMORY and MPI only free the request. */
+TONARI_API int tonari_start_with(tonari_request request, const void* sendbuf, void* recvbuf);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started),
  * else 0. Never blocks.
  * Errors: PEER, MPI. After them only free the request, and soon: others may wait for it.

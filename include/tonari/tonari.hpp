@@ -121,6 +121,11 @@ class Request {
   }
 
   void start() { check(tonari_start(handle_)); }
+  // With other buffers, which stay bound: see tonari_start_with. Of vectors: in the order of init.
+  // How long they are is not known here; they must have room for what init's had.
+  void start(const void* sendbuf, void* recvbuf) {
+    check(tonari_start_with(handle_, sendbuf, recvbuf));
+  }
   void wait() { check(tonari_wait(handle_)); }
   bool test() {
     int complete = 0;

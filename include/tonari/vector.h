@@ -165,6 +165,8 @@ typedef struct tonari_vector_values {
  *  info     keys of tonari_alltoall_init (tonari_algorithm, tonari_channel, tonari_tune, ...), for
  *           each hop of the route; tonari_recv_view is ignored.
  *           With tonari_progress=thread one thread drives all hops.
+ * tonari_start_with(request, owned, ghosts) exchanges other arrays, whose values lie as `values`
+ * says.
  * Start to completion allocates nothing. With several hops, values that pass through this rank go
  * on when it calls tonari_test or tonari_wait, or by that thread.
  * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW (2 GiB or more between two ranks at once),
@@ -183,6 +185,7 @@ TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vec
  *  owned    must not be touched between start and completion. What has to be added to own values
  *           that are computed meanwhile goes to an array of zeros.
  *  info     as above.
+ * tonari_start_with(request, ghosts, owned) exchanges other arrays.
  * The order of additions is fixed, so results are repeatable bit by bit, whatever arrives first. A
  * rank first combines repeats in the order of its list. An owner first adds its own ghosts in the
  * order of its list. Then, hop by hop, it adds what comes from other ranks in ascending order of

@@ -120,12 +120,24 @@ std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
   return side.w(given.counts, given.displacements, given.types);
 }
 
+namespace {
+
+std::vector<TypedBlock> read_side(const char* prefix, std::size_t blocks,
+                                  const BufferArguments& given, SpaceId space) {
+  std::vector<TypedBlock> all = read_blocks(prefix, blocks, given);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i].space = given.spaces ? given.spaces[i] : space;
+  return all;
+}
+
+}  // namespace
+
 Arguments Call::read(const LocalTopology& topology) const {
   // MPI's buffers are void*, whatever they are written to
   void* into = const_cast<void*>(recv.buffer);
   return in_our_order(topology, {collective, form(), send.buffer, into,
-                                 read_blocks("send", blocks_sent(topology), send),
-                                 read_blocks("recv", blocks_received(topology), recv)});
+                                 read_side("send", blocks_sent(topology), send, send_space),
+                                 read_side("recv", blocks_received(topology), recv, recv_space)});
 }
 
 void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding) {

@@ -15,6 +15,7 @@ struct BufferArguments {
   const int* counts = nullptr;              // v and w
   const MPI_Aint* displacements = nullptr;  // v: in extents of the type, w: in bytes
   const MPI_Datatype* types = nullptr;      // w
+  const SpaceId* spaces = nullptr;          // of blocks; null: all lie in the side's buffer
 };
 inline BufferArguments regular(const void* buffer, int count, MPI_Datatype type) {
   return {Form::regular, buffer, count, type};

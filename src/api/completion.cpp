@@ -1,8 +1,10 @@
 // Starts, tests, completes and frees requests, and answers what can be asked of one.
 #include <algorithm>
+#include <string_view>
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "api/start_with.hpp"
 #include "memory/process.hpp"
 
 using namespace tonari;
@@ -107,10 +109,37 @@ void wait_all(int n, const tonari_request* requests) {
   for (int k = 0; k < n; ++k) wait(requests[k]);
 }
 
+// Those of the function that the program has called.
+StartBuffers& buffers_of(Prepared& prepared, const char* function) {
+  if (!prepared.buffers)
+    fail(Errc::argument, "the request cannot be started with other buffers: ", prepared.fixed);
+  if (std::string_view(prepared.buffers->function()) != function)
+    fail(Errc::argument, "the request was made for ", prepared.buffers->function(), ", not for ",
+         function);
+  return *prepared.buffers;
+}
+
 }  // namespace
+
+// All checks come first: where they fail, the request may be started again.
+void tonari::start_with(tonari_request request, const char* function, const void* const buffers[]) {
+  require(request, "request");
+  check_startable(*request);
+  Prepared& prepared = *request->prepared;
+  prepared.exchange->check_start();
+  prepared.rebind(buffers_of(prepared, function).take(buffers));
+  start(request);
+}
 
 extern "C" int tonari_start(tonari_request request) {
   return guarded([&] { start(request); });
+}
+
+extern "C" int tonari_start_with(tonari_request request, const void* sendbuf, void* recvbuf) {
+  return guarded([&] {
+    const void* const buffers[] = {sendbuf, recvbuf};
+    start_with(request, "tonari_start_with", buffers);
+  });
 }
 
 extern "C" int tonari_test(tonari_request request, int* flag) {
@@ -170,7 +199,9 @@ extern "C" int tonari_request_recv_view(tonari_request request, int block, const
            "no exchange of the request is complete; views show what the last one brought");
     const Arrival& arrival = p.arrivals[static_cast<std::size_t>(block)];
     const std::byte* const view = p.exchange->view(arrival.number);
-    *address = view ? view : arrival.address;
+    *address = view        ? view
+               : p.buffers ? moved(arrival.address, p.buffers->shift(recv_space))
+                           : arrival.address;
     if (bytes) *bytes = static_cast<MPI_Count>(arrival.bytes);
   });
 }

@@ -37,15 +37,18 @@ inline OwnedNeighborhood make_adjacent(MPI_Comm comm, const std::vector<int>& so
 // One side of a call: blocks at absolute addresses.
 class AbsoluteBlocks {
  public:
-  void add(MPI_Aint address, int count, MPI_Datatype type) {
+  void add(MPI_Aint address, int count, MPI_Datatype type, SpaceId space) {
     addresses_.push_back(address), counts_.push_back(count), types_.push_back(type);
+    spaces_.push_back(space);
   }
-  void add(MPI_Aint address, OwnedType type) {
+  void add(MPI_Aint address, OwnedType type, SpaceId space) {
     owned_.push_back(std::move(type));
-    add(address, 1, owned_.back().get());
+    add(address, 1, owned_.back().get(), space);
   }
   BufferArguments given() const {
-    return w_form(MPI_BOTTOM, counts_.data(), addresses_.data(), types_.data());
+    BufferArguments all = w_form(MPI_BOTTOM, counts_.data(), addresses_.data(), types_.data());
+    all.spaces = spaces_.data();
+    return all;
   }
 
  private:
@@ -53,6 +56,7 @@ class AbsoluteBlocks {
   std::vector<MPI_Aint> addresses_;
   std::vector<MPI_Datatype> types_;
   std::vector<OwnedType> owned_;
+  std::vector<SpaceId> spaces_;
 };
 
 }  // namespace tonari

@@ -57,6 +57,10 @@ void Prepared::drive_by_thread() {
   exchange = std::make_unique<DrivenExchange>(std::move(exchange), context->progress_thread());
 }
 
+void Prepared::rebind(Shifts shifts) {
+  or_broken([&] { exchange->rebind(shifts); });
+}
+
 void Prepared::start() {
   if (exchange->nothing()) {
     complete = true;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/start_buffers.hpp"
 #include "base/error.hpp"
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
@@ -35,6 +36,7 @@ struct Prepared {
   void start();
   // returns whether it is complete; `waiter` then drives the other exchanges in flight
   bool test(Waiter& waiter);
+  void rebind(Shifts shifts);      // before a start
   void wait();                     // drives the others in flight, too
   void give_up(const Error& why);  // makes it fail like this; it was started and is not complete
 
@@ -49,6 +51,9 @@ struct Prepared {
   bool complete = false;          // the last exchange that was started is
   std::optional<Error> broken;    // what it failed with
   std::vector<Arrival> arrivals;  // by the program's numbers
+  // what a start may replace; none: fixed says why
+  std::optional<StartBuffers> buffers;
+  const char* fixed = "exchanges in place keep their buffer";
   std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, init = 0, measured = 0;
   AgainstNative times;  // of the contest that decided

@@ -284,6 +284,24 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
   return made;
 }
 
+// Starts may replace them.
+void free_buffers(Prepared& prepared, Collective collective, LocalArguments& mine) {
+  if (mine.settings.static_buffers)
+    prepared.fixed = "the neighborhood was promised that they stay (cdag_static_buffers)";
+  else if (mine.settings.recv_view)
+    prepared.fixed = "its receive blocks stay where they arrive (tonari_recv_view)";
+  if (mine.settings.static_buffers || mine.settings.recv_view) return;
+  StartBuffer send{send_space, "sendbuf", mine.arguments.sendbuf},
+      recv{recv_space, "recvbuf", mine.arguments.recvbuf};
+  for (const Block& block : mine.binding.send) send.touch(block);
+  for (const Block& block : mine.binding.recv) recv.touch(block);
+  prepared.buffers.emplace(
+      "tonari_start_with", std::vector{std::move(send), std::move(recv)},
+      [context = prepared.context, collective, binding = std::move(mine.binding)](Shifts shifts) {
+        check_overlaps(context->topology(), collective, moved(binding, shifts));
+      });
+}
+
 // All calls of the operation use it again if they were promised to be this one; otherwise calls
 // with the same arguments do. All ranks keep it or none, because it decides who asks the others.
 void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments& mine,
@@ -326,6 +344,7 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
     made = make(*near, call, start, choice, problem, mine);
   });
   keep(*near, call, use, mine, made);
+  if (use == Use::persistent && output.name) free_buffers(*made.prepared, call.collective, mine);
   return std::move(made.prepared);
 }
 

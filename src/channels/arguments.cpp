@@ -19,7 +19,7 @@ class Binder {
     const auto address = reinterpret_cast<std::uintptr_t>(buffer) +
                          static_cast<std::uintptr_t>(typed.displacement) +
                          static_cast<std::uintptr_t>(shape.first);
-    return {reinterpret_cast<std::byte*>(address), shape.layout, shape.bytes};
+    return {reinterpret_cast<std::byte*>(address), shape.layout, shape.bytes, typed.space};
   }
 
  private:

@@ -4,7 +4,9 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,10 +19,18 @@ namespace tonari {
 
 enum class Form : std::uint8_t { regular, v, w };
 
+// What a block lies in: memory that stays, or one of the program's buffers, which a start may
+// replace (Exchange::rebind).
+using SpaceId = std::uint32_t;
+inline constexpr SpaceId fixed_space = 0, send_space = 1, recv_space = 2;
+// How far each space has moved, by its number; that of fixed_space is 0.
+using Shifts = std::span<const std::ptrdiff_t>;
+
 struct TypedBlock {
   MPI_Aint displacement = 0;  // bytes from the buffer's address
   int count = 0;
   MPI_Datatype type = MPI_BYTE;
+  SpaceId space = fixed_space;
 };
 
 struct Arguments {
@@ -39,6 +49,7 @@ struct Block {
   std::byte* address = nullptr;
   const Layout* layout = nullptr;  // owned by the binding
   Bytes bytes = 0;
+  SpaceId space = fixed_space;
 };
 
 // Tells where a plan's blocks lie on this rank, and how long they are.
@@ -64,6 +75,11 @@ Binding bind(const Arguments& arguments);
 // span.second, counted from the displacement.
 void check_place(const void* buffer, MPI_Aint displacement,
                  std::pair<std::ptrdiff_t, std::ptrdiff_t> span);
+
+inline std::byte* moved(const std::byte* address, std::ptrdiff_t by) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
+                                      static_cast<std::uintptr_t>(by));
+}
 
 // The same arguments on other buffers.
 Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf);

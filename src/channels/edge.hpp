@@ -39,8 +39,8 @@ class OutEdge {
   virtual ~OutEdge() = default;
   // at least one; do not change while the edge lives
   virtual const std::vector<MessageSlot>& slots() const = 0;
-  // Tells where the bytes of the message lie, if its only slot has no address. Called once, before
-  // the first exchange.
+  // Where the bytes of the message lie, if its only slot has no address. Before the first exchange,
+  // and again between two of them: as many pieces, of the same lengths.
   virtual void bound(std::span<const Piece> pieces) { (void)pieces; }
 
   virtual bool may_write(std::size_t part, int parity) = 0;  // the place is free

@@ -12,17 +12,26 @@ EdgeQueue::EdgeQueue(Edges edges, const P2pProgram& program)
   for (OpId op = 0; op < program.steps.size(); ++op) {
     if (!has(op)) continue;
     const P2pProgram::Step& step = program.steps[op];
-    const auto pieces = std::span(program.pieces).subspan(step.pieces.begin, step.pieces.size());
-    if (edges_.out[op]) {
+    if (edges_.out[op])
       ++messages_;
-      if (pieces.size() > 0) edges_.out[op]->bound(pieces);
-      continue;
-    }
-    if (pieces.size() > 0) edges_.in[op]->bound(pieces);
-    if (step.viewed)
+    else if (step.viewed)
       viewed_.push_back(op);
     else if (step.passes_on)
       passes_on_.push_back(op);
+  }
+  bind();
+}
+
+void EdgeQueue::bind() {
+  if (program_.pieces.empty()) return;
+  for (OpId op = 0; op < program_.steps.size(); ++op) {
+    const Range range = program_.steps[op].pieces;
+    const auto pieces = std::span(program_.pieces).subspan(range.begin, range.size());
+    if (pieces.empty()) continue;
+    if (edges_.out[op])
+      edges_.out[op]->bound(pieces);
+    else
+      edges_.in[op]->bound(pieces);
   }
 }
 

@@ -34,9 +34,10 @@ class EdgeQueue {
   std::size_t bytes() const;        // held by the links
   std::string channel_mix() const;  // "3 shared, 2 onesided"
 
-  void begin();  // begins an exchange; gives back what was read in place after the last one
-  void end();    // call this when all operations are complete: gives back what was forwarded
-  // Starts the operation; returns true if it is complete already.
+  void bind();   // tells edges that move bytes themselves where these lie, in the program's pieces
+  void begin();  // an exchange; gives back what was read in place after the one before
+  void end();    // all operations are complete: gives back what was passed on
+  // The operation may go on from now on; returns true if it is complete already.
   bool start(OpId op);
   // Advances all that are under way; complete ones leave and are appended to `done`, which has
   // room. Returns whether anything advanced.

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/error.hpp"
 
 namespace tonari {
 
@@ -32,6 +34,10 @@ class Exchange {
   virtual void wait() = 0;
   virtual Pause pause() const = 0;
 
+  // From now on buffers lie so far from those that the exchange was made with, by space
+  // (channels/arguments.hpp). Local; never while it runs. After an error it can only be destroyed.
+  virtual void rebind(std::span<const std::ptrdiff_t> shifts) = 0;
+
   virtual bool proceeds_by_itself() const = 0;  // needs no test to proceed
   // this rank neither sends, receives, copies nor forwards: it need not be started
   virtual bool nothing() const = 0;
@@ -55,6 +61,9 @@ class LeafExchange : public Exchange {
  public:
   void check_start() const override {}
   Pause pause() const override { return Pause::yield; }
+  void rebind(std::span<const std::ptrdiff_t> /*shifts*/) override {
+    fail(Errc::internal, "an exchange that keeps its buffers got others");
+  }
   bool proceeds_by_itself() const override { return false; }
   bool nothing() const override { return false; }
   std::string channel_mix() const override { return ""; }

@@ -1,5 +1,7 @@
 #include "engine/native_exchange.hpp"
 
+#include <algorithm>
+
 #include "channels/abandon.hpp"
 
 namespace tonari {
@@ -29,6 +31,19 @@ void NativeExchange::start() {
   else
     request_ = native_start(arguments_, comm_->get());
   active_ = true;
+}
+
+// MPI's persistent collective keeps its buffers, so it is given up. Also where nothing has moved:
+// other ranks' buffers may have, and all must call the same collective.
+void NativeExchange::rebind(Shifts shifts) {
+  if (persistent_) check_mpi(MPI_Request_free(&request_), "MPI_Request_free");
+  persistent_ = false;
+  shifts_.resize(shifts.size());
+  if (std::ranges::equal(shifts, shifts_)) return;
+  std::vector<std::ptrdiff_t>& by = shifts_;
+  for (std::size_t k = 0; k < by.size(); ++k) by[k] = shifts[k] - by[k];
+  arguments_.move(by);
+  shifts_.assign(shifts.begin(), shifts.end());
 }
 
 }  // namespace tonari

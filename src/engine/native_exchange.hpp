@@ -20,6 +20,7 @@ class NativeExchange final : public RequestExchange {
   NativeExchange& operator=(const NativeExchange&) = delete;
 
   void start() override;
+  void rebind(Shifts shifts) override;
   int messages() const override { return messages_; }  // today's MPIs send one per block
   Bytes bytes() const override { return bytes_; }
 
@@ -27,6 +28,7 @@ class NativeExchange final : public RequestExchange {
   NativeArguments arguments_;
   bool persistent_;
   int messages_ = 0;
+  std::vector<std::ptrdiff_t> shifts_;
   Bytes bytes_ = 0;
 };
 

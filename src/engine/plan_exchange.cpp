@@ -83,67 +83,62 @@ void PlanExchange::order_transfers(const Plan& plan) {
     if (at_once(op, Kind::recv) && edges_.has(op)) initial_.push_back(op);
   for (OpId op = 0; op < plan.size(); ++op)
     if (predecessors_[op] > 0 && plan[op].kind != Kind::copy) take(op);
-  program_.transfers = std::move(ordered);
+  by_mpi_.transfers = std::move(ordered), program_.transfers = {};
 }
 
 void PlanExchange::make_requests() {
-  requests_.assign(program_.transfers.size(), MPI_REQUEST_NULL);
-  completed_.resize(requests_.size());
-  for (const Transfer& t : program_.transfers) messages_ += t.send;
-  if (!options_.persistent) return;
-  for (std::size_t k = 0; k < requests_.size(); ++k) {
-    const Transfer& t = program_.transfers[k];
-    const int tag = options_.first_tag + t.tag;
-    if (t.send)
-      check_mpi(MPI_Send_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
-                "MPI_Send_init");
-    else
-      check_mpi(MPI_Recv_init(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
-                "MPI_Recv_init");
+  completed_.resize(by_mpi_.transfers.size());
+  for (const Transfer& t : by_mpi_.transfers) {
+    messages_ += t.send;
+    in_buffers_ = in_buffers_ || t.space != fixed_space || t.scattered >= 0;
   }
+  by_mpi_.persistent = options_.persistent;
+  by_mpi_.make_requests(tags());
 }
 
 PlanExchange::~PlanExchange() {
-  const auto is_send = [&](std::size_t k) { return program_.transfers[k].send; };
-  if (abandon(requests_, is_send)) leak(std::move(program_.memory));
+  const auto is_send = [&](std::size_t k) { return by_mpi_.transfers[k].send; };
+  if (abandon(by_mpi_.requests, is_send)) leak(std::move(program_.memory));
 }
 
+// The moves of all operations by when they are due.
 void PlanExchange::prepare_burst() {
   Burst burst;
-  const auto append = [&](std::vector<Move>& moves, const P2pProgram::Moves& ranges) {
-    const auto first = program_.moves.begin() + ranges[0].begin;
-    moves.insert(moves.end(), first, first + ranges[0].size());
+  std::vector<Move> moves;
+  std::vector<MoveSpaces> spaces;
+  const auto append = [&](const P2pProgram::Moves& ranges) {
+    for (std::uint32_t k = ranges[0].begin; k < ranges[0].end; ++k)
+      moves.push_back(program_.moves[k]), spaces.push_back(program_.move_spaces[k]);
   };
+  const auto end = [&] { return static_cast<std::uint32_t>(moves.size()); };
   for (OpId op : initial_) {
-    const P2pProgram::Step& step = program_.steps[op];
-    const auto begin = static_cast<std::uint32_t>(burst.packing.size());
-    append(is_copy_[op] ? burst.copying : burst.packing, step.before);
-    if (is_copy_[op])
-      append(burst.copying, step.after);
-    else
-      burst.sendings.push_back(
-          {{begin, static_cast<std::uint32_t>(burst.packing.size())}, step.transfers});
+    if (is_copy_[op]) continue;
+    const std::uint32_t begin = end();
+    append(program_.steps[op].before);
+    burst.sendings.push_back({{begin, end()}, program_.steps[op].transfers});
   }
-  for (OpId op : unpacking_) append(burst.unpacking, program_.steps[op].after);
+  burst.packing = {0, end()};
+  for (OpId op : initial_)
+    if (is_copy_[op]) append(program_.steps[op].before), append(program_.steps[op].after);
+  burst.copying = {burst.packing.end, end()};
+  for (OpId op : unpacking_) append(program_.steps[op].after);
+  burst.unpacking = {burst.copying.end, end()};
   Bytes packed = 0;
-  for (const Move& m : burst.packing) packed += m.length * m.count;
+  for (const Move& m : std::span(moves).first(burst.packing.end)) packed += m.length * m.count;
   burst.pack_first = options_.persistent && packed <= small_pack;
   burst_ = std::move(burst);
-  program_.moves = {};
+  program_.moves = std::move(moves), program_.move_spaces = std::move(spaces);
 }
 
 void PlanExchange::start_burst() {
   if (burst_->pack_first) {
-    run_moves(burst_->packing);
-    start_transfers({0, static_cast<std::uint32_t>(requests_.size())});
+    run(burst_->packing);
+    start_transfers({0, static_cast<std::uint32_t>(by_mpi_.requests.size())});
   } else {
     start_transfers(posted_at_once_);
-    for (const Burst::Sending& s : burst_->sendings) {
-      run_moves(std::span(burst_->packing).subspan(s.packing.begin, s.packing.size()));
-      start_transfers(s.transfers);
-    }
+    for (const Burst::Sending& s : burst_->sendings) run(s.packing), start_transfers(s.transfers);
   }
-  run_moves(burst_->copying);
+  run(burst_->copying);
   not_complete_ = active_transfers_ > 0;
 }
 
@@ -163,26 +158,31 @@ void PlanExchange::start() {
 void PlanExchange::start_transfers(Range range) {
   if (range.size() == 0) return;
   active_transfers_ += range.size();
-  if (options_.persistent) {
-    check_mpi(MPI_Startall(static_cast<int>(range.size()), &requests_[range.begin]),
+  if (by_mpi_.persistent) {
+    check_mpi(MPI_Startall(static_cast<int>(range.size()), &by_mpi_.requests[range.begin]),
               "MPI_Startall");
     return;
   }
   for (std::uint32_t k = range.begin; k < range.end; ++k) {
-    const Transfer& t = program_.transfers[k];
+    const Transfer& t = by_mpi_.transfers[k];
     const int tag = options_.first_tag + t.tag;
     if (t.send)
-      check_mpi(MPI_Isend(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
-                "MPI_Isend");
+      check_mpi(
+          MPI_Isend(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &by_mpi_.requests[k]),
+          "MPI_Isend");
     else
-      check_mpi(MPI_Irecv(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &requests_[k]),
-                "MPI_Irecv");
+      check_mpi(
+          MPI_Irecv(t.buffer, t.count, t.type, t.peer, tag, comm_->get(), &by_mpi_.requests[k]),
+          "MPI_Irecv");
   }
 }
 
+void PlanExchange::run(Range moves) const {
+  run_moves(std::span(program_.moves).subspan(moves.begin, moves.size()));
+}
+
 void PlanExchange::run(const P2pProgram::Moves& moves) const {
-  const Range range = moves[static_cast<std::size_t>(edges_.parity())];
-  run_moves(std::span(program_.moves).subspan(range.begin, range.size()));
+  run(moves[static_cast<std::size_t>(edges_.parity())]);
 }
 
 void PlanExchange::start_operation(OpId op) {
@@ -230,7 +230,7 @@ void PlanExchange::complete_transfer(int index) {
 // Everything has started and every message is there: only unpacking is left.
 void PlanExchange::finish_all() {
   if (burst_)
-    run_moves(burst_->unpacking);
+    run(burst_->unpacking);
   else
     for (OpId op : unpacking_)
       if (outstanding_[op] > 0) run(program_.steps[op].after);
@@ -240,14 +240,16 @@ void PlanExchange::finish_all() {
 
 // Tests the messages by MPI. Returns whether any is complete.
 bool PlanExchange::complete_some(bool wait) {
-  const int count = static_cast<int>(requests_.size());
+  const int count = static_cast<int>(by_mpi_.requests.size());
   int done = 0;
   if (wait)
-    check_mpi(MPI_Waitsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
-              "MPI_Waitsome");
+    check_mpi(
+        MPI_Waitsome(count, by_mpi_.requests.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitsome");
   else
-    check_mpi(MPI_Testsome(count, requests_.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
-              "MPI_Testsome");
+    check_mpi(
+        MPI_Testsome(count, by_mpi_.requests.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Testsome");
   for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
   return done > 0;
 }
@@ -264,7 +266,7 @@ bool PlanExchange::advance() {
 bool PlanExchange::test() {
   if (not_complete_ > 0 && not_started_ == 0 && unpack_at_end_) {
     int all = 0;
-    check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all,
+    check_mpi(MPI_Testall(static_cast<int>(by_mpi_.requests.size()), by_mpi_.requests.data(), &all,
                           MPI_STATUSES_IGNORE),
               "MPI_Testall");
     if (all) finish_all();
@@ -281,9 +283,9 @@ void PlanExchange::wait() {
   if (edges_.any()) return PolledExchange::wait();
   while (not_complete_ > 0) {
     if (not_started_ == 0 && unpack_at_end_) {
-      check_mpi(
-          MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-          "MPI_Waitall");
+      check_mpi(MPI_Waitall(static_cast<int>(by_mpi_.requests.size()), by_mpi_.requests.data(),
+                            MPI_STATUSES_IGNORE),
+                "MPI_Waitall");
       finish_all();
       return;
     }
@@ -295,6 +297,37 @@ void PlanExchange::wait() {
 void PlanExchange::progress() {
   edges_.progress();
   if (active_transfers_ == 0) PolledExchange::progress();  // otherwise testing them does it
+}
+
+void PlanExchange::rebind(Shifts shifts) {
+  by_mpi_.shifts.resize(shifts.size());  // at the first time those of init: all 0
+  if (std::ranges::equal(shifts, by_mpi_.shifts)) return;
+  steps_.resize(shifts.size());
+  for (std::size_t k = 0; k < steps_.size(); ++k) steps_[k] = shifts[k] - by_mpi_.shifts[k];
+  if (in_buffers_)
+    rebind_messages(shifts);
+  else
+    by_mpi_.shifts.assign(shifts.begin(), shifts.end());
+  shift_copies(program_, steps_);
+  edges_.bind();
+}
+
+// Persistent requests and datatypes cannot be moved. A few pairs of buffers get their own; for
+// further ones Isend and Irecv take any address.
+void PlanExchange::rebind_messages(Shifts shifts) {
+  const auto has_shifts = [&](const BoundMessages& m) {
+    return std::ranges::equal(m.shifts, shifts);
+  };
+  auto known = std::ranges::find_if(others_, has_shifts);
+  if (known == others_.end()) {
+    const bool room = others_.size() < most_others;
+    if (room) others_.reserve(most_others), others_.emplace_back();
+    known = room ? others_.end() - 1
+                 : others_.begin() + static_cast<std::ptrdiff_t>(next_other_++ % most_others);
+    known->persistent = options_.persistent && room;
+    known->copy_to(shifts, by_mpi_, program_, tags());
+  }
+  by_mpi_.swap(*known);
 }
 
 std::string PlanExchange::channel_mix() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "channels/p2p/program.hpp"
+#include "engine/bound_messages.hpp"
 #include "engine/context.hpp"
 #include "engine/edge_queue.hpp"
 #include "engine/polled_exchange.hpp"
@@ -43,6 +44,7 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   Bytes bytes() const override { return program_.bytes_sent; }
   std::size_t scratch_bytes() const override { return program_.memory.bytes() + edges_.bytes(); }
   const std::byte* view(std::size_t block) const override;
+  void rebind(Shifts shifts) override;
   void give_up() override { edges_.give_up(); }
 
  private:
@@ -53,6 +55,7 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   void check_peers() const { edges_.check(); }
 
   void make_requests();
+  void rebind_messages(Shifts shifts);
   void order_transfers(const Plan& plan);
   bool on_node(int peer) const;
   void prepare_burst();
@@ -65,7 +68,9 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   void release_successors(OpId op);
   void finish_all();
   bool complete_some(bool wait);
+  void run(Range moves) const;
   void run(const P2pProgram::Moves& moves) const;
+  BoundMessages::Tags tags() const { return {comm_->get(), options_.first_tag}; }
 
   P2pProgram program_;
   Options options_;
@@ -89,15 +94,20 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   // exchange.
   struct Burst {
     struct Sending {
-      Range packing, transfers;  // ranges of `packing` below and of requests_
+      Range packing, transfers;
     };
     std::vector<Sending> sendings;
-    std::vector<Move> packing, copying, unpacking;
-    bool pack_first = false;  // there is so little that one call may start all messages
+    Range packing, copying, unpacking;  // of the program's moves
+    bool pack_first = false;            // so little that one call may start all messages
   };
   std::optional<Burst> burst_;
 
-  std::vector<MPI_Request> requests_;  // receives that can be posted at once come first
+  static constexpr std::size_t most_others = 7;
+  BoundMessages by_mpi_;               // receives that can be posted at once come first
+  std::vector<BoundMessages> others_;  // for buffers used before
+  std::size_t next_other_ = 0;         // to be given up for new buffers
+  bool in_buffers_ = false;            // some of by_mpi_ lie in the program's buffers
+  std::vector<std::ptrdiff_t> steps_;  // from one binding to the next
   std::vector<OpId> operation_of_;     // per request
   Range posted_at_once_;
   std::size_t posted_operations_ = 0;  // the number of operations that they belong to

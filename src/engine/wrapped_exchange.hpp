@@ -18,6 +18,7 @@ class WrappedExchange : public Exchange {
   bool test() override { return inner_->test(); }
   void wait() override { inner_->wait(); }
   Pause pause() const override { return inner_->pause(); }
+  void rebind(std::span<const std::ptrdiff_t> shifts) override { inner_->rebind(shifts); }
   bool proceeds_by_itself() const override { return inner_->proceeds_by_itself(); }
   bool nothing() const override { return inner_->nothing(); }
   int messages() const override { return inner_->messages(); }

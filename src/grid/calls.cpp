@@ -5,6 +5,7 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/request.hpp"
+#include "api/start_with.hpp"
 #include "engine/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
@@ -160,6 +161,13 @@ extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info in
   return init_request(request, [&](Output output) {
     grid_of(grid);
     return prepare_halo(grid->grid, copy, info, output);
+  });
+}
+
+extern "C" int tonari_grid_start_with(tonari_request request, void* const arrays[]) {
+  return guarded([&] {
+    require(arrays, "arrays");
+    start_with(request, "tonari_grid_start_with", arrays);
   });
 }
 

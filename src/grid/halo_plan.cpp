@@ -47,11 +47,12 @@ struct Side {
   void add(const HaloEnd* end) {
     constexpr std::uint64_t most = std::uint64_t{1} << 30;
     const Layout bytes = end ? bytes_of(grid, request, *end, send, views) : Layout();
+    const SpaceId space = end ? space_of(grid, end->link.subdomain) : fixed_space;
     if (bytes.contiguous() && bytes.bytes() <= most)
       blocks.add(bytes.runs().empty() ? 0 : bytes.runs().front().offset,
-                 static_cast<int>(bytes.bytes()), MPI_BYTE);
+                 static_cast<int>(bytes.bytes()), MPI_BYTE, space);
     else
-      blocks.add(0, type_of(grid, request, *end, bytes));
+      blocks.add(0, type_of(grid, request, *end, bytes), space);
   }
 };
 

@@ -56,15 +56,17 @@ class Binder {
     return grid_.storage(end.link.subdomain, request_.copy);
   }
   void add_whole(const HaloEnd& end, bool send, Layout bytes) {
+    const SpaceId space = space_of(grid_, end.link.subdomain);
     if (bytes.contiguous())
-      return add(
-          send, {reinterpret_cast<std::byte*>(bytes.runs().front().offset), nullptr, bytes.bytes()},
-          {});
+      return add(send,
+                 {reinterpret_cast<std::byte*>(bytes.runs().front().offset), nullptr, bytes.bytes(),
+                  space},
+                 {0, 0, MPI_BYTE, space});
     const auto& layout =
         binding.layouts.emplace_back(std::make_shared<const Layout>(std::move(bytes)));
-    TypedBlock described{0, 1};
+    TypedBlock described{0, 1, MPI_BYTE, space};
     if (typed()) described.type = types_.emplace_back(type_of(grid_, request_, end, *layout)).get();
-    add(send, {nullptr, layout.get(), layout->bytes()}, described);
+    add(send, {nullptr, layout.get(), layout->bytes(), space}, described);
   }
   void add(bool send, const Block& block, const TypedBlock& described) {
     (send ? binding.send : binding.recv).push_back(block);
@@ -78,6 +80,10 @@ class Binder {
 };
 
 }  // namespace
+
+SpaceId space_of(const HaloGrid& grid, int subdomain) {
+  return grid.shape().bricked() ? fixed_space : static_cast<SpaceId>(subdomain) + 1;
+}
 
 const char* name(HaloKind kind) {
   static const char* const names[] = {"pack",  "datatypes", "shift",  "plan",

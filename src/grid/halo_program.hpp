@@ -35,6 +35,9 @@ struct HaloRequest {
   int copy = 0;
 };
 
+// What the cells of a subdomain lie in: the program may replace arrays, all fields together.
+SpaceId space_of(const HaloGrid& grid, int subdomain);
+
 using Views = std::vector<View>;  // mapped storages: that ends lie in
 
 // The ends of the steps, one after the other, without those whose messages mapped ghosts spare.

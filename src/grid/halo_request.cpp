@@ -200,6 +200,26 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
   return std::move(chosen);
 }
 
+// Starts may replace arrays.
+void free_arrays(const HaloGrid& grid, int copy, Prepared& prepared) {
+  prepared.fixed = "the grid's storage is not array";
+  if (grid.shape().bricked()) return;
+  std::vector<StartBuffer> arrays;
+  for (int s = 0; s < grid.subdomains(); ++s) {
+    const tonari_array a = grid.array(s);
+    const auto cells =
+        static_cast<Bytes>(a.stride[0]) * static_cast<Bytes>(a.lower[0] + a.own[0] + a.upper[0]);
+    for (int f = 0; f < grid.shape().fields; ++f) {
+      std::byte* const base = grid.base(s, copy, f);
+      arrays.push_back({space_of(grid, s), text("arrays[", arrays.size(), "]"), base});
+      arrays.back().touch({base, nullptr, cells * grid.shape().element_bytes});
+    }
+  }
+  prepared.buffers.emplace("tonari_grid_start_with", std::move(arrays), [](Shifts) {
+    fail(Errc::buffers, "two of the arrays overlap; they must share no byte");
+  });
+}
+
 void describe(const HaloGrid& grid, const HaloRequest& request, double start,
               const std::string& details, Prepared& prepared) {
   const GridShape& shape = grid.shape();
@@ -242,6 +262,7 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, in
     chosen = choose(grid, request, info, settings, details);
     if (settings.common.progress_thread) chosen.prepared->drive_by_thread();
     describe(*grid, request, start, details, *chosen.prepared);
+    free_arrays(*grid, copy, *chosen.prepared);
   });
   grid->context()->take_tags(chosen.tags);
   return chosen.prepared;

@@ -13,6 +13,11 @@ std::size_t bytes_of(std::int64_t indices, const ValueShape& shape) {
                           static_cast<std::size_t>(shape.vectors), "bytes of values");
 }
 
+SpaceId space_of(ValueSpace space) {
+  if (space == ValueSpace::scratch) return fixed_space;
+  return space == ValueSpace::owned ? VectorExchange::owned_space : VectorExchange::ghost_space;
+}
+
 }  // namespace
 
 VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program,
@@ -79,9 +84,9 @@ std::vector<VectorExchange::Row> VectorExchange::rows(const VectorPart& part) co
   for (const Field& field : fields_)
     for (int v = 0; v < field.shape.vectors; ++v) {
       const IndexPiece* const piece = part.places.whole();
-      const Row row{
-          part.buffer >= 0 ? buffer(part, field, v) : field.at(piece->space, piece->at, v),
-          field.bytes(count)};
+      const Row row = part.buffer >= 0 ? Row{buffer(part, field, v), field.bytes(count)}
+                                       : Row{field.at(piece->space, piece->at, v),
+                                             field.bytes(count), space_of(piece->space)};
       if (!rows.empty() && rows.back().base + rows.back().bytes == row.base)
         rows.back().bytes += row.bytes;
       else
@@ -136,6 +141,17 @@ void VectorExchange::run(const std::vector<LocalMove>& moves) {
         else
           field.combine(to, from, nullptr, static_cast<std::size_t>(m.count), field.components());
       }
+}
+
+void VectorExchange::rebind(Shifts shifts) {
+  for (const auto [space, id] :
+       {std::pair(ValueSpace::owned, owned_space), std::pair(ValueSpace::ghosts, ghost_space)}) {
+    std::ptrdiff_t& shift = shifts_[static_cast<std::size_t>(id) - 1];
+    std::byte*& base = fields_.front().base[static_cast<std::size_t>(space)];
+    base = moved(base, shifts[id] - shift);
+    shift = shifts[id];
+  }
+  for (const auto& step : steps_) step->exchange->rebind(shifts);
 }
 
 void VectorExchange::check_start() const {

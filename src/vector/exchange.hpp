@@ -19,7 +19,7 @@ struct ValueShape {
   int components = 1, vectors = 1;
 };
 
-// The program's buffers. Strides: bytes from one vector to the next.
+// The program's buffers. Bytes: of the values of one vector. Strides: from one to the next.
 struct ValueBuffers {
   std::byte *owned = nullptr, *ghosts = nullptr;
   std::size_t owned_stride = 0, ghost_stride = 0;
@@ -39,10 +39,13 @@ class VectorExchange final : public Exchange {
   VectorExchange(const VectorExchange&) = delete;
   VectorExchange& operator=(const VectorExchange&) = delete;
 
+  // What a start may replace, of a request of one field.
+  static constexpr SpaceId owned_space = 1, ghost_space = 2;
   // A message's bytes as they are sent or received, in this order.
   struct Row {
     std::byte* base;
     std::size_t bytes;
+    SpaceId space = fixed_space;
   };
   std::vector<Row> rows(const VectorPart& part) const;
   const VectorProgram& program() const { return *program_; }
@@ -66,6 +69,7 @@ class VectorExchange final : public Exchange {
   Bytes bytes() const override;
   std::size_t scratch_bytes() const override;
   void give_up() override;
+  void rebind(Shifts shifts) override;
   const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
 
  private:
@@ -96,7 +100,8 @@ class VectorExchange final : public Exchange {
   std::vector<Field> fields_;
   Memory memory_;  // scratch, then buffers
   std::byte* buffers_ = nullptr;
-  std::size_t pitch_ = 0;  // bytes of an index in buffers
+  std::size_t pitch_ = 0;                   // bytes of an index in buffers
+  std::array<std::ptrdiff_t, 2> shifts_{};  // of the program's buffers, from those of init
   std::vector<std::shared_ptr<Prepared>> steps_;
   std::size_t step_ = 0;  // the one that runs; as many as there are: none
 };

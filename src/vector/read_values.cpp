@@ -161,6 +161,19 @@ void order_fields(std::vector<ReadField>& fields) {
 
 }  // namespace
 
+VectorPattern places_of(const VectorPattern& pattern) {
+  VectorPattern places;
+  places.owned = pattern.owned, places.ghost_count = pattern.ghost_count;
+  places.listed = pattern.listed;
+  return places;
+}
+
+void check_apart(const VectorPattern& places, const ValueField& field) {
+  Rows rows(places);
+  if (rows.add(field)) fail_overlap();
+  rows.check();
+}
+
 VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   if (call.count < 1) fail(Errc::argument, "`fields` is ", call.count, "; it must be at least 1");
   if (!call.fields) fail(Errc::argument, "`field` is NULL, but `fields` is ", call.count);

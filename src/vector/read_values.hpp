@@ -13,6 +13,11 @@ struct VectorValues {
   bool in_place = false;  // owned values and ghosts have places in common
 };
 
+// What of a pattern tells where values lie: the rest of it is empty.
+VectorPattern places_of(const VectorPattern& pattern);
+// Throws Errc::buffers if owned values and ghosts overlap.
+void check_apart(const VectorPattern& places, const ValueField& field);
+
 // Throws Errc::argument, Errc::overflow, Errc::buffers. Local.
 VectorValues read_values(const VectorPattern& pattern, const VectorCall& call);
 

@@ -116,6 +116,7 @@ class Marked final : public tonari::Exchange {
   bool test() override { return calls += "test ", true; }
   void wait() override { calls += "wait "; }
   Pause pause() const override { return Pause::none; }
+  void rebind(std::span<const std::ptrdiff_t> shifts) override { shift = shifts[0]; }
   bool proceeds_by_itself() const override { return true; }
   bool nothing() const override { return true; }
   int messages() const override { return 11; }
@@ -126,6 +127,7 @@ class Marked final : public tonari::Exchange {
   const std::byte* view(std::size_t block) const override { return &bytes_[block]; }
 
   mutable std::string calls;
+  std::ptrdiff_t shift = 0;
   std::byte bytes_[4] = {};
 };
 
@@ -147,6 +149,9 @@ TEST(WrappedExchange, ForwardsEverything) {
   EXPECT_EQ(wrapped.bytes(), 13u);
   EXPECT_EQ(wrapped.scratch_bytes(), 14u);
   EXPECT_EQ(wrapped.view(3), &marked->bytes_[3]);
+  const std::ptrdiff_t shifts[] = {15};
+  wrapped.rebind(shifts);
+  EXPECT_EQ(marked->shift, 15);
 }
 
 }  // namespace

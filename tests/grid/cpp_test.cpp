@@ -141,6 +141,18 @@ TEST(CppGrid, ImportAndExportAreEachOthersInverse) {
   EXPECT_EQ(grid.at<double>(std::array<std::int64_t, 2>{3, 5}, 0, 1), cells[3 * columns + 5]);
 }
 
+TEST(CppGrid, StartsWithOtherArrays) {
+  const Plane plane;
+  const tonari::Grid grid(plane.cart, plane.shape(TONARI_STORAGE_ARRAY));
+  tonari::Request exchange = grid.exchange(0);
+  void* const other[] = {grid.data<double>(0, 1)};
+  grid.import_own<double>(std::vector<double>(rows * columns, 3.0), 0, 1);
+  grid.start(exchange, other), exchange.wait();
+  exchange.start(), exchange.wait();  // they stay bound
+  EXPECT_EQ(grid.export_own<double>(0, 0), std::vector<double>(rows * columns, 0.0));
+  EXPECT_THROW(grid.start(exchange, {}), tonari::Failure);
+}
+
 TEST(CppGrid, WhatDoesNotFitThrows) {
   const Plane plane;
   const tonari::Grid grid(plane.cart, plane.shape(TONARI_STORAGE_BRICK)),

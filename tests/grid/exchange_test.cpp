@@ -152,6 +152,36 @@ TEST(GridExchange, MappedGhostsOnSeveralNodes) {
     }
 }
 
+// The request of the first copy exchanges all of them; their fields lie alike.
+void run_any_arrays(Random& random, int dims) {
+  Geometry g = draw_geometry(random, dims, false);
+  g.shape.copies = 3;
+  const bool faces = pick(random, 0, 3) == 0,
+             own_arrays = g.shape.fields < 2 && pick(random, 0, 1) == 1;
+  SCOPED_TRACE(g.text());
+  TestGrid t(g, TONARI_STORAGE_ARRAY, false, own_arrays);
+  for (const Way& way : on_arrays) {
+    SCOPED_TRACE(way.halo);
+    tonari_request request =
+        request_of(t, 0, way.halo, faces, random_algorithm(random, g, way.halo));
+    for (int round = 0; round < 6; ++round) {
+      const int copy = round * round % 3;
+      t.fill(copy, round);
+      must(tonari_grid_start_with(request, t.arrays(copy).data()));
+      must(complete(request, (world_rank() + round) % 2 == 0));
+      EXPECT_TRUE(t.holds(copy, round, faces, std::string(way.halo) == "shift"));
+    }
+    must(tonari_request_free(&request));
+  }
+  if (g.ours) MPI_Type_free(&g.shape.type);
+}
+
+TEST(GridExchange, AnyArraysByOneRequest) {
+  Random random(15);
+  for (int repeat = 0; repeat < (crowded() ? 2 : 2 * few()); ++repeat)
+    for (int dims = 1; dims <= 3; ++dims) run_any_arrays(random, dims);
+}
+
 // What is chosen by timing, or by rule, fills ghosts as well; own cells are as they were after the
 // timing.
 TEST(GridExchange, ChosenBySelection) {

@@ -387,6 +387,14 @@ class TestGrid {
       for (int field = 0; field < fields; ++field) f(s, field);
   }
 
+  // The arrays of a copy, as tonari_grid_start_with takes them.
+  std::vector<void*> arrays(int copy) const {
+    std::vector<void*> all;
+    for_fields(
+        [&](int s, int f) { must(tonari_grid_data(grid, s, copy, f, &all.emplace_back())); });
+    return all;
+  }
+
   const Geometry g;
   tonari_grid grid = TONARI_GRID_NULL;
   int copies = 1, fields = 1;

@@ -155,6 +155,34 @@ TEST(GridRequests, WhatIsActiveIsNotStartedOrFreed) {
   }
 }
 
+TEST(GridRequests, StartWithOtherArraysIsChecked) {
+  Geometry g = plain_geometry(2, 12, 2);
+  g.shape.fields = 2;
+  TestGrid t(g, TONARI_STORAGE_ARRAY);
+  tonari_request request = request_of(t, 0, "plan");
+  const auto refused = [&](std::vector<void*> arrays, int code, const char* part) {
+    EXPECT_EQ(tonari_grid_start_with(request, arrays.data()), code);
+    EXPECT_NE(std::string(tonari_last_error()).find(part), std::string::npos)
+        << tonari_last_error();
+  };
+  std::vector<void*> arrays = t.arrays(1);
+  EXPECT_EQ(tonari_grid_start_with(request, nullptr), TONARI_ERR_ARGUMENT);
+  refused({arrays[0], t.arrays(0)[1]}, TONARI_ERR_ARGUMENT, "keep their distances");
+  const auto apart = static_cast<char*>(arrays[1]) - static_cast<char*>(arrays[0]);
+  refused({nullptr, reinterpret_cast<void*>(apart)}, TONARI_ERR_ARGUMENT, "`arrays[0]` is NULL");
+  EXPECT_EQ(tonari_start_with(request, arrays[0], arrays[1]), TONARI_ERR_ARGUMENT);
+  t.fill(1, 3);
+  must(tonari_grid_start_with(request, arrays.data()));
+  must(tonari_wait(request));
+  EXPECT_TRUE(t.holds(1, 3, false, false));
+  must(tonari_request_free(&request));
+
+  TestGrid bricks(plain_geometry(2, 12), TONARI_STORAGE_BRICK);
+  request = request_of(bricks, 0, "layout");
+  refused(arrays, TONARI_ERR_ARGUMENT, "storage is not array");
+  must(tonari_request_free(&request));
+}
+
 TEST(GridRequests, SayWhatTheyAre) {
   TestGrid t(plain_geometry(2, 12, 2), TONARI_STORAGE_MAPPED, true);
   tonari_request request = request_of(t, 1, "zero-byte");

@@ -51,6 +51,11 @@ TEST(VectorCpp, SpansAndOwners) {
                                                 Info{{"tonari_tune", "off"}});
   request.start(), request.wait();
   EXPECT_TRUE(right());
+  const std::vector<float> same = x;
+  std::ranges::fill(x, -2.f);
+  std::ranges::fill(ghosts, -1.f);
+  request.start(same.data(), ghosts.data()), request.wait();
+  EXPECT_TRUE(right());
   std::vector<std::int64_t> ones(s.my_needs().size(), 1),
       counts(static_cast<std::size_t>(s.mine().count));
   vector.reverse(MPI_SUM, std::span<const std::int64_t>(ones), std::span(counts));

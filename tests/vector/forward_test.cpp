@@ -53,8 +53,10 @@ class VectorForward : public VectorTest {
     return types[pick(random, 0, 5)];
   }
 
+  // arrays: that one request exchanges in turn; 0: single calls.
   void exchange(tonari_vector vector, const Sharing& s, Random& common, const std::string& channel,
-                bool once) {
+                int arrays) {
+    const bool once = arrays == 0;
     Random own(common() + 31u * static_cast<unsigned>(world_rank()));
     const CaseType type = draw_type(common);
     Arrays a(common, own, s, type.bytes, pick(common, 0, 3) == 0);
@@ -65,11 +67,15 @@ class VectorForward : public VectorTest {
           vector, &values, a.owned(), a.ghosts(),
           Info{{"tonari_channel", channel}, {"tonari_tune", "off"}, {"tonari_recv_view", "yes"}},
           &request));
-    for (int round = 0; round < 3; ++round) {
-      fill(a, s, round);
-      const std::vector<unsigned char> wanted = expected(a, s, round);
+    InTurn in_turn(a, std::max(arrays, 1), own);
+    for (int round = 0; round < (arrays > 1 ? 12 : 3); ++round) {
+      if (arrays > 1) in_turn.next();
+      fill(a, s, round % 4);
+      const std::vector<unsigned char> wanted = expected(a, s, round % 4);
       if (once)
         must(tonari_vector_forward(vector, &values, a.owned(), a.ghosts()));
+      else if (arrays > 1)
+        run_with(request, a.owned(), a.ghosts(), (world_rank() + round) % 2 == 0);
       else
         run(request, (world_rank() + round) % 2 == 0);
       EXPECT_TRUE(a.memory == wanted)
@@ -92,8 +98,21 @@ TEST_F(VectorForward, RandomPatterns) {
       const Sharing s = draw_sharing(common, all_needs[k % 5], pick(common, 1, 60));
       SCOPED_TRACE("case " + std::to_string(k) + ", route " + route + ", nodes " + split.text);
       tonari_vector vector = make_vector(s, route);
-      exchange(vector, s, common, random_channel(common), false);
-      exchange(vector, s, common, "auto", true);
+      exchange(vector, s, common, random_channel(common), 1);
+      exchange(vector, s, common, "auto", 0);
+      must(tonari_vector_free(&vector));
+    }
+}
+
+TEST_F(VectorForward, AnyArraysByOneRequest) {
+  const int cases = crowded() ? 3 : 12;
+  for (int k = 0; k < cases; ++k)
+    for (const std::string& route : routes_of_case(k)) {
+      Random common(static_cast<unsigned>(5000 + 100 * k + world_size()));
+      const Sharing s = draw_sharing(common, all_needs[k % 5], pick(common, 1, 60));
+      SCOPED_TRACE("case " + std::to_string(k) + ", route " + route);
+      tonari_vector vector = make_vector(s, route);
+      exchange(vector, s, common, random_channel(common), 2 + 10 * (k % 2));
       must(tonari_vector_free(&vector));
     }
 }
@@ -123,7 +142,7 @@ TEST_F(VectorForward, LongLists) {
       tonari_vector vector = make_vector(s, route);
       for (const char* const channel : {"shared", "auto", "p2p-packed"})
         if (!very_slow() || std::string(channel) == "shared")
-          exchange(vector, s, common, channel, false);
+          exchange(vector, s, common, channel, 1);
       must(tonari_vector_free(&vector));
     }
   }

@@ -1,5 +1,7 @@
 // Exchanges of vectors as requests: several in flight, mixed with others; freed vectors; single
 // calls; what is left of many vectors.
+#include <tonari/grid.h>
+
 #include "memory/held.hpp"
 #include "support/counting.hpp"
 #include "support/same_error.hpp"
@@ -172,6 +174,38 @@ TEST(VectorRequests, SingleCallsAreKept) {
   EXPECT_EQ(counts.setups, 0) << counts.first;
   std::copy_n(elsewhere, 3, a.ghosts);
   EXPECT_TRUE(a.forward_holds(3));
+}
+
+// Owned values and ghosts in any combination, and nothing is allocated for pairs used before.
+TEST(VectorRequests, StartWithOtherArrays) {
+  RingVector a(second_route()), b("direct");
+  tonari_request fill = a.forward();
+  for (int round = 0; round < 9; ++round) {
+    a.fill(round), b.fill(round);
+    RingVector &from = round % 2 ? a : b, &to = round % 3 ? a : b;
+    arm();
+    const int code = tonari_start_with(fill, from.x, to.ghosts) | tonari_wait(fill);
+    const Counts counts = disarm();
+    must(code);
+    EXPECT_TRUE(to.forward_holds(round));
+    if (round >= 6) EXPECT_EQ(counts.allocations + counts.setups, 0) << counts.first;
+  }
+  EXPECT_EQ(tonari_start_with(fill, a.x, a.x), TONARI_ERR_BUFFERS);
+  EXPECT_EQ(tonari_start_with(fill, nullptr, a.ghosts), TONARI_ERR_ARGUMENT);
+  EXPECT_NE(std::string(tonari_last_error()).find("`sendbuf` is NULL"), std::string::npos);
+  void* const arrays[] = {a.x, a.ghosts};
+  EXPECT_EQ(tonari_grid_start_with(fill, arrays), TONARI_ERR_ARGUMENT);
+  must(tonari_request_free(&fill));
+
+  tonari_request add = a.reverse();
+  for (int round = 0; round < 4; ++round) {
+    a.fill(round), b.fill(round);
+    RingVector &from = round % 2 ? a : b, &to = round % 3 ? a : b;
+    must(tonari_start_with(add, from.parts, to.sums));
+    must(tonari_wait(add));
+    EXPECT_TRUE(to.reverse_holds(round));
+  }
+  must(tonari_request_free(&add));
 }
 
 TEST(VectorRequests, AThreadDrivesThem) {

@@ -41,7 +41,8 @@ class VectorReverse : public VectorTest {
  protected:
   template <class T>
   void exchange(tonari_vector vector, const Sharing& s, Random& common, MPI_Datatype type,
-                MPI_Op op, const std::string& channel, bool once) {
+                MPI_Op op, const std::string& channel, int arrays) {
+    const bool once = arrays == 0;
     Random own(common() + 31u * static_cast<unsigned>(world_rank()));
     Arrays a(common, own, s, sizeof(T), pick(common, 0, 3) == 0);
     const tonari_vector_values values = a.values(type);
@@ -50,7 +51,9 @@ class VectorReverse : public VectorTest {
       must(tonari_vector_reverse_init(vector, &values, op, a.ghosts(), a.owned(),
                                       Info{{"tonari_channel", channel}, {"tonari_tune", "off"}},
                                       &request));
-    for (int round = 0; round < 2; ++round) {
+    InTurn in_turn(a, std::max(arrays, 1), own);
+    for (int round = 0; round < std::max(arrays, 2); ++round) {
+      if (arrays > 1) in_turn.next();
       a.for_owned([&](std::int64_t i, int c, int v, unsigned char* at) {
         store(at, before<T>(s.mine().first + i, c, v, round));
       });
@@ -61,6 +64,8 @@ class VectorReverse : public VectorTest {
       const std::vector<unsigned char> wanted = expected<T>(a, s, op, round);
       if (once)
         must(tonari_vector_reverse(vector, &values, op, a.ghosts(), a.owned()));
+      else if (arrays > 1)
+        run_with(request, a.ghosts(), a.owned(), (world_rank() + round) % 2 == 0);
       else
         run(request, (world_rank() + round) % 2 == 0);
       EXPECT_TRUE(a.memory == wanted)
@@ -104,15 +109,24 @@ TEST_F(VectorReverse, RandomPatterns) {
       tonari_vector vector = make_vector(s, route);
       const std::string channel = random_channel(common);
       const MPI_Op op = ops[pick(common, 0, 2)];
-      const bool once = pick(common, 0, 2) == 0;
-      const auto kind = pick(common, 0, 5);
-      if (kind == 0) exchange<float>(vector, s, common, MPI_FLOAT, op, channel, once);
-      if (kind == 1) exchange<std::int64_t>(vector, s, common, MPI_INT64_T, op, channel, once);
-      if (kind == 2)
-        exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, channel,
-                                       once);
-      if (kind == 3) exchange<int>(vector, s, common, MPI_INT, op, channel, once);
-      if (kind > 3) exchange<double>(vector, s, common, MPI_DOUBLE, op, channel, once);
+      const int kind = pick(common, 0, 2), arrays = kind == 0 ? 0 : kind == 1 ? 1 : 3 + 9 * (k % 2);
+      switch (pick(common, 0, 5)) {
+        case 0:
+          exchange<float>(vector, s, common, MPI_FLOAT, op, channel, arrays);
+          break;
+        case 1:
+          exchange<std::int64_t>(vector, s, common, MPI_INT64_T, op, channel, arrays);
+          break;
+        case 2:
+          exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, channel,
+                                         arrays);
+          break;
+        case 3:
+          exchange<int>(vector, s, common, MPI_INT, op, channel, arrays);
+          break;
+        default:
+          exchange<double>(vector, s, common, MPI_DOUBLE, op, channel, arrays);
+      }
       must(tonari_vector_free(&vector));
     }
 }
@@ -124,7 +138,7 @@ TEST_F(VectorReverse, AllTypes) {
   tonari_vector vector = make_vector(s, "direct");
   const auto all_ops = [&]<class T>(T, MPI_Datatype type) {
     for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX})
-      exchange<T>(vector, s, common, type, op, "auto", true);
+      exchange<T>(vector, s, common, type, op, "auto", 0);
   };
   all_ops(0.f, MPI_FLOAT);
   all_ops(0., MPI_DOUBLE);
@@ -137,8 +151,8 @@ TEST_F(VectorReverse, AllTypes) {
   all_ops(std::uint32_t{}, MPI_UINT32_T);
   all_ops(std::int64_t{}, MPI_INT64_T);
   all_ops(std::uint64_t{}, MPI_UINT64_T);
-  exchange<std::complex<float>>(vector, s, common, MPI_C_FLOAT_COMPLEX, MPI_SUM, "auto", true);
-  exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, "auto", true);
+  exchange<std::complex<float>>(vector, s, common, MPI_C_FLOAT_COMPLEX, MPI_SUM, "auto", 0);
+  exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, "auto", 0);
   must(tonari_vector_free(&vector));
 }
 

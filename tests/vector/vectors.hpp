@@ -195,10 +195,32 @@ struct Arrays {
   }
 };
 
+// Arrays of one shape that a request exchanges in turn; those in use are `a`.
+class InTurn {
+ public:
+  InTurn(Arrays& a, int arrays, Random& own) : a_(a), own_(own) {
+    spare_.assign(static_cast<std::size_t>(arrays - 1), a.memory);
+  }
+  // Before a start. Each rank draws for itself.
+  void next() {
+    if (!spare_.empty()) a_.memory.swap(spare_[own_() % spare_.size()]);
+  }
+
+ private:
+  Arrays& a_;
+  Random& own_;
+  std::vector<std::vector<unsigned char>> spare_;
+};
+
 class VectorTest : public testing::Test {
  protected:
   Nodes nodes;
 };
+
+inline void run_with(tonari_request request, const void* from, void* to, bool by_test) {
+  must(tonari_start_with(request, from, to));
+  must(complete(request, by_test));
+}
 
 inline void run(tonari_request request, bool by_test = false) {
   must(tonari_start(request));

@@ -117,7 +117,7 @@ def quartiles(row: Row) -> str:
 
 def _notes(console: Console, rows: list[Row]) -> None:
     for row in typical(rows):
-        if row["algorithm"] == "auto":
+        if row["requested"] == "auto":
             console.print(
                 f"auto at {output.size(row['bytes'])}: {escape(row['chosen'])} ({row['reason']})",
                 style="dim",

@@ -94,12 +94,14 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
     send_counts.push_back(send.count);
     send_displacements.push_back(send.displacement);
     send_types.push_back(duplicate(send.type));
+    send_spaces.push_back(send.space);
   }
   for (std::size_t j = 0; j < vertex.sources.size(); ++j) {
     if (vertex.sources[j] < 0) continue;
     recv_counts.push_back(arguments.recv[j].count);
     recv_displacements.push_back(arguments.recv[j].displacement);
     recv_types.push_back(duplicate(arguments.recv[j].type));
+    recv_spaces.push_back(arguments.recv[j].space);
   }
   regular = can_be_regular(arguments, shape);
   if (regular) {
@@ -119,6 +121,16 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
   send_counts.push_back(0), recv_counts.push_back(0), send_displacements.push_back(0),
       recv_displacements.push_back(0);
   send_types.push_back(MPI_BYTE), recv_types.push_back(MPI_BYTE);
+}
+
+// The regular form lies in the two buffers of a call; other blocks may lie anywhere.
+void NativeArguments::move(Shifts by) {
+  if (regular) {
+    sendbuf = moved(static_cast<const std::byte*>(sendbuf), by[send_space]);
+    recvbuf = moved(static_cast<std::byte*>(recvbuf), by[recv_space]);
+  }
+  for (std::size_t k = 0; k < send_spaces.size(); ++k) send_displacements[k] += by[send_spaces[k]];
+  for (std::size_t k = 0; k < recv_spaces.size(); ++k) recv_displacements[k] += by[recv_spaces[k]];
 }
 
 bool has_persistent_neighborhood_collectives() { return TONARI_PERSISTENT_COLLECTIVES; }

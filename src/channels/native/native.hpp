@@ -51,7 +51,11 @@ struct NativeArguments {
   TypedBlock send_block, recv_block;  // regular form
   std::vector<int> send_counts, recv_counts;
   std::vector<MPI_Aint> send_displacements, recv_displacements;
+  std::vector<SpaceId> send_spaces, recv_spaces;     // of blocks
   std::vector<MPI_Datatype> send_types, recv_types;  // duplicates: the program may free its own
+
+  void move(Shifts by);  // what lies in spaces that have moved so far
+
  private:
   std::vector<OwnedType> owned_;
 };

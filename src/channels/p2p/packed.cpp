@@ -50,7 +50,7 @@ class Packer {
  private:
   struct Place {
     Lies lies = Lies::in_memory;
-    std::byte* in_user_memory = nullptr;
+    Block in_user_memory = {};
     std::size_t offset = 0;  // in the program's memory
   };
   struct Scratch {
@@ -108,7 +108,7 @@ class Packer {
       place.lies = Lies::in_pieces;
       each_forwarded(op,
                      [&](Scratch& scratch, Slice s, Bytes) { scratch.offset = reserve(bytes(s)); });
-    } else if (!edge && (place.in_user_memory = direct(op))) {
+    } else if (!edge && (place.in_user_memory = direct(op)).address) {
       place.lies = Lies::in_user_memory;
     } else {
       place.offset = reserve(message_bytes(op));
@@ -155,18 +155,20 @@ class Packer {
     return pieces <= most_pieces;
   }
 
-  // The address of a message that already is one contiguous piece of the user's memory, else null.
-  std::byte* direct(OpId op) const {
-    std::byte *first = nullptr, *next = nullptr;
+  // A message that already is one contiguous piece of one of the program's buffers, else nothing.
+  Block direct(OpId op) const {
+    Block whole;
     for (Slice s : plan_.slices(op)) {
       if (bytes(s) == 0) continue;
-      if (s.buffer == Buffer::scratch || in_slot(s)) return nullptr;
+      if (s.buffer == Buffer::scratch || in_slot(s)) return {};
       const Block b = block(s, 0);
-      if (b.layout || (next && b.address != next)) return nullptr;
-      if (!first) first = b.address;
-      next = b.address + b.bytes;
+      const bool goes_on =
+          !whole.address || (b.address == whole.address + whole.bytes && b.space == whole.space);
+      if (b.layout || !goes_on) return {};
+      if (!whole.address) whole = {b.address, nullptr, 0, b.space};
+      whole.bytes += b.bytes;
     }
-    return first;
+    return whole;
   }
 
   // ---- what the channels get
@@ -178,7 +180,7 @@ class Packer {
     if (!slots(op)) return transfer(op, size);
     const auto begin = static_cast<std::uint32_t>(p_.pieces.size());
     if (places_[op].lies == Lies::in_memory)
-      p_.pieces.push_back(piece(p_.memory.data() + places_[op].offset, size));
+      add_piece(begin, {p_.memory.data() + places_[op].offset, nullptr, size});
     if (places_[op].lies == Lies::in_pieces)
       for (Slice s : plan_.slices(op)) add_piece(begin, block(s, 0));
     p_.steps[op].pieces = {begin, static_cast<std::uint32_t>(p_.pieces.size())};
@@ -186,28 +188,28 @@ class Packer {
 
   void transfer(OpId op, Bytes size) {
     const Operation& o = plan_[op];
-    std::byte* const data = places_[op].lies == Lies::in_user_memory
-                                ? places_[op].in_user_memory
-                                : p_.memory.data() + places_[op].offset;
+    const Block where = places_[op].lies == Lies::in_user_memory
+                            ? places_[op].in_user_memory
+                            : Block{p_.memory.data() + places_[op].offset};
     const auto begin = static_cast<std::uint32_t>(p_.transfers.size());
     for (Bytes at = 0; at < size; at += segment_)
-      p_.transfers.push_back({data + at, static_cast<int>(std::min<Bytes>(segment_, size - at)),
-                              MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
+      p_.transfers.push_back({where.address + at,
+                              static_cast<int>(std::min<Bytes>(segment_, size - at)), MPI_BYTE,
+                              o.peer, o.tag, o.kind == Kind::send, where.space});
     p_.steps[op].transfers = {begin, static_cast<std::uint32_t>(p_.transfers.size())};
   }
 
-  static Piece piece(const std::byte* at, Bytes size) {
-    return {reinterpret_cast<std::uintptr_t>(at), size};
-  }
-
+  // Joins with the last of the pieces from `first` on where that goes on.
   void add_piece(std::uint32_t first, const Block& b) {
     if (b.bytes == 0) return;
-    const Piece next = piece(b.address, b.bytes);
-    Piece* const last = p_.pieces.size() > first ? &p_.pieces.back() : nullptr;
-    if (last && last->address + last->bytes == next.address)
-      last->bytes += next.bytes;
-    else
-      p_.pieces.push_back(next);
+    const Piece next{reinterpret_cast<std::uintptr_t>(b.address), b.bytes};
+    if (p_.pieces.size() > first && p_.piece_spaces.back() == b.space &&
+        p_.pieces.back().address + p_.pieces.back().bytes == next.address) {
+      p_.pieces.back().bytes += next.bytes;
+      return;
+    }
+    p_.pieces.push_back(next);
+    p_.piece_spaces.push_back(b.space);
   }
 
   // ---- copies
@@ -241,9 +243,12 @@ class Packer {
       if (parity == 1 && !alternates()) return {moves[0], moves[0]};
       first_move_ = p_.moves.size();
       make(parity);
-      moves[parity] = close_moves(p_.moves, first_move_);
+      moves[parity] = close_moves(p_, first_move_);
     }
-    if (same(moves[0], moves[1])) p_.moves.resize(moves[0].end), moves[1] = moves[0];
+    if (same(moves[0], moves[1])) {
+      p_.moves.resize(moves[0].end), p_.move_spaces.resize(moves[0].end);
+      moves[1] = moves[0];
+    }
     return moves;
   }
   bool same(Range a, Range b) const {
@@ -275,24 +280,24 @@ class Packer {
       Layout cut;
       const Block here = cut_out(block(s, parity), first - offset(op, k), last - first, cut);
       if (out)
-        append_moves(p_.moves, first_move_, there, here);
+        append_moves(p_, first_move_, there, here);
       else
-        append_moves(p_.moves, first_move_, here, there);
+        append_moves(p_, first_move_, here, there);
       if (!out && parity == 0) p_.bytes_unpacked += here.bytes;
     }
   }
 
   static Block cut_out(const Block& b, Bytes first, Bytes size, Layout& cut) {
-    if (!b.layout) return {b.address + first, nullptr, size};
+    if (!b.layout) return {b.address + first, nullptr, size, b.space};
     if (size == b.bytes) return b;
     cut = b.layout->part(first, size);
-    return {b.address, &cut, size};
+    return {b.address, &cut, size, b.space};
   }
 
   void copy(OpId op, int parity) {
     const auto from = plan_.copy_sources(plan_[op]), to = plan_.copy_targets(plan_[op]);
     for (std::size_t k = 0; k < from.size(); ++k)
-      append_moves(p_.moves, first_move_, block(to[k], parity), block(from[k], parity));
+      append_moves(p_, first_move_, block(to[k], parity), block(from[k], parity));
   }
 
   const Plan& plan_;

@@ -30,6 +30,26 @@ struct Transfer {
   int peer;
   int tag;
   bool send;
+  SpaceId space = fixed_space;  // that all of it lies in
+  // or what it consists of where it lies in several: in P2pProgram::scattered; -1: it does not
+  std::int32_t scattered = -1;
+};
+
+// What a message consists of, for a derived datatype.
+struct MessagePieces {
+  std::vector<int> counts;
+  std::vector<MPI_Aint> addresses;
+  std::vector<MPI_Datatype> types;
+  std::vector<SpaceId> spaces;
+
+  // Makes `type`, committed. Pieces lie at their addresses, moved by the shifts of their spaces.
+  void describe(Shifts shifts, MPI_Datatype* type) const;
+};
+
+// What the ends of a copy lie in.
+struct MoveSpaces {
+  SpaceId to = fixed_space, from = fixed_space;
+  friend bool operator==(const MoveSpaces&, const MoveSpaces&) = default;
 };
 
 struct Range {
@@ -51,11 +71,13 @@ struct P2pProgram {
   std::vector<Step> steps;
   std::vector<Moves> parts;
   std::vector<Piece> pieces;
+  std::vector<SpaceId> piece_spaces;  // of each of them
   std::vector<Transfer> transfers;
   std::vector<Move> moves;
-  // the receive blocks that stay where they arrived, for either parity, else null; empty if none
-  // does
+  std::vector<MoveSpaces> move_spaces;  // of each of them
+  // receive blocks that stay where they arrived, for either parity; else null. Empty: none does
   std::vector<std::array<std::byte*, 2>> views;
+  std::vector<MessagePieces> scattered;  // where they lie at init
   std::vector<OwnedType> types;
   Memory memory;           // packed messages, forwarded blocks
   bool persistent = true;  // persistent MPI requests, else Isend and Irecv anew each time
@@ -63,14 +85,16 @@ struct P2pProgram {
   Bytes bytes_unpacked = 0;  // copied after arrival
 };
 
-// Appends the copies of one block to another of equal size. It joins them with the last of the
-// moves from `first` on if they continue it.
-void append_moves(std::vector<Move>& moves, std::size_t first, const Block& to, const Block& from);
+// Appends the copies of one block to another of equal size; joins with the last of the moves from
+// `first` on where that is continued.
+void append_moves(P2pProgram& program, std::size_t first, const Block& to, const Block& from);
 // Throws Errc::internal if the plan swaps in place.
 void require_messages(const Plan& plan);
 // Ends the list that began at `first`: pieces of equal length at constant distances become one
 // move.
-Range close_moves(std::vector<Move>& moves, std::size_t first);
+Range close_moves(P2pProgram& program, std::size_t first);
+// The copies, and where edges find their messages, once spaces have moved so much further.
+void shift_copies(P2pProgram& program, Shifts by);
 
 struct Packing {
   // MPI messages are cut into pieces of at most this many bytes (0: only where MPI's int counts

@@ -13,32 +13,26 @@ namespace {
 
 constexpr Bytes most_per_piece = Bytes{1} << 30;  // block lengths are ints
 
-struct Pieces {
-  std::vector<int> counts;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
-
-  void add_bytes(const std::byte* address, Bytes bytes) {
+struct Pieces : MessagePieces {
+  void add_bytes(const std::byte* address, Bytes bytes, SpaceId space) {
     const auto at = reinterpret_cast<MPI_Aint>(address);
-    if (!types.empty() && types.back() == MPI_BYTE && addresses.back() + counts.back() == at &&
-        counts.back() + bytes <= most_per_piece) {
+    if (!types.empty() && types.back() == MPI_BYTE && spaces.back() == space &&
+        addresses.back() + counts.back() == at && counts.back() + bytes <= most_per_piece) {
       counts.back() += static_cast<int>(bytes);
       return;
     }
-    for (Bytes done = 0; done < bytes; done += most_per_piece) {
-      counts.push_back(static_cast<int>(std::min(most_per_piece, bytes - done)));
-      addresses.push_back(at + static_cast<MPI_Aint>(done));
-      types.push_back(MPI_BYTE);
-    }
+    for (Bytes done = 0; done < bytes; done += most_per_piece)
+      add_typed(at + static_cast<MPI_Aint>(done),
+                static_cast<int>(std::min(most_per_piece, bytes - done)), MPI_BYTE, space);
   }
-  void add_typed(MPI_Aint address, int count, MPI_Datatype type) {
+  void add_typed(MPI_Aint address, int count, MPI_Datatype type, SpaceId space) {
     counts.push_back(count);
     addresses.push_back(address);
     types.push_back(type);
+    spaces.push_back(space);
   }
-  bool plain() const {
-    return std::all_of(types.begin(), types.end(),
-                       [](MPI_Datatype type) { return type == MPI_BYTE; });
+  bool in_one_space() const {
+    return std::ranges::all_of(spaces, [&](SpaceId space) { return space == spaces[0]; });
   }
 };
 
@@ -83,17 +77,18 @@ class Typer {
   void add(Pieces& pieces, Slice s) {
     const Block b = block(s);
     if (b.bytes == 0) return;
-    if (!b.layout) return pieces.add_bytes(b.address, b.bytes);
+    if (!b.layout) return pieces.add_bytes(b.address, b.bytes, b.space);
     if (!TONARI_QUIRK_BYTES_ONLY || arguments_.types_of_bytes) return add_as_described(pieces, s);
     for (const Run& run : b.layout->runs()) {
       const std::byte* const first = b.address + run.offset;
       if (run.count == 1)
-        pieces.add_bytes(first, run.length);
+        pieces.add_bytes(first, run.length, b.space);
       else if (std::max(run.length, run.count) <= most_per_piece)
-        pieces.add_typed(reinterpret_cast<MPI_Aint>(first), 1, strided(run));
+        pieces.add_typed(reinterpret_cast<MPI_Aint>(first), 1, strided(run), b.space);
       else
         for (std::size_t k = 0; k < run.count; ++k)
-          pieces.add_bytes(first + static_cast<std::ptrdiff_t>(k) * run.stride, run.length);
+          pieces.add_bytes(first + static_cast<std::ptrdiff_t>(k) * run.stride, run.length,
+                           b.space);
     }
   }
 
@@ -102,7 +97,7 @@ class Typer {
     const TypedBlock& typed = (sent ? arguments_.send : arguments_.recv)[s.block];
     const void* buffer = sent ? arguments_.sendbuf : arguments_.recvbuf;
     pieces.add_typed(reinterpret_cast<MPI_Aint>(buffer) + typed.displacement, typed.count,
-                     typed.type);
+                     typed.type, typed.space);
   }
 
   MPI_Datatype strided(const Run& run) {
@@ -123,37 +118,52 @@ class Typer {
       if (plan_[op].kind == Kind::send) p_.bytes_sent += bytes(s);
     }
     const auto begin = static_cast<std::uint32_t>(p_.transfers.size());
-    const Operation& o = plan_[op];
-    if (pieces.counts.size() == 1 && pieces.plain())
-      p_.transfers.push_back({reinterpret_cast<void*>(pieces.addresses[0]), pieces.counts[0],
-                              MPI_BYTE, o.peer, o.tag, o.kind == Kind::send});
-    else if (!pieces.counts.empty())
-      p_.transfers.push_back(
-          {MPI_BOTTOM, 1, describe(pieces), o.peer, o.tag, o.kind == Kind::send});
+    if (!pieces.counts.empty()) p_.transfers.push_back(transfer(plan_[op], std::move(pieces)));
     p_.steps[op].transfers = {begin, static_cast<std::uint32_t>(p_.transfers.size())};
   }
 
-  MPI_Datatype describe(const Pieces& pieces) {
+  // Pieces in one space are described from the first of them on: they can move together.
+  Transfer transfer(const Operation& o, Pieces pieces) {
+    Transfer made{MPI_BOTTOM, 1, MPI_BYTE, o.peer, o.tag, o.kind == Kind::send};
+    if (pieces.in_one_space()) {
+      const MPI_Aint first = pieces.addresses[0];
+      made.buffer = reinterpret_cast<void*>(first);
+      made.space = pieces.spaces[0];
+      for (MPI_Aint& address : pieces.addresses) address -= first;
+    }
+    if (pieces.in_one_space() && pieces.counts.size() == 1 && pieces.types[0] == MPI_BYTE) {
+      made.count = pieces.counts[0];
+      return made;
+    }
     MPI_Datatype* const type = p_.types.emplace_back().place();
-    const int count = checked_cast<int>(pieces.counts.size(), "pieces in a message");
-    if (pieces.plain())
-      check_mpi(MPI_Type_create_hindexed(count, pieces.counts.data(), pieces.addresses.data(),
-                                         MPI_BYTE, type),
-                "MPI_Type_create_hindexed");
-    else
-      check_mpi(MPI_Type_create_struct(count, pieces.counts.data(), pieces.addresses.data(),
-                                       pieces.types.data(), type),
-                "MPI_Type_create_struct");
-    check_mpi(MPI_Type_commit(type), "MPI_Type_commit");
-    return *type;
+    pieces.describe({}, type);
+    made.type = *type;
+    if (!pieces.in_one_space()) made.scattered = keep(std::move(pieces));
+    return made;
+  }
+
+  // To be described again; the program may have freed its types by then.
+  std::int32_t keep(Pieces pieces) {
+    for (MPI_Datatype& type : pieces.types)
+      if (type != MPI_BYTE) type = duplicate(type);
+    p_.scattered.push_back(std::move(pieces));
+    return static_cast<std::int32_t>(p_.scattered.size()) - 1;
+  }
+
+  MPI_Datatype duplicate(MPI_Datatype type) {
+    MPI_Datatype& copy = duplicates_.try_emplace(type, MPI_DATATYPE_NULL).first->second;
+    if (copy != MPI_DATATYPE_NULL) return copy;
+    OwnedType& made = p_.types.emplace_back();
+    check_mpi(MPI_Type_dup(type, made.place()), "MPI_Type_dup");
+    return copy = made.get();
   }
 
   void copy(OpId op) {
     const std::size_t begin = p_.moves.size();
     const auto from = plan_.copy_sources(plan_[op]), to = plan_.copy_targets(plan_[op]);
     for (std::size_t k = 0; k < from.size(); ++k)
-      append_moves(p_.moves, begin, block(to[k]), block(from[k]));
-    p_.steps[op].before.fill(close_moves(p_.moves, begin));
+      append_moves(p_, begin, block(to[k]), block(from[k]));
+    p_.steps[op].before.fill(close_moves(p_, begin));
   }
 
   const Plan& plan_;
@@ -162,6 +172,7 @@ class Typer {
   P2pProgram p_;
   std::vector<std::byte*> scratch_;
   std::map<std::tuple<std::size_t, std::size_t, std::ptrdiff_t>, MPI_Datatype> strided_;
+  std::map<MPI_Datatype, MPI_Datatype> duplicates_;
 };
 
 }  // namespace

@@ -1,0 +1,54 @@
+// The buffers of a request that its next start may replace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "channels/arguments.hpp"
+
+namespace tonari {
+
+// One buffer, as it was at init. Several may be one space: they keep their distances.
+struct StartBuffer {
+  SpaceId space;
+  std::string name;  // of the argument
+  const void* address;
+  // what the exchange touches, from its lowest byte to one past the highest; equal: nothing
+  std::uintptr_t first = 0, end = 0;
+
+  void touch(const Block& block);
+};
+
+class StartBuffers {
+ public:
+  // Throws Errc::buffers if buffers overlap that lie so far from those of init. Asked only where it
+  // is not plain that they do not.
+  using CheckOverlaps = std::function<void(Shifts)>;
+  // function: of the C interface; it takes them in this order. Spaces are numbered from 1 on.
+  StartBuffers(const char* function, std::vector<StartBuffer> buffers,
+               CheckOverlaps check_overlaps);
+
+  const char* function() const { return function_; }
+  // For Exchange::rebind. given: an address for each of them. Throws Errc::argument, Errc::buffers:
+  // then those of before stay.
+  Shifts take(const void* const given[]);
+  std::ptrdiff_t shift(SpaceId space) const { return shifts_[space]; }
+
+ private:
+  void find_shifts(const void* const given[]);
+  bool plainly_apart(const StartBuffer& one, const StartBuffer& other) const;
+
+  const char* function_;
+  std::vector<StartBuffer> buffers_;
+  CheckOverlaps check_overlaps_;
+  std::vector<std::ptrdiff_t> shifts_, next_;  // next_: those to be taken
+};
+
+// The binding's blocks, once their spaces have moved so far.
+Binding moved(Binding binding, Shifts shifts);
+
+}  // namespace tonari
