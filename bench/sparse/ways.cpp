@@ -161,6 +161,7 @@ const std::vector<std::string>& known_algorithms() {
                                             "dense",
                                             "plain-nbx",
                                             "auto",
+                                            "pairwise",
                                             "nbx",
                                             "personalized",
                                             "store-and-forward/1",

@@ -60,6 +60,8 @@ typedef const struct tonari_messages_s {
  *           (checked):
  *             auto         (default) what the LogGP model predicts to be the fastest for so many
  *                          ranks and for the messages of the last call on this communicator
+ *             pairwise     any two ranks send each other one message, with all that is short; for
+ *                          up to 16 ranks. So few ranks also begin all others with it.
  *             nbx          synchronous messages, then an agreement (NBX of Hoefler 2010). Its
  *                          time grows with the messages, and with the logarithm of the ranks.
  *             personalized a reduction tells each rank how many messages to expect, while they are

@@ -122,6 +122,11 @@ SparseMethod read_method(MPI_Info info, int ranks) {
   for (const Kind kind : {Kind::automatic, Kind::nbx, Kind::personalized})
     if (name == SparseMethod{kind}.name()) return {kind};
   const Setting& row = setting(SettingId::sparse_algorithm);
+  if (name == "pairwise") {
+    if (ranks <= SparseExchange::most_pairwise) return {Kind::pairwise};
+    fail(Errc::algorithm, name_of(row), " is pairwise, which is for up to ",
+         SparseExchange::most_pairwise, " ranks, but there are ", ranks);
+  }
   const int dimensions = mesh_dimensions(name);
   if (dimensions == 0)
     fail(Errc::algorithm, name_of(row), " is '", name, "'; it must be ", row.values);

@@ -61,7 +61,8 @@ constexpr Setting table[] = {
      "direct, node, auto or store-and-forward/N with N dimensions, as in store-and-forward/2",
      "direct", "vectors", true, "which way values take to those who need them"},
     {"tonari_algorithm", "TONARI_SPARSE_ALGORITHM", word,
-     "auto, nbx, personalized or store-and-forward/N with N dimensions, as in store-and-forward/2",
+     "auto, pairwise, nbx, personalized or store-and-forward/N with N dimensions, as in "
+     "store-and-forward/2",
      "auto", "sparse exchanges", true, "how messages find receivers that do not expect them",
      Errc::algorithm},
     {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4",

@@ -4,7 +4,9 @@
 #include <bit>
 #include <climits>
 #include <cstring>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "channels/mpi_error.hpp"
 #include "engine/arrived.hpp"
@@ -34,6 +36,8 @@ std::string SparseMethod::name() const {
   switch (kind) {
     case Kind::automatic:
       return "auto";
+    case Kind::pairwise:
+      return "pairwise";
     case Kind::nbx:
       return "nbx";
     case Kind::personalized:
@@ -45,7 +49,11 @@ std::string SparseMethod::name() const {
 
 double predict(SparseMethod method, int ranks, double messages, double bytes) {
   constexpr double latency = 2000, overhead = 500, per_rank = 4, per_byte = 0.1;
-  const double agreement = latency * std::bit_width(static_cast<unsigned>(ranks - 1));
+  // few ranks begin with it whatever they do then
+  const double pairwise = latency + 2 * overhead * (ranks - 1);
+  if (method.kind == Kind::pairwise) return pairwise + per_byte * bytes;
+  const double agreement = latency * std::bit_width(static_cast<unsigned>(ranks - 1)) +
+                           (ranks <= SparseExchange::most_pairwise ? pairwise : 0);
   if (method.kind == Kind::personalized)
     return agreement + per_rank * ranks + overhead * messages + per_byte * bytes;
   // a synchronous message goes there and back
@@ -63,6 +71,7 @@ SparseMethod fastest_method(int ranks, double messages, double bytes) {
     if (predict(method, ranks, messages, bytes) < predict(best, ranks, messages, bytes))
       best = method;
   };
+  if (ranks <= SparseExchange::most_pairwise) consider({Kind::pairwise});
   consider({Kind::nbx});
   for (int n = 2; n <= most_dimensions(ranks); ++n) consider({Kind::store_and_forward, n});
   return best;
@@ -74,6 +83,9 @@ SparseExchange::SparseExchange(MPI_Comm comm, const Limits& limits) : comm_(comm
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &ranks_);
   counts_.resize(static_cast<std::size_t>(ranks_));
+  if (ranks_ > most_pairwise) return;
+  heard_.resize(counts_.size());
+  requests_.reserve(counts_.size());
 }
 
 void SparseExchange::forget() {
@@ -98,9 +110,26 @@ void SparseExchange::load(const Call& call) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto to = [&](std::size_t k) { return call.messages[k].to; };
   if (!std::ranges::is_sorted(order_, {}, to)) std::ranges::stable_sort(order_, {}, to);
-  for (const std::size_t k : order_)
-    if (to(k) != rank_) append(call.messages[k]);
+  if (call.method.kind == Kind::pairwise)
+    load_pairwise(call);
+  else
+    for (const std::size_t k : order_)
+      if (to(k) != rank_) append(call.messages[k]);
   requests_.reserve(sent_.size());
+}
+
+void SparseExchange::load_pairwise(const Call& call) {
+  auto next = order_.begin();
+  for (std::int32_t peer = 0; peer < ranks_; ++peer) {
+    const std::size_t first = sent_.size(), at = outgoing_.size();
+    if (peer != rank_) {
+      outgoing_.resize(at + head_words);
+      sent_.push_back({peer, at, outgoing_.size()});
+    }
+    for (; next != order_.end() && call.messages[*next].to == peer; ++next)
+      if (peer != rank_) append(call.messages[*next]);
+    if (peer != rank_) outgoing_[at + more] = static_cast<Word>(sent_.size() - first - 1);
+  }
 }
 
 void SparseExchange::append(const SparseMessage& message) {
@@ -119,8 +148,8 @@ void SparseExchange::append(const SparseMessage& message) {
 // What little messages take, so that nothing can fail behind the agreement.
 void SparseExchange::reserve(SparseResult& result) {
   const std::size_t most = limits_.little / message_weight;
-  arrived_.reserve(limits_.little / word);
-  got_.reserve(most), entries_.reserve(most);
+  arrived_.reserve(limits_.little / word + heard_.size() * head_words);
+  got_.reserve(most + heard_.size()), entries_.reserve(most);
   result.sources.reserve(most), result.sizes.reserve(most), result.places.reserve(most);
   result.data = std::make_unique_for_overwrite<std::byte[]>(limits_.little);
   result.room = limits_.little;
@@ -150,9 +179,9 @@ bool SparseExchange::all_counted() {
   return complete && received_ == expected_;
 }
 
-bool SparseExchange::receive_if_any() {
+SparseExchange::Received SparseExchange::receive_if_any() {
   Arrived arrived(comm_, tag_);
-  if (!arrived.found) return false;
+  if (!arrived.found) return {};
   ++received_;
   Word* to = dropped;
   const std::optional<Error> error = error_of([&] {
@@ -164,18 +193,66 @@ bool SparseExchange::receive_if_any() {
   });
   arrived.receive(to);
   if (error && !failure_) failure_ = error;
-  return true;
+  return {arrived.status.MPI_SOURCE, to};
+}
+
+void SparseExchange::note(std::uint64_t heaviest, std::uint64_t most_messages) {
+  last_bytes_ = static_cast<double>(heaviest);
+  last_messages_ = static_cast<double>(most_messages);
+  is_little_ =
+      heaviest <= std::min(limits_.little / static_cast<Bytes>(ranks_), limits_.short_most);
+}
+
+// Each rank hears from all others, so all know the same. Throws on all ranks the error of one.
+std::array<bool, 2> SparseExchange::meet(const Call& call, const std::optional<Error>& error) {
+  tag_ = other_tag();
+  head_ = {error.has_value(),
+           static_cast<Word>(call.alike[0].value),
+           static_cast<Word>(call.alike[1].value),
+           static_cast<Word>(std::min<Bytes>(weight_, largest_ballot)),
+           static_cast<Word>(call.messages.size()),
+           0};
+  if (!error && call.method.kind == Kind::pairwise) {
+    for (std::int32_t last = -1; const Piece& piece : sent_)
+      if (std::exchange(last, piece.peer) != piece.peer)
+        std::copy_n(head_.begin(), std::size_t{more}, &outgoing_[piece.begin]);
+    start_sends(false);
+  } else {
+    for (int peer = 0; peer < ranks_; ++peer)
+      if (peer != rank_)
+        check_mpi(
+            MPI_Isend(head_.data(), head_words, MPI_INT64_T, peer, tag_, comm_, requests_.add()),
+            "MPI_Isend");
+  }
+  std::array<Word, head_words> all = head_;
+  std::array<bool, 2> same{true, true};
+  std::ranges::fill(heard_, 0);
+  Waiter waiter;
+  for (Word left = ranks_ - 1; left > 0 || !requests_.done();) {
+    const auto [source, words] = receive_if_any();
+    if (!words) {
+      waiter.pass(Pause::yield);
+      continue;
+    }
+    --left;
+    if (std::exchange(heard_[static_cast<std::size_t>(source)], 1)) continue;
+    left += words[more];
+    for (const std::size_t k : {failed, weighs, counted}) all[k] = std::max(all[k], words[k]);
+    for (std::size_t k = 0; k < same.size(); ++k)
+      same[k] = same[k] && words[alike + k] == head_[alike + k];
+    if (words != dropped) got_.back().begin += head_words;
+  }
+  if (all[failed]) agree(comm_, error);
+  note(static_cast<std::uint64_t>(all[weighs]), static_cast<std::uint64_t>(all[counted]));
+  return same;
 }
 
 // Another rank may be out of this round earlier and send for the next exchange: the tag tells those
 // apart, as in MpiRankGroup. Methods may turn out to differ, and a rank may have failed. Then all
 // ranks complete what any has begun: if one counts, all count.
-std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result) {
-  tag_ = tag_ == sparse_even ? sparse_odd : sparse_even;
-  forget();
-  std::optional<Error> error = call.error;
-  if (!error) error = error_of([&] { load(call), reserve(result); });
-  if (error) sent_.clear();
+std::array<bool, 2> SparseExchange::run_round(const Call& call, std::optional<Error> error) {
+  tag_ = other_tag();
+  received_ = 0;
   const bool synchronous = !error && call.method.kind == Kind::nbx;
   const bool counts_here = !error && call.method.kind == Kind::personalized;
   start_sends(synchronous);
@@ -192,7 +269,7 @@ std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result)
   };
   Waiter waiter;
   for (bool over = false; !over;) {
-    const bool received = receive_if_any();
+    const bool received = receive_if_any().words != nullptr;
     if (!vote && (!synchronous || requests_.done())) enter();
     if (vote && vote->test()) {
       if (vote->said(counts) && !counts_started_) start_counting();
@@ -202,11 +279,21 @@ std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result)
   }
   if (counts_started_) std::ranges::fill(counts_, 0);
   vote->conclude();
-  last_messages_ = static_cast<double>(vote->said(messages));
-  last_bytes_ = static_cast<double>(vote->said(weight));
-  is_little_ = vote->said(weight) <=
-               std::min(limits_.little / static_cast<Bytes>(ranks_), limits_.short_most);
+  note(vote->said(weight), vote->said(messages));
   return {vote->same(first_alike), vote->same(second_alike)};
+}
+
+std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result) {
+  forget();
+  std::optional<Error> error = call.error;
+  if (!error) error = error_of([&] { load(call), reserve(result); });
+  if (error) sent_.clear();
+  if (ranks_ <= most_pairwise) {
+    const std::array<bool, 2> same = meet(call, error);
+    if (!same[0] || !same[1] || call.method.kind == Kind::pairwise) return same;
+    got_.clear(), arrived_.clear();
+  }
+  return run_round(call, std::move(error));
 }
 
 // ---- Hop by hop
@@ -344,7 +431,9 @@ void SparseExchange::move_long(const Call& call, SparseResult& result) {
 
 void SparseExchange::complete(const Call& call, RankGroup* group, SparseResult& result) {
   const bool forwards = call.method.kind == Kind::store_and_forward;
-  if (forwards) group->run_collectively([&] { forward(call, *group); });
+  const auto hop_by_hop = [&] { forward(call, *group); };
+  // by reference: the function that is passed must not need memory, as no scope is open yet
+  if (forwards) group->run_collectively(std::cref(hop_by_hop));
   const std::optional<Error> error = failure_ ? failure_ : error_of([&] { place(call, result); });
   if (!is_little_)
     agree(comm_, error);

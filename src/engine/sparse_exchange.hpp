@@ -1,6 +1,9 @@
 // Exchanges in which a rank knows whom it sends to, and nobody knows who sends to it. Every rank
 // knows when it has all that was sent to it, and whether any rank has failed, by one agreement
 // (engine/agree.hpp):
+//   pairwise       Any two ranks send each other one message, with what they agree on and the
+//                  first short messages. That is the fastest for few ranks, and needs no
+//                  collective. Few ranks also begin all other methods with it.
 //   nbx            Hoefler, Siebert, Lumsdaine 2010: messages are sent synchronously, and a rank
 //                  enters the agreement when its own are being received. Once it is complete, all
 //                  are. The agreement takes the place of the paper's barrier.
@@ -43,7 +46,7 @@ struct SparseMessage {
 };
 
 struct SparseMethod {
-  enum class Kind : std::uint8_t { automatic, nbx, personalized, store_and_forward };
+  enum class Kind : std::uint8_t { automatic, pairwise, nbx, personalized, store_and_forward };
   Kind kind = Kind::automatic;
   int dimensions = 0;  // of store-and-forward
   std::string name() const;
@@ -66,8 +69,10 @@ struct SparseResult {
 
 class SparseExchange {
  public:
+  static constexpr int most_pairwise = 16;  // ranks
+
   struct Limits {                 // bytes; the same on all ranks
-    Bytes little = 64 << 10;      // that all ranks together may send without a second agreement
+    Bytes little = 16 << 10;      // that all ranks together may send without a second agreement
     Bytes short_most = 16 << 10;  // of a short message
     Bytes piece = 64 << 10;       // of short messages that travel together; fits a short one
     Bytes part = 1 << 30;         // of a long message
@@ -106,13 +111,25 @@ class SparseExchange {
     const std::byte* address;  // null: a long one, which is still to come
   };
 
+  // How a rank's first message to another begins, when they meet pairwise.
+  enum HeadWord : std::size_t { failed, alike, weighs = alike + 2, counted, more, head_words };
+  struct Received {
+    int source = -1;
+    const Word* words = nullptr;  // null: nothing
+  };
+
   void load(const Call& call);
+  void load_pairwise(const Call& call);
   void append(const SparseMessage& message);
   void reserve(SparseResult& result);
+  int other_tag() const { return tag_ == sparse_even ? sparse_odd : sparse_even; }
   void start_sends(bool synchronous);
   void start_counting();
   bool all_counted();
-  bool receive_if_any();
+  Received receive_if_any();
+  std::array<bool, 2> meet(const Call& call, const std::optional<Error>& error);
+  std::array<bool, 2> run_round(const Call& call, std::optional<Error> error);
+  void note(std::uint64_t heaviest, std::uint64_t most_messages);
   void forward(const Call& call, RankGroup& group);
   void read_pieces();
   void place(const Call& call, SparseResult& result);
@@ -136,6 +153,8 @@ class SparseExchange {
   std::vector<Word> outgoing_, arrived_;
   std::vector<Piece> sent_, got_;
   std::vector<Entry> entries_;
+  std::array<Word, head_words> head_{};
+  std::vector<char> heard_;          // whether a rank's first message has come
   std::vector<int> counts_;          // of pieces for each rank; 0 between exchanges
   int received_ = 0, expected_ = 0;  // pieces for this rank
   MPI_Request counting_ = MPI_REQUEST_NULL;

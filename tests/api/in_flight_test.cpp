@@ -85,7 +85,7 @@ TEST_F(InFlight, InitLetsThemProceed) {
 }
 
 TEST_F(InFlight, SparseExchangesLetThemProceed) {
-  for (const char* algorithm : {"nbx", "personalized", "store-and-forward/1"})
+  for (const char* algorithm : {"pairwise", "nbx", "personalized", "store-and-forward/1"})
     for (int late = 0; late < ranks; ++late) {
       Buffers first = fill(1);
       tonari_request request = TONARI_REQUEST_NULL;

@@ -78,14 +78,15 @@ TEST_P(SparseErrors, ArgumentsOfOneRank) {
 TEST_P(SparseErrors, RanksThatDiffer) {
   if (ranks == 1) return;
   refuse(TONARI_ERR_MISMATCH, {"`type`", "bytes"}, [](Given& g) { g.type = MPI_FLOAT; });
-  for (const char* other : {"nbx", "personalized", "store-and-forward/1", "auto"})
+  for (const char* other : {"pairwise", "nbx", "personalized", "store-and-forward/1", "auto"})
     if (std::string(other) != GetParam())
       refuse(TONARI_ERR_MISMATCH, {"tonari_algorithm", other, GetParam()},
              [&](Given& g) { g.algorithm = other; });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SparseErrors,
-                         testing::Values("auto", "nbx", "personalized", "store-and-forward/1"));
+                         testing::Values("auto", "pairwise", "nbx", "personalized",
+                                         "store-and-forward/1"));
 
 TEST(SparseNeighborhoodErrors, OfDestinations) {
   const int last = world_size() - 1, to = world_rank() == last ? world_size() : 0;

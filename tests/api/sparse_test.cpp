@@ -85,6 +85,7 @@ class Sparse : public testing::Test {
 
   static std::vector<std::string> algorithms() {
     std::vector<std::string> names{"auto", "nbx", "personalized", "store-and-forward/1"};
+    if (world_size() <= 16) names.emplace_back("pairwise");
     for (int n = 2; 1 << n <= world_size(); ++n)
       names.push_back("store-and-forward/" + std::to_string(n));
     return names;

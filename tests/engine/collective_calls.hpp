@@ -406,6 +406,8 @@ inline const Named calls[] = {
     named<MakeNear>("MakeAdjacent", true, false),
     named<MakeNear>("MakePromised", true, true),
     named<NearFromDestinations>("MakeFromDestinations"),
+    named<SparseCall>("SparsePairwise", "pairwise", false),
+    named<SparseCall>("SparsePairwiseLong", "pairwise", true),
     named<SparseCall>("SparseNbx", "nbx", false),
     named<SparseCall>("SparseNbxLong", "nbx", true),
     named<SparseCall>("SparsePersonalized", "personalized", true),

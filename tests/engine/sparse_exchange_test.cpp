@@ -57,7 +57,7 @@ TEST(SparseExchange, PiecesAndParts) {
   MpiRankGroup group(comm.get());
   SparseExchange exchange(comm.get(), {.little = 300, .short_most = 40, .piece = 64, .part = 24});
   std::vector<SparseMethod> methods{
-      {Kind::nbx}, {Kind::personalized}, {Kind::store_and_forward, 1}};
+      {Kind::pairwise}, {Kind::nbx}, {Kind::personalized}, {Kind::store_and_forward, 1}};
   if (world_size() >= 4) methods.push_back({Kind::store_and_forward, 2});
   for (unsigned k = 0; k < static_cast<unsigned>(test::cases(300)); ++k) {
     SCOPED_TRACE("exchange " + std::to_string(k));
@@ -77,7 +77,7 @@ TEST(SparseExchange, PiecesAndParts) {
 
 // Few ranks count, many ranks with few messages synchronize, and with many messages they forward.
 TEST(SparseExchange, TheModelChoosesAmongAll) {
-  EXPECT_EQ(fastest_method(1, 1, 100).name(), "personalized");
+  EXPECT_EQ(fastest_method(8, 7, 100).name(), "pairwise");
   EXPECT_EQ(fastest_method(64, 26, 1e4).name(), "personalized");
   EXPECT_EQ(fastest_method(100'000, 26, 1e4).name(), "nbx");
   EXPECT_EQ(fastest_method(4096, 2000, 2e4).kind, Kind::store_and_forward);

@@ -35,7 +35,7 @@ def bench_sparse(
         str,
         typer.Option(
             metavar="A,A,...",
-            help="counts, dense, plain-nbx; tonari's auto, nbx, personalized and "
+            help="counts, dense, plain-nbx; tonari's auto, pairwise, nbx, personalized and "
             "store-and-forward/N with N from 1 to 3; default: all but the last.",
         ),
     ] = "",
