@@ -144,7 +144,7 @@ void VectorExchange::run(const std::vector<LocalMove>& moves) {
 }
 
 void VectorExchange::rebind(Shifts shifts) {
-  for (const auto [space, id] :
+  for (const auto& [space, id] :
        {std::pair(ValueSpace::owned, owned_space), std::pair(ValueSpace::ghosts, ghost_space)}) {
     std::ptrdiff_t& shift = shifts_[static_cast<std::size_t>(id) - 1];
     std::byte*& base = fields_.front().base[static_cast<std::size_t>(space)];
