@@ -374,6 +374,36 @@ TEST_F(StartWithErrors, PromisedBuffersStay) {
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
+// Each rank by itself: what cannot be bound for lack of memory is an error, and leaves nothing.
+TEST(StartWithMemory, RunsOut) {
+  if (!counts_allocations()) GTEST_SKIP() << "allocations are not counted";
+  const int self = 0;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 1, &self,
+                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
+  int from[] = {7, 8}, to[] = {0, 0};
+  int failures = 0;
+  for (int code = TONARI_ERR_MEMORY; code != TONARI_SUCCESS; ++failures) {
+    ASSERT_LT(failures, 50);
+    tonari_request r = TONARI_REQUEST_NULL;
+    ASSERT_OK(tonari_alltoall_init(from, 1, MPI_INT, to, 1, MPI_INT, near,
+                                   Info{{"tonari_tune", "off"}}, &r));
+    fail_allocation(failures + 1);
+    code = tonari_start_with(r, from + 1, to + 1);
+    fail_allocation(0);
+    if (code == TONARI_SUCCESS) {
+      EXPECT_OK(tonari_wait(r));
+      EXPECT_EQ(to[1], 8);
+    } else {
+      EXPECT_EQ(code, TONARI_ERR_MEMORY) << tonari_last_error();
+      EXPECT_EQ(tonari_start(r), TONARI_ERR_MEMORY);
+    }
+    EXPECT_OK(tonari_request_free(&r));
+  }
+  EXPECT_GT(failures, 1);
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
 // A view of a block shows it in the buffer of the last start.
 TEST_F(StartWithErrors, ViewsFollow) {
   tonari_request r = request(Info{{"tonari_tune", "off"}});
