@@ -211,18 +211,24 @@ TEST_F(VectorNeighbors, GhostsAreAppended) {
 TEST_F(VectorNeighbors, SharedValuesAreAddedUp) {
   const int rank = world_rank(), ranks = world_size();
   std::vector<int> others, ones, places;
-  for (int r = 0; r < ranks; ++r)
-    if (r != rank) others.push_back(r), ones.push_back(1), places.push_back(2);
-  tonari_vector vector = TONARI_VECTOR_NULL;
-  must(tonari_vector_create_from_neighbors(MPI_COMM_WORLD, 3, ranks - 1, others.data(), ones.data(),
-                                           places.data(), ranks - 1, others.data(), ones.data(),
-                                           places.data(), MPI_INFO_NULL, &vector));
-  double x[] = {1, 2, 1.0 + rank};
-  must(tonari_vector_reverse(vector, nullptr, MPI_SUM, x, x));
-  EXPECT_EQ(x[2], ranks * (ranks + 1) / 2);
-  EXPECT_EQ(x[0], 1);
-  EXPECT_EQ(x[1], 2);
-  must(tonari_vector_free(&vector));
+  double sum = 1.0 + rank;
+  for (int bit = 1; bit < 2 * ranks; bit *= 2)  // edges of a cube, which has a hop for each
+    if (const int r = rank ^ bit; r < ranks)
+      others.push_back(r), ones.push_back(1), places.push_back(2), sum += 1.0 + r;
+  const int lists = static_cast<int>(others.size());
+  for (const std::string& route : routes()) {
+    tonari_vector vector = TONARI_VECTOR_NULL;
+    must(tonari_vector_create_from_neighbors(
+        MPI_COMM_WORLD, 3, lists, others.data(), ones.data(), places.data(), lists, others.data(),
+        ones.data(), places.data(), Info{{"tonari_route", route}, {"tonari_tune", "off"}},
+        &vector));
+    double x[] = {1, 2, 1.0 + rank};
+    must(tonari_vector_reverse(vector, nullptr, MPI_SUM, x, x));
+    EXPECT_EQ(x[2], sum) << route;
+    EXPECT_EQ(x[0], 1);
+    EXPECT_EQ(x[1], 2);
+    must(tonari_vector_free(&vector));
+  }
 }
 
 }  // namespace
