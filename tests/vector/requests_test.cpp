@@ -188,7 +188,9 @@ TEST(VectorRequests, StartWithOtherArrays) {
     const Counts counts = disarm();
     must(code);
     EXPECT_TRUE(to.forward_holds(round));
-    if (round >= 6) EXPECT_EQ(counts.allocations + counts.setups, 0) << counts.first;
+    if (round >= 6) {
+      EXPECT_EQ(counts.allocations + counts.setups, 0) << counts.first;
+    }
   }
   EXPECT_EQ(tonari_start_with(fill, a.x, a.x), TONARI_ERR_BUFFERS);
   EXPECT_EQ(tonari_start_with(fill, nullptr, a.ghosts), TONARI_ERR_ARGUMENT);
