@@ -312,11 +312,15 @@ ReadCall read_call(const tonari_neighborhood_s& near, const Call& call) {
 }
 
 bool wants_streams(const tonari_neighborhood_s& near) {
-  Settings settings = near.context->settings();
-  const std::optional<Error> wrong =
-      error_of([&] { settings = read_settings(MPI_INFO_NULL, settings); });
-  return !wrong && settings.algorithm == "auto" && settings.channel == "auto" &&
-         !settings.progress_thread && !settings.static_buffers;
+  const Settings& inherited = near.context->settings();
+  if (inherited.static_buffers) return false;
+  // A word that makes no sense is reported by the calls that obey it.
+  const auto is = [](SettingId id, const std::string& word, const char* wanted) {
+    return in_environment(setting(id)).value_or(word) == wanted;
+  };
+  return is(SettingId::algorithm, inherited.algorithm, "auto") &&
+         is(SettingId::channel, inherited.channel, "auto") &&
+         is(SettingId::progress, inherited.progress_thread ? "thread" : "calls", "calls");
 }
 
 void connect_streams(tonari_neighborhood near, const Call& call, Output output) {

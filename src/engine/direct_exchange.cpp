@@ -157,16 +157,16 @@ DirectShape direct_shape(Streams& streams, const LocalTopology& topology, const 
     shape.bytes += message.send.bytes();
   }
   shape.self_from = address(arguments.sendbuf), shape.self_to = address(arguments.recvbuf);
+  Layout out, in;  // of all, so that neighboring blocks are one move
   for (const auto& [i, j] : self) {
     const Block &from = sent(i), &to = binding.recv[j];
     if (from.bytes != to.bytes)
       fail_on_block(static_cast<std::uint32_t>(given_number(topology, Buffer::recv, j)),
                     topology.vertex.rank, topology.vertex.rank, from.bytes, to.bytes);
-    Layout out, in;
     add(out, from, arguments.sendbuf), add(in, to, arguments.recvbuf);
-    make_moves(shape.self, static_cast<std::byte*>(arguments.recvbuf), in,
-               static_cast<const std::byte*>(arguments.sendbuf), out);
   }
+  make_moves(shape.self, static_cast<std::byte*>(arguments.recvbuf), in,
+             static_cast<const std::byte*>(arguments.sendbuf), out);
   return shape;
 }
 
