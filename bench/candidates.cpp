@@ -15,7 +15,7 @@ void append(Names& names, const Names& more) {
 
 // What everything is compared with, then the algorithms, then what the hardware allows.
 Names usual(tonari::AppliesTo pattern) {
-  Names names{"auto", "native", "native-nonblocking", "native-persistent", "irecv"};
+  Names names{"auto", "one-shot", "native", "native-nonblocking", "native-persistent", "irecv"};
   append(names, tonari::algorithm_names(pattern));
   std::erase(names, "joint-basis");  // on usual patterns it is additive-basis
   names.emplace_back("floor");
@@ -24,8 +24,9 @@ Names usual(tonari::AppliesTo pattern) {
 
 // By name also what `usual` leaves out, and the channels.
 Names all() {
-  Names names{"auto",  "native",           "native-nonblocking", "native-persistent",
-              "irecv", "irecv-persistent", "tonari-native",      "tonari-irecv"};
+  Names names{
+      "auto",  "one-shot",         "native",        "native-nonblocking", "native-persistent",
+      "irecv", "irecv-persistent", "tonari-native", "tonari-irecv"};
   for (const std::string& name : tonari::algorithm_names(tonari::AppliesTo::offsets))
     append(names, {name + "/p2p-packed", name + "/p2p-typed"});
   append(names, {"linear/shared", "linear/shared/view", "linear/onesided", "torus/shared",

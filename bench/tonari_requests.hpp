@@ -12,8 +12,8 @@ namespace bench {
 tonari_neighborhood make_neighborhood(const Place& place);
 tonari_request make_request(const Workload& work, tonari_neighborhood near, const Keys& keys);
 
-// name: auto, an algorithm, algorithm/channel, algorithm/channel/view (blocks are read where they
-// arrived), tonari-native, tonari-irecv.
+// name: auto, one-shot, an algorithm, algorithm/channel, algorithm/channel/view (blocks are read
+// where they arrived), tonari-native, tonari-irecv.
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune);
 
