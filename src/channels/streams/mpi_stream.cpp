@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -67,13 +69,50 @@ void MpiOut::push_more(std::size_t bytes) {
   next_more_ = (next_more_ + 1) % places;
 }
 
-MpiIn::MpiIn(MpiRoute route, std::size_t room) : route_(std::move(route)), first_(room) {}
+namespace {
+
+// A program may end without freeing its neighborhoods. MPI deletes the attributes of MPI_COMM_SELF
+// before all else when it is finalized: then receives are taken back.
+struct Opened {
+  std::mutex mutex;
+  std::set<MpiIn*> all;
+  int key = MPI_KEYVAL_INVALID;
+};
+Opened& opened() {
+  static Opened* const streams = new Opened;
+  return *streams;
+}
+int close_all(MPI_Comm, int, void*, void*) {
+  for (MpiIn* stream : opened().all) stream->close();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+MpiIn::MpiIn(MpiRoute route, std::size_t room) : route_(std::move(route)), first_(room) {
+  const std::lock_guard lock(opened().mutex);
+  if (opened().key == MPI_KEYVAL_INVALID) {
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &opened().key, nullptr),
+              "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, opened().key, nullptr), "MPI_Comm_set_attr");
+  }
+  opened().all.insert(this);
+}
 
 MpiIn::~MpiIn() {
-  if (!mpi_usable()) return;
+  {
+    const std::lock_guard lock(opened().mutex);
+    opened().all.erase(this);
+  }
+  if (mpi_usable()) close();
+}
+
+void MpiIn::close() {
   std::array requests{more_request_, active_ ? first_request_ : MPI_REQUEST_NULL};
   (void)abandon(requests, [](std::size_t) { return false; });
   if (!active_ && first_request_ != MPI_REQUEST_NULL) MPI_Request_free(&first_request_);
+  first_request_ = more_request_ = MPI_REQUEST_NULL;
+  active_ = false;
 }
 
 void MpiIn::open() {

@@ -64,7 +64,8 @@ class MpiIn final : public InStream {
   MpiIn(const MpiIn&) = delete;
   MpiIn& operator=(const MpiIn&) = delete;
 
-  void open();  // posts the first receive
+  void open();   // posts the first receive
+  void close();  // takes back what is posted; nothing arrives any more
   const std::byte* first(MessageHead& head, std::size_t& bytes) override;
   const std::byte* more(Bytes left, std::size_t& bytes) override;
   void release() override;
