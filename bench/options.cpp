@@ -28,7 +28,7 @@ std::string usage() {
          "  --algorithms A,... auto" +
          list(tonari::AppliesTo::offsets) + ";\n                     on graphs auto" +
          list(tonari::AppliesTo::graphs) +
-         ";\n                     tonari-native, tonari-irecv, each also with a variant "
+         ";\n                     one-shot, tonari-native, tonari-irecv, each also with a variant "
          "(balanced/both ends), a channel\n"
          "                     (torus/p2p-typed, linear/shared, linear/shared/view), "
          "start-with or two-requests\n"

@@ -29,43 +29,59 @@ tonari_neighborhood make_neighborhood(const Place& place) {
 
 namespace {
 
-int alltoall(const Workload& w, BufferPair b, tonari_neighborhood near, MPI_Info info,
-             tonari_request* request) {
+// The three forms of an operation take what the workload has, and then `rest`.
+template <class Regular, class V, class W, class... Rest>
+int alltoall(const Workload& w, BufferPair b, Regular regular, V v, W each, Rest... rest) {
   const Arguments &s = w.send_arguments(), &r = w.recv_arguments();
   const int count = static_cast<int>(w.bytes);
   switch (w.operation.form) {
     case Form::regular:
-      return tonari_alltoall_init(b.send, count, MPI_BYTE, b.recv, count, MPI_BYTE, near, info,
-                                  request);
+      return regular(b.send, count, MPI_BYTE, b.recv, count, MPI_BYTE, rest...);
     case Form::v:
-      return tonari_alltoallv_init(b.send, s.counts.data(), s.offsets.data(), MPI_BYTE, b.recv,
-                                   r.counts.data(), r.offsets.data(), MPI_BYTE, near, info,
-                                   request);
+      return v(b.send, s.counts.data(), s.offsets.data(), MPI_BYTE, b.recv, r.counts.data(),
+               r.offsets.data(), MPI_BYTE, rest...);
     case Form::w:
       break;
   }
-  return tonari_alltoallw_init(b.send, s.counts.data(), s.offsets.data(), s.types.data(), b.recv,
-                               r.counts.data(), r.offsets.data(), r.types.data(), near, info,
-                               request);
+  return each(b.send, s.counts.data(), s.offsets.data(), s.types.data(), b.recv, r.counts.data(),
+              r.offsets.data(), r.types.data(), rest...);
 }
 
-int allgather(const Workload& w, BufferPair b, tonari_neighborhood near, MPI_Info info,
-              tonari_request* request) {
+template <class Regular, class V, class W, class... Rest>
+int allgather(const Workload& w, BufferPair b, Regular regular, V v, W each, Rest... rest) {
   const Arguments &s = w.send_arguments(), &r = w.recv_arguments();
   const int count = s.counts[0];
   switch (w.operation.form) {
     case Form::regular:
-      return tonari_allgather_init(b.send, count, MPI_BYTE, b.recv, count, MPI_BYTE, near, info,
-                                   request);
+      return regular(b.send, count, MPI_BYTE, b.recv, count, MPI_BYTE, rest...);
     case Form::v:
-      return tonari_allgatherv_init(b.send, count, MPI_BYTE, b.recv, r.counts.data(),
-                                    r.offsets.data(), MPI_BYTE, near, info, request);
+      return v(b.send, count, MPI_BYTE, b.recv, r.counts.data(), r.offsets.data(), MPI_BYTE,
+               rest...);
     case Form::w:
       break;
   }
-  return tonari_allgatherw_init(b.send, count, MPI_BYTE, b.recv, r.counts.data(), r.offsets.data(),
-                                r.types.data(), near, info, request);
+  return each(b.send, count, MPI_BYTE, b.recv, r.counts.data(), r.offsets.data(), r.types.data(),
+              rest...);
 }
+
+// The blocking call, again and again.
+class OneShot : public Candidate {
+ public:
+  OneShot(const Workload& work, tonari_neighborhood near) : work_(work), near_(near) {}
+  void run() override {
+    check(work_.operation.collective == Collective::alltoall
+              ? alltoall(work_, work_.buffers(), tonari_alltoall, tonari_alltoallv,
+                         tonari_alltoallw, near_)
+              : allgather(work_, work_.buffers(), tonari_allgather, tonari_allgatherv,
+                          tonari_allgatherw, near_));
+  }
+  std::string channel() const override { return "auto"; }
+  bool ours() const override { return true; }
+
+ private:
+  const Workload& work_;
+  tonari_neighborhood near_;
+};
 
 class TonariCandidate : public TonariWay<Candidate> {
  public:
@@ -164,13 +180,18 @@ tonari_request make_request(const Workload& work, tonari_neighborhood near, cons
 tonari_request make_request(const Workload& work, BufferPair buffers, tonari_neighborhood near,
                             const Keys& keys) {
   tonari_request request = TONARI_REQUEST_NULL;
-  check((work.operation.collective == Collective::alltoall ? alltoall : allgather)(
-      work, buffers, near, keys.get(), &request));
+  const MPI_Info info = keys.get();
+  check(work.operation.collective == Collective::alltoall
+            ? alltoall(work, buffers, tonari_alltoall_init, tonari_alltoallv_init,
+                       tonari_alltoallw_init, near, info, &request)
+            : allgather(work, buffers, tonari_allgather_init, tonari_allgatherv_init,
+                        tonari_allgatherw_init, near, info, &request));
   return request;
 }
 
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune) {
+  if (name == "one-shot") return std::make_unique<OneShot>(work, near);
   static const std::vector<std::string> uses = {"", "view", "start-with", "two-requests"};
   static const std::vector<std::string> channels =
       tonari::choices(tonari::setting(tonari::SettingId::channel));

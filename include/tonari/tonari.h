@@ -24,7 +24,7 @@
  *    in the same order. What ranks have to agree on is checked there: if one rank passes a wrong
  *    argument, all ranks get the same code and sentence, and nothing has happened. There is one
  *    exception: if the handle itself is null on some ranks only, these return at once and cannot
- *    tell the others.
+ *    tell the others. One-shot calls have rules of their own: see "One-shot operations".
  *  - Output parameters are written on success only. Handles are null (TONARI_*_NULL) after they
  *    were freed.
  *  - A neighborhood and its requests may be used by one thread at a time. Different requests may be
@@ -157,11 +157,13 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
  * Principles for Collective Neighborhood Communications", section II). Their values are "true" or
  * "false" (default), the same on all ranks (checked). What a program promises is done ahead of time
  * and need not be asked again. A broken promise is the error TONARI_ERR_PROMISE, never wrong data.
- *  (none)   The topology is known. Schedules, trees and colors are planned once and kept. A
- *           one-shot call asks all ranks once whether an exchange that was prepared before can be
- *           used again. That is one reduction of about 250 bytes. Otherwise it prepares one, which
- *           takes a second question. It also takes an exchange of sizes, unless all blocks have one
- *           size, or the same sizes by number on all ranks of a grid.
+ *  (none)   The topology is known. Schedules, trees and colors are planned once and kept. One-shot
+ *           calls connect the neighbors once, and ask nobody from then on. Only if an algorithm, a
+ *           channel or tonari_progress=thread is asked for, a one-shot call asks all ranks once
+ *           whether an exchange that was prepared before can be used again. That is one reduction
+ *           of about 250 bytes. Otherwise it prepares one, which takes a second question. It also
+ *           takes an exchange of sizes, unless all blocks have one size, or the same sizes by
+ *           number on all ranks of a grid.
  *  cdag_strict_communication
  *           Communication goes along the edges of the topology only: no block is forwarded over a
  *           rank that is no neighbor. So the MPI needs neither connections nor eager buffers
@@ -178,8 +180,9 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
  *           learn the sizes there for what was chosen, so one-shot calls exchange no sizes. Nor do
  *           requests, with one exception: those that measure (tonari_tune auto and measure) let
  *           forwarding ranks learn the sizes for every other candidate, once on each neighborhood.
- *           An allgather whose edges are promised different sizes cannot keep the promise. A call
- *           with other sizes fails on all ranks; the sentence names rank, block, and both sizes.
+ *           An allgather whose edges are promised different sizes cannot keep the promise. An init
+ *           with other sizes fails on all ranks, a one-shot call on the rank and its neighbors; the
+ *           sentence names rank, block, and both sizes.
  *  cdag_static_buffers
  *           The buffers are known. All calls of one operation on this neighborhood have the same
  *           buffers, counts and types (alltoall, alltoallv, ... each for itself). The first call,
@@ -293,12 +296,30 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  * second, with i, returns a request that is started already. Complete it with tonari_test or
  * tonari_wait, then free it; it cannot be started again. Any number may be in flight. As in MPI,
  * what one of them receives into must not be touched by the others.
- * Settings are those of the neighborhood and of the environment. With tonari_tune auto and measure
- * a call uses what was remembered, else the model. Nothing is measured.
- * A neighborhood keeps the last 8 exchanges so prepared. A call that comes again runs one that no
- * rank is using: it has the same operation, buffers, counts, displacements, and types of the same
- * layout. For calls in a loop persistent requests are faster still, since they need no agreement
- * among ranks.
+ * Nothing is measured. All blocks for one rank travel in one message, straight to it, through
+ * shared memory on a node, else by the MPI (Hoefler and Schneider 2012, section II: what does not
+ * depend on sizes and buffers is set up before). The first call on a neighborhood connects the
+ * neighbors. It is collective as all functions here, and reads the environment. Later calls ask no
+ * other rank, and compare what they need to on the way:
+ *  - If a rank passes wrong arguments, it and its neighbors (those it sends blocks to, or gets
+ *    blocks from) return the same code and sentence. The others complete. Where a block has another
+ *    size at its two ends, or these call all-to-all and allgather, both ends return MISMATCH. What
+ *    the receive buffers of ranks with an error hold then is undefined.
+ *  - Where no edge leads back, a sender may hear of its receiver's error in a later call. That call
+ *    has exchanged its own blocks all the same.
+ *  - A call that fails so waits for its neighbors like one that succeeds, also a non-blocking one
+ *    whose own arguments are wrong. The error of a neighbor comes from tonari_test or tonari_wait.
+ *  - The neighborhood can be used again afterwards, unless the error is PEER or MPI, or an active
+ *    request was freed.
+ *  - Ranks that make a persistent request where others make a one-shot call are not told, except in
+ *    the first call. As with MPI's own collectives, they may wait for ever.
+ * A call with the counts, displacements and types of one of the last 16 allocates nothing and, on a
+ * node, calls no MPI function, wherever its buffers are. If tonari_algorithm, tonari_channel or
+ * tonari_progress=thread are asked for when a neighborhood's first call is made, or with
+ * cdag_static_buffers, calls are agreed upon by all ranks as above. With tonari_tune auto and
+ * measure such a call uses what was remembered, else the model. A neighborhood keeps the last 8
+ * exchanges so prepared. A call that comes again runs one that no rank is using: it has the same
+ * operation, buffers, counts, displacements, and types of the same layout.
  * Errors: as init; PROMISE. Where the exchange itself fails (MPI) ranks differ. */
 TONARI_API int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, int recvcount, MPI_Datatype recvtype,

@@ -8,6 +8,7 @@
 
 #include "api/call.hpp"
 #include "base/error.hpp"
+#include "channels/type_marks.hpp"
 
 namespace tonari {
 
@@ -30,13 +31,6 @@ class BoundCall {
   std::optional<Error> difference(const Call& call, const LocalTopology& topology) const;
 
  private:
-  // A datatype as the program names it. The mark distinguishes it from a later type that got the
-  // handle of a freed one.
-  struct NamedType {
-    MPI_Datatype type;
-    void* mark;  // null for a predefined type
-    bool is(MPI_Datatype other) const;
-  };
   struct Side {
     Side() = default;
     Side(const BufferArguments& given, std::size_t blocks);
@@ -47,7 +41,6 @@ class BoundCall {
     std::vector<MPI_Aint> displacements_;
     std::vector<NamedType> types_;
   };
-  static NamedType named(MPI_Datatype type);
   bool same_names(const Call& call) const { return send_.same(call.send) && recv_.same(call.recv); }
 
   Side send_, recv_;

@@ -207,7 +207,9 @@ extern "C" int tonari_request_recv_view(tonari_request request, int block, const
 }
 
 extern "C" const char* tonari_request_describe(tonari_request request) {
-  return request ? request->prepared->description.c_str() : nullptr;
+  if (!request) return nullptr;
+  (void)guarded([&] { request->prepared->describe_once(); });
+  return request->prepared->description.c_str();
 }
 
 extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {

@@ -8,6 +8,7 @@
 
 #include "api/bound_call.hpp"
 #include "api/guard.hpp"
+#include "api/one_shots.hpp"
 #include "api/prepared.hpp"
 #include "api/request_cache.hpp"
 #include "channels/mpi_usable.hpp"
@@ -19,6 +20,8 @@ struct tonari_neighborhood_s {
   // prepared exchanges.
   std::map<std::string, tonari::Choice> choices;
   tonari::RequestCache cache;
+  // One-shot calls for which nothing is forced; made by the first of them.
+  std::unique_ptr<tonari::OneShots> one_shots;
   // With cdag_static_buffers: the first call of each operation, bound.
   std::array<tonari::BoundCall, tonari::operations> bound;
 };

@@ -46,12 +46,27 @@ std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, Outp
   return bound.shared();
 }
 
+// Whether a one-shot call goes by streams; the first of them connects these.
+bool by_streams(tonari_neighborhood near, const Call& call, Output output) {
+  require(near, "near");
+  if (!near->one_shots && wants_streams(*near)) connect_streams(near, call, output);
+  return near->one_shots != nullptr;
+}
+
 int completed(tonari_neighborhood near, const Call& call) {
-  return run_once([&](Output output) { return ready(near, call, output); });
+  return guarded([&] {
+    if (by_streams(near, call, inside))
+      near->one_shots->run(*near, call);
+    else
+      run_to_end(*ready(near, call, inside));
+  });
 }
 
 int started(tonari_neighborhood near, tonari_request* request, const Call& call) {
-  return start_once(request, [&](Output output) { return ready(near, call, output); });
+  return start_once(request, [&](Output output) {
+    return by_streams(near, call, output) ? near->one_shots->prepare(*near, call, output)
+                                          : ready(near, call, output);
+  });
 }
 
 }  // namespace

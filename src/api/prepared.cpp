@@ -53,6 +53,12 @@ void Prepared::describe(double start, const std::string& what, const std::string
                      contest ? break_even(init, times) : "", details);
 }
 
+void Prepared::describe_once() {
+  if (description.empty())
+    describe(MPI_Wtime(), "one-shot exchange, all blocks for one rank in one message",
+             algorithm + "/" + channel, "");
+}
+
 void Prepared::drive_by_thread() {
   exchange = std::make_unique<DrivenExchange>(std::move(exchange), context->progress_thread());
 }

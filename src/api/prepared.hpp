@@ -43,6 +43,8 @@ struct Prepared {
   // Call this last: it stores the text for tonari_request_describe, and the time since `start`.
   void describe(double start, const std::string& what, const std::string& chosen,
                 const std::string& details);
+  // Where the text is asked for seldom: made when it is, of what one-shot calls share.
+  void describe_once();
   void drive_by_thread();  // call this before describe
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle

@@ -10,6 +10,7 @@
 #include "engine/agree.hpp"
 #include "engine/forwarded_sizes.hpp"
 #include "engine/selector.hpp"
+#include "engine/wiring.hpp"
 
 namespace tonari {
 namespace {
@@ -95,6 +96,20 @@ struct LocalArguments {
   std::array<bool, RequestCache::places> matches{};  // for each entry of the cache
 };
 
+// The blocks of a call.
+void read_blocks(Context& context, const Call& call, LocalArguments& mine) {
+  const LocalTopology& topology = context.topology();
+  mine.arguments = call.read(topology);
+  mine.binding = bind(mine.arguments);
+  mine.sizes = SizePrint(topology, call.collective, mine.binding);
+  leave_out_missing(topology.vertex, mine.arguments, mine.binding);
+  check_addresses(topology, call.collective,
+                  {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
+  check_addresses(topology, call.collective,
+                  {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
+  if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
+}
+
 // Checks everything that this rank can check by itself.
 void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
           Output output, LocalArguments& mine) {
@@ -106,22 +121,13 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   if (use == Use::persistent && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.topology())) throw *broken;
-  const LocalTopology& topology = context.topology();
-  mine.arguments = call.read(topology);
-  mine.binding = bind(mine.arguments);
-  mine.sizes = SizePrint(topology, call.collective, mine.binding);
-  leave_out_missing(topology.vertex, mine.arguments, mine.binding);
-  check_addresses(topology, call.collective,
-                  {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
-  check_addresses(topology, call.collective,
-                  {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
-  if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
+  read_blocks(context, call, mine);
   if (use == Use::once)
     mine.matches =
         near.cache.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
   // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
-    check_overlaps(topology, call.collective, mine.binding);
+    check_overlaps(context.topology(), call.collective, mine.binding);
 }
 
 bool non_contiguous(const Binding& binding) {
@@ -225,14 +231,6 @@ void note_refusal(Choice& choice, const std::string& refusal) {
   choice.details = text("channel ", wanted, " is not used: ", refusal, "\n", choice.details);
 }
 
-std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding) {
-  std::vector<Arrival> all(as_given(topology).sources.size());
-  for (std::size_t i = 0; i < binding.recv.size(); ++i)
-    if (const std::size_t number = given_number(topology, Buffer::recv, i); number < all.size())
-      all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
-  return all;
-}
-
 // Used where no communicator is left for MPI's own collective, unless the program asked for just
 // that.
 void replace_native(Choice& choice, const std::string& refusal, const Problem& problem,
@@ -315,6 +313,51 @@ void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments
 }
 
 }  // namespace
+
+std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding) {
+  std::vector<Arrival> all(as_given(topology).sources.size());
+  for (std::size_t i = 0; i < binding.recv.size(); ++i)
+    if (const std::size_t number = given_number(topology, Buffer::recv, i); number < all.size())
+      all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
+  return all;
+}
+
+ReadCall read_call(const tonari_neighborhood_s& near, const Call& call) {
+  LocalArguments mine;
+  read_blocks(*near.context, call, mine);
+  check_overlaps(near.context->topology(), call.collective, mine.binding);
+  return {std::move(mine.arguments), std::move(mine.binding)};
+}
+
+bool wants_streams(const tonari_neighborhood_s& near) {
+  const Settings& inherited = near.context->settings();
+  if (inherited.static_buffers) return false;
+  // A word that makes no sense is reported by the calls that obey it.
+  const auto is = [](SettingId id, const std::string& word, const char* wanted) {
+    return in_environment(setting(id)).value_or(word) == wanted;
+  };
+  return is(SettingId::algorithm, inherited.algorithm, "auto") &&
+         is(SettingId::channel, inherited.channel, "auto") &&
+         is(SettingId::progress, inherited.progress_thread ? "thread" : "calls", "calls");
+}
+
+void connect_streams(tonari_neighborhood near, const Call& call, Output output) {
+  LocalArguments mine;
+  (void)agree_on_call(*near, call, Use::once, MPI_INFO_NULL, output, mine);
+  Context& context = *near->context;
+  std::unique_ptr<OneShots> made;
+  run_collectively(context.comm(), [&] {
+    context.reserve_tags(stream_tags);
+    const auto streams = std::make_shared<Streams>(
+        connect_group(context), neighbors_of(context.topology(), context.ranks()),
+        context.shared_comm(), context.first_tag());
+    made = std::make_unique<OneShots>(near->context, streams,
+                                      WaitPolicy{context.node()->crowded(), mine.settings.timeout});
+    made->expect(*near, call, output.name != nullptr);
+  });
+  context.take_tags(stream_tags);
+  near->one_shots = std::move(made);
+}
 
 const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem,
                                 const Settings& settings) {

@@ -15,6 +15,21 @@ enum class Use { persistent, once };
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
                                   MPI_Info info, Output output);
 
+// This rank's arguments of a one-shot call, checked as far as one rank can check them. Local.
+struct ReadCall {
+  Arguments arguments;
+  Binding binding;
+};
+ReadCall read_call(const tonari_neighborhood_s& near, const Call& call);
+
+// The receive blocks by the program's numbers.
+std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
+
+// Whether one-shot calls go by streams: nothing is forced. Then they must be connected once.
+// Collective.
+bool wants_streams(const tonari_neighborhood_s& near);
+void connect_streams(tonari_neighborhood near, const Call& call, Output output);
+
 // Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.
 tonari_request request_of(std::shared_ptr<Prepared> prepared);
 
@@ -37,12 +52,15 @@ int start_once(tonari_request* request, Prepare prepare) {
     (*request)->active = (*request)->once = true;
   });
 }
+inline void run_to_end(Prepared& prepared) {
+  prepared.start();
+  prepared.wait();
+}
 template <class Prepare>
 int run_once(Prepare prepare) {
   return guarded([&] {
     const std::shared_ptr<Prepared> prepared = prepare(inside);
-    prepared->start();
-    prepared->wait();
+    run_to_end(*prepared);
   });
 }
 

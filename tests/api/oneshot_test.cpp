@@ -138,23 +138,26 @@ TEST_F(OneShot, SizesThatDifferBetweenRanks) {
 }
 
 TEST_F(OneShot, NothingIsMeasured) {
-  for (const char* tune : {"auto", "measure"}) {
-    const Info info{{"tonari_tune", tune}};
-    tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
-    Buffers b = random_buffers(Operation::alltoall, t.count(), 20, 3);
-    ASSERT_OK(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &other));
-    tonari_request request = TONARI_REQUEST_NULL;
-    b.prepare(rank, 0);
-    ASSERT_OK(icall(b.op, b.out, b.in, other, &request));
-    tonari_request_info about;
-    EXPECT_OK(tonari_request_get_info(request, &about));
-    EXPECT_TRUE(!std::strcmp(about.reason, "model") || !std::strcmp(about.reason, "wisdom"))
-        << about.reason;
-    EXPECT_EQ(about.measured_seconds, 0);
-    finish(request);
-    EXPECT_EQ(b.wrong(t, rank, 0), "");
-    EXPECT_OK(tonari_neighborhood_free(&other));
-  }
+  for (const char* tune : {"auto", "measure"})
+    for (const char* channel : {"auto", "p2p-packed"}) {
+      const Info info{{"tonari_tune", tune}, {"tonari_channel", channel}};
+      tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
+      Buffers b = random_buffers(Operation::alltoall, t.count(), 20, 3);
+      ASSERT_OK(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &other));
+      tonari_request request = TONARI_REQUEST_NULL;
+      b.prepare(rank, 0);
+      ASSERT_OK(icall(b.op, b.out, b.in, other, &request));
+      tonari_request_info about;
+      EXPECT_OK(tonari_request_get_info(request, &about));
+      const std::string reason = about.reason;
+      EXPECT_TRUE(*channel == 'a' ? reason == "fixed rule"
+                                  : reason == "model" || reason == "wisdom")
+          << reason;
+      EXPECT_EQ(about.measured_seconds, 0);
+      finish(request);
+      EXPECT_EQ(b.wrong(t, rank, 0), "");
+      EXPECT_OK(tonari_neighborhood_free(&other));
+    }
 }
 
 TEST_F(OneShot, ARequestOutlivesItsNeighborhood) {
@@ -186,14 +189,19 @@ TEST_F(OneShotErrors, OneRankIsWrong) {
   blocking(b, 0);
   const int wrong = world_size() - 1, count = b.out.counts[0];
   if (rank == wrong) b.out.counts[0] = -1;
-  EXPECT_EQ(call(b.op, b.out, b.in, near), TONARI_ERR_ARGUMENT);
-  EXPECT_SAID("`sendcount` is -1");
+  const bool hears = rank == wrong || exchanges_with(near, wrong);
+  EXPECT_EQ(call(b.op, b.out, b.in, near), hears ? TONARI_ERR_ARGUMENT : TONARI_SUCCESS);
+  if (hears) {
+    EXPECT_NE(std::string(tonari_last_error()).find("`sendcount` is -1"), std::string::npos)
+        << tonari_last_error();
+  }
   b.out.counts[0] = count;
 
   tonari_request request = TONARI_REQUEST_NULL;
-  EXPECT_EQ(icall(b.op, b.out, b.in, near, rank == wrong ? nullptr : &request),
-            TONARI_ERR_ARGUMENT);
-  EXPECT_EQ(request, TONARI_REQUEST_NULL);
+  const int code = icall(b.op, b.out, b.in, near, rank == wrong ? nullptr : &request);
+  EXPECT_TRUE(rank != wrong || code == TONARI_ERR_ARGUMENT) << code;
+  EXPECT_EQ(code ? code : tonari_wait(request), hears ? TONARI_ERR_ARGUMENT : TONARI_SUCCESS);
+  EXPECT_OK(tonari_request_free(&request));
   blocking(b, 1);  // nothing is broken
 }
 
@@ -205,9 +213,17 @@ TEST_F(OneShotErrors, SizesThatDoNotMatch) {
   tonari_neighborhood next = TONARI_NEIGHBORHOOD_NULL;
   ASSERT_OK(tonari_neighborhood_create_cart(line, 1, ring.offsets.data(), MPI_INFO_NULL, &next));
   int out[4] = {}, in[4] = {};
-  EXPECT_EQ(tonari_alltoall(out, rank == 0 ? 3 : 2, MPI_INT, in, 2, MPI_INT, next),
-            TONARI_ERR_MISMATCH);
-  EXPECT_SAID("12 bytes at the sender and 8");
+  const int first = tonari_alltoall(out, rank == 0 ? 3 : 2, MPI_INT, in, 2, MPI_INT, next);
+  EXPECT_TRUE(rank != 1 || first == TONARI_ERR_MISMATCH) << first;
+  std::string sentence = first ? tonari_last_error() : "";
+  MPI_Barrier(MPI_COMM_WORLD);
+  // with more than two ranks no edge leads back to rank 0: it may hear in its next call
+  const int second = tonari_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, next);
+  EXPECT_TRUE(rank == 0 || second == TONARI_SUCCESS) << second;
+  if (second) sentence = tonari_last_error();
+  EXPECT_EQ(first + second, rank <= 1 ? TONARI_ERR_MISMATCH : TONARI_SUCCESS);
+  EXPECT_TRUE(rank > 1 || sentence.find("12 bytes at the sender and 8") != std::string::npos)
+      << sentence;
   tonari_neighborhood_free(&next);
   MPI_Comm_free(&line);
 }

@@ -139,10 +139,13 @@ TEST_F(ExactSizes, OfAGraphThatIsIsomorphic) {
     const std::vector<int> expected{10 * up + 1, 10 * up + 2, 10 * down, -1};
     EXPECT_EQ(std::vector<int>(got, got + 4), expected);
     const int wrong[] = {ring.rank == 1 ? 2 : 1, 2};
+    const bool hears = ring.rank == 1 || exchanges_with(near, 1);
     EXPECT_EQ(
         tonari_alltoallv(values, wrong, places, MPI_INT, got, counts_in, places_in, MPI_INT, near),
-        TONARI_ERR_PROMISE);
-    EXPECT_SAID("send block 0 of rank 1 has 8 bytes");
+        hears ? TONARI_ERR_PROMISE : TONARI_SUCCESS);
+    const std::string words = hears ? tonari_last_error() : "";
+    EXPECT_TRUE(!hears || words.find("send block 0 of rank 1 has 8 bytes") != std::string::npos)
+        << words;
   }
 }
 

@@ -169,7 +169,7 @@ def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
     ],
 )
 def test_every_operation_delivers(mpi: str, op: str) -> None:
-    names = ("irecv", "irecv-persistent", "linear", "torus", "torus-direct")
+    names = ("one-shot", "irecv", "irecv-persistent", "linear", "torus", "torus-direct")
     job = f"moore:2:1 --op {op} --bytes 24 --mpi {mpi}"
     found = named(f"{job} --algorithms {','.join(names)}")
     assert {name: row["verified"] for name, row in found.items()} == dict.fromkeys(names, True)

@@ -37,4 +37,13 @@ inline Buffers random_buffers(Operation op, int blocks, int bytes, unsigned seed
   return {op, std::move(out), side(), {}};
 }
 
+// Whether a block goes from here to the other rank, or comes from there.
+inline bool exchanges_with(tonari_neighborhood near, int other) {
+  int in = 0, out = 0;
+  tonari_neighborhood_degrees(near, &in, &out);
+  std::vector<int> peers(static_cast<std::size_t>(in + out));
+  tonari_neighborhood_ranks(near, peers.data() + in, peers.data());
+  return std::find(peers.begin(), peers.end(), other) != peers.end();
+}
+
 }  // namespace tonari::test

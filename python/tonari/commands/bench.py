@@ -56,7 +56,7 @@ def bench(
         str,
         typer.Option(
             metavar="A,A,...",
-            help=f"auto, {NAMES['offsets']}, tonari-native, tonari-irecv, or with a channel: "
+            help=f"auto, one-shot, {NAMES['offsets']}, tonari-native, tonari-irecv, or with a channel: "
             "torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view,"
             " auto/start-with;"
             f" on graphs {NAMES['graphs']};"

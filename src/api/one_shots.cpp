@@ -1,0 +1,229 @@
+#include "api/one_shots.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/handles.hpp"
+#include "api/request.hpp"
+
+namespace tonari {
+namespace {
+
+std::intptr_t place(const void* at) { return reinterpret_cast<std::intptr_t>(at); }
+
+template <class Value>
+bool same_list(const std::vector<Value>& known, const Value* given) {
+  return known.empty() ||
+         (given && std::memcmp(known.data(), given, known.size() * sizeof(Value)) == 0);
+}
+
+// Addresses that the system gives to nobody, or that do not exist.
+bool impossible(const void* buffer, const SideShape& side) {
+  constexpr std::intptr_t first_page = 4096;
+  std::intptr_t first = 0, end = 0;
+  return buffer == MPI_IN_PLACE ||
+         (side.has_bytes &&
+          (__builtin_add_overflow(place(buffer), side.low, &first) ||
+           __builtin_add_overflow(place(buffer), side.high, &end) || first < first_page));
+}
+
+void cover(SideShape& side, const std::vector<Block>& blocks, const void* buffer) {
+  for (const Block& block : blocks) {
+    if (block.bytes == 0) continue;
+    const std::ptrdiff_t at = place(block.address) - place(buffer);
+    const auto [low, high] = block.layout ? block.layout->span()
+                                          : std::pair<std::ptrdiff_t, std::ptrdiff_t>(
+                                                0, static_cast<std::ptrdiff_t>(block.bytes));
+    side.cover(at + low, at + high);
+  }
+}
+
+}  // namespace
+
+// ---- shapes
+
+SideShape::SideShape(const BufferArguments& given, std::size_t blocks)
+    : form_(given.form), count_(given.count), type_(given.type) {
+  const auto mark = [&](MPI_Datatype type) {
+    const auto known = [&](const NamedType& other) { return other.type == type; };
+    if (std::ranges::any_of(marked_, known)) return;
+    if (const NamedType named = named_type(type); named.mark) marked_.push_back(named);
+  };
+  if (given.form != Form::w && blocks > 0) mark(given.type);
+  if (given.form == Form::regular || blocks == 0) return;
+  counts_.assign(given.counts, given.counts + blocks);
+  displacements_.assign(given.displacements, given.displacements + blocks);
+  if (given.form != Form::w) return;
+  types_.assign(given.types, given.types + blocks);
+  for (MPI_Datatype type : types_) mark(type);
+}
+
+bool SideShape::same(const BufferArguments& given) const {
+  return given.form == form_ && given.count == count_ && given.type == type_ &&
+         same_list(counts_, given.counts) && same_list(displacements_, given.displacements) &&
+         same_list(types_, given.types);
+}
+
+bool SideShape::same_types() const {
+  return std::ranges::all_of(marked_, [](const NamedType& known) { return known.is(known.type); });
+}
+
+void SideShape::cover(std::ptrdiff_t from, std::ptrdiff_t to) {
+  low = has_bytes ? std::min(low, from) : from;
+  high = has_bytes ? std::max(high, to) : to;
+  has_bytes = true;
+}
+
+bool CallShape::same(const Call& call) {
+  if (call.collective != collective || !send.same(call.send) || !recv.same(call.recv)) return false;
+  const std::uint64_t now = marked_types_freed();
+  if (now == freed) return true;
+  if (!send.same_types() || !recv.same_types()) return false;
+  freed = now;
+  return true;
+}
+
+bool CallShape::fits(const Call& call) const {
+  if (impossible(call.send.buffer, send) || impossible(call.recv.buffer, recv)) return false;
+  if (!send.has_bytes || !recv.has_bytes) return true;
+  const std::intptr_t out = place(call.send.buffer), in = place(call.recv.buffer);
+  if (out + send.high <= in + recv.low || in + recv.high <= out + send.low) return true;
+  const auto end = distances.begin() + std::min(known_distances, distances.size());
+  return std::find(distances.begin(), end, static_cast<std::uintptr_t>(in - out)) != end;
+}
+
+void CallShape::remember(const Call& call) {
+  distances[known_distances++ % distances.size()] =
+      static_cast<std::uintptr_t>(place(call.recv.buffer) - place(call.send.buffer));
+}
+
+// ---- calls
+
+OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams,
+                   WaitPolicy wait)
+    : context_(std::move(context)),
+      streams_(std::move(streams)),
+      wait_(wait),
+      self_(self_edges_of(context_->vertex())),
+      blocking_(streams_, wait) {
+  shapes_.reserve(most_shapes + 1);
+  make_room_in_flight();
+}
+
+void OneShots::check_usable() const {
+  if (in_forked_child())
+    fail(
+        Errc::argument,
+        "this process is a child of the one that made the neighborhood, by fork(); exchange there");
+  if (streams_->left())
+    fail(Errc::peer,
+         "an earlier one-shot call on this neighborhood failed in the middle, or was given up; "
+         "free the neighborhood and make another");
+}
+
+CallShape& OneShots::shape_of(const tonari_neighborhood_s& near, const Call& call) {
+  const auto found =
+      std::ranges::find_if(shapes_, [&](const auto& shape) { return shape->same(call); });
+  if (found == shapes_.end()) return read_shape(near, call);
+  if (found != shapes_.begin()) std::rotate(shapes_.begin(), found, found + 1);
+  CallShape& shape = *shapes_.front();
+  if (!shape.fits(call)) {
+    (void)read_call(near, call);
+    shape.remember(call);
+  }
+  return shape;
+}
+
+CallShape& OneShots::read_shape(const tonari_neighborhood_s& near, const Call& call) {
+  auto shape = std::make_shared<CallShape>();
+  shape->collective = call.collective;
+  shape->freed = marked_types_freed();
+  const auto [arguments, binding] = read_call(near, call);
+  const LocalTopology& topology = context_->topology();
+  shape->send = SideShape(call.send, call.blocks_sent(topology));
+  shape->recv = SideShape(call.recv, call.blocks_received(topology));
+  cover(shape->send, binding.send, call.send.buffer);
+  cover(shape->recv, binding.recv, call.recv.buffer);
+  shape->remember(call);
+  shape->direct = direct_shape(*streams_, topology, self_, arguments, binding);
+  shape->arrivals = arrivals(topology, binding);
+  shape->base = call.recv.buffer;
+  shapes_.insert(shapes_.begin(), std::move(shape));
+  if (shapes_.size() > most_shapes) shapes_.pop_back();
+  return *shapes_.front();
+}
+
+void OneShots::expect(const tonari_neighborhood_s& near, const Call& call, bool for_request) {
+  (void)shape_of(near, call);
+  if (for_request) idle().prepared->arrivals.reserve(shapes_.front()->arrivals.size());
+}
+
+void OneShots::finish() {
+  try {
+    blocking_.start();
+    if (!blocking_.complete()) wait_and_drive(blocking_);
+  } catch (...) {
+    blocking_.give_up();
+    throw;
+  }
+}
+
+void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
+  check_usable();
+  const std::optional<Error> wrong = error_of(
+      [&] { blocking_.bind(shape_of(near, call).direct, call.send.buffer, call.recv.buffer); });
+  if (wrong) blocking_.refuse(*wrong);
+  finish();
+}
+
+std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, const Call& call,
+                                            Output output) {
+  check_usable();
+  Started* started = nullptr;
+  const std::optional<Error> wrong = error_of([&] {
+    require(output.address, output.name);
+    started = &idle();
+    const std::shared_ptr<CallShape> shape = shape_of(near, call).shared_from_this();
+    Prepared& prepared = *started->prepared;
+    prepared.arrivals.resize(shape->arrivals.size());
+    for (std::size_t k = 0; k < shape->arrivals.size(); ++k) {
+      const Arrival& block = shape->arrivals[k];
+      prepared.arrivals[k] = {
+          reinterpret_cast<const std::byte*>(place(block.address) + place(call.recv.buffer) -
+                                             place(shape->base)),
+          block.bytes, block.number};
+    }
+    prepared.description.clear();
+    started->exchange->hold({shape, &shape->direct});
+    started->exchange->bind(shape->direct, call.send.buffer, call.recv.buffer);
+  });
+  if (wrong) {
+    blocking_.refuse(*wrong);
+    finish();
+  }
+  return started->prepared;
+}
+
+// One that no request uses any more, the next in turn or a new one.
+OneShots::Started& OneShots::idle() {
+  for (std::size_t tries = std::min<std::size_t>(started_.size(), 4); tries > 0; --tries) {
+    Started& next = started_[next_++ % started_.size()];
+    if (next.prepared->broken && next.prepared.use_count() == 1) next = made();
+    if (next.prepared.use_count() == 1 && !next.prepared->running) return next;
+  }
+  return started_.emplace_back(made());
+}
+
+OneShots::Started OneShots::made() {
+  auto exchange = std::make_unique<DirectExchange>(streams_, wait_);
+  Started started{std::make_shared<Prepared>(context_), exchange.get()};
+  Prepared& prepared = *started.prepared;
+  prepared.exchange = std::move(exchange);
+  prepared.algorithm = "linear";
+  prepared.channel = streams_->any_shared() ? "shared" : "p2p-packed";
+  prepared.reason = "fixed rule";
+  prepared.rounds = 1;
+  return started;
+}
+
+}  // namespace tonari

@@ -1,0 +1,98 @@
+// The one-shot calls of a neighborhood, by streams: no call asks the other ranks anything (ADR 20).
+// What a call's arguments mean is read once and remembered; a call that comes again compares them,
+// and then only moves data.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "api/agree_on_arguments.hpp"
+#include "api/call.hpp"
+#include "api/prepared.hpp"
+#include "channels/type_marks.hpp"
+#include "engine/direct_exchange.hpp"
+
+struct tonari_neighborhood_s;
+
+namespace tonari {
+
+// Of one side of a call all but its buffer.
+class SideShape {
+ public:
+  SideShape() = default;
+  SideShape(const BufferArguments& given, std::size_t blocks);
+  // Equal numbers and equal handles. Whether those stand for the same types still, types() tell.
+  bool same(const BufferArguments& given) const;
+  bool same_types() const;
+
+  // The blocks' bytes lie between these, counted from the buffer; none: they have no bytes.
+  void cover(std::ptrdiff_t low, std::ptrdiff_t high);
+  std::ptrdiff_t low = 0, high = 0;
+  bool has_bytes = false;
+
+ private:
+  Form form_ = Form::regular;
+  int count_ = 0;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  std::vector<int> counts_;
+  std::vector<MPI_Aint> displacements_;
+  std::vector<MPI_Datatype> types_;
+  std::vector<NamedType> marked_;  // those that can be freed, once each
+};
+
+struct CallShape : std::enable_shared_from_this<CallShape> {
+  Collective collective = Collective::alltoall;
+  SideShape send, recv;
+  std::uint64_t freed = 0;  // marked_types_freed when the types were last compared
+  // From send to receive buffer, where the two sides mingle without a common byte.
+  std::array<std::uintptr_t, 4> distances{};
+  std::size_t known_distances = 0;
+  DirectShape direct;
+  std::vector<Arrival> arrivals;  // for the receive buffer at `base`
+  const void* base = nullptr;
+
+  bool same(const Call& call);
+  // Whether the buffers are where blocks may be. If not, the arguments must be read again.
+  bool fits(const Call& call) const;
+  void remember(const Call& call);  // these were read, and are right
+};
+
+class OneShots {
+ public:
+  OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams, WaitPolicy wait);
+
+  // Reads what a call needs, so that it fails on no rank alone.
+  void expect(const tonari_neighborhood_s& near, const Call& call, bool for_request);
+
+  // near: whose these are. Throw what is wrong here, or at a neighbor, once the exchange is over.
+  void run(const tonari_neighborhood_s& near, const Call& call);
+  // To be started, for a request.
+  std::shared_ptr<Prepared> prepare(const tonari_neighborhood_s& near, const Call& call,
+                                    Output output);
+
+ private:
+  struct Started {
+    std::shared_ptr<Prepared> prepared;
+    DirectExchange* exchange = nullptr;
+  };
+  static constexpr std::size_t most_shapes = 16;
+
+  void check_usable() const;
+  CallShape& shape_of(const tonari_neighborhood_s& near, const Call& call);
+  CallShape& read_shape(const tonari_neighborhood_s& near, const Call& call);
+  Started& idle();
+  Started made();
+  void finish();  // the blocking exchange
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Streams> streams_;
+  WaitPolicy wait_;
+  SelfEdges self_;
+  std::vector<std::shared_ptr<CallShape>> shapes_;  // those used last come first
+  DirectExchange blocking_;
+  std::vector<Started> started_;  // their requests are used again
+  std::size_t next_ = 0;
+};
+
+}  // namespace tonari

@@ -1,0 +1,160 @@
+#include "channels/streams/mpi_stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "channels/abandon.hpp"
+#include "channels/mpi_error.hpp"
+
+namespace tonari {
+
+MpiOut::MpiOut(MpiRoute route, std::size_t room) : route_(std::move(route)), room_(room) {
+  for (Place& place : first_) place.memory = Memory(room);
+}
+
+MpiOut::~MpiOut() {
+  if (!mpi_usable()) return;
+  (void)error_of([&] { (void)taken(); });
+  for (std::array<Place, places>* both : {&first_, &more_})
+    for (Place& place : *both)
+      if (abandon(std::span(&place.request, 1), [](std::size_t) { return true; }))
+        leak(std::move(place.memory));
+}
+
+bool MpiOut::free(Place& place) {
+  int done = 1;
+  if (place.request != MPI_REQUEST_NULL)
+    check_mpi(MPI_Test(&place.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
+std::byte* MpiOut::first() {
+  Place& place = first_[next_first_];
+  return free(place) ? place.memory.data() + sizeof(MessageHead) : nullptr;
+}
+
+std::byte* MpiOut::more() {
+  Place& place = more_[next_more_];
+  if (!place.memory.data()) place.memory = Memory(later_part);
+  return free(place) ? place.memory.data() : nullptr;
+}
+
+bool MpiOut::taken() {
+  bool all = true;
+  for (std::array<Place, places>* both : {&first_, &more_})
+    for (Place& place : *both) all = free(place) && all;
+  return all;
+}
+
+void MpiOut::send(Place& place, std::size_t bytes, int tag) {
+  check_mpi(MPI_Isend(place.memory.data(), static_cast<int>(bytes), MPI_BYTE, route_.peer, tag,
+                      route_.comm->get(), &place.request),
+            "MPI_Isend");
+}
+
+void MpiOut::push_first(const MessageHead& head, std::size_t bytes) {
+  Place& place = first_[next_first_];
+  std::memcpy(place.memory.data(), &head, sizeof head);
+  send(place, sizeof head + bytes, route_.first_tag);
+  next_first_ = (next_first_ + 1) % places;
+}
+
+void MpiOut::push_more(std::size_t bytes) {
+  send(more_[next_more_], bytes, route_.first_tag + 1);
+  next_more_ = (next_more_ + 1) % places;
+}
+
+namespace {
+
+// A program may end without freeing its neighborhoods. MPI deletes the attributes of MPI_COMM_SELF
+// before all else when it is finalized: then receives are taken back.
+struct Opened {
+  std::mutex mutex;
+  std::set<MpiIn*> all;
+  int key = MPI_KEYVAL_INVALID;
+};
+Opened& opened() {
+  static Opened* const streams = new Opened;
+  return *streams;
+}
+int close_all(MPI_Comm, int, void*, void*) {
+  for (MpiIn* stream : opened().all) stream->close();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+MpiIn::MpiIn(MpiRoute route, std::size_t room) : route_(std::move(route)), first_(room) {
+  const std::lock_guard lock(opened().mutex);
+  if (opened().key == MPI_KEYVAL_INVALID) {
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &opened().key, nullptr),
+              "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, opened().key, nullptr), "MPI_Comm_set_attr");
+  }
+  opened().all.insert(this);
+}
+
+MpiIn::~MpiIn() {
+  {
+    const std::lock_guard lock(opened().mutex);
+    opened().all.erase(this);
+  }
+  if (mpi_usable()) close();
+}
+
+void MpiIn::close() {
+  std::array requests{more_request_, active_ ? first_request_ : MPI_REQUEST_NULL};
+  (void)abandon(requests, [](std::size_t) { return false; });
+  if (!active_ && first_request_ != MPI_REQUEST_NULL) MPI_Request_free(&first_request_);
+  first_request_ = more_request_ = MPI_REQUEST_NULL;
+  active_ = false;
+}
+
+void MpiIn::open() {
+  if (first_request_ == MPI_REQUEST_NULL)
+    check_mpi(MPI_Recv_init(first_.data(), static_cast<int>(first_.bytes()), MPI_BYTE, route_.peer,
+                            route_.first_tag, route_.comm->get(), &first_request_),
+              "MPI_Recv_init");
+  check_mpi(MPI_Start(&first_request_), "MPI_Start");
+  active_ = true;
+}
+
+const std::byte* MpiIn::first(MessageHead& head, std::size_t& bytes) {
+  if (active_) {
+    int done = 0;
+    MPI_Status status;
+    check_mpi(MPI_Test(&first_request_, &done, &status), "MPI_Test");
+    if (!done) return nullptr;
+    active_ = false;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes_), "MPI_Get_count");
+  }
+  std::memcpy(&head, first_.data(), sizeof head);
+  bytes = static_cast<std::size_t>(bytes_) - sizeof head;
+  return first_.data() + sizeof head;
+}
+
+const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
+  bytes = std::min<Bytes>(left, later_part);
+  if (!std::exchange(more_posted_, true)) {
+    if (!more_.data()) more_ = Memory(later_part);
+    check_mpi(MPI_Irecv(more_.data(), static_cast<int>(bytes), MPI_BYTE, route_.peer,
+                        route_.first_tag + 1, route_.comm->get(), &more_request_),
+              "MPI_Irecv");
+  }
+  int done = 1;
+  if (more_request_ != MPI_REQUEST_NULL)
+    check_mpi(MPI_Test(&more_request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done ? more_.data() : nullptr;
+}
+
+void MpiIn::release() {
+  if (std::exchange(more_posted_, false)) return;
+  open();
+}
+
+}  // namespace tonari

@@ -1,0 +1,62 @@
+// A stream of messages of any size from one rank to another: what one-shot calls send, who agree on
+// nothing beforehand (ADR 20). A message is a head and its bytes, in one part or several. Its sizes
+// are known from the head alone.
+//
+// None of these functions blocks or calls a collective. What they need of memory for messages of a
+// size they keep from the first on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/checked.hpp"
+
+namespace tonari {
+
+// What a message says of itself. An exchange has one for each of its edges, or for all of them that
+// lead to one rank.
+struct MessageHead {
+  enum Kind : std::uint32_t {
+    packed,  // the bytes follow
+    listed,  // Pieces follow: where the bytes lie in the sender's memory
+    failed,  // what follows is a sentence; `detail` is the error's code
+  };
+  Kind kind = packed;
+  std::uint32_t detail = 0;  // of a failed message its code, else the collective
+  // The sizes of all blocks from the sender to the receiver, and of those the other way: their sum,
+  // and a print of them in their order.
+  Bytes sent = 0;
+  std::uint64_t sent_print = 0;
+  Bytes expected = 0;
+  std::uint64_t expected_print = 0;
+};
+
+class OutStream {
+ public:
+  virtual ~OutStream() = default;
+  // Bytes of a part behind the head, and of a part without one. Constant.
+  virtual std::size_t first_room() const = 0;
+  virtual std::size_t room() const = 0;
+  // Where the bytes of the next part go, now that it can be written; null: it cannot yet.
+  virtual std::byte* first() = 0;
+  virtual std::byte* more() = 0;
+  virtual void push_first(const MessageHead& head, std::size_t bytes) = 0;
+  virtual void push_more(std::size_t bytes) = 0;
+  // Whether parts of so many bytes behind the head are this rank's concern until they are taken.
+  virtual bool stays(Bytes bytes) const = 0;
+  // Whether nothing of the last message needs this rank any more; asked of listed messages and of
+  // those that stay.
+  virtual bool taken() = 0;
+};
+
+class InStream {
+ public:
+  virtual ~InStream() = default;
+  // The bytes of the part that is next, once it has arrived; else null.
+  virtual const std::byte* first(MessageHead& head, std::size_t& bytes) = 0;
+  // Of a message of which `left` bytes are still to come.
+  virtual const std::byte* more(Bytes left, std::size_t& bytes) = 0;
+  virtual void release() = 0;  // the part was read
+};
+
+}  // namespace tonari

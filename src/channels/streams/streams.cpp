@@ -1,0 +1,169 @@
+#include "channels/streams/streams.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "channels/control_messages.hpp"
+#include "channels/streams/ring_stream.hpp"
+
+namespace tonari {
+namespace {
+
+// Of memory that a rank receives in, all its rings together, and of one frame.
+constexpr std::size_t most_memory = std::size_t{4} << 20;
+constexpr std::size_t largest_frame = std::size_t{64} << 10, smallest_frame = std::size_t{2} << 10;
+
+// The room of a receive that is always posted, by how many of them there are.
+std::size_t room_for(std::size_t peers) {
+  return std::clamp(most_memory / std::max<std::size_t>(peers, 1), eager_part, largest_frame);
+}
+
+// The segment begins with a word that tells others that its rank has left.
+constexpr std::size_t rings_at = MessageRing::alignment;
+
+std::size_t frame_for(std::size_t rings) {
+  const std::size_t each = most_memory / MessageRing::frames / std::max<std::size_t>(rings, 1);
+  return std::clamp(each, smallest_frame, largest_frame) - sizeof(MessageRing::Mark);
+}
+
+std::atomic_ref<std::uint64_t> left_word(const Segment& segment) {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(segment.data()));
+}
+
+// Where a sender finds its ring.
+struct RingName {
+  SegmentName segment;
+  std::uint64_t at = 0, payload = 0;
+};
+
+// Whether all ranks have come so far with the memory that they need; anything else is an error.
+bool all_have_memory(const ConnectGroup& group, const std::optional<Error>& mine) {
+  try {
+    group.agree(mine);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Errc::memory) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
+                 const std::shared_ptr<const OwnedComm>& comm, int first_tag)
+    : node_(group.node),
+      comm_(comm),
+      rank_(group.rank),
+      peers_(std::make_unique<StreamPeer[]>(neighbors.size())),
+      count_(neighbors.size()),
+      theirs_(neighbors.size()) {
+  for (std::size_t k = 0; k < count_; ++k) {
+    StreamPeer& peer = peers_[k];
+    peer.edges = std::move(neighbors[k]);
+    peer.index = node_->index(peer.edges.rank);
+    peer.sent_numbers.resize(peer.edges.sent.size());
+    peer.edges.received_numbers.push_back(static_cast<std::uint32_t>(room_for(count_)));
+    peer.sent_numbers.push_back(eager_part);
+  }
+  // The names of blocks, for sentences that are the same at both ends, and the room of a receive.
+  ControlMessages numbers(group.comm, segment_names);
+  for (std::size_t k = 0; k < count_; ++k) {
+    StreamPeer& peer = peers_[k];
+    if (!peer.edges.sent.empty()) numbers.recv(std::span(peer.sent_numbers), peer.edges.rank);
+    if (!peer.edges.received.empty())
+      numbers.send(std::span(peer.edges.received_numbers), peer.edges.rank);
+  }
+  numbers.exchange([&] { group.agree(std::nullopt); });
+  std::vector<std::size_t> rooms;
+  for (std::size_t k = 0; k < count_; ++k) {
+    rooms.push_back(peers_[k].sent_numbers.back());
+    peers_[k].sent_numbers.pop_back(), peers_[k].edges.received_numbers.pop_back();
+  }
+  if (!share(group))
+    for (std::size_t k = 0; k < count_; ++k) {
+      peers_[k].out.reset(), peers_[k].in.reset();
+      theirs_[k] = {}, peers_[k].shared = false;
+    }
+  open_mpi(first_tag, rooms);
+}
+
+// Collective. Whether ranks of the nodes share memory now, all that could.
+bool Streams::share(const ConnectGroup& group) {
+  std::vector<std::size_t> here;
+  std::vector<RingName> mine, theirs;
+  std::optional<Error> error = error_of([&] {
+    for (std::size_t k = 0; k < count_; ++k)
+      if (node_->here(peers_[k].edges.rank)) here.push_back(k);
+    mine.resize(here.size()), theirs.resize(here.size());
+    const std::size_t payload = frame_for(here.size());
+    if (!here.empty())
+      own_ = Segment::create(rings_at + here.size() * MessageRing::bytes_for(payload));
+    for (std::size_t k = 0; k < here.size(); ++k)
+      mine[k] = {own_.name(), rings_at + k * MessageRing::bytes_for(payload), payload};
+  });
+  if (!all_have_memory(group, error)) return own_ = {}, false;
+  ControlMessages names(group.comm, segment_names);
+  for (std::size_t k = 0; k < here.size(); ++k) {
+    const int peer = peers_[here[k]].edges.rank;
+    names.recv(std::span(&theirs[k], 1), peer);
+    names.send(std::span(&mine[k], 1), peer);
+  }
+  names.exchange([&] { group.agree(std::nullopt); });
+  error = error_of([&] {
+    for (std::size_t k = 0; k < here.size(); ++k) {
+      StreamPeer& peer = peers_[here[k]];
+      const RingName& name = theirs[k];
+      Segment& segment = theirs_[here[k]] =
+          Segment::attach(name.segment, Segment::Pages::when_touched);
+      const std::size_t bytes = MessageRing::bytes_for(name.payload);
+      if (name.payload < sizeof(MessageHead) || name.at > segment.bytes() ||
+          name.at % MessageRing::alignment != 0 || bytes > segment.bytes() - name.at)
+        fail(Errc::memory, "rank ", peer.edges.rank, " tells of memory that it does not share");
+      segment.bring(name.at, bytes);
+      peer.out = std::make_unique<RingOut>(MessageRing(segment.data() + name.at, name.payload),
+                                           name.payload);
+      peer.in = std::make_unique<RingIn>(MessageRing(own_.data() + mine[k].at, mine[k].payload));
+      peer.shared = true;
+      peer.reads_memory = group.reads_memory;
+    }
+  });
+  if (!all_have_memory(group, error)) return own_ = {}, false;
+  own_.finish_attach();
+  any_shared_ = !here.empty();
+  return true;
+}
+
+void Streams::open_mpi(int first_tag, const std::vector<std::size_t>& rooms) {
+  for (std::size_t k = 0; k < count_; ++k) {
+    StreamPeer& peer = peers_[k];
+    if (peer.shared) continue;
+    any_mpi_ = true;
+    const MpiRoute route{comm_, first_tag, peer.edges.rank};
+    peer.out = std::make_unique<MpiOut>(route, rooms[k]);
+    auto in = std::make_unique<MpiIn>(route, room_for(count_));
+    in->open();
+    peer.in = std::move(in);
+  }
+}
+
+Streams::~Streams() {
+  if (own_ && !in_forked_child()) left_word(own_).store(1, std::memory_order_release);
+}
+
+void Streams::leave() {
+  left_ = true;
+  if (own_) left_word(own_).store(1, std::memory_order_release);
+}
+
+void Streams::check(const StreamPeer& peer) const {
+  if (!peer.shared) return;  // the MPI decides what happens
+  const auto k = static_cast<std::size_t>(&peer - peers_.get());
+  if (node_->ended(peer.index))
+    fail(Errc::peer, "rank ", peer.edges.rank, " (process ", node_->process(peer.index),
+         ") has ended, which this rank exchanges blocks with");
+  if (left_word(theirs_[k]).load(std::memory_order_acquire) != 0)
+    fail(Errc::peer, "rank ", peer.edges.rank,
+         " has given up an exchange or freed its neighborhood, and this rank waits for it");
+}
+
+}  // namespace tonari

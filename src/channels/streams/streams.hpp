@@ -1,0 +1,92 @@
+// The streams between a rank and its neighbors, one in each direction for every pair of ranks that
+// have an edge: through shared memory on a node, else by MPI. They are all that one-shot calls
+// share; exchanges take turns on each of them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "channels/connect.hpp"
+#include "channels/streams/mpi_stream.hpp"
+#include "memory/segment.hpp"
+
+namespace tonari {
+
+// Exchanges that send, or receive, are served in the order in which they began. Who is served may
+// be driven by another thread than the one before.
+class Queue {
+ public:
+  std::uint64_t join() { return last_++; }
+  bool serves(std::uint64_t ticket) const { return now_.load(std::memory_order_acquire) == ticket; }
+  void next() { now_.store(now_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+
+ private:
+  std::uint64_t last_ = 0;  // of the thread that begins exchanges
+  std::atomic<std::uint64_t> now_ = 0;
+};
+
+// A neighbor, as the rank's lists tell.
+struct NeighborEdges {
+  std::int32_t rank = 0;
+  // Blocks to it and from it, in the order in which they travel; those that it receives as the
+  // receiver's program numbers them.
+  std::vector<std::uint32_t> sent, received, received_numbers;
+};
+
+struct StreamPeer {
+  NeighborEdges edges;
+  std::vector<std::uint32_t> sent_numbers;  // of edges.sent, as the peer's program numbers them
+  std::unique_ptr<OutStream> out;
+  std::unique_ptr<InStream> in;
+  Queue out_queue, in_queue;
+  std::size_t index = 0;  // on the node
+  bool shared = false, reads_memory = false;
+};
+
+class Streams {
+ public:
+  // Collective. neighbors: ascending ranks, without this one. comm, first_tag: for messages between
+  // nodes; stream_tags tags belong to the streams. Where memory cannot be shared, all go by MPI.
+  // Throws on all ranks what else went wrong.
+  Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
+          const std::shared_ptr<const OwnedComm>& comm, int first_tag);
+  ~Streams();
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  std::size_t size() const { return count_; }
+  StreamPeer& operator[](std::size_t k) { return peers_[k]; }
+  const Node& node() const { return *node_; }
+  std::int32_t rank() const { return rank_; }
+  const std::shared_ptr<const OwnedComm>& comm() const { return comm_; }
+  std::size_t bytes() const { return own_.bytes(); }  // of memory that is shared
+  bool any_shared() const { return any_shared_; }
+  bool any_mpi() const { return any_mpi_; }
+
+  // Throws Errc::peer if the peer has ended, or has left its streams.
+  void check(const StreamPeer& peer) const;
+  // This rank does not go on: an exchange was given up in the middle. The others find out when they
+  // have waited for long, and every later exchange on these streams fails.
+  void leave();
+  bool left() const { return left_; }
+
+ private:
+  bool share(const ConnectGroup& group);
+  void open_mpi(int first_tag, const std::vector<std::size_t>& rooms);
+
+  std::shared_ptr<const Node> node_;
+  std::shared_ptr<const OwnedComm> comm_;
+  std::int32_t rank_;
+  std::unique_ptr<StreamPeer[]> peers_;
+  std::size_t count_ = 0;
+  Segment own_;
+  std::vector<Segment> theirs_;  // by number of the peer; empty: by MPI
+  bool any_shared_ = false, any_mpi_ = false, left_ = false;
+};
+
+}  // namespace tonari
