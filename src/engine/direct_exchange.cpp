@@ -60,7 +60,7 @@ struct Difference {
 };
 
 std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
-std::byte* moved(const void* at, std::uintptr_t by) {
+std::byte* carried(const void* at, std::uintptr_t by) {
   return reinterpret_cast<std::byte*>(address(at) + by);
 }
 
@@ -229,8 +229,8 @@ void DirectExchange::start() {
 void DirectExchange::copy_self() const {
   if (!shape_) return;
   for (Move move : shape_->self) {
-    move.from = moved(move.from, address(sendbuf_) - shape_->self_from);
-    move.to = moved(move.to, address(recvbuf_) - shape_->self_to);
+    move.from = carried(move.from, address(sendbuf_) - shape_->self_from);
+    move.to = carried(move.to, address(recvbuf_) - shape_->self_to);
     run_moves({&move, 1});
   }
 }

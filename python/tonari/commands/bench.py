@@ -56,8 +56,8 @@ def bench(
         str,
         typer.Option(
             metavar="A,A,...",
-            help=f"auto, one-shot, {NAMES['offsets']}, tonari-native, tonari-irecv, "
-            "or with a channel: torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view,"
+            help=f"auto, one-shot, {NAMES['offsets']}, tonari-native, tonari-irecv, or "
+            "with a channel: torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view,"
             " auto/start-with;"
             f" on graphs {NAMES['graphs']};"
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; "
