@@ -14,9 +14,9 @@ tonari_request make_request(const Workload& work, tonari_neighborhood near, cons
 tonari_request make_request(const Workload& work, BufferPair buffers, tonari_neighborhood near,
                             const Keys& keys);
 
-// name: auto, one-shot, an algorithm, algorithm/channel, tonari-native, tonari-irecv; behind it there
-// may be /view (blocks are read where they arrived), /start-with or /two-requests (one request, or
-// two, exchange two pairs of buffers in turn).
+// name: auto, one-shot, an algorithm, algorithm/channel, tonari-native, tonari-irecv. It may end in
+// /view (blocks are read where they arrived), /start-with or /two-requests (one request, or two,
+// exchange two pairs of buffers in turn).
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune);
 

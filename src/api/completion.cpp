@@ -114,8 +114,8 @@ StartBuffers& buffers_of(Prepared& prepared, const char* function) {
   if (!prepared.buffers)
     fail(Errc::argument, "the request cannot be started with other buffers: ", prepared.fixed);
   if (std::string_view(prepared.buffers->function()) != function)
-    fail(Errc::argument, "the request was made for ", prepared.buffers->function(), ", not for ",
-         function);
+    fail(Errc::argument, "the request was made for tonari_", prepared.buffers->function(),
+         ", not for tonari_", function);
   return *prepared.buffers;
 }
 
@@ -138,7 +138,7 @@ extern "C" int tonari_start(tonari_request request) {
 extern "C" int tonari_start_with(tonari_request request, const void* sendbuf, void* recvbuf) {
   return guarded([&] {
     const void* const buffers[] = {sendbuf, recvbuf};
-    start_with(request, "tonari_start_with", buffers);
+    start_with(request, "start_with", buffers);
   });
 }
 

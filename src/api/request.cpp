@@ -294,7 +294,7 @@ void free_buffers(Prepared& prepared, Collective collective, LocalArguments& min
   for (const Block& block : mine.binding.send) send.touch(block);
   for (const Block& block : mine.binding.recv) recv.touch(block);
   prepared.buffers.emplace(
-      "tonari_start_with", std::vector{std::move(send), std::move(recv)},
+      "start_with", std::vector{std::move(send), std::move(recv)},
       [context = prepared.context, collective, binding = std::move(mine.binding)](Shifts shifts) {
         check_overlaps(context->topology(), collective, moved(binding, shifts));
       });
@@ -385,9 +385,9 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
                                            : choose(*near->context, problem, mine.settings,
                                                     mine.arguments, mine.binding);
     made = make(*near, call, start, choice, problem, mine);
+    if (use == Use::persistent && output.name) free_buffers(*made.prepared, call.collective, mine);
   });
   keep(*near, call, use, mine, made);
-  if (use == Use::persistent && output.name) free_buffers(*made.prepared, call.collective, mine);
   return std::move(made.prepared);
 }
 

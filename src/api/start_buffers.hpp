@@ -28,7 +28,8 @@ class StartBuffers {
   // Throws Errc::buffers if buffers overlap that lie so far from those of init. Asked only where it
   // is not plain that they do not.
   using CheckOverlaps = std::function<void(Shifts)>;
-  // function: of the C interface; it takes them in this order. Spaces are numbered from 1 on.
+  // function: of the C interface, without tonari_, which takes them in this order. Spaces are
+  // numbered from 1 on.
   StartBuffers(const char* function, std::vector<StartBuffer> buffers,
                CheckOverlaps check_overlaps);
 

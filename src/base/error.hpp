@@ -61,11 +61,13 @@ class Error : public std::exception {
   std::shared_ptr<const std::string> sentence_;
 };
 
-// text("rank ", 3, " sends ", 8, " bytes") builds a sentence from anything that streams.
+// text("rank ", 3, " sends ", 8, " bytes") builds a sentence from anything that streams. Throws
+// std::bad_alloc: a stream without memory only notes that it is bad, and drops what comes then.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
   (out << ... << parts);
+  if (out.bad()) throw std::bad_alloc();
   return out.str();
 }
 

@@ -167,7 +167,7 @@ extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info in
 extern "C" int tonari_grid_start_with(tonari_request request, void* const arrays[]) {
   return guarded([&] {
     require(arrays, "arrays");
-    start_with(request, "tonari_grid_start_with", arrays);
+    start_with(request, "grid_start_with", arrays);
   });
 }
 

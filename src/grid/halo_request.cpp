@@ -215,7 +215,7 @@ void free_arrays(const HaloGrid& grid, int copy, Prepared& prepared) {
       arrays.back().touch({base, nullptr, cells * grid.shape().element_bytes});
     }
   }
-  prepared.buffers.emplace("tonari_grid_start_with", std::move(arrays), [](Shifts) {
+  prepared.buffers.emplace("grid_start_with", std::move(arrays), [](Shifts) {
     fail(Errc::buffers, "two of the arrays overlap; they must share no byte");
   });
 }

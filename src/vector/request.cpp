@@ -97,6 +97,43 @@ Buffering buffering_of(const VectorPattern& pattern, const VectorValues& values,
   return pattern.listed && pattern.listed->meet ? Buffering::in_place : Buffering::copied;
 }
 
+StartBuffer start_buffer(SpaceId space, const char* name, std::byte* address, std::size_t stride,
+                         std::int64_t indices, const ValueShape& shape) {
+  StartBuffer buffer{space, name, address};
+  if (indices > 0)
+    buffer.touch({address, nullptr,
+                  stride * static_cast<std::size_t>(shape.vectors - 1) +
+                      static_cast<std::size_t>(indices) * shape.width});
+  return buffer;
+}
+
+// In the order in which init takes them.
+StartBuffers start_buffers(Direction direction, const VectorPattern& pattern,
+                           const ValueField& field) {
+  const ValueBuffers& b = field.buffers;
+  const bool forward = direction == Direction::forward;
+  std::vector buffers{start_buffer(VectorExchange::owned_space, forward ? "sendbuf" : "recvbuf",
+                                   b.owned, b.owned_stride, pattern.owned, field.shape),
+                      start_buffer(VectorExchange::ghost_space, forward ? "recvbuf" : "sendbuf",
+                                   b.ghosts, b.ghost_stride, pattern.ghost_count, field.shape)};
+  if (!forward) std::swap(buffers[0], buffers[1]);
+  return {"start_with", std::move(buffers), [field, places = places_of(pattern)](Shifts shifts) {
+            ValueField there = field;
+            there.buffers.owned = moved(field.buffers.owned, shifts[VectorExchange::owned_space]);
+            there.buffers.ghosts = moved(field.buffers.ghosts, shifts[VectorExchange::ghost_space]);
+            check_apart(places, there);
+          }};
+}
+
+// Starts may replace them, where there is one pair.
+void free_buffers(Direction direction, const VectorPattern& pattern, const VectorValues& values,
+                  Prepared& prepared) {
+  if (values.fields.size() == 1)
+    prepared.buffers.emplace(start_buffers(direction, pattern, values.fields.front()));
+  else
+    prepared.fixed = "it exchanges several fields";
+}
+
 // Collective.
 std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, double start,
                                 const VectorValues& values, MPI_Info info, Use use,
@@ -118,6 +155,7 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
     prepared->exchange = std::move(owned);
     if (by_thread) prepared->drive_by_thread();
     describe(vector, direction, start, values, exchange, *prepared);
+    if (use == Use::persistent) free_buffers(direction, vector.pattern(), values, *prepared);
   });
   return prepared;
 }
@@ -158,35 +196,6 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
   return hash.value();
 }
 
-StartBuffer start_buffer(SpaceId space, const char* name, std::byte* address, std::size_t stride,
-                         std::int64_t indices, const ValueShape& shape) {
-  StartBuffer buffer{space, name, address};
-  if (indices > 0)
-    buffer.touch({address, nullptr,
-                  stride * static_cast<std::size_t>(shape.vectors - 1) +
-                      static_cast<std::size_t>(indices) * shape.width});
-  return buffer;
-}
-
-// In the order in which init takes them.
-StartBuffers start_buffers(Direction direction, const VectorPattern& pattern,
-                           const ValueField& field) {
-  const ValueBuffers& b = field.buffers;
-  const bool forward = direction == Direction::forward;
-  std::vector buffers{start_buffer(VectorExchange::owned_space, forward ? "sendbuf" : "recvbuf",
-                                   b.owned, b.owned_stride, pattern.owned, field.shape),
-                      start_buffer(VectorExchange::ghost_space, forward ? "recvbuf" : "sendbuf",
-                                   b.ghosts, b.ghost_stride, pattern.ghost_count, field.shape)};
-  if (!forward) std::swap(buffers[0], buffers[1]);
-  return {"tonari_start_with", std::move(buffers),
-          [field, places = places_of(pattern)](Shifts shifts) {
-            ValueField there = field;
-            there.buffers.owned = moved(field.buffers.owned, shifts[VectorExchange::owned_space]);
-            there.buffers.ghosts = moved(field.buffers.ghosts, shifts[VectorExchange::ghost_space]);
-            check_apart(places, there);
-          }};
-}
-
 }  // namespace
 
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
@@ -195,14 +204,7 @@ std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall&
   VectorValues values;
   bool by_thread = false;
   agree_on_values(vector, call, info, output, values, by_thread);
-  std::shared_ptr<Prepared> prepared =
-      build(vector, call.direction, start, values, info, Use::persistent, by_thread);
-  if (values.fields.size() == 1)
-    prepared->buffers.emplace(
-        start_buffers(call.direction, vector.pattern(), values.fields.front()));
-  else
-    prepared->fixed = "it exchanges several fields";
-  return prepared;
+  return build(vector, call.direction, start, values, info, Use::persistent, by_thread);
 }
 
 void run_vector(SharedVector& vector, const VectorCall& call) {

@@ -16,6 +16,17 @@ TEST(Error, CarriesCodeAndSentence) {
   EXPECT_STREQ(e.what(), "rank 3 sends 8 bytes, rank 4 expects none");
 }
 
+// What streams do when they have no memory.
+struct Swallowed {};
+std::ostream& operator<<(std::ostream& out, Swallowed) {
+  out.setstate(std::ios::badbit);
+  return out;
+}
+
+TEST(Error, TextIsWholeOrNone) {
+  EXPECT_THROW(text("store-and-forward/", Swallowed{}, 2), std::bad_alloc);
+}
+
 // They are the TONARI_ERR_ values of the C ABI.
 TEST(Error, CodesAreFixed) {
   EXPECT_EQ(static_cast<int>(Errc::argument), 1);
