@@ -204,7 +204,8 @@ class Deciding {
     } catch (const Error& error) {
       if (error.code() != Errc::memory && error.code() != Errc::algorithm) throw;
       refused_ = error;
-      decision_.details += text("  ", otherwise, ": ", error.what(), "\n");
+      // All ranks have this error: none may leave with another one, for want of memory to tell it.
+      (void)error_of([&] { decision_.details += text("  ", otherwise, ": ", error.what(), "\n"); });
       return false;
     }
   }
