@@ -168,7 +168,6 @@ TEST_F(InPlace, LargeBlocksGoThroughCellsManyTimes) {
 }
 
 TEST_F(InPlace, OneShotCallsAndSeveralAtOnce) {
-  if (ranks_are_slow()) setenv("TONARI_TUNE", "off", 1);  // contests are for ranks that are fast
   Random common(15);
   const Sizes sizes = random_sizes(common, ranks, 5000, false),
               equal = random_sizes(common, ranks, 5000, true);
@@ -202,7 +201,6 @@ TEST_F(InPlace, OneShotCallsAndSeveralAtOnce) {
     EXPECT_TRUE(sides[which].memory == content(sides[which], which, true)) << which;
     EXPECT_OK(tonari_request_free(&requests[which]));
   }
-  unsetenv("TONARI_TUNE");
 }
 
 TEST_F(InPlace, OnCommunicatorsOfAnyKind) {
