@@ -41,8 +41,8 @@
 #define TONARI_QUIRK_MPICH_4_NEIGHBORS 0
 #endif
 
-// MPICH 4.0.2, seen on four ranks: MPI_Ialltoallw with MPI_IN_PLACE copies blocks as bytes of a wrong
-// number, and fails on some ranks alone ("Message truncated"). A proof by one exchange may pass.
+// MPICH 4.0.2, seen on four ranks: MPI_Ialltoallw with MPI_IN_PLACE copies a wrong number of bytes,
+// and fails on some ranks alone ("Message truncated"). A proof by one exchange may pass.
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
 #define TONARI_QUIRK_MPICH_4_INPLACE_W 1
 #else
