@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/hash.hpp"
-#include "channels/quirks.hpp"
 #include "engine/agree.hpp"
 #include "engine/wisdom.hpp"
 #include "engine/wrapped_exchange.hpp"
@@ -123,9 +122,8 @@ class SwapChoice {
     for (const bool packed : {!memory, true})
       for (const SwapOrder order : orders)
         if (candidates_.size() < orders.size() || both) candidates_.push_back({order, packed});
-    const bool trusted = problem_.typed.regular || !TONARI_QUIRK_MPICH_4_INPLACE_W;
     if (!problem_.order && problem_.any_channel && copies_fit_ && measures(problem_.tune) &&
-        context_.ranks() > 1 && trusted)
+        context_.ranks() > 1)
       candidates_.push_back({.native = true});
   }
 

@@ -3,11 +3,14 @@
 #include <limits>
 
 #include "channels/abandon.hpp"
+#include "channels/quirks.hpp"
 
 namespace tonari {
 
 NativeSwaps::NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank)
     : RequestExchange(std::move(comm)), buffer_(blocks.buffer), regular_(blocks.regular) {
+  if (!regular_ && TONARI_QUIRK_MPICH_4_INPLACE_W)
+    fail(Errc::algorithm, "this MPI's MPI_Ialltoallw fails in place on some ranks");
   TypeDuplicates duplicate(owned_);
   for (const TypedBlock& block : blocks.of) {
     if (block.displacement > std::numeric_limits<int>::max())

@@ -23,7 +23,8 @@ struct TypedBlocks {
 
 class NativeSwaps final : public RequestExchange {
  public:
-  // Local. Throws Errc::algorithm if displacements are longer than the collective can say.
+  // Local. Throws Errc::algorithm if displacements are longer than the collective can say, or if
+  // the MPI cannot be trusted with it (channels/quirks.hpp).
   NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank);
   ~NativeSwaps() override;
   NativeSwaps(const NativeSwaps&) = delete;
