@@ -81,7 +81,7 @@ Read read_block(const void* buffer, const TypedBlock& typed, const Shape& shape,
 void check_addresses(const std::vector<Read>& blocks) {
   constexpr std::uintptr_t first_page = 4096;
   for (const Read& read : blocks)
-    if (read.block.bytes > 0 && read.block.span().first < first_page)
+    if (read.block.bytes > 0 && read.block.span().low < first_page)
       fail(Errc::argument, "block ", read.number, " has ", read.block.bytes,
            " bytes, but `buf` is NULL");
 }
@@ -117,9 +117,9 @@ void check_overlaps(const std::vector<Read>& blocks, int rank) {
     if (read.block.bytes > 0) order.push_back(&read);
   std::ranges::sort(order, {}, [](const Read* read) { return read->block.span(); });
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    std::uintptr_t high = order[begin]->block.span().second;
-    for (end = begin + 1; end < order.size() && order[end]->block.span().first < high; ++end)
-      high = std::max(high, order[end]->block.span().second);
+    std::uintptr_t high = order[begin]->block.span().high;
+    for (end = begin + 1; end < order.size() && order[end]->block.span().low < high; ++end)
+      high = std::max(high, order[end]->block.span().high);
     check_interleaving(std::span(order).subspan(begin, end - begin), rank);
   }
 }

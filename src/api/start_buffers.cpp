@@ -9,23 +9,7 @@ namespace {
 
 constexpr std::uintptr_t first_page = 4096;  // no program's data
 
-std::ptrdiff_t distance(const void* from, const void* to) {
-  return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) -
-                                     reinterpret_cast<std::uintptr_t>(from));
-}
-
 }  // namespace
-
-void StartBuffer::touch(const Block& block) {
-  if (block.bytes == 0) return;
-  const auto [low, high] = block.layout ? block.layout->span()
-                                        : std::pair<std::ptrdiff_t, std::ptrdiff_t>(
-                                              0, static_cast<std::ptrdiff_t>(block.bytes));
-  const auto address = reinterpret_cast<std::uintptr_t>(block.address);
-  const std::uintptr_t lowest = address + static_cast<std::uintptr_t>(low);
-  first = end == first ? lowest : std::min(first, lowest);
-  end = std::max(end, address + static_cast<std::uintptr_t>(high));
-}
 
 StartBuffers::StartBuffers(const char* function, std::vector<StartBuffer> buffers,
                            CheckOverlaps check_overlaps)
@@ -54,8 +38,8 @@ Shifts StartBuffers::take(const void* const given[]) {
   if (next_ == shifts_) return shifts_;
   bool apart = true;
   for (auto one = buffers_.begin(); one != buffers_.end(); ++one) {
-    if (one->first == one->end) continue;
-    if (one->first + static_cast<std::uintptr_t>(next_[one->space]) < first_page)
+    if (one->touched.empty()) continue;
+    if (one->touched.low + static_cast<std::uintptr_t>(next_[one->space]) < first_page)
       fail(Errc::argument, "`", one->name, "` is NULL, but this rank has values there");
     for (auto other = one + 1; other != buffers_.end(); ++other)
       apart = apart && plainly_apart(*one, *other);
@@ -69,8 +53,9 @@ Shifts StartBuffers::take(const void* const given[]) {
 bool StartBuffers::plainly_apart(const StartBuffer& one, const StartBuffer& other) const {
   const auto by_one = static_cast<std::uintptr_t>(next_[one.space]),
              by_other = static_cast<std::uintptr_t>(next_[other.space]);
-  return by_one == by_other || one.end + by_one <= other.first + by_other ||
-         other.end + by_other <= one.first + by_one || other.first == other.end;
+  return by_one == by_other || other.touched.empty() ||
+         one.touched.high + by_one <= other.touched.low + by_other ||
+         other.touched.high + by_other <= one.touched.low + by_one;
 }
 
 Binding moved(Binding binding, Shifts shifts) {

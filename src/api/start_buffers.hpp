@@ -17,10 +17,11 @@ struct StartBuffer {
   SpaceId space;
   std::string name;  // of the argument
   const void* address;
-  // what the exchange touches, from its lowest byte to one past the highest; equal: nothing
-  std::uintptr_t first = 0, end = 0;
+  AddressSpan touched = {};  // by the exchange
 
-  void touch(const Block& block);
+  void touch(const Block& block) {
+    if (block.bytes > 0) touched.add(span_of(block));
+  }
 };
 
 class StartBuffers {

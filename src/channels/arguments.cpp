@@ -65,6 +65,14 @@ void check_place(const void* buffer, MPI_Aint displacement,
   checked_add(base, span.second, "address of the last byte of a block");
 }
 
+AddressSpan span_of(const Block& block) {
+  const auto address = reinterpret_cast<std::uintptr_t>(block.address);
+  if (!block.layout) return {address, address + block.bytes};
+  const auto [first, last] = block.layout->span();
+  return {address + static_cast<std::uintptr_t>(first),
+          address + static_cast<std::uintptr_t>(last)};
+}
+
 Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf) {
   Arguments moved = arguments;
   moved.sendbuf = sendbuf;

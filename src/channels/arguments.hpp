@@ -12,6 +12,7 @@
 
 #include "base/checked.hpp"
 #include "copy/moves.hpp"
+#include "memory/address_span.hpp"
 #include "plan/plan.hpp"
 #include "topology/neighborhood.hpp"
 
@@ -76,6 +77,13 @@ Binding bind(const Arguments& arguments);
 void check_place(const void* buffer, MPI_Aint displacement,
                  std::pair<std::ptrdiff_t, std::ptrdiff_t> span);
 
+// What a block touches; it is not empty.
+AddressSpan span_of(const Block& block);
+
+inline std::ptrdiff_t distance(const void* from, const void* to) {
+  return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) -
+                                     reinterpret_cast<std::uintptr_t>(from));
+}
 inline std::byte* moved(const std::byte* address, std::ptrdiff_t by) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
                                       static_cast<std::uintptr_t>(by));

@@ -13,6 +13,7 @@
 
 #include "base/checked.hpp"
 #include "copy/walk.hpp"
+#include "memory/address_span.hpp"
 
 namespace tonari {
 
@@ -28,7 +29,7 @@ struct SwapBlock {
 
   bool contiguous() const { return element == nullptr; }
   // From its lowest byte to one past the highest.
-  std::pair<std::uintptr_t, std::uintptr_t> span() const {
+  AddressSpan span() const {
     const auto base = reinterpret_cast<std::uintptr_t>(address);
     if (contiguous()) return {base, base + bytes};
     const auto [low, high] = element->span();

@@ -60,12 +60,9 @@ struct Difference {
 };
 
 std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
-std::byte* carried(const void* at, std::uintptr_t by) {
-  return reinterpret_cast<std::byte*>(address(at) + by);
-}
 
 void add(Layout& layout, const Block& block, const void* buffer) {
-  const auto at = static_cast<std::ptrdiff_t>(address(block.address) - address(buffer));
+  const std::ptrdiff_t at = distance(buffer, block.address);
   if (block.layout)
     layout.add(*block.layout, at);
   else
@@ -156,7 +153,7 @@ DirectShape direct_shape(Streams& streams, const LocalTopology& topology, const 
     message.pieces = pieces_of(message.send);
     shape.bytes += message.send.bytes();
   }
-  shape.self_from = address(arguments.sendbuf), shape.self_to = address(arguments.recvbuf);
+  shape.self_from = arguments.sendbuf, shape.self_to = arguments.recvbuf;
   Layout out, in;  // of all, so that neighboring blocks are one move
   for (const auto& [i, j] : self) {
     const Block &from = sent(i), &to = binding.recv[j];
@@ -229,8 +226,8 @@ void DirectExchange::start() {
 void DirectExchange::copy_self() const {
   if (!shape_) return;
   for (Move move : shape_->self) {
-    move.from = carried(move.from, address(sendbuf_) - shape_->self_from);
-    move.to = carried(move.to, address(recvbuf_) - shape_->self_to);
+    move.from = moved(move.from, distance(shape_->self_from, sendbuf_));
+    move.to = moved(move.to, distance(shape_->self_to, recvbuf_));
     run_moves({&move, 1});
   }
 }

@@ -36,7 +36,7 @@ struct DirectShape {
   Collective collective = Collective::alltoall;
   std::vector<Message> messages;  // by the streams' numbers of neighbors
   std::vector<Move> self;         // between these buffers
-  std::uintptr_t self_from = 0, self_to = 0;
+  const void *self_from = nullptr, *self_to = nullptr;
   Bytes bytes = 0;  // sent
 };
 

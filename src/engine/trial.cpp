@@ -8,14 +8,6 @@
 namespace tonari {
 namespace {
 
-AddressSpan span_of(const Block& block) {
-  const auto address = reinterpret_cast<std::uintptr_t>(block.address);
-  if (!block.layout) return {address, address + block.bytes};
-  const auto [first, last] = block.layout->span();
-  return {address + static_cast<std::uintptr_t>(first),
-          address + static_cast<std::uintptr_t>(last)};
-}
-
 // What one side of a call touches, in memory of our own: allocations that lie far from each other
 // are next to each other here, so that what lies between them takes no memory.
 class Regions {

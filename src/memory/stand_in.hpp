@@ -3,22 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "base/hash.hpp"
+#include "memory/address_span.hpp"
 #include "memory/memory.hpp"
 
 namespace tonari {
-
-// Addresses from the lowest byte to one past the highest.
-struct AddressSpan {
-  std::uintptr_t low = UINTPTR_MAX, high = 0;
-  bool empty() const { return high <= low; }
-  std::size_t size() const { return empty() ? 0 : high - low; }
-  void add(std::pair<std::uintptr_t, std::uintptr_t> more) {
-    low = std::min(low, more.first), high = std::max(high, more.second);
-  }
-};
 
 // More is not tried.
 inline constexpr std::size_t most_shadow = std::size_t{1} << 29;

@@ -158,10 +158,7 @@ class Sparse : public testing::Test {
 };
 
 TEST_F(Sparse, RandomPatternsArrive) {
-  const char* const given = std::getenv("TONARI_TEST_SEED");
-  unsigned seed =
-      given ? static_cast<unsigned>(std::atoi(given)) : std::random_device()() % 1000000;
-  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  unsigned seed = random_seed();
   for (int k = 0; k < cases(60); ++k, ++seed)
     for (const std::string& algorithm : algorithms()) {
       SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed) + ", " + algorithm);

@@ -115,6 +115,14 @@ class StartWith : public GraphExchange {
   static bool too_long_for_native(const std::string& algorithm, const Sizes& sizes) {
     return algorithm == "native" && mpi_spins() && sizes.quantum * sizes.most >= 4000;
   }
+  // Any operation and sizes.
+  static bool alternate_any(const Where& where, const char* algorithm, Random& common) {
+    const auto op = all_operations[common() % 6];
+    const Sizes sizes = random_sizes(common, op, true);
+    const std::string channel = channel_for(algorithm, common);
+    return !too_long_for_native(algorithm, sizes) &&
+           alternate(where, op, sizes, algorithm, channel, common);
+  }
 };
 
 constexpr const char* on_grids[] = {"linear",      "torus", "torus-direct", "additive-basis",
@@ -138,13 +146,8 @@ TEST_F(StartWith, OnGrids) {
     t.offsets = box(t.dimensions(), -1, 1 + k % 2);
     Where where;
     open(where, t);
-    for (const char* algorithm : on_grids) {
-      const auto op = all_operations[common() % 6];
-      const Sizes sizes = random_sizes(common, op, true);
-      const std::string channel = channel_for(algorithm, common);
-      if (!too_long_for_native(algorithm, sizes))
-        ran[algorithm] += alternate(where, op, sizes, algorithm, channel, common);
-    }
+    for (const char* algorithm : on_grids)
+      ran[algorithm] += alternate_any(where, algorithm, common);
   }
   for (const char* algorithm : {"linear", "torus", "torus-direct", "irecv"})
     EXPECT_GT(ran[algorithm], 0) << algorithm;
@@ -157,13 +160,8 @@ TEST_F(StartWith, OnGraphs) {
     Nodes::set(split.text);
     Where where;
     open(where, random_graph(common, world_size()));
-    for (const char* algorithm : on_graphs) {
-      const auto op = all_operations[common() % 6];
-      const Sizes sizes = random_sizes(common, op, true);
-      const std::string channel = channel_for(algorithm, common);
-      if (!too_long_for_native(algorithm, sizes))
-        ran[algorithm] += alternate(where, op, sizes, algorithm, channel, common);
-    }
+    for (const char* algorithm : on_graphs)
+      ran[algorithm] += alternate_any(where, algorithm, common);
   }
   EXPECT_GT(ran["linear"], 0);
 }

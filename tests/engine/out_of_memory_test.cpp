@@ -123,9 +123,7 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
   for (int warm = 0; warm < 3; ++warm) try_cleanly();
   const long most = most_allocations_of(*call);
   const int wanted = call->attempts(world_size() == 2 ? 60 : mpi_spins() ? 8 : 24);
-  const char* const given = std::getenv("TONARI_TEST_SEED");
-  unsigned seed = given ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();
-  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  const unsigned seed = random_seed();
   SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
   Random random(seed);
   constexpr int clean =

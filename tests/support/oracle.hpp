@@ -22,6 +22,14 @@
 namespace tonari::test {
 
 using Random = std::mt19937;
+
+// Collective: the same on all ranks; of the environment (TONARI_TEST_SEED), else another each time.
+inline unsigned random_seed() {
+  const char* const given = std::getenv("TONARI_TEST_SEED");
+  unsigned seed = given ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  return seed;
+}
 using Byte = unsigned char;
 
 inline int pick(Random& random, int low, int high) {

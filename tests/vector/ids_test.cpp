@@ -100,23 +100,6 @@ IdCase draw_case(Random& random) {
 
 class VectorIds : public VectorTest {};
 
-TEST_F(VectorIds, ValuesComeFromTheirOwners) {
-  const char* const given = std::getenv("TONARI_TEST_SEED");
-  unsigned seed = given ? static_cast<unsigned>(std::atoi(given)) : std::random_device()();
-  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
-  SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
-  Random common(seed);
-  const int cases = very_slow() ? 3 : crowded() ? 12 : 40;
-  for (int k = 0; k < cases; ++k) {
-    const IdCase drawn = draw_case(common);
-    for (const std::string& route : routes_of_case(k)) {
-      SCOPED_TRACE("case " + std::to_string(k) + ", route " + route);
-      tonari_vector vector = drawn.make(route);
-      expect_exchanges(vector, drawn.links, common, 2);
-      must(tonari_vector_free(&vector));
-      if (HasFailure()) return;
-    }
-  }
-}
+TEST_F(VectorIds, ValuesComeFromTheirOwners) { expect_random_cases(draw_case, 2); }
 
 }  // namespace

@@ -195,4 +195,24 @@ inline void expect_exchanges(tonari_vector vector, const Links& links, Random& c
   MPI_Type_free(&triple);
 }
 
+// Draws cases, makes their vectors over several routes, and compares exchanges of them. rounds: of
+// each. Stops at the first case that fails.
+template <class Draw>
+void expect_random_cases(Draw draw, int rounds) {
+  const unsigned seed = random_seed();
+  SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
+  Random common(seed);
+  const int cases = very_slow() ? 3 : crowded() ? 12 : 40;
+  for (int k = 0; k < cases; ++k) {
+    const auto drawn = draw(common);
+    for (const std::string& route : routes_of_case(k)) {
+      SCOPED_TRACE("case " + std::to_string(k) + ", route " + route);
+      tonari_vector vector = drawn.make(route);
+      expect_exchanges(vector, drawn.links, common, rounds);
+      must(tonari_vector_free(&vector));
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
 }  // namespace tonari::test
