@@ -42,7 +42,7 @@ std::string usage() {
          "(0, "
          "20)\n"
          "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto "
-         "(default), off, model, measure\n"
+         "(default), online, off, model, measure\n"
          "  --setup            time the making of neighborhoods and requests instead (Träff 2016, "
          "Table 2)\n"
          "  --count            verify and count messages only\n"

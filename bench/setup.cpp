@@ -1,6 +1,7 @@
 // Set-up times (Träff 2016, Table 2): MPI's graph constructors beside tonari's neighborhood and
 // requests.
 #include <functional>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "collect.hpp"
@@ -12,6 +13,25 @@ using tonari::Errc;
 
 namespace {
 
+// What the first starts of a request lose: it may still be choosing.
+struct Loss {
+  double lost = 0, exchange = 0;  // seconds: beyond what later ones take, and one of those
+};
+
+Loss loss_of(tonari_request request, MPI_Comm comm) {
+  constexpr int starts = 100;  // of either kind; online tuning takes at most 98
+  std::vector<double> seconds;
+  for (int k = 0; k < 2 * starts; ++k) {
+    const double begin = now();
+    tonari_start(request), tonari_wait(request);
+    seconds.push_back(now() - begin);
+  }
+  const auto later = seconds.begin() + starts;
+  const double exchange = spread({later, seconds.end()}).median;
+  return {most(std::accumulate(seconds.begin(), later, -starts * exchange), comm),
+          most(exchange, comm)};
+}
+
 struct Object {
   std::string function;
   std::string algorithm;  // "" for what is not a request
@@ -19,7 +39,8 @@ struct Object {
   std::function<void()> prepare;  // not timed
   std::function<void()> make;
   std::function<void()> free;
-  int most;  // repetitions; measuring inits are slow on purpose
+  int most;                              // repetitions; measuring inits are slow on purpose
+  std::function<Loss()> loss = nullptr;  // what the first exchanges lose; not timed
 };
 
 std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
@@ -57,7 +78,8 @@ struct Inits {
               tonari_request_free(&request);
               tonari_neighborhood_free(&near);
             },
-            most};
+            most,
+            [&place = place, &request = request] { return loss_of(request, place.cart); }};
   }
 };
 
@@ -68,15 +90,21 @@ std::vector<Object> inits(const Inits& init) {
     objects.push_back(init(algorithm, "model", "model", 1 << 30));
   objects.push_back(init("auto", "off", "off", 1 << 30));
   objects.push_back(init("auto", "model", "model", 1 << 30));
+  objects.push_back(init("auto", "online", "online", 1 << 30));
   objects.push_back(init("auto", "measure", "measure", 3));
   // after measure: the answer is remembered
   objects.push_back(init("auto", "auto", "wisdom", 1 << 30));
   return objects;
 }
 
+struct Repeated {
+  std::vector<double> seconds, lost, lost_exchanges;
+};
+
 // The first one is warm-up: it also opens files and connections.
-std::vector<double> repeat(const Object& object, const Options& options, MPI_Comm comm) {
-  std::vector<double> seconds;
+Repeated repeat(const Object& object, const Options& options, MPI_Comm comm) {
+  Repeated all;
+  std::vector<double>& seconds = all.seconds;
   const double start = now();
   int more = 1;
   while (more) {
@@ -85,24 +113,33 @@ std::vector<double> repeat(const Object& object, const Options& options, MPI_Com
     double mine = now();
     object.make();
     mine = now() - mine;
-    object.free();
     seconds.push_back(most(mine, comm));
+    if (object.loss && object.algorithm == "auto") {
+      const Loss loss = object.loss();
+      all.lost.push_back(loss.lost);
+      all.lost_exchanges.push_back(loss.lost / loss.exchange);
+    }
+    object.free();
     const int done = static_cast<int>(seconds.size()) - 1;
     more = done < std::min(options.rounds, object.most) &&
            (done < 1 || now() - start < options.max_time);
     MPI_Bcast(&more, 1, MPI_INT, 0, comm);
   }
-  return {seconds.begin() + 1, seconds.end()};
+  for (std::vector<double>* values : {&all.seconds, &all.lost, &all.lost_exchanges})
+    if (!values->empty()) values->erase(values->begin());
+  return all;
 }
 
-Row row_for(const Object& object, const std::vector<double>& seconds, const Place& place,
-            const Options& options, std::size_t bytes) {
+Row row_for(const Object& object, const Repeated& all, const Place& place, const Options& options,
+            std::size_t bytes) {
   Row row = row_of(place, options, bytes);
   row.text("function", object.function)
       .text("algorithm", object.algorithm)
       .text("tune", object.tune);
-  return std::move(
-      row.quartiles(spread(seconds)).whole("rounds", static_cast<long long>(seconds.size())));
+  row.quartiles(spread(all.seconds)).whole("rounds", static_cast<long long>(all.seconds.size()));
+  if (all.lost.empty()) return std::move(row.null("lost_us").null("lost_exchanges"));
+  return std::move(row.number("lost_us", 1e6 * spread(all.lost).median)
+                       .number("lost_exchanges", spread(all.lost_exchanges).median));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of the build tree: CTest (C++ and MPI), pytest, then some of CTest's under sanitizers. All
-# run even if one fails, and say at the end what they counted. A runner that ran nothing has failed.
+# Tests of the build tree: CTest (C++ and MPI), pytest, then what runs under sanitizers. All run
+# even if one fails, and say at the end what they counted. A runner that ran nothing has failed.
 #
 #   tools/run-tests.sh [more]    without: all but what is labeled `more`, the core under sanitizers;
 #                                with: the rest, MPI tests under sanitizers
@@ -21,9 +21,10 @@ mkdir -p "$logs"
 ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]}" 2>&1 |
     tee "$logs/ctest.txt" || status=1
 
-# SANITIZE=no leaves this out. Much of pytest's time is waiting for jobs to start and end: what it
-# leaves of the processor compiles the sanitized tests.
-sanitized() { [ "${SANITIZE:-yes}" = yes ] && ! grep -qs GoogleTest "$left_out"; }
+# Much of pytest's time is waiting for jobs to start and end: what it leaves of the processor
+# compiles the sanitized tests. Beside CTest that would take more than it saves, and tests of
+# progress would find no processor to proceed on.
+sanitized() { ! grep -qs GoogleTest "$left_out"; }
 compiling=
 if sanitized; then
     set -m # a process group, which can be ended as a whole
@@ -60,6 +61,7 @@ echo
         echo "ctest: no summary, see $logs/ctest.txt"
     tail -n 1 "$logs/pytest.txt"
     ! sanitized ||
-        sed -n 's/.*tests passed.*/Sanitized: &/p; /^sanitizers: not run/p' "$logs/sanitized.txt"
+        sed -n "/^sanitizers: not run/p; s/.*tests passed.*/Sanitized ($part): &/p" \
+            "$logs/sanitized.txt"
 } | tee "$logs/summary.txt"
 exit $status

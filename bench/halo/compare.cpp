@@ -24,6 +24,7 @@ const Field& field_in(Run& run, Storage storage) {
 }
 
 std::unique_ptr<Exchange> make(const Run& run, const Kind& kind, const Field* field) {
+  if (kind.task != Task::all || kind.blocks) return make_tonari_other(*field, kind);
   if (is_ours(kind)) return make_tonari(*field, kind, run.options);
   if (kind.exchange == "pack") return make_pack(*field);
   if (kind.exchange == "datatypes") return make_datatypes(*field);
@@ -88,7 +89,8 @@ void time_exchanges(Run& run) {
 void make_steps(Run& run) {
   const Field& array = field_in(run, Storage::array);
   for (const auto& [storage, field] : run.fields)
-    run.computing[storage].steps = make_steps(*field, run.options.points);
+    if (storage != Storage::fortran)
+      run.computing[storage].steps = make_steps(*field, run.options.points);
   run.loops = std::make_unique<PlainLoops>(array, run.options.points);
   run.memory = std::make_unique<MemorySpeed>(cells_in(run.cube.own()));
 }
@@ -101,7 +103,7 @@ void verify_steps(Run& run) {
   const unsigned long long expected =
       expected_result(on_array, *run.fields.at(Storage::array), generation);
   for (Entry& entry : run.entries) {
-    if (!entry.field) continue;
+    if (!entry.kind.computes()) continue;
     const Steps& steps = *run.computing.at(entry.field->storage()).steps;
     const bool same = result_of(steps, *entry.exchange, *entry.field, on_array.per_exchange(),
                                 generation) == expected;
@@ -132,7 +134,7 @@ void time_steps(Run& run) {
     add(computing.own, 1, [&steps] { steps.own_cells(0); });
   }
   for (Entry& entry : run.entries) {
-    if (!entry.field) continue;
+    if (!entry.kind.computes()) continue;
     const Steps& steps = *run.computing.at(entry.field->storage()).steps;
     add(entry.step, steps.per_exchange(), [&steps, &entry] { cycle(steps, *entry.exchange); });
   }

@@ -30,25 +30,31 @@ Message message_of(const tonari::BrickLayout& layout, tonari::Region direction, 
 }  // namespace
 
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all{{"array", "pack"},
-                                     {"array", "datatypes"},
-                                     {"buffers", "network"},
-                                     {"buffers", "network-remote"},
-                                     {"array", "tonari-pack", "pack"},
-                                     {"array", "tonari-datatypes", "datatypes"},
-                                     {"array", "shift", "shift"},
-                                     {"array", "plan", "plan"},
-                                     {"array", "auto", "auto"},
-                                     {"brick", "basic", "basic"},
-                                     {"brick", "layout", "layout"},
-                                     {"brick", "plan", "plan"},
-                                     {"brick", "auto", "auto"},
-                                     {"mapped", "layout", "layout"},
-                                     {"mapped", "memmap", "memmap"},
-                                     {"mapped", "shift", "shift"},
-                                     {"mapped", "plan", "plan"},
-                                     {"mapped", "auto", "auto"},
-                                     {"mapped", "zero-byte", "zero-byte"}};
+  static const std::vector<Kind> all{
+      {"array", "pack"},
+      {"array", "datatypes"},
+      {"buffers", "network"},
+      {"buffers", "network-remote"},
+      {"array", "tonari-pack", "pack"},
+      {"array", "tonari-datatypes", "datatypes"},
+      {"array", "shift", "shift"},
+      {"array", "plan", "plan"},
+      {"array", "auto", "auto"},
+      {"array", "faces", "auto", Task::faces},
+      {"array", "reverse", "auto", Task::reverse},
+      {"array", "fortran", "auto", Task::all, true},
+      {"array", "blocks", "auto", Task::all, false, true},
+      {"array", "blocks-reverse", "auto", Task::reverse, false, true},
+      {"brick", "basic", "basic"},
+      {"brick", "layout", "layout"},
+      {"brick", "plan", "plan"},
+      {"brick", "auto", "auto"},
+      {"mapped", "layout", "layout"},
+      {"mapped", "memmap", "memmap"},
+      {"mapped", "shift", "shift"},
+      {"mapped", "plan", "plan"},
+      {"mapped", "auto", "auto"},
+      {"mapped", "zero-byte", "zero-byte"}};
   return all;
 }
 
@@ -60,7 +66,7 @@ bool is_ours(const Kind& kind) { return !kind.halo.empty(); }
 
 std::optional<Storage> storage_of(const Kind& kind) {
   if (kind.storage == "buffers") return std::nullopt;
-  if (kind.storage == "array") return Storage::array;
+  if (kind.storage == "array") return kind.fortran ? Storage::fortran : Storage::array;
   if (kind.storage == "brick") return Storage::brick;
   return kind.halo == "zero-byte" ? Storage::mapped_ghosts : Storage::mapped;
 }
@@ -75,6 +81,24 @@ bool verify_field(Exchange& exchange, const Field& field, int generation) {
     good = field.delivered(copy, generation + i) && good;
     MPI_Barrier(field.torus().comm());
   }
+  return good;
+}
+
+bool verify_faces(Exchange& exchange, const Field& field, int generation) {
+  field.fill(0, generation);
+  field.poison_ghosts(0);
+  exchange.run();
+  const bool good = field.delivered(0, generation, 1);
+  MPI_Barrier(field.torus().comm());
+  return good;
+}
+
+bool verify_reverse(Exchange& exchange, const Field& field, int generation) {
+  field.fill(0, generation);
+  field.fill_ghosts(0, generation);
+  exchange.run();
+  const bool good = field.added(0, generation);
+  MPI_Barrier(field.torus().comm());
   return good;
 }
 

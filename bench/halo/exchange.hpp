@@ -11,11 +11,18 @@
 
 namespace bench::halo {
 
+// What an exchange does: fills all ghosts, fills those behind faces, adds all to their owners.
+enum class Task { all, faces, reverse };
+
 // A storage and the name of an exchange.
 struct Kind {
   std::string storage;  // array, brick, mapped; buffers: no grid at all
   std::string exchange;
   std::string halo{};  // tonari_halo; empty: a comparator in plain MPI
+  Task task = Task::all;
+  bool fortran = false, blocks = false;  // an array in that order; by tonari_blocks
+  // whether the kernels of the benchmark run on it
+  bool computes() const { return storage != "buffers" && task == Task::all && !fortran; }
 };
 const std::vector<Kind>& kinds();
 std::string to_text(const Kind& kind);                    // mapped/layout
@@ -52,6 +59,10 @@ class Exchange : public Way {
 // cell compared. Barriers around it: mapped ghosts are others' cells.
 bool verify_field(Exchange& exchange, const Field& field, int generation);
 
+// Of a field, of which only some ghosts are filled, or which gets its ghosts back.
+bool verify_faces(Exchange& exchange, const Field& field, int generation);
+bool verify_reverse(Exchange& exchange, const Field& field, int generation);
+
 // Bytes of the messages to all 26 neighbors, and how many there are, as the storage sends them
 // (buffers: as MemMap does).
 struct Message {
@@ -74,7 +85,8 @@ std::unique_ptr<Exchange> make_pack(const Field& field);
 std::unique_ptr<Exchange> make_datatypes(const Field& field);
 std::unique_ptr<Exchange> make_network(const Torus& torus, const std::vector<Message>& messages,
                                        bool through_mpi);
-// [collective] throws tonari::Error
+// [collective] These throw tonari::Error. The second: what is no exchange of all ghosts of a grid.
 std::unique_ptr<Exchange> make_tonari(const Field& field, const Kind& kind, const Options& options);
+std::unique_ptr<Exchange> make_tonari_other(const Field& field, const Kind& kind);
 
 }  // namespace bench::halo

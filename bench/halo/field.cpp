@@ -1,5 +1,6 @@
 #include "halo/field.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "keys.hpp"
@@ -13,15 +14,17 @@ constexpr double poison = -1e300;
 tonari_grid_shape shape_of(const Torus& torus, const Cube& cube, Storage storage,
                            const Options& options) {
   tonari_grid_shape shape{};
+  const bool array = storage == Storage::array || storage == Storage::fortran;
   shape.dims = 3, shape.type = MPI_DOUBLE, shape.copies = 2;
   for (int k = 0; k < 3; ++k) {
     shape.cells[k] = cube.size * torus.dims()[static_cast<std::size_t>(k)];
     shape.lower[k] = shape.upper[k] = cube.ghost;
-    if (storage != Storage::array) shape.brick[k] = options.brick;
+    if (!array) shape.brick[k] = options.brick;
   }
-  shape.storage = storage == Storage::array   ? TONARI_STORAGE_ARRAY
+  shape.storage = array                       ? TONARI_STORAGE_ARRAY
                   : storage == Storage::brick ? TONARI_STORAGE_BRICK
                                               : TONARI_STORAGE_MAPPED;
+  if (storage == Storage::fortran) shape.order = TONARI_ORDER_FORTRAN;
   shape.mapped_ghosts = storage == Storage::mapped_ghosts;
   if (shape.storage == TONARI_STORAGE_MAPPED) shape.page = static_cast<std::size_t>(options.page);
   return shape;
@@ -87,12 +90,25 @@ void Field::fill_ghosts(int copy, int generation) const {
     });
 }
 
-bool Field::delivered(int copy, int generation) const {
+bool Field::added(int copy, int generation) const {
+  const auto copies = [&](long long x) {
+    return 1 + (x < cube_.ghost) + (x >= cube_.size - cube_.ghost);
+  };
+  bool good = true;
+  for_each_cell(cube_.own(), [&](long long z, long long y, long long x) {
+    good = good &&
+           at(copy, z, y, x) == value(generation, z, y, x) * (copies(z) * copies(y) * copies(x));
+  });
+  return good;
+}
+
+bool Field::delivered(int copy, int generation, int along) const {
   bool good = true;
   for (const Neighbor& each : torus_.neighbors())
-    for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) {
-      good = good && at(copy, z, y, x) == value(generation, z, y, x);
-    });
+    if (std::count(each.sign.begin(), each.sign.end(), 0) >= 3 - along)
+      for_each_cell(cube_.ghosts(each), [&](long long z, long long y, long long x) {
+        good = good && at(copy, z, y, x) == value(generation, z, y, x);
+      });
   return good;
 }
 

@@ -8,7 +8,7 @@
 
 namespace bench::halo {
 
-enum class Storage { array, brick, mapped, mapped_ghosts };
+enum class Storage { array, fortran, brick, mapped, mapped_ghosts };
 
 class Field {
  public:
@@ -19,7 +19,7 @@ class Field {
   Field& operator=(const Field&) = delete;
 
   Storage storage() const { return storage_; }
-  bool bricked() const { return storage_ != Storage::array; }
+  bool bricked() const { return storage_ != Storage::array && storage_ != Storage::fortran; }
   const Torus& torus() const { return torus_; }
   const Cube& cube() const { return cube_; }
   tonari_grid grid() const { return grid_; }
@@ -37,14 +37,17 @@ class Field {
   void fill(int copy, int generation) const;
   void poison_ghosts(int copy) const;
   void fill_ghosts(int copy, int generation) const;  // as an exchange would
-  bool delivered(int copy, int generation) const;    // every ghost cell is what its owner has there
+  // every ghost cell along at most so many dimensions is what its owner has there
+  bool delivered(int copy, int generation, int along = 3) const;
+  // every own cell has its ghosts, which are equal to it, added to it
+  bool added(int copy, int generation) const;
   // of the bits of own cells, in an order that does not depend on the storage
   unsigned long long checksum(int copy) const;
 
  private:
   long long in_array(long long z, long long y, long long x) const {
     const long long g = cube_.ghost;
-    return (z + g) * array_.stride[0] + (y + g) * array_.stride[1] + x + g;
+    return (z + g) * array_.stride[0] + (y + g) * array_.stride[1] + (x + g) * array_.stride[2];
   }
   long long in_bricks(long long z, long long y, long long x) const;
   double value(int generation, long long z, long long y, long long x) const;

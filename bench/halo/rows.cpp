@@ -84,7 +84,7 @@ const char* const of_steps[] = {"compute_us",         "step_us",     "step_q1_us
 const char* const of_loops[] = {"kernel_plain_us", "kernel_tiled_us", "copy_us"};
 
 void add_steps(Row& row, const Run& run, const Entry& entry) {
-  if (!run.options.points || !entry.field) {
+  if (!run.options.points || !entry.kind.computes()) {
     for (const char* key : of_steps) row.null(key);
   } else {
     const Computing& computing = run.computing.at(entry.field->storage());
@@ -112,7 +112,7 @@ void add_roofline(Row& row, const Run& run, const Entry& entry) {
     row.null("roofline_of");
   else
     row.text("roofline_of", level);
-  if (level.empty() || level == "l2" || !entry.field)
+  if (level.empty() || level == "l2" || !entry.kind.computes())
     row.null("roofline_percent");
   else
     row.number("roofline_percent",

@@ -7,7 +7,7 @@ namespace bench::inplace {
 const std::vector<std::string>& known_algorithms() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> names{"native-out-of-place", "native-inplace", "sendrecv-replace",
-                                   "auto"};
+                                   "auto", "one-shot"};
     for (std::string& order : tonari::algorithm_names(tonari::AppliesTo::in_place))
       names.push_back(std::move(order));
     return names;

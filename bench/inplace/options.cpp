@@ -29,7 +29,7 @@ std::string usage() {
          "  --seed N           of the random sizes (1)\n"
          "  --algorithms A,... " +
          list(known_algorithms()) +
-         " (default: all but auto)\n"
+         " (default: all but auto and one-shot)\n"
          "  --memory N,N,...   tonari_inplace_memory, one row each (65536,1048576,8388608)\n"
          "  --channel C,...    tonari_channel, one row each: auto (default), shared, p2p-packed\n"
          "  --general          also a redistribution whose send and receive sizes differ, beside "

@@ -32,9 +32,32 @@ class Tonari : public TonariWay<Exchange> {
   std::string chosen() const override { return info_.algorithm; }
 };
 
+// tonari's blocking call.
+class OneShot : public Exchange {
+ public:
+  OneShot(const Candidate& candidate, Workload& work)
+      : work_(work),
+        channel_(candidate.requested_channel),
+        keys_{{"tonari_channel", channel_},
+              {"tonari_inplace_memory", std::to_string(candidate.budget.value_or(0))}} {}
+  void run() override {
+    check(tonari_alltoallv_inplace(work_.data(), work_.send.counts.data(),
+                                   work_.send.wide_offsets.data(), MPI_UINT64_T, work_.comm,
+                                   keys_.get()));
+  }
+  std::string channel() const override { return channel_; }
+  bool ours() const override { return true; }
+
+ private:
+  Workload& work_;
+  std::string channel_;
+  Keys keys_;
+};
+
 }  // namespace
 
 std::unique_ptr<Exchange> make_tonari(const Candidate& candidate, Workload& work) {
+  if (candidate.algorithm == "one-shot") return std::make_unique<OneShot>(candidate, work);
   return std::make_unique<Tonari>(prepare(candidate, work));
 }
 

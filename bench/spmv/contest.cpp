@@ -6,15 +6,18 @@
 namespace bench::spmv {
 
 const std::vector<std::string>& all_kinds() {
-  static const std::vector<std::string> kinds{"forward", "reverse", "rows", "columns"};
+  static const std::vector<std::string> kinds{"forward", "fields", "reverse", "rows", "columns"};
   return kinds;
 }
 
 const std::vector<std::string>& all_candidates() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const auto* some : {&irecv_names(), &native_names(), &algorithm_names(), &route_names()})
+    static const std::vector<std::string> of_fields{"requests", "group"};
+    for (const auto* some : {&irecv_names(), &native_names(), &algorithm_names(), &of_fields})
       all.insert(all.end(), some->begin(), some->end());
+    all.emplace_back(single_calls);
+    all.insert(all.end(), route_names().begin(), route_names().end());
     return all;
   }();
   return names;
@@ -23,6 +26,7 @@ const std::vector<std::string>& all_candidates() {
 std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share,
                                       const std::string& tune) {
   if (kind == "forward") return make_forward(share, tune);
+  if (kind == "fields") return make_fields(share, tune);
   if (kind == "reverse") return make_reverse(share, tune);
   return kind == "rows" ? make_rows(share, tune) : make_columns(share, tune);
 }

@@ -26,11 +26,12 @@ class Contest {
 
 std::unique_ptr<Contest> make_contest(const std::string& kind, const Share& share,
                                       const std::string& tune);
-const std::vector<std::string>& all_kinds();       // forward, reverse, rows, columns
+const std::vector<std::string>& all_kinds();       // forward, fields, reverse, rows, columns
 const std::vector<std::string>& all_candidates();  // of any kind
 
 // One file each.
 std::unique_ptr<Contest> make_forward(const Share& share, const std::string& tune);
+std::unique_ptr<Contest> make_fields(const Share& share, const std::string& tune);
 std::unique_ptr<Contest> make_reverse(const Share& share, const std::string& tune);
 std::unique_ptr<Contest> make_rows(const Share& share, const std::string& tune);
 std::unique_ptr<Contest> make_columns(const Share& share, const std::string& tune);

@@ -40,6 +40,7 @@ class Forward : public OnVectors {
   std::unique_ptr<Way> make(const std::string& name) override {
     if (const std::string route = route_of(name); !route.empty())
       return make_vector(true, route, share_, tune_, owned_.data(), ghosts_.data());
+    if (name == single_calls) return make_single_calls(true, share_, owned_.data(), ghosts_.data());
     auto mover = make_mover(
         name, tune_, {share_.comm, share_.targets, packed_.data(), share_.sources, ghosts_.data()});
     return moved(std::move(mover), [&wanted = share_.wanted, owned = owned_.data(),
@@ -70,6 +71,8 @@ class Reverse : public OnVectors {
   std::unique_ptr<Way> make(const std::string& name) override {
     if (const std::string route = route_of(name); !route.empty())
       return make_vector(false, route, share_, tune_, ghosts_.data(), owned_.data());
+    if (name == single_calls)
+      return make_single_calls(false, share_, ghosts_.data(), owned_.data());
     auto mover = make_mover(
         name, tune_, {share_.comm, share_.sources, ghosts_.data(), share_.targets, packed_.data()});
     return moved(std::move(mover), [&wanted = share_.wanted, owned = owned_.data(),

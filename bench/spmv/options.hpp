@@ -10,7 +10,7 @@ namespace bench::spmv {
 
 struct Options : CommonOptions {          // max_time: per kind of exchange and product
   std::string matrix;                     // folder with the files of `tonari partition`
-  std::vector<std::string> kinds;         // forward, reverse, rows, columns
+  std::vector<std::string> kinds;         // forward, fields, reverse, rows, columns
   std::vector<std::string> candidates{};  // empty: all, those that do not apply left out
   std::string tune = "auto";              // tonari_tune of all that tonari makes
   bool count = false;                     // only verify and count messages; time nothing

@@ -8,14 +8,19 @@ namespace {
 
 constexpr const char* prefix = "vector/";
 
+tonari_vector make(const Share& share, MPI_Info keys) {
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  check(tonari_vector_create(share.comm, share.first, share.owned,
+                             static_cast<std::int64_t>(share.ghosts.size()), share.ghosts.data(),
+                             keys, &vector));
+  return vector;
+}
+
 class VectorExchange : public Way {
  public:
   VectorExchange(bool forward, const std::string& route, const Share& share,
                  const std::string& tune, const double* from, double* to)
-      : keys_{{"tonari_route", route}, {"tonari_tune", tune}} {
-    check(tonari_vector_create(share.comm, share.first, share.owned,
-                               static_cast<std::int64_t>(share.ghosts.size()), share.ghosts.data(),
-                               keys_.get(), &vector_));
+      : keys_{{"tonari_route", route}, {"tonari_tune", tune}}, vector_(make(share, keys_.get())) {
     check(forward ? tonari_vector_forward_init(vector_, nullptr, from, to, keys_.get(), &request_)
                   : tonari_vector_reverse_init(vector_, nullptr, MPI_SUM, from, to, keys_.get(),
                                                &request_));
@@ -39,8 +44,26 @@ class VectorExchange : public Way {
 
  private:
   Keys keys_;
-  tonari_vector vector_ = TONARI_VECTOR_NULL;
+  tonari_vector vector_;
   tonari_request request_ = TONARI_REQUEST_NULL;
+};
+
+class SingleCalls : public Way {
+ public:
+  SingleCalls(bool forward, const Share& share, const double* from, double* to)
+      : forward_(forward), from_(from), to_(to), vector_(make(share, MPI_INFO_NULL)) {}
+  ~SingleCalls() override { tonari_vector_free(&vector_); }
+  void run() override {
+    check(forward_ ? tonari_vector_forward(vector_, nullptr, from_, to_)
+                   : tonari_vector_reverse(vector_, nullptr, MPI_SUM, from_, to_));
+  }
+  bool ours() const override { return true; }
+
+ private:
+  bool forward_;
+  const double* from_;
+  double* to_;
+  tonari_vector vector_;
 };
 
 }  // namespace
@@ -63,6 +86,11 @@ std::unique_ptr<Way> make_vector(bool forward, const std::string& route, const S
                                  const std::string& tune, const double* from, double* to) {
   if (!route_applies(route, share)) return nullptr;
   return std::make_unique<VectorExchange>(forward, route, share, tune, from, to);
+}
+
+std::unique_ptr<Way> make_single_calls(bool forward, const Share& share, const double* from,
+                                       double* to) {
+  return std::make_unique<SingleCalls>(forward, share, from, to);
 }
 
 }  // namespace bench::spmv

@@ -1,4 +1,4 @@
-// tonari_vector as a candidate: vector/ROUTE.
+// tonari_vector as candidates: one-shot, its single calls, and vector/ROUTE, its requests.
 #pragma once
 
 #include <tonari/vector.h>
@@ -20,5 +20,10 @@ bool route_applies(const std::string& route, const Share& share);
 // reverse. Null: the route needs more ranks.
 std::unique_ptr<Way> make_vector(bool forward, const std::string& route, const Share& share,
                                  const std::string& tune, const double* from, double* to);
+
+inline constexpr const char* single_calls = "one-shot";
+// [collective] The same by single calls, straight.
+std::unique_ptr<Way> make_single_calls(bool forward, const Share& share, const double* from,
+                                       double* to);
 
 }  // namespace bench::spmv

@@ -51,7 +51,7 @@ enum { TONARI_STORAGE_ARRAY = 0, TONARI_STORAGE_BRICK = 1, TONARI_STORAGE_MAPPED
 /* What a grid is. Start from TONARI_GRID_SHAPE_INIT; 0 means the default. All members must be the
  * same on all ranks, except for `cells` if `local` is set. */
 typedef struct {
-  int dims; /* 1 to 5, as many as the communicator's; dimension 0 varies slowest */
+  int dims; /* 1 to 5, as many as the communicator's; dimension 0 varies slowest in order C */
   /* own cells of the whole grid or, if local is set, of each subdomain of this rank */
   int64_t cells[TONARI_GRID_MAX_DIMS];
   /* `cells` is this rank's; ranks that differ in other dimensions only must give the same number of
@@ -79,7 +79,8 @@ typedef struct {
   /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those
    * ranks' pages (below) */
   int mapped_ghosts;
-  int reserved[8]; /* 0 */
+  int order;       /* storage array: TONARI_ORDER_C (default) or TONARI_ORDER_FORTRAN */
+  int reserved[7]; /* 0 */
 } tonari_grid_shape;
 #ifdef __cplusplus
 #define TONARI_GRID_SHAPE_INIT \
@@ -97,8 +98,9 @@ typedef struct {
  *           at least lower + upper; arrays need at least the larger of the two.
  *  arrays   storage array: NULL (tonari allocates), or copies x subdomains x fields pointers to the
  *           program's arrays (copy 0 subdomain 0 field 0, field 1, ...). Each is lexicographic with
- *           its ghosts, lower + own + upper in every dimension. They are used as they are until the
- *           grid is freed. Other storage: NULL.
+ *           its ghosts (or, in order Fortran, has its first index fastest), lower + own + upper in
+ *           every dimension. They are used as they are until the grid is freed. Other storage:
+ *           NULL.
  *  info     for later use; MPI_INFO_NULL.
  * Memory that tonari allocates is zero.
  *
@@ -167,6 +169,45 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
 TONARI_API int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,
                                          tonari_request* request);
 
+/* [collective] As tonari_grid_exchange_init, for some of the ghosts only.
+ *  ghosts   which ones; the same on all ranks (checked). NULL: all. All others are left alone; but
+ *           a shift also fills corners and edges that ghosts.along leaves out. A width is at most
+ *           the grid's; on storage brick and mapped it is 0 or TONARI_GHOSTS_NONE. Ghosts along one
+ *           direction alone: TONARI_GHOSTS_NONE on every other side.
+ *           Mapped ghosts of ranks on the same node show their owners' cells anyway.
+ * Errors: as above. */
+TONARI_API int tonari_grid_forward_init(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
+                                        MPI_Info info, tonari_request* request);
+
+/* [collective] Prepares the reverse exchange: every own cell becomes cell op all ghosts of it, on
+ * all ranks. Ghosts keep their values, and so do own cells of which no ghost is exchanged. Ghosts
+ * beyond a border that is not periodic go nowhere. A program that adds up anew sets its ghosts to 0
+ * before it does.
+ *  ghosts   which of them; as above.
+ *  op       MPI_SUM, MPI_MIN or MPI_MAX; the same on all ranks (checked). The type of the cells is
+ *           a predefined type of C numbers (as for tonari_vector_reverse_init), or several of one
+ *           side by side by MPI_Type_contiguous. Complex numbers have sums only.
+ *  info     as above; tonari_halo is auto, or one of the values for this storage but shift and
+ *           zero-byte.
+ * Between start and completion own cells near the surface must not be touched, and ghosts may be
+ * read but not written. With tonari_grid_start_with it combines ghosts of other arrays.
+ * The order is fixed, so results are the same bit by bit whatever arrives first, on any ranks that
+ * have the same subdomains: neighbor after neighbor, from those on the lower side of dimension 0 to
+ * those on its upper side, and so on in the other dimensions.
+ * Init may run it, to time it: cells have their values again afterwards.
+ * Errors: as above, and ARGUMENT (a type or an operation that cannot be combined; mapped ghosts,
+ * which are their owners' cells already). */
+TONARI_API int tonari_grid_reverse_init(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
+                                        MPI_Op op, MPI_Info info, tonari_request* request);
+
+/* [collective] The same as single calls; complete when they return. The first call with a copy,
+ * ghosts and an operation prepares an exchange, which is kept with the grid, the last 8 of them.
+ * Later ones ask all ranks once whether they agree (one reduction). Nothing is measured. Mapped
+ * ghosts: copies take turns as above. Errors: as above. */
+TONARI_API int tonari_grid_forward(tonari_grid grid, int copy, const tonari_ghosts* ghosts);
+TONARI_API int tonari_grid_reverse(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
+                                   MPI_Op op);
+
 /* As tonari_start_with, for an exchange of a grid whose storage is array: it fills the ghosts of
  * other arrays than those of the grid's copy.
  *  arrays   subdomains x fields (subdomain 0 field 0, field 1, ...), of the shape that those of
@@ -233,16 +274,17 @@ TONARI_API int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, 
                                      int32_t numbers[]);
 
 /* Copies between the cells of `box` (NULL: own cells) of a field and a lexicographic array of just
- * these cells. Local. Errors: ARGUMENT (null, box beyond the ghosts). */
+ * these cells; in order Fortran its first index is fastest, too. Local.
+ * Errors: ARGUMENT (null, box beyond the ghosts). */
 TONARI_API int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field,
                                   const tonari_box* box, const void* array);
 TONARI_API int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int field,
                                   const tonari_box* box, void* array);
 
 /* [collective] One field of the whole grid, without ghosts, as one NumPy .npy file (format 1.0 or
- * later, C order), written and read by all ranks together through MPI-IO. Load wants the same
- * global shape and type. Ghosts are not filled: exchange afterwards. The file is complete, or it
- * does not appear under its name.
+ * later, in the grid's order), written and read by all ranks together through MPI-IO. Load wants
+ * the same global shape, type and order. Ghosts are not filled: exchange afterwards. The file is
+ * complete, or it does not appear under its name.
  * Errors: FILE (name, what was expected and what was found), ARGUMENT (a type that cannot be
  * saved), OVERFLOW (2^31 or more cells in a subdomain), MPI. */
 TONARI_API int tonari_grid_save(tonari_grid grid, int copy, int field, const char* filename);

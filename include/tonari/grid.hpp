@@ -91,6 +91,26 @@ class Grid {
     return Request(request);
   }
 
+  // An exchange of some ghosts, and the reverse one, which combines them at their owners; see
+  // tonari_grid_forward_init and tonari_grid_reverse_init. The other two do it at once.
+  Request forward_init(int copy, const tonari_ghosts& ghosts, MPI_Info info = MPI_INFO_NULL) const {
+    tonari_request request = TONARI_REQUEST_NULL;
+    check(tonari_grid_forward_init(handle_, copy, &ghosts, info, &request));
+    return Request(request);
+  }
+  Request reverse_init(int copy = 0, MPI_Op op = MPI_SUM, const tonari_ghosts& ghosts = {},
+                       MPI_Info info = MPI_INFO_NULL) const {
+    tonari_request request = TONARI_REQUEST_NULL;
+    check(tonari_grid_reverse_init(handle_, copy, &ghosts, op, info, &request));
+    return Request(request);
+  }
+  void forward(int copy = 0, const tonari_ghosts& ghosts = {}) const {
+    check(tonari_grid_forward(handle_, copy, &ghosts));
+  }
+  void reverse(int copy = 0, MPI_Op op = MPI_SUM, const tonari_ghosts& ghosts = {}) const {
+    check(tonari_grid_reverse(handle_, copy, &ghosts, op));
+  }
+
   // Starts an exchange of this grid with other arrays, subdomains x fields; see
   // tonari_grid_start_with.
   void start(const Request& request, std::span<void* const> arrays) const {

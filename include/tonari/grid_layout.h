@@ -3,7 +3,7 @@
  *
  * Cells are numbered from the first own cell. Own cells are 0 to own - 1 in every dimension; ghost
  * cells are negative or at least own. Dimension 0 varies slowest, the last one is contiguous, as in
- * C and NumPy (Fortran programs name their dimensions in the opposite order).
+ * C and NumPy; in arrays of order Fortran it is the other way round.
  */
 #ifndef TONARI_GRID_LAYOUT_H
 #define TONARI_GRID_LAYOUT_H
@@ -16,6 +16,28 @@
 typedef struct {
   int64_t first[TONARI_GRID_MAX_DIMS], end[TONARI_GRID_MAX_DIMS];
 } tonari_box;
+
+/* The index that runs fastest in arrays: the last one, as in C and NumPy, or the first one, as in
+ * Fortran. */
+enum { TONARI_ORDER_C = 0, TONARI_ORDER_FORTRAN = 1 };
+
+/* The ghosts that one exchange is about. Start from TONARI_GHOSTS_INIT: all of them. */
+enum { TONARI_GHOSTS_NONE = -1 };
+typedef struct {
+  /* the innermost so many ghost cells of each side; 0 means all that there are, TONARI_GHOSTS_NONE
+   * none of them */
+  int64_t lower[TONARI_GRID_MAX_DIMS], upper[TONARI_GRID_MAX_DIMS];
+  /* ghosts along at most so many dimensions: 1 faces only, 2 edges, too; 0 means all */
+  int along;
+  int reserved[7]; /* 0 */
+} tonari_ghosts;
+#ifdef __cplusplus
+#define TONARI_GHOSTS_INIT \
+  {                        \
+  }
+#else
+#define TONARI_GHOSTS_INIT {0}
+#endif
 
 /* A subdomain stored in bricks (Zhao et al. 2021, sections 2 and 6): blocks of cells that are
  * contiguous in memory, in an order that suits communication, with a list of the neighbors of each.
@@ -53,7 +75,8 @@ typedef struct {
   int dims;
   /* cells: ghosts below, own, ghosts above */
   int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS], upper[TONARI_GRID_MAX_DIMS];
-  int64_t stride[TONARI_GRID_MAX_DIMS]; /* in elements; that of the last dimension is 1 */
+  /* in elements; 1 for the last dimension or, in order Fortran, the first */
+  int64_t stride[TONARI_GRID_MAX_DIMS];
 } tonari_array; /* the base of a field (tonari_grid_data) is the first ghost cell: cell -lower */
 
 #endif

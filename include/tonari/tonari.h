@@ -217,7 +217,7 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  * are those of MPI_Neighbor_<operation>_init. Block i of the send buffer goes to neighbor i, and
  * block i of the receive buffer comes from neighbor i. Blocks may differ in size from each other.
  * Block i must have the same number of bytes on the sending and the receiving rank (checked). Send
- * and receive types may differ.
+ * and receive types may differ. Between start and end of a group (group.h) they are collected.
  *  sendbuf  not written; must not be changed between start and completion.
  *  recvbuf  complete after wait or a successful test. Between start and completion blocks in it may
  *           hold data on its way to other ranks. Init touches neither buffer.
@@ -239,8 +239,12 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 windows cannot be made, it is p2p-packed, and tonari_request_describe says why.
  *             tonari_tune (TONARI_TUNE)
  *                 auto (default): measure a pattern met for the first time, within a small budget,
- *                 then remember; off: a fixed rule; model: cost model only; measure: measure again,
- *                 and longer.
+ *                 then remember; online: init measures nothing, and the first starts (up to about
+ *                 100) try what is promising on the program's own exchanges; off: a fixed rule;
+ *                 model: cost model only; measure: measure again, and longer. With online, a few of
+ *                 these exchanges are complete only when all ranks have started them. Grids,
+ *                 vectors, exchanges in place, one-shot calls, and requests with a progress thread
+ *                 or cdag_static_buffers take auto instead.
  *             tonari_ports (TONARI_PORTS)
  *                 at most this many messages in each direction at a time; 0 (default): no limit.
  *             tonari_progress (TONARI_PROGRESS)
@@ -423,10 +427,11 @@ TONARI_API int tonari_request_recv_view(tonari_request request, int block, const
                                         MPI_Count* bytes);
 
 /* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it
- * is freed. NULL if request is null. */
+ * is freed, or with tonari_tune=online until the next such call. NULL if request is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);
 
-/* The same in machine-readable form. Local. Strings are owned by the request. */
+/* The same in machine-readable form. Local. Strings are owned by the request, and valid until the
+ * next of these two calls for it. */
 typedef struct {
   const char* algorithm; /* name, as in tonari_algorithm */
   const char* variant;   /* "" or what tells it from the algorithm's other variants */
@@ -434,11 +439,12 @@ typedef struct {
   /* "", or "immediate" (Isend and Irecv instead of persistent requests), "segments of 4000"
    * (bytes), "single copy", "ready tree of 4" (one-sided: its degree) */
   const char* channel_detail;
-  const char* reason;       /* forced, fixed rule, model, measured, wisdom */
+  const char* reason;       /* forced, fixed rule, model, measured, wisdom, online */
   double predicted_seconds; /* by the cost model; 0 if it was not asked */
   double init_seconds;      /* what init took on this rank, measuring included */
   /* of the winner: maximum over ranks, between lower quartile and median over rounds; 0 if it was
-   * not measured */
+   * not measured. With the reason online: mean over ranks of the time in calls, once the starts
+   * have decided. Until then the candidate in front is reported. */
   double measured_seconds;
   int messages;            /* messages this rank sends per exchange, through whatever channel */
   int rounds;              /* D */
@@ -493,7 +499,9 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
  *           times, so init leaves it as it was unless it fails (MPI, PEER). No other thread may
  *           use it meanwhile. While init measures, it may hold tonari_inplace_memory three times:
  *           for copies, and for each channel. One-shot calls and the general exchange, which is
- *           done in one way only, measure nothing.
+ *           done in one way only, measure nothing. The last symmetric one-shot exchange stays with
+ *           the communicator, with its memory, until another takes its place. A call of the same
+ *           form, counts, displacements, types and keys runs it on any buffer, after one reduction.
  *   tonari_timeout, tonari_progress
  *           as above. A rank that died is noticed where swaps go through shared memory; otherwise
  *           the MPI decides what happens. */

@@ -16,8 +16,8 @@
  *     tonari_vector_free(&vector);
  *
  * Vectors are made of ranges of indices, as here; of ids in any order, with gaps
- * (tonari_vector_create_from_ids); or of lists of neighbors
- * (tonari_vector_create_from_neighbors).
+ * (tonari_vector_create_from_ids); of ids that ranks share (tonari_vector_create_shared); or of
+ * lists of neighbors (tonari_vector_create_from_neighbors).
  *
  * Every index has one owner; any rank may need the values of any indices. A forward exchange brings
  * the owners' values to all that need them. A reverse exchange brings contributions of all back to
@@ -134,6 +134,23 @@ TONARI_API int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
                                              const int ghost_places[], MPI_Info info,
                                              tonari_vector* vector);
 
+/* [collective over comm] Makes a vector of values that several ranks have, such as the nodes of a
+ * mesh whose elements are distributed. No rank has to know who else has a value, or to whom it
+ * belongs.
+ *  count, ids, places
+ *           this rank has the values ids[0], ..., ids[count - 1]: any numbers of 64 bits, each once
+ *           in the list of a rank. Value k lies at places[k] in the arrays of exchanges, or at k
+ *           if places is NULL. No place may be there twice.
+ *  info, vector, errors
+ *           as for tonari_vector_create (ARGUMENT: an id that is twice in a list).
+ * The lowest rank that has a value owns it, and the others need it. Give each exchange one array
+ * for owned and ghosts: (x, x). A reverse exchange then combines all that ranks have of a value on
+ * its owner, and a forward one brings the owner's value to all, so all have the same bits.
+ * All arrays are read during the call only. */
+TONARI_API int tonari_vector_create_shared(MPI_Comm comm, int64_t count, const int64_t ids[],
+                                           const int places[], MPI_Info info,
+                                           tonari_vector* vector);
+
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *vector
  * to null. */
 TONARI_API int tonari_vector_free(tonari_vector* vector);
@@ -178,8 +195,10 @@ TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vec
 /* [collective] Prepares a reverse exchange: owned[i] becomes owned[i] op all ghosts, on all ranks,
  * whose index is i.
  *  values   type: MPI_FLOAT, MPI_DOUBLE, MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG,
- *           MPI_LONG_LONG, MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T; and
- *           MPI_C_FLOAT_COMPLEX and MPI_C_DOUBLE_COMPLEX for sums. NULL: one vector of doubles.
+ *           MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT,
+ *           MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T to MPI_INT64_T and MPI_UINT8_T to
+ *           MPI_UINT64_T; and MPI_C_FLOAT_COMPLEX and MPI_C_DOUBLE_COMPLEX for sums. NULL: one
+ *           vector of doubles.
  *  op       MPI_SUM, MPI_MIN or MPI_MAX; the same on all ranks (checked).
  *  ghosts   not written; must not be changed between start and completion.
  *  owned    must not be touched between start and completion. What has to be added to own values
@@ -195,11 +214,20 @@ TONARI_API int tonari_vector_reverse_init(tonari_vector vector, const tonari_vec
                                           MPI_Op op, const void* ghosts, void* owned, MPI_Info info,
                                           tonari_request* request);
 
-/* [collective] The same as single calls; complete when they return. The first call with a type and
- * number of components and vectors prepares an exchange, which is kept with the vector, the last 8
- * of them. Later ones ask all ranks once whether they agree (one reduction), whatever buffers they
- * come with. Persistent requests need no agreement, and send from and receive into the program's
- * memory where indices lie in order. Nothing is measured. Errors: as above. */
+/* [collective] The same as single calls; complete when they return. Nothing is measured. The first
+ * call of a direction connects the ranks that exchange values. It is collective as all functions
+ * here, and reads the environment. Later calls ask no other rank. They allocate nothing if types,
+ * components, vectors, strides and operation are those of one of the last 8 calls, wherever arrays
+ * lie. On a node they call no MPI function.
+ *  - If a rank passes wrong arguments, it and those that get values from it, in any hop, return the
+ *    same code and sentence; so do two ranks whose values differ in what must be the same. The
+ *    others complete. What ranks with an error receive into then is undefined.
+ *  - The vector can be used again afterwards, unless the error is PEER or MPI.
+ *  - Ranks that call a forward exchange where others call a reverse one are told in the first call
+ *    only. As with MPI's own collectives, they may wait for ever.
+ * If tonari_algorithm, tonari_channel or tonari_progress=thread are asked for by the environment,
+ * each call asks all ranks once (one reduction), who then all get the same error. Errors: as
+ * above; PEER. */
 TONARI_API int tonari_vector_forward(tonari_vector vector, const tonari_vector_values* values,
                                      const void* owned, void* ghosts);
 TONARI_API int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values,

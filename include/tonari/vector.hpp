@@ -108,6 +108,19 @@ class DistributedVector {
     });
     return made;
   }
+  // Of values that several ranks have: each lies at its place of one array, or in this order.
+  static DistributedVector shared(MPI_Comm comm, std::span<const std::int64_t> ids,
+                                  std::span<const int> places = {}, MPI_Info info = MPI_INFO_NULL) {
+    DistributedVector made;
+    const std::string wrong =
+        places.empty() || places.size() == ids.size() ? "" : "there must be as many places as ids";
+    made.create(wrong, [&](tonari_vector* handle) {
+      return tonari_vector_create_shared(
+          comm, wrong.empty() ? static_cast<std::int64_t>(ids.size()) : -1, ids.data(),
+          places.empty() ? nullptr : places.data(), info, handle);
+    });
+    return made;
+  }
   DistributedVector(DistributedVector&& other) noexcept
       : handle_(std::exchange(other.handle_, TONARI_VECTOR_NULL)),
         owned_(other.owned_),

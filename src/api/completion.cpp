@@ -208,14 +208,15 @@ extern "C" int tonari_request_recv_view(tonari_request request, int block, const
 
 extern "C" const char* tonari_request_describe(tonari_request request) {
   if (!request) return nullptr;
-  (void)guarded([&] { request->prepared->describe_once(); });
+  (void)guarded([&] { request->prepared->describe_now(); });
   return request->prepared->description.c_str();
 }
 
 extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {
   return guarded([&] {
     require(request, "request"), require(info, "info");
-    const Prepared& p = *request->prepared;
+    Prepared& p = *request->prepared;
+    if (p.tuning) p.describe_now();
     *info = {p.algorithm.c_str(),
              p.variant.c_str(),
              p.channel.c_str(),

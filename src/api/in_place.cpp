@@ -18,6 +18,35 @@ namespace {
 
 enum class InPlaceKind : std::uint64_t { symmetric, general };
 
+// The last exchange of a one-shot call, for a call that comes again, on whatever buffer.
+struct KeptSwaps {
+  KeptSwaps(const BufferArguments& given, const Context& context, InPlaceSettings with,
+            MPI_Info info, std::shared_ptr<Prepared> made)
+      : shape(given, static_cast<std::size_t>(context.ranks())),
+        buffer(given.buffer),
+        settings(std::move(with)),
+        no_keys(info == MPI_INFO_NULL),
+        prepared(std::move(made)) {}
+
+  // And whether it can be used: no request does.
+  bool same(const BufferArguments& given) const {
+    const bool lies = given.buffer == buffer || (given.buffer && buffer);
+    return prepared.use_count() == 1 && !prepared->running && !prepared->broken && lies &&
+           given.buffer != MPI_IN_PLACE && shape.same(given) && shape.same_types();
+  }
+  const std::shared_ptr<Prepared>& on(const void* now) const {
+    const std::ptrdiff_t by = distance(buffer, now);
+    prepared->rebind(std::array{std::ptrdiff_t{0}, by, std::ptrdiff_t{0}});
+    return prepared;
+  }
+
+  SideShape shape;
+  const void* buffer;
+  InPlaceSettings settings;
+  bool no_keys;  // they are those of the environment, which is not read for the same call again
+  std::shared_ptr<Prepared> prepared;
+};
+
 std::shared_ptr<SharedComm> shared_for(MPI_Comm comm) {
   int between = 0;
   check_mpi(MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter");
@@ -35,24 +64,28 @@ struct InPlaceInit {
   std::shared_ptr<Context> context = nullptr;
   InPlaceSettings settings = {};
 
-  // Collective. read: the blocks.
+  // Collective. read: settings and blocks; returns whether this rank knows the call.
+  // Returns whether all do.
   template <class Read>
-  void agree(MPI_Info info, Output output, InPlaceKind kind, Read read) {
-    agree_on_arguments(
+  bool agree(MPI_Info info, Output output, InPlaceKind kind, Read read) {
+    bool known = false;
+    const auto [same, said] = agree_on_arguments(
         shared->comm(), info, output,
         [&] {
           context = context_on(shared);
-          settings = read_in_place_settings(info);
-          read();
+          known = read();
         },
         [&] {
           return std::array{
               Alike{static_cast<std::uint64_t>(kind),
                     "some ranks call a symmetric in-place exchange where others call the general "
                     "one"},
-              Alike{settings.fingerprint(), other_settings}};
+              Alike{settings.fingerprint(), other_settings}, Alike{known}};
         });
+    return known && same[2];
   }
+
+  KeptSwaps* kept() const { return static_cast<KeptSwaps*>(shared->kept_in_place.get()); }
 
   // Last.
   void describe(Prepared& prepared, const Decision& decision) const {
@@ -154,19 +187,32 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
   InPlaceInit init{.shared = shared_for(comm)};
   const InPlaceSettings& settings = init.settings;
   SwapProblem problem;
-  init.agree(info, output, InPlaceKind::symmetric, [&] {
+  const auto read = [&] {
     const auto ranks = static_cast<std::size_t>(init.context->ranks());
     problem.blocks = read_swap_blocks(blocks, ranks, init.context->rank());
     if (use == Use::once) return;
     problem.tune = settings.tune;
     problem.typed = {const_cast<void*>(blocks.buffer), read_blocks("", ranks, blocks),
                      blocks.form == Form::regular};
+  };
+  const bool again = init.agree(info, output, InPlaceKind::symmetric, [&] {
+    const KeptSwaps* const kept = init.kept();
+    const bool same = use == Use::once && kept && kept->same(blocks);
+    const bool no_keys = same && kept->no_keys && info == MPI_INFO_NULL;
+    init.settings = no_keys ? kept->settings : read_in_place_settings(info);
+    if (same && init.settings == kept->settings) return true;
+    read();
+    return false;
   });
+  if (again) return init.kept()->on(blocks.buffer);
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
+  std::shared_ptr<KeptSwaps> kept;
   run_collectively(context.comm(), [&] {
+    if (problem.blocks.empty()) read();  // another rank does not know the call
     const std::vector<Bytes> sizes = sizes_of(problem.blocks);
     compare_pairs(context, sizes, sizes);
+    if (use == Use::once) init.shared->kept_in_place.reset();  // memory is for one at a time
     context.reserve_tags(1);
     problem.order = settings.order, problem.any_channel = settings.channel == "auto";
     ChosenSwaps chosen = choose_swaps(context, std::move(problem),
@@ -178,8 +224,11 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     prepared->algorithm = chosen.algorithm;
     prepared->channel = chosen.channel;
     init.describe(*prepared, chosen.decision);
+    if (use == Use::once && !settings.progress_thread)
+      kept = std::make_shared<KeptSwaps>(blocks, context, settings, info, prepared);
   });
   context.take_tags(1);
+  if (kept) init.shared->kept_in_place = std::move(kept);
   return prepared;
 }
 
@@ -189,12 +238,14 @@ std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const Buf
   InPlaceSettings& settings = init.settings;
   GeneralProblem problem;
   init.agree(info, output, InPlaceKind::general, [&] {
+    settings = read_in_place_settings(info);
     if (settings.order_by_key)
       fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '",
            name(settings.order.value_or(SwapOrder::hierarchical_sets)),
            "', an order of symmetric swaps; leave it out of the general exchange");
     settings.order.reset();
     problem = read_general(send, recv, *init.context);
+    return false;
   });
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;

@@ -1,7 +1,7 @@
 // The in-place all-to-all exchanges as C functions: tonari_alltoall_inplace_init,
 // tonari_ialltoall_inplace, tonari_alltoall_inplace, and the same of the other three forms.
+#include "api/group.hpp"
 #include "api/in_place.hpp"
-#include "api/request.hpp"
 
 using namespace tonari;
 
@@ -24,6 +24,11 @@ auto preparing(const InPlaceCall& call, Use use) {
 }
 
 int made(const InPlaceCall& call, tonari_request* request) {
+  if (Group::current())
+    return guarded([] {
+      fail(Errc::argument,
+           "an exchange in place cannot be part of a group; make its request outside of it");
+    });
   return init_request(request, preparing(call, Use::persistent));
 }
 int started(const InPlaceCall& call, tonari_request* request) {

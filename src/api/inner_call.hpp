@@ -7,6 +7,7 @@
 #include "api/handles.hpp"
 #include "api/request.hpp"
 #include "channels/owned_type.hpp"
+#include "channels/type_of_bytes.hpp"
 
 namespace tonari {
 
@@ -26,11 +27,12 @@ OwnedNeighborhood make_neighborhood(Make make) {
 
 // Collective.
 inline OwnedNeighborhood make_adjacent(MPI_Comm comm, const std::vector<int>& sources,
-                                       const std::vector<int>& targets) {
+                                       const std::vector<int>& targets,
+                                       MPI_Info info = MPI_INFO_NULL) {
   return make_neighborhood([&](tonari_neighborhood* near) {
     return tonari_neighborhood_create_adjacent(
         comm, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
-        static_cast<int>(targets.size()), targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, near);
+        static_cast<int>(targets.size()), targets.data(), MPI_UNWEIGHTED, info, near);
   });
 }
 
@@ -45,6 +47,19 @@ class AbsoluteBlocks {
     owned_.push_back(std::move(type));
     add(address, 1, owned_.back().get(), space);
   }
+  // Bytes at absolute addresses, all in this space.
+  void add(const Layout& bytes, SpaceId space) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 30;
+    if (bytes.contiguous() && bytes.bytes() <= most)
+      add(bytes.runs().empty() ? 0 : bytes.runs().front().offset, static_cast<int>(bytes.bytes()),
+          MPI_BYTE, space);
+    else
+      add(0, type_of_bytes(bytes), space);
+  }
+  std::size_t size() const { return addresses_.size(); }
+  MPI_Aint address(std::size_t k) const { return addresses_[k]; }
+  int count(std::size_t k) const { return counts_[k]; }
+  MPI_Datatype type(std::size_t k) const { return types_[k]; }
   BufferArguments given() const {
     BufferArguments all = w_form(MPI_BOTTOM, counts_.data(), addresses_.data(), types_.data());
     all.spaces = spaces_.data();

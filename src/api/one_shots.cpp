@@ -17,6 +17,14 @@ bool same_list(const std::vector<Value>& known, const Value* given) {
          (given && std::memcmp(known.data(), given, known.size() * sizeof(Value)) == 0);
 }
 
+// MPI's buffers are void*, also those that are only read from.
+std::byte* bytes_at(const void* buffer) {
+  return static_cast<std::byte*>(const_cast<void*>(buffer));
+}
+Spaces spaces_of(const Call& call) {
+  return {nullptr, bytes_at(call.send.buffer), bytes_at(call.recv.buffer)};
+}
+
 // Addresses that the system gives to nobody, or that do not exist.
 bool impossible(const void* buffer, const SideShape& side) {
   constexpr std::intptr_t first_page = 4096;
@@ -110,17 +118,6 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
   make_room_in_flight();
 }
 
-void OneShots::check_usable() const {
-  if (in_forked_child())
-    fail(
-        Errc::argument,
-        "this process is a child of the one that made the neighborhood, by fork(); exchange there");
-  if (streams_->left())
-    fail(Errc::peer,
-         "an earlier one-shot call on this neighborhood failed in the middle, or was given up; "
-         "free the neighborhood and make another");
-}
-
 CallShape& OneShots::shape_of(const tonari_neighborhood_s& near, const Call& call) {
   const auto found =
       std::ranges::find_if(shapes_, [&](const auto& shape) { return shape->same(call); });
@@ -138,7 +135,7 @@ CallShape& OneShots::read_shape(const tonari_neighborhood_s& near, const Call& c
   auto shape = std::make_shared<CallShape>();
   shape->collective = call.collective;
   shape->freed = marked_types_freed();
-  const auto [arguments, binding] = read_call(near, call);
+  const auto [arguments, binding, sizes] = read_call(near, call);
   const LocalTopology& topology = context_->topology();
   shape->send = SideShape(call.send, call.blocks_sent(topology));
   shape->recv = SideShape(call.recv, call.blocks_received(topology));
@@ -158,27 +155,17 @@ void OneShots::expect(const tonari_neighborhood_s& near, const Call& call, bool 
   if (for_request) idle().prepared->arrivals.reserve(shapes_.front()->arrivals.size());
 }
 
-void OneShots::finish() {
-  try {
-    blocking_.start();
-    if (!blocking_.complete()) wait_and_drive(blocking_);
-  } catch (...) {
-    blocking_.give_up();
-    throw;
-  }
-}
-
 void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
-  check_usable();
-  const std::optional<Error> wrong = error_of(
-      [&] { blocking_.bind(shape_of(near, call).direct, call.send.buffer, call.recv.buffer); });
+  check_usable(*streams_, "neighborhood");
+  const std::optional<Error> wrong =
+      error_of([&] { blocking_.bind(shape_of(near, call).direct, spaces_of(call)); });
   if (wrong) blocking_.refuse(*wrong);
-  finish();
+  run_to_end(blocking_);
 }
 
 std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, const Call& call,
                                             Output output) {
-  check_usable();
+  check_usable(*streams_, "neighborhood");
   Started* started = nullptr;
   const std::optional<Error> wrong = error_of([&] {
     require(output.address, output.name);
@@ -195,11 +182,11 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
     }
     prepared.description.clear();
     started->exchange->hold({shape, &shape->direct});
-    started->exchange->bind(shape->direct, call.send.buffer, call.recv.buffer);
+    started->exchange->bind(shape->direct, spaces_of(call));
   });
   if (wrong) {
     blocking_.refuse(*wrong);
-    finish();
+    run_to_end(blocking_);
   }
   return started->prepared;
 }

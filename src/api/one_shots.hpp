@@ -78,12 +78,10 @@ class OneShots {
   };
   static constexpr std::size_t most_shapes = 16;
 
-  void check_usable() const;
   CallShape& shape_of(const tonari_neighborhood_s& near, const Call& call);
   CallShape& read_shape(const tonari_neighborhood_s& near, const Call& call);
   Started& idle();
   Started made();
-  void finish();  // the blocking exchange
 
   std::shared_ptr<Context> context_;
   std::shared_ptr<Streams> streams_;

@@ -1,16 +1,22 @@
 // The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
 // the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw.
-#include "api/request.hpp"
+#include "api/grouped_operation.hpp"
 
 using namespace tonari;
 
 namespace {
 
 int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const Call& call) {
-  return init_request(request, [&](Output output) {
-    require(near, "near");
-    return prepare(near, call, Use::persistent, info, output);
-  });
+  return init_or_collect(
+      request,
+      [&](Output output) {
+        require(near, "near");
+        return prepare(near, call, Use::persistent, info, output);
+      },
+      [&] {
+        require(near, "near"), require_no_keys(info);
+        return group_operation(*near, call);
+      });
 }
 
 // On a neighborhood with static buffers, after the first call of the operation, no rank asks the
@@ -49,7 +55,8 @@ std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, Outp
 // Whether a one-shot call goes by streams; the first of them connects these.
 bool by_streams(tonari_neighborhood near, const Call& call, Output output) {
   require(near, "near");
-  if (!near->one_shots && wants_streams(*near)) connect_streams(near, call, output);
+  if (!near->one_shots && wants_streams(near->context->settings()))
+    connect_streams(near, call, output);
   return near->one_shots != nullptr;
 }
 

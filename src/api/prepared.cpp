@@ -45,15 +45,37 @@ void Prepared::give_up(const Error& why) {
 void Prepared::describe(double start, const std::string& what, const std::string& chosen,
                         const std::string& details) {
   init = MPI_Wtime() - start;
-  const std::string channel_mix = exchange->channel_mix();
-  const bool contest = reason == "measured" || reason == "wisdom";
-  description = text(what, "\nchosen: ", chosen, " (", reason, ")\nsends: ", exchange->messages(),
-                     " messages", channel_mix.empty() ? "" : text(" (", channel_mix, ")"), ", ",
-                     exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",
-                     contest ? break_even(init, times) : "", details);
+  what_ = what, chosen_ = chosen, details_ = details;
+  write_description();
 }
 
-void Prepared::describe_once() {
+void Prepared::write_description() {
+  const std::string channel_mix = exchange->channel_mix();
+  const bool contest = reason == "measured" || reason == "wisdom";
+  description = text(what_, "\nchosen: ", chosen_, " (", reason, ")\nsends: ", exchange->messages(),
+                     " messages", channel_mix.empty() ? "" : text(" (", channel_mix, ")"), ", ",
+                     exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",
+                     contest ? break_even(init, times) : "", tuning ? tuning->online->report() : "",
+                     details_);
+}
+
+void Prepared::name(const Candidate& candidate) {
+  algorithm = candidate.algorithm(), variant = candidate.variant();
+  channel = candidate.channel.name(), channel_detail = candidate.channel.detail();
+  predicted = candidate.predicted;
+  rounds = candidate.planned ? static_cast<int>(candidate.planned->rounds()) : 0;
+}
+
+void Prepared::describe_now() {
+  if (tuning && !tuning->told) {
+    const OnlineExchange& online = *tuning->online;
+    const Candidate& candidate = tuning->candidates[online.leader()];
+    name(candidate);
+    measured = online.seconds();
+    chosen_ = candidate.label();
+    tuning->told = online.decided();
+    return write_description();
+  }
   if (description.empty())
     describe(MPI_Wtime(), "one-shot exchange, all blocks for one rank in one message",
              algorithm + "/" + channel, "");

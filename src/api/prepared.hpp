@@ -11,6 +11,7 @@
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
 #include "engine/in_flight.hpp"
+#include "engine/online_exchange.hpp"
 #include "select/break_even.hpp"
 #include "tonari/tonari.h"
 
@@ -43,9 +44,11 @@ struct Prepared {
   // Call this last: it stores the text for tonari_request_describe, and the time since `start`.
   void describe(double start, const std::string& what, const std::string& chosen,
                 const std::string& details);
-  // Where the text is asked for seldom: made when it is, of what one-shot calls share.
-  void describe_once();
-  void drive_by_thread();  // call this before describe
+  // Makes the text and what else is reported when it is asked for: where one-shot calls share the
+  // exchange, and where starts have found out more.
+  void describe_now();
+  void name(const Candidate& candidate);  // what is chosen
+  void drive_by_thread();                 // call this before describe
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
@@ -59,6 +62,13 @@ struct Prepared {
   std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, init = 0, measured = 0;
   AgainstNative times;  // of the contest that decided
+  // What starts choose from, and the exchange above, which does it.
+  struct Tuning {
+    const OnlineExchange* online;
+    std::vector<Candidate> candidates;
+    bool told = false;  // what was decided
+  };
+  std::optional<Tuning> tuning;
   int rounds = 0;
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
 
@@ -66,6 +76,9 @@ struct Prepared {
   template <typename Work>
   void or_broken(Work work);
   void finish();
+  void write_description();
+
+  std::string what_, chosen_, details_;  // that the description is made of
 };
 
 }  // namespace tonari

@@ -5,9 +5,9 @@
 
 #include "api/promises.hpp"
 #include "api/settings.hpp"
-#include "api/sizes.hpp"
 #include "channels/table.hpp"
 #include "engine/agree.hpp"
+#include "engine/contenders.hpp"
 #include "engine/forwarded_sizes.hpp"
 #include "engine/selector.hpp"
 #include "engine/wiring.hpp"
@@ -136,6 +136,8 @@ bool non_contiguous(const Binding& binding) {
          std::ranges::any_of(binding.recv, has_layout);
 }
 
+constexpr char other_collective[] = "some ranks call an all-to-all where others call an allgather";
+
 // The results of what ranks agree on before they prepare anything.
 struct Agreed {
   std::optional<std::size_t> cached;  // the entry to use again
@@ -152,8 +154,7 @@ Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use us
   const auto things = [&] {
     const auto [one_size, by_number] = mine.sizes.ballots();
     std::array<Alike, first_place + RequestCache::places> all{
-        Alike{static_cast<std::uint64_t>(call.collective),
-              "some ranks call an all-to-all where others call an allgather"},
+        Alike{static_cast<std::uint64_t>(call.collective), other_collective},
         {mine.settings.fingerprint(), other_settings},
         {static_cast<std::uint64_t>(use),
          "some ranks make a persistent request where others make a one-shot call"},
@@ -207,15 +208,10 @@ Problem problem_of(Context& context, Collective collective, const Agreed& agreed
 }
 
 void describe(Prepared& request, double start, const Choice& choice, const Problem& problem) {
-  request.algorithm = choice.candidate.algorithm();
-  request.variant = choice.candidate.variant();
-  request.channel = choice.candidate.channel.name();
-  request.channel_detail = choice.candidate.channel.detail();
+  request.name(choice.candidate);
+  if (!choice.candidate.planned) request.rounds = static_cast<int>(problem.neighbors);
   request.reason = choice.reason;
-  request.predicted = choice.candidate.predicted;
   request.measured = choice.measured, request.times = choice.times;
-  request.rounds = static_cast<int>(choice.candidate.planned ? choice.candidate.planned->rounds()
-                                                             : problem.neighbors);
   request.describe(start,
                    text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
                         problem.sizes.average, " bytes per block",
@@ -258,9 +254,8 @@ struct Made {
   BoundCall bound;  // the call, as promised
 };
 
-Made make(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
-          const Problem& problem, LocalArguments& mine) {
-  Context& context = *near.context;
+void build_one(Context& context, Choice& choice, const Problem& problem, const LocalArguments& mine,
+               Made& made) {
   Wiring wiring = wire_choice(context, choice, problem, mine);
   if (!choice.candidate.planned && !wiring.refusal.empty()) {
     replace_native(choice, wiring.refusal, problem, mine.settings);
@@ -270,10 +265,30 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
   if (const std::string reason = not_applicable(choice.candidate.channel, problem, mine.settings);
       !reason.empty())
     choice.details = reason + "\n" + choice.details;
-  Made made{std::make_shared<Prepared>(near.context), choice.candidate.tags(), {}};
+  made.tags = choice.candidate.tags();
+  made.prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments,
+                                  mine.binding, context.first_tag(), std::move(wiring));
+}
+
+// Starts decide which of several is run. False if only one of them is possible.
+bool build_several(Context& context, const Choice& choice, const Problem& problem,
+                   const LocalArguments& mine, Made& made) {
+  Contenders built =
+      build_contenders(context, choice, problem, mine.settings, mine.arguments, mine.binding);
+  if (!built.exchange) return false;
+  made.tags = built.tags;
+  made.prepared->tuning.emplace(built.exchange.get(), std::move(built.candidates));
+  made.prepared->exchange = std::move(built.exchange);
+  return true;
+}
+
+Made make(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
+          const Problem& problem, LocalArguments& mine) {
+  Context& context = *near.context;
+  Made made{std::make_shared<Prepared>(near.context), 0, {}};
   Prepared& prepared = *made.prepared;
-  prepared.exchange = build(context, choice.candidate, mine.settings, mine.arguments, mine.binding,
-                            context.first_tag(), std::move(wiring));
+  if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
+    build_one(context, choice, problem, mine, made);
   if (mine.settings.progress_thread) prepared.drive_by_thread();
   describe(prepared, start, choice, problem);
   prepared.arrivals = arrivals(context.topology(), mine.binding);
@@ -312,6 +327,12 @@ void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments
                    made.prepared);
 }
 
+// Requests that nobody describes, that a thread drives, or that other calls share are chosen at
+// init.
+bool tunes_at_init(const Settings& settings, const Output& output) {
+  return !output.name || settings.progress_thread || settings.static_buffers;
+}
+
 }  // namespace
 
 std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding) {
@@ -326,11 +347,23 @@ ReadCall read_call(const tonari_neighborhood_s& near, const Call& call) {
   LocalArguments mine;
   read_blocks(*near.context, call, mine);
   check_overlaps(near.context->topology(), call.collective, mine.binding);
-  return {std::move(mine.arguments), std::move(mine.binding)};
+  return {std::move(mine.arguments), std::move(mine.binding), std::move(mine.sizes)};
 }
 
-bool wants_streams(const tonari_neighborhood_s& near) {
-  const Settings& inherited = near.context->settings();
+void agree_on_ends(Context& context, const ReadCall& call) {
+  const Collective collective = call.arguments.collective;
+  const auto [one_size, by_number] = call.sizes.ballots();
+  const std::array things{Alike{static_cast<std::uint64_t>(collective), other_collective},
+                          Alike{one_size}, Alike{by_number}};
+  const auto [same, said] = agree_on_arguments(context.comm(), MPI_INFO_NULL, std::nullopt, things);
+  run_collectively(context.comm(), [&] {
+    if (!context.exact_sizes())
+      agree_on_sizes(context, collective, call.binding,
+                     call.sizes.common({same[1], same[2]}, {said[1], said[2]}));
+  });
+}
+
+bool wants_streams(const Settings& inherited) {
   if (inherited.static_buffers) return false;
   // A word that makes no sense is reported by the calls that obey it.
   const auto is = [](SettingId id, const std::string& word, const char* wanted) {
@@ -347,11 +380,7 @@ void connect_streams(tonari_neighborhood near, const Call& call, Output output) 
   Context& context = *near->context;
   std::unique_ptr<OneShots> made;
   run_collectively(context.comm(), [&] {
-    context.reserve_tags(stream_tags);
-    const auto streams = std::make_shared<Streams>(
-        connect_group(context), neighbors_of(context.topology(), context.ranks()),
-        context.shared_comm(), context.first_tag());
-    made = std::make_unique<OneShots>(near->context, streams,
+    made = std::make_unique<OneShots>(near->context, connect_streams(context),
                                       WaitPolicy{context.node()->crowded(), mine.settings.timeout});
     made->expect(*near, call, output.name != nullptr);
   });
@@ -377,6 +406,8 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
   LocalArguments mine;
   const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
   if (agreed.cached) return near->cache.take(*agreed.cached);
+  if (use == Use::persistent && tunes_at_init(mine.settings, output))
+    mine.settings.tune = at_init(mine.settings.tune);
   Made made;
   run_collectively(near->context->comm(), [&] {
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);

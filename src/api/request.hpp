@@ -4,6 +4,7 @@
 #include "api/agree_on_arguments.hpp"
 #include "api/call.hpp"
 #include "api/handles.hpp"
+#include "api/sizes.hpp"
 
 namespace tonari {
 
@@ -19,15 +20,20 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
 struct ReadCall {
   Arguments arguments;
   Binding binding;
+  SizePrint sizes;
 };
 ReadCall read_call(const tonari_neighborhood_s& near, const Call& call);
+// Collective: whether all ranks call the same collective, and both ends of every block expect the
+// same size. Throws the same on all ranks if not.
+void agree_on_ends(Context& context, const ReadCall& call);
 
 // The receive blocks by the program's numbers.
 std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
 
-// Whether one-shot calls go by streams: nothing is forced. Then they must be connected once.
-// Collective.
-bool wants_streams(const tonari_neighborhood_s& near);
+// Whether one-shot calls go by streams: nothing is forced, by the environment or by what was
+// inherited.
+bool wants_streams(const Settings& inherited);
+// Then they must be connected once. Collective.
 void connect_streams(tonari_neighborhood near, const Call& call, Output output);
 
 // Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.

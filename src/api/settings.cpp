@@ -159,7 +159,7 @@ InPlaceSettings read_in_place_settings(MPI_Info info) {
   if (const auto value = lookup(info, inplace_algorithm)) settings.order = swap_order_named(*value);
   settings.order_by_key = value_of(info, setting(inplace_algorithm).key).value_or("auto") != "auto";
   if (const auto value = lookup(info, channel)) settings.channel = nearest_channel(*value);
-  if (const auto value = lookup(info, tune)) settings.tune = parse_tune(*value);
+  if (const auto value = lookup(info, tune)) settings.tune = at_init(parse_tune(*value));
   if (const auto value = lookup(info, inplace_memory))
     settings.memory = read_count(setting(inplace_memory), *value);
   if (const auto value = lookup(info, timeout))

@@ -39,6 +39,7 @@ struct InPlaceSettings {
   double timeout = 10;
   bool progress_thread = false;
   std::uint64_t fingerprint() const;  // of the members that must not differ
+  bool operator==(const InPlaceSettings&) const = default;
 };
 
 // Reads those of an in-place exchange. Throws Errc::argument or Errc::algorithm with the key that

@@ -118,8 +118,10 @@ class Outgoing {
 SparseMethod read_method(MPI_Info info, int ranks) {
   using Kind = SparseMethod::Kind;
   check_keys(info);
-  const std::string name = current_name(lookup(info, SettingId::sparse_algorithm).value_or("auto"));
-  for (const Kind kind : {Kind::automatic, Kind::nbx, Kind::personalized})
+  const std::optional<std::string> given = lookup(info, SettingId::sparse_algorithm);
+  if (!given || *given == "auto") return {Kind::automatic};
+  const std::string name = current_name(*given);
+  for (const Kind kind : {Kind::nbx, Kind::personalized})
     if (name == SparseMethod{kind}.name()) return {kind};
   const Setting& row = setting(SettingId::sparse_algorithm);
   if (name == "pairwise") {

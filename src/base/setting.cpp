@@ -25,9 +25,11 @@ constexpr Setting table[] = {
     {"tonari_channel", "TONARI_CHANNEL", one_of,
      "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided", "auto", all_exchanges, true,
      "what moves the bytes of a message"},
-    {"tonari_tune", "TONARI_TUNE", one_of, "auto, off, model, measure", "auto", all_exchanges, true,
-     "how to choose: auto measures a pattern once and remembers, off is a fixed rule, model asks "
-     "the cost model, measure measures again and longer"},
+    {"tonari_tune", "TONARI_TUNE", one_of, "auto, online, off, model, measure", "auto",
+     all_exchanges, true,
+     "how to choose: auto measures a pattern once and remembers, online lets the first starts of a "
+     "request try what is promising, off is a fixed rule, model asks the cost model, measure "
+     "measures again and longer"},
     {"", "TONARI_TUNE_SECONDS", seconds, "a positive number of seconds", "0.4, for measure 2",
      all_exchanges, false, "time that one init may spend on measuring"},
     {"tonari_ports", "TONARI_PORTS", count, "a number of messages, 0 for no limit", "0",
@@ -135,10 +137,11 @@ double read_seconds(const Setting& row, const std::string& word) {
 
 std::optional<std::string> unknown_key(const std::string& key) {
   if (!key.starts_with("tonari_") && !key.starts_with("cdag_")) return std::nullopt;
+  if (std::ranges::any_of(table, [&](const Setting& row) { return key == row.key; }))
+    return std::nullopt;  // without memory: some calls ask this each time
   std::vector<std::string> known;
   for (const Setting& row : table)
     if (*row.key) known.emplace_back(row.key);
-  if (exists(key, known)) return std::nullopt;
   const std::string meant = nearest_name(key, known);
   return text("there is no info key ", key,
               meant.empty() ? "; `tonari settings` lists those that there are"

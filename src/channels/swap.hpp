@@ -37,6 +37,10 @@ struct SwapBlock {
     return {base + static_cast<std::uintptr_t>(low + std::min<std::ptrdiff_t>(last, 0)),
             base + static_cast<std::uintptr_t>(high + std::max<std::ptrdiff_t>(last, 0))};
   }
+  void move(std::ptrdiff_t by) {
+    address = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
+                                           static_cast<std::uintptr_t>(by));
+  }
   Walk walk() const { return element ? Walk(address, *element, extent) : Walk(address); }
 };
 
@@ -50,6 +54,8 @@ class Swap {
   // Does some of what can be done now, at most what fits into its temporary memory. After
   // `complete` start comes next. Throws Errc::mpi or Errc::memory; never blocks, allocates nothing.
   virtual State advance() = 0;
+  // Between exchanges: the data now lies so far from where it was.
+  virtual void move(std::ptrdiff_t by) = 0;
 
   virtual void leave() {}        // this rank stops for good
   virtual void check() const {}  // throws Errc::peer if the other has ended or left

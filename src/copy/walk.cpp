@@ -56,7 +56,8 @@ void Walk::move(std::byte* other, std::size_t n, bool out) {
     // The rest of a piece, whole pieces, or the beginning of one.
     const bool whole = byte_ == 0 && n >= run.length;
     const std::size_t length = whole ? run.length : std::min(n, run.length - byte_);
-    const std::size_t count = whole ? std::min(run.count - piece_, n / run.length) : 1;
+    const std::size_t left = run.count - piece_;  // most runs have one piece: no division for it
+    const std::size_t count = whole && left > 1 ? std::min(left, n / run.length) : 1;
     if (other) {
       copy(here(run), run.stride, other, length, count, out);
       other += length * count;

@@ -68,6 +68,7 @@ class Context {
   const std::string& machine_key();
   const LogGP& machine();
 
+  const NodeMap& nodes() const { return *nodes_; }
   const std::shared_ptr<const Node>& node() const { return nodes_->node; }
   bool shares_memory() const { return nodes_->shares_memory; }
   bool reads_memory() const { return nodes_->reads_memory; }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <string_view>
 
-#include "base/hash.hpp"
+#include "engine/in_flight.hpp"
+#include "engine/wiring.hpp"
 #include "memory/program_stores.hpp"
 
 namespace tonari {
@@ -16,64 +16,7 @@ namespace {
 // costs less than the system call.
 constexpr Bytes worth_single_copy = std::size_t{256} << 10;
 
-// Sums of sizes with a factor for each place: if one size differs, the sums tell which.
-std::uint64_t factor(std::size_t place) { return Hash().word(place).value() | 1; }
-Bytes sum(const std::vector<Bytes>& sizes) {
-  Bytes all = 0;
-  for (Bytes size : sizes) all = checked_add(all, size, "bytes of a message");
-  return all;
-}
-std::uint64_t print(const std::vector<Bytes>& sizes) {
-  std::uint64_t all = 0;
-  for (std::size_t k = 0; k < sizes.size(); ++k) all += sizes[k] * factor(k);
-  return all;
-}
-
-[[noreturn]] void fail_on_block(std::uint32_t number, std::int32_t sender, std::int32_t receiver,
-                                Bytes there, Bytes here) {
-  fail(Errc::mismatch, "block ", number, " from rank ", sender, " to rank ", receiver, " has ",
-       there, " bytes at the sender and ", here, " at the receiver; both must be the same");
-}
-
-// The sizes of one direction, as this rank and as the neighbor has them.
-struct Difference {
-  const std::vector<Bytes>& sizes;
-  const std::vector<std::uint32_t>& numbers;  // of blocks, as the receiver's program has them
-  Bytes sum, other_sum;
-  std::uint64_t print, other_print;
-  std::int32_t sender, receiver;
-  bool receives;  // this rank
-
-  explicit operator bool() const { return sum != other_sum || print != other_print; }
-  [[noreturn]] void explain() const {
-    const Bytes more = other_sum - sum;  // may wrap around
-    for (std::size_t k = 0; k < sizes.size(); ++k) {
-      if (more * factor(k) != other_print - print) continue;
-      const Bytes other = sizes[k] + more;
-      fail_on_block(numbers[k], sender, receiver, receives ? other : sizes[k],
-                    receives ? sizes[k] : other);
-    }
-    fail(Errc::mismatch, "the ", sizes.size(), " blocks from rank ", sender, " to rank ", receiver,
-         " have ", receives ? other_sum : sum, " bytes in all at the sender and ",
-         receives ? sum : other_sum, " at the receiver; each must have the same at both");
-  }
-};
-
 std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
-
-void add(Layout& layout, const Block& block, const void* buffer) {
-  const std::ptrdiff_t at = distance(buffer, block.address);
-  if (block.layout)
-    layout.add(*block.layout, at);
-  else
-    layout.add(at, block.bytes);
-}
-
-std::size_t pieces_of(const Layout& layout) {
-  std::size_t pieces = 0;
-  for (const Run& run : layout.runs()) pieces += run.count;
-  return pieces;
-}
 
 // Calls visit for each piece of memory.
 template <class Visit>
@@ -85,6 +28,10 @@ void for_pieces(const Layout& layout, const std::byte* base, const Visit& visit)
                   run.length});
 }
 
+std::byte* first_piece(std::byte* base, const Layout& layout) {
+  return moved(base, layout.runs()[0].offset);
+}
+
 Bytes bytes_of(const MessageHead& head, std::size_t blocks) {
   const bool one_block = head.detail == static_cast<std::uint32_t>(Collective::allgather);
   return one_block && blocks > 0 ? head.sent / blocks : head.sent;
@@ -92,86 +39,12 @@ Bytes bytes_of(const MessageHead& head, std::size_t blocks) {
 
 }  // namespace
 
-// ---- shapes
-
-std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks) {
-  const Vertex& vertex = topology.vertex;
-  std::map<std::int32_t, NeighborEdges> found;  // by distance
-  const auto of = [&](std::int32_t rank) -> NeighborEdges& {
-    NeighborEdges& edges = found[(rank - vertex.rank + ranks) % ranks];
-    edges.rank = rank;
-    return edges;
-  };
-  for (std::uint32_t i = 0; i < vertex.targets.size(); ++i)
-    if (vertex.targets[i] >= 0 && vertex.targets[i] != vertex.rank)
-      of(vertex.targets[i]).sent.push_back(i);
-  for (std::uint32_t j = 0; j < vertex.sources.size(); ++j)
-    if (vertex.sources[j] >= 0 && vertex.sources[j] != vertex.rank)
-      of(vertex.sources[j]).received.push_back(j);
-  std::vector<NeighborEdges> all;
-  for (auto& [distance, edges] : found) {
-    std::ranges::stable_sort(edges.received, {},
-                             [&](std::uint32_t j) { return vertex.origins[j]; });
-    for (std::uint32_t j : edges.received)
-      edges.received_numbers.push_back(
-          static_cast<std::uint32_t>(given_number(topology, Buffer::recv, j)));
-    all.push_back(std::move(edges));
-  }
-  return all;
-}
-
-SelfEdges self_edges_of(const Vertex& vertex) {
-  SelfEdges edges;
-  for (std::uint32_t j = 0; j < vertex.sources.size(); ++j)
-    if (vertex.sources[j] == vertex.rank) edges.emplace_back(vertex.origins[j], j);
-  return edges;
-}
-
-DirectShape direct_shape(Streams& streams, const LocalTopology& topology, const SelfEdges& self,
-                         const Arguments& arguments, const Binding& binding) {
-  DirectShape shape;
-  shape.collective = arguments.collective;
-  const bool gathers = arguments.collective == Collective::allgather;
-  const auto sent = [&](std::uint32_t i) -> const Block& { return binding.send[gathers ? 0 : i]; };
-  shape.messages.resize(streams.size());
-  for (std::size_t k = 0; k < streams.size(); ++k) {
-    DirectShape::Message& message = shape.messages[k];
-    const NeighborEdges& edges = streams[k].edges;
-    for (std::uint32_t i : edges.sent) {
-      if (!gathers || message.sizes_out.empty()) add(message.send, sent(i), arguments.sendbuf);
-      message.sizes_out.push_back(sent(i).bytes);
-    }
-    message.recv.resize(gathers ? edges.received.size() : 1);
-    for (std::size_t n = 0; n < edges.received.size(); ++n) {
-      const Block& block = binding.recv[edges.received[n]];
-      add(message.recv[gathers ? n : 0], block, arguments.recvbuf);
-      message.sizes_in.push_back(block.bytes);
-    }
-    message.head = {MessageHead::packed,    static_cast<std::uint32_t>(shape.collective),
-                    sum(message.sizes_out), print(message.sizes_out),
-                    sum(message.sizes_in),  print(message.sizes_in)};
-    message.pieces = pieces_of(message.send);
-    shape.bytes += message.send.bytes();
-  }
-  shape.self_from = arguments.sendbuf, shape.self_to = arguments.recvbuf;
-  Layout out, in;  // of all, so that neighboring blocks are one move
-  for (const auto& [i, j] : self) {
-    const Block &from = sent(i), &to = binding.recv[j];
-    if (from.bytes != to.bytes)
-      fail_on_block(static_cast<std::uint32_t>(given_number(topology, Buffer::recv, j)),
-                    topology.vertex.rank, topology.vertex.rank, from.bytes, to.bytes);
-    add(out, from, arguments.sendbuf), add(in, to, arguments.recvbuf);
-  }
-  make_moves(shape.self, static_cast<std::byte*>(arguments.recvbuf), in,
-             static_cast<const std::byte*>(arguments.sendbuf), out);
-  return shape;
-}
-
 // ---- the exchange
 
-DirectExchange::DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait)
+DirectExchange::DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait, Notices notices)
     : PolledExchange(streams->comm(), wait),
       streams_(std::move(streams)),
+      notices_(notices),
       links_(std::make_unique<Link[]>(streams_->size())) {
   for (std::size_t k = 0; k < streams_->size(); ++k) {
     const NeighborEdges& edges = (*streams_)[k].edges;
@@ -188,11 +61,9 @@ void DirectExchange::give_up() {
   if (left_ > 0) streams_->leave();
 }
 
-void DirectExchange::bind(const DirectShape& shape, const void* sendbuf, const void* recvbuf) {
+void DirectExchange::bind(const DirectShape& shape, const Spaces& spaces) {
   shape_ = &shape;
-  // one is only read from; MPI's buffers are void*, whatever they are
-  sendbuf_ = static_cast<std::byte*>(const_cast<void*>(sendbuf));
-  recvbuf_ = static_cast<std::byte*>(const_cast<void*>(recvbuf));
+  spaces_ = spaces;
   refused_ = false;
 }
 
@@ -226,8 +97,8 @@ void DirectExchange::start() {
 void DirectExchange::copy_self() const {
   if (!shape_) return;
   for (Move move : shape_->self) {
-    move.from = moved(move.from, distance(shape_->self_from, sendbuf_));
-    move.to = moved(move.to, distance(shape_->self_to, recvbuf_));
+    move.from = moved(move.from, distance(shape_->self_from, spaces_[send_space]));
+    move.to = moved(move.to, distance(shape_->self_to, spaces_[recv_space]));
     run_moves({&move, 1});
   }
 }
@@ -288,7 +159,7 @@ bool DirectExchange::begin_out(StreamPeer& peer, Link& link, const DirectShape::
   const Bytes all = message->send.bytes();
   if (all >= worth_single_copy && peer.reads_memory && message->pieces <= most_pieces) {
     std::byte* next = at;
-    for_pieces(message->send, sendbuf_, [&](const Piece& piece) {
+    for_pieces(message->send, base(message->send_from), [&](const Piece& piece) {
       std::memcpy(next, &piece, sizeof piece);
       next += sizeof piece;
     });
@@ -299,9 +170,13 @@ bool DirectExchange::begin_out(StreamPeer& peer, Link& link, const DirectShape::
     link.out = Stage::taken;
     return true;
   }
-  link.from = Walk(sendbuf_, message->send);
   link.sent = std::min<Bytes>(all, peer.out->first_room());
-  link.from.gather(at, link.sent);
+  if (link.sent == all && message->pieces == 1) {
+    std::memcpy(at, first_piece(base(message->send_from), message->send), all);
+  } else {
+    link.from = Walk(base(message->send_from), message->send);
+    link.from.gather(at, link.sent);
+  }
   peer.out->push_first(message->head, link.sent);
   link.out = Stage::parts;
   send_parts(peer, link, *message);
@@ -364,19 +239,25 @@ bool DirectExchange::step_in(std::size_t k) {
                                 : receive_parts(peer, link, message);
 }
 
+// Most looks find nothing, so they cost little.
 bool DirectExchange::begin_in(StreamPeer& peer, Link& link, const DirectShape::Message* message) {
-  MessageHead head;
-  std::size_t bytes = 0;
-  const std::byte* const at = peer.in->first(head, bytes);
+  std::size_t bytes;
+  const std::byte* const at = peer.in->first(link.head, bytes);
   if (!at) return false;
+  take_first(peer, link, message, at, bytes);
+  return true;
+}
+
+void DirectExchange::take_first(StreamPeer& peer, Link& link, const DirectShape::Message* message,
+                                const std::byte* at, std::size_t bytes) {
+  const MessageHead& head = link.head;
   link.drop = !message;
   if (head.kind == MessageHead::failed) {
     failed(peer.edges.rank,
            Error(static_cast<Errc>(head.detail), {reinterpret_cast<const char*>(at), bytes}));
     peer.in->release();
     link.drop = false;  // it knows
-    end_in(peer, link);
-    return true;
+    return end_in(peer, link);
   }
   if (message) judge(peer, link, *message, head);
   link.incoming = bytes_of(head, peer.edges.received.size());
@@ -386,11 +267,14 @@ bool DirectExchange::begin_in(StreamPeer& peer, Link& link, const DirectShape::M
     const std::size_t count = std::min(bytes / sizeof(Piece), most_pieces);
     std::memcpy(from.data(), at, count * sizeof(Piece));
     for (std::size_t n = 0; !link.drop && n < message->recv.size(); ++n)
-      fetch(peer, std::span(from).first(count), message->recv[n]);
+      fetch(peer, std::span(from).first(count), base(message->receive_to), message->recv[n]);
+  } else if (!link.drop && bytes == link.incoming && message->whole) {
+    link.received = bytes;
+    std::memcpy(first_piece(base(message->receive_to), message->recv[0]), at, bytes);
   } else {
     link.received = bytes;
     for (std::size_t n = 0; !link.drop && n < message->recv.size(); ++n) {
-      link.to[n] = Walk(recvbuf_, message->recv[n]);
+      link.to[n] = Walk(base(message->receive_to), message->recv[n]);
       link.to[n].scatter(at, bytes);
     }
   }
@@ -399,7 +283,6 @@ bool DirectExchange::begin_in(StreamPeer& peer, Link& link, const DirectShape::M
     end_in(peer, link);
   else
     link.in = Stage::parts, receive_parts(peer, link, message);
-  return true;
 }
 
 // Whether what comes goes with what this rank expects, and what goes with what the other expects.
@@ -410,26 +293,9 @@ void DirectExchange::judge(StreamPeer& peer, Link& link, const DirectShape::Mess
       head.sent_print == mine.expected_print && head.expected == mine.sent &&
       head.expected_print == mine.sent_print)
     return;
-  const Difference in{message.sizes_in,
-                      peer.edges.received_numbers,
-                      mine.expected,
-                      head.sent,
-                      mine.expected_print,
-                      head.sent_print,
-                      peer.edges.rank,
-                      streams_->rank(),
-                      true};
-  const Difference out{message.sizes_out, peer.sent_numbers, mine.sent,
-                       head.expected,     mine.sent_print,   head.expected_print,
-                       streams_->rank(),  peer.edges.rank,   false};
-  link.drop = head.detail != mine.detail || in;
-  failed(peer.edges.rank, *error_of([&] {
-           if (head.detail != mine.detail)
-             fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
-           // the same one at both ends
-           if (in && (!out || peer.edges.rank < streams_->rank())) in.explain();
-           out.explain();
-         }));
+  const auto wrong = misfit(*shape_, message, peer, streams_->rank(), head);
+  link.drop = wrong->drop;
+  failed(peer.edges.rank, wrong->error);
 }
 
 bool DirectExchange::receive_parts(StreamPeer& peer, Link& link,
@@ -452,14 +318,14 @@ bool DirectExchange::receive_parts(StreamPeer& peer, Link& link,
 void DirectExchange::end_in(StreamPeer& peer, Link& link) {
   // Without an edge back this is how the sender learns of it; if there is no room, it knows of
   // earlier ones that it has not looked at.
-  if (link.drop && peer.edges.sent.empty())
+  if (link.drop && peer.edges.sent.empty() && notices_ == Notices::sent)
     if (std::byte* const at = peer.out->first()) push_failure(*peer.out, at, *failure_);
   link.in = Stage::done;
   --left_;
   peer.in_queue.next();
 }
 
-void DirectExchange::fetch(const StreamPeer& peer, std::span<const Piece> from,
+void DirectExchange::fetch(const StreamPeer& peer, std::span<const Piece> from, std::byte* base,
                            const Layout& to) const {
   std::array<Piece, most_pieces> here, there;
   std::size_t count = 0, next = 0;
@@ -479,12 +345,40 @@ void DirectExchange::fetch(const StreamPeer& peer, std::span<const Piece> from,
     fail(Errc::memory, "the memory of rank ", peer.edges.rank, " can no longer be read (",
          std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
   };
-  for_pieces(to, recvbuf_, [&](const Piece& piece) {
+  for_pieces(to, base, [&](const Piece& piece) {
     here[count++] = piece;
     bytes += piece.bytes;
     if (count == here.size()) read(), count = 0, bytes = 0;
   });
   if (count > 0) read();
+}
+
+// ---- streams of a neighborhood
+
+std::shared_ptr<Streams> connect_streams(Context& context) {
+  context.reserve_tags(stream_tags);
+  return std::make_shared<Streams>(connect_group(context),
+                                   neighbors_of(context.topology(), context.ranks()),
+                                   context.shared_comm(), context.first_tag());
+}
+
+void check_usable(const Streams& streams, const char* owner) {
+  if (in_forked_child())
+    fail(Errc::argument, "this process is a child of the one that made the ", owner,
+         ", by fork(); exchange there");
+  if (streams.left())
+    fail(Errc::peer, "an earlier one-shot call on this ", owner,
+         " failed in the middle, or was given up; free the ", owner, " and make another");
+}
+
+void run_to_end(DirectExchange& exchange) {
+  try {
+    exchange.start();
+    if (!exchange.complete()) wait_and_drive(exchange);
+  } catch (...) {
+    exchange.give_up();
+    throw;
+  }
 }
 
 }  // namespace tonari

@@ -7,52 +7,26 @@
 #include <optional>
 #include <vector>
 
-#include "channels/arguments.hpp"
-#include "channels/streams/streams.hpp"
 #include "copy/walk.hpp"
-#include "engine/local_topology.hpp"
+#include "engine/context.hpp"
+#include "engine/direct_shape.hpp"
 #include "engine/polled_exchange.hpp"
 
 namespace tonari {
 
-// The edges of a rank that lead to it, as pairs of send and receive block.
-using SelfEdges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
-// The edges of a rank by neighbor, the next higher rank first, so that not all send to the same one
-// first.
-std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks);
-SelfEdges self_edges_of(const Vertex& vertex);
-
-// What the arguments of a call are without the addresses of its buffers: compiled once, used for
-// any buffers.
-struct DirectShape {
-  struct Message {  // both that are exchanged with one neighbor
-    MessageHead head;
-    Layout send;               // relative to the send buffer
-    std::vector<Layout> recv;  // relative to the receive buffer; an allgather's comes to several
-    std::vector<Bytes> sizes_out, sizes_in;
-    std::size_t pieces = 0;  // of the send layout
-  };
-  Collective collective = Collective::alltoall;
-  std::vector<Message> messages;  // by the streams' numbers of neighbors
-  std::vector<Move> self;         // between these buffers
-  const void *self_from = nullptr, *self_to = nullptr;
-  Bytes bytes = 0;  // sent
-};
-
-// Throws Errc::mismatch if a block to this rank itself has two sizes, and Errc::overflow.
-DirectShape direct_shape(Streams& streams, const LocalTopology& topology, const SelfEdges& self,
-                         const Arguments& arguments, const Binding& binding);
-
 class DirectExchange final : public PolledExchange<DirectExchange> {
  public:
-  DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait);
+  // Whether a rank that drops what comes tells a sender to whom it sends nothing itself. That one
+  // then fails too, when the notice has come: it may be a later exchange.
+  enum class Notices : bool { none, sent };
+  DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait,
+                 Notices notices = Notices::sent);
   ~DirectExchange() override;
   DirectExchange(const DirectExchange&) = delete;
   DirectExchange& operator=(const DirectExchange&) = delete;
 
   // Before start. shape: lives until the exchange is complete; it does if it is given to be held.
-  void bind(const DirectShape& shape, const void* sendbuf, const void* recvbuf);
+  void bind(const DirectShape& shape, const Spaces& spaces);
   void hold(std::shared_ptr<const DirectShape> shape) { held_ = std::move(shape); }
   // Or instead: this rank cannot exchange. The neighbors hear why, and what they send is dropped;
   // the exchange then fails with this error.
@@ -74,6 +48,7 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
     Stage out = Stage::done, in = Stage::done;
     bool drop = false;  // what comes is of no use
     Bytes sent = 0, received = 0, incoming = 0;
+    MessageHead head;  // of what comes
     Walk from;
     std::vector<Walk> to;  // one for each copy
   };
@@ -93,24 +68,39 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
 
   bool step_in(std::size_t k);
   bool begin_in(StreamPeer& peer, Link& link, const DirectShape::Message* message);
+  void take_first(StreamPeer& peer, Link& link, const DirectShape::Message* message,
+                  const std::byte* at, std::size_t bytes);
   void judge(StreamPeer& peer, Link& link, const DirectShape::Message& message,
              const MessageHead& head);
+  std::byte* base(SpaceId space) const { return spaces_[space]; }
   bool receive_parts(StreamPeer& peer, Link& link, const DirectShape::Message* message);
   void end_in(StreamPeer& peer, Link& link);
-  void fetch(const StreamPeer& peer, std::span<const Piece> from, const Layout& to) const;
+  void fetch(const StreamPeer& peer, std::span<const Piece> from, std::byte* base,
+             const Layout& to) const;
   void look_for_notice(StreamPeer& peer);
   void failed(std::int32_t rank, const Error& error);
 
   std::shared_ptr<Streams> streams_;
+  Notices notices_;
   std::unique_ptr<Link[]> links_;
   const DirectShape* shape_ = nullptr;
   std::shared_ptr<const DirectShape> held_;
-  std::byte *sendbuf_ = nullptr, *recvbuf_ = nullptr;
+  Spaces spaces_{};
   std::size_t left_ = 0;  // ends of messages
   int messages_ = 0;
   bool refused_ = false;
   std::optional<Error> failure_;  // of the lowest rank that has one; this rank's own before all
   std::int32_t failed_rank_ = 0;
 };
+
+// Connects the streams of a context's neighborhood. Collective, together on its communicator; the
+// caller takes stream_tags tags of it once all ranks have them.
+std::shared_ptr<Streams> connect_streams(Context& context);
+
+// Throws what keeps this process from exchanging by streams. owner: "neighborhood", whose they are.
+void check_usable(const Streams& streams, const char* owner);
+
+// Starts and completes it; the streams end if that fails in the middle.
+void run_to_end(DirectExchange& exchange);
 
 }  // namespace tonari

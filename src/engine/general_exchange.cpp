@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "channels/abandon.hpp"
+#include "engine/read_topology.hpp"
 
 namespace tonari {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 // long enough for the bandwidth, short enough that several are on their way
 constexpr std::uint64_t largest_piece = 256 * 1024;
 constexpr std::uint64_t smallest_chunk = 64;  // below, packing does not pay
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  return rank;
-}
 
 Slots slots_of(std::uint64_t count, std::int64_t displacement, std::uint64_t size,
                std::size_t peer) {

@@ -7,6 +7,7 @@
 #include "engine/forwarded_sizes.hpp"
 #include "engine/trial.hpp"
 #include "engine/wisdom.hpp"
+#include "select/race.hpp"
 
 namespace tonari {
 namespace {
@@ -18,6 +19,8 @@ constexpr double promising = 3, short_exchange = 5e-6;
 constexpr std::size_t most_finalists = 8;
 // bytes that candidates may hold together on one rank while they are measured
 constexpr double most_scratch = 256 << 20;
+// What starts found out, among few candidates, is no answer for those who measure all.
+constexpr const char* by_starts = "|online";
 
 void add_lines(std::string& details, const std::vector<Timing>& timings) {
   for (const Timing& t : timings)
@@ -127,6 +130,47 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   }
 }
 
+// What the starts of a request shall try: the best predicted ones, but not all of one channel or
+// algorithm, because predictions are worst at comparing those. Where they are few, also forms that
+// only finalists of a contest take.
+std::vector<Candidate> contenders_of(const std::vector<Candidate>& candidates) {
+  constexpr std::ptrdiff_t of_channel = 2, of_algorithm = 3;
+  // times the best prediction: trying slower ones costs more than they may win
+  constexpr double worth_a_try = 4;
+  std::vector<Candidate> chosen;
+  std::vector<const Candidate*> left;
+  const auto full = [&] { return chosen.size() == Race::most_candidates; };
+  for (const Candidate& c : candidates) {
+    if (c.predicted > worth_a_try * candidates.front().predicted && chosen.size() > 1) break;
+    const auto channel = [](const Candidate& k) { return k.channel.name(); };
+    const auto algorithm = [](const Candidate& k) { return k.algorithm(); };
+    const bool others = std::ranges::count(chosen, channel(c), channel) < of_channel &&
+                        std::ranges::count(chosen, algorithm(c), algorithm) < of_algorithm;
+    if (!others || full())
+      left.push_back(&c);
+    else
+      chosen.push_back(c);
+  }
+  for (std::size_t k = 0, leaders = chosen.size(); leaders > 1 && k < leaders && !full(); ++k)
+    if (auto other = finalist_form(chosen[k])) chosen.push_back(std::move(*other));
+  for (auto c = left.begin(); c != left.end() && !full(); ++c) chosen.push_back(**c);
+  return chosen;
+}
+
+// MPI's own collective takes no part: it would have to prove its blocks first, on copies (decision
+// 21).
+Choice race(const std::vector<Candidate>& candidates, const Problem& problem, std::string key) {
+  std::vector<Candidate> planned;
+  std::ranges::copy_if(candidates, std::back_inserter(planned),
+                       [](const Candidate& c) { return c.planned != nullptr; });
+  std::vector<Candidate> contenders = contenders_of(affordable(planned, problem));
+  Choice choice{contenders.front(), "online", ""};
+  choice.rivals.assign(contenders.begin() + 1, contenders.end());
+  if (choice.rivals.empty()) choice.reason = "model";
+  choice.question = std::move(key);
+  return choice;
+}
+
 Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0}; }
 
 }  // namespace
@@ -141,7 +185,7 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
 }
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
-  if (measures(settings.tune)) settings.tune = Tune::recall;
+  if (measures(settings.tune) || settings.tune == Tune::online) settings.tune = Tune::recall;
   return choose(context, problem, settings, {}, {});
 }
 
@@ -156,12 +200,15 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
     return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced",
             "", 0};
   std::string key;
-  if (settings.tune == Tune::automatic || settings.tune == Tune::recall) {
+  if (settings.tune != Tune::model && settings.tune != Tune::measure) {
     key = wisdom_key(context, problem_key(problem, settings));
-    if (const auto known = recall(context, key))
-      if (const auto found = find_candidate(known->label, problem, settings);
-          found && (found->planned || native_ok))
-        return {*found, "wisdom", "", 0, false, known->times};
+    std::vector<std::string> keys{key};
+    if (settings.tune == Tune::online) keys.push_back(key += by_starts);
+    for (const std::string& known_as : keys)
+      if (const auto known = recall(context, known_as))
+        if (const auto found = find_candidate(known->label, problem, settings);
+            found && (found->planned || native_ok))
+          return {*found, "wisdom", "", 0, false, known->times};
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.planned; });
@@ -173,6 +220,7 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
           text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
     return choice;
   }
+  if (settings.tune == Tune::online) return race(candidates, problem, std::move(key));
   if (key.empty()) key = wisdom_key(context, problem_key(problem, settings));
   Choice choice = measure(context, candidates, problem, settings, arguments, binding);
   if (choice.steady) remember(context, key, {choice.candidate.label(), choice.times});

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "channels/arguments.hpp"
 #include "engine/context.hpp"
@@ -16,11 +17,15 @@ namespace tonari {
 
 struct Choice {
   Candidate candidate;
-  std::string reason;        // forced, fixed rule, model, measured, wisdom
+  std::string reason;        // forced, fixed rule, model, measured, wisdom, online
   std::string details;       // lines for tonari_request_describe: what was compared
   double measured = 0;       // seconds; 0 if it was not measured
   bool steady = false;       // the measurement can be trusted, also next time
   AgainstNative times = {};  // of this contest, or as remembered
+  // online: what the first starts try besides, the most promising first, and the key under which
+  // the winner is remembered
+  std::vector<Candidate> rivals = {};
+  std::string question = {};
 };
 
 // Collective. Everything except binding and arguments must be the same on all ranks. Throws the

@@ -29,7 +29,10 @@ Attached& attached() {
 }
 
 int drop_all(MPI_Comm, int, void*, void*) {
-  for (std::shared_ptr<SharedComm>* held : attached().all) held->reset();
+  for (std::shared_ptr<SharedComm>* held : attached().all) {
+    (*held)->kept_in_place.reset();
+    held->reset();
+  }
   return MPI_SUCCESS;
 }
 
@@ -49,6 +52,7 @@ int leave_shared_comm(MPI_Comm, int, void* value, void*) {
   }
   if (*held) {  // null: MPI is being finalized
     (*held)->attached_ = false;
+    (*held)->kept_in_place.reset();
     (void)error_of(
         [&] { (*held)->trim_windows(); });  // MPI_Finalize frees what cannot be freed now
   }
@@ -164,9 +168,33 @@ RankGroup& SharedComm::group() {
 SparseExchange& SharedComm::sparse() {
   if (sparse_) return *sparse_;
   std::unique_ptr<SparseExchange> made;
-  run_collectively(comm(), [&] { made = std::make_unique<SparseExchange>(comm()); });
+  run_collectively(comm(), [&] {
+    std::unique_ptr<PairMessages> pairs;
+    if (ranks_ <= SparseExchange::most_pairwise) pairs = connect_pairs();
+    made = std::make_unique<SparseExchange>(comm(), std::move(pairs));
+  });
   sparse_ = std::move(made);
   return *sparse_;
+}
+
+std::unique_ptr<PairMessages> SharedComm::connect_pairs() {
+  std::vector<NeighborEdges> others;
+  for (std::int32_t rank = 0; rank < ranks_; ++rank)
+    if (rank != rank_) others.push_back({rank, {0}, {0}, {0}});
+  reserve_tags(stream_tags);
+  auto streams =
+      std::make_unique<Streams>(connect_group(*nodes_), std::move(others), exchanges_, first_tag());
+  take_tags(stream_tags);
+  return std::make_unique<PairMessages>(std::move(streams), WaitPolicy{nodes_->node->crowded()});
+}
+
+ConnectGroup SharedComm::connect_group(const NodeMap& nodes) {
+  return {comm(),
+          rank_,
+          nodes.node,
+          nodes.reads_memory,
+          [this](const std::optional<Error>& error) { agree(comm(), error); },
+          [this]() -> Windows& { return windows(); }};
 }
 
 Windows& SharedComm::windows() {

@@ -13,9 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "channels/connect.hpp"
 #include "channels/control_tags.hpp"
 #include "channels/onesided/window.hpp"
 #include "channels/owned_comm.hpp"
+#include "engine/pair_messages.hpp"
 #include "engine/read_topology.hpp"
 #include "engine/sparse_exchange.hpp"
 #include "planners/graphs/rank_group.hpp"
@@ -65,6 +67,9 @@ class SharedComm {
 
   // Collective at the first call.
   SparseExchange& sparse();
+  // Collective: messages between any two ranks.
+  std::unique_ptr<PairMessages> connect_pairs();
+  ConnectGroup connect_group(const NodeMap& nodes);
 
   // Collective.
   Windows& windows();
@@ -81,6 +86,9 @@ class SharedComm {
   const std::vector<std::int32_t>& node_of();
 
   std::weak_ptr<Context> in_place;  // the context of in-place exchanges (engine/comm_context.hpp)
+  // What the last one-shot call in place has left for the next (api/in_place.cpp). It may refer to
+  // this, until the program frees its communicator.
+  std::shared_ptr<void> kept_in_place;
 
  private:
   friend int leave_shared_comm(MPI_Comm, int, void* value, void*);

@@ -16,7 +16,7 @@
 namespace tonari {
 namespace {
 
-using Kind = SparseMethod::Kind;
+using Method = SparseMethod::Kind;
 
 constexpr std::size_t word = sizeof(Word);
 constexpr Bytes message_weight = 32;  // at least what is noted of a message besides its bytes
@@ -34,13 +34,13 @@ enum BallotOf : std::size_t { counts, first_alike, second_alike, weight, message
 
 std::string SparseMethod::name() const {
   switch (kind) {
-    case Kind::automatic:
+    case Method::automatic:
       return "auto";
-    case Kind::pairwise:
+    case Method::pairwise:
       return "pairwise";
-    case Kind::nbx:
+    case Method::nbx:
       return "nbx";
-    case Kind::personalized:
+    case Method::personalized:
       return "personalized";
     default:
       return text("store-and-forward/", dimensions);
@@ -51,13 +51,13 @@ double predict(SparseMethod method, int ranks, double messages, double bytes) {
   constexpr double latency = 2000, overhead = 500, per_rank = 4, per_byte = 0.1;
   // few ranks begin with it whatever they do then
   const double pairwise = latency + 2 * overhead * (ranks - 1);
-  if (method.kind == Kind::pairwise) return pairwise + per_byte * bytes;
+  if (method.kind == Method::pairwise) return pairwise + per_byte * bytes;
   const double agreement = latency * std::bit_width(static_cast<unsigned>(ranks - 1)) +
                            (ranks <= SparseExchange::most_pairwise ? pairwise : 0);
-  if (method.kind == Kind::personalized)
+  if (method.kind == Method::personalized)
     return agreement + per_rank * ranks + overhead * messages + per_byte * bytes;
   // a synchronous message goes there and back
-  if (method.kind == Kind::nbx)
+  if (method.kind == Method::nbx)
     return 2 * latency + agreement + 2 * overhead * messages + per_byte * bytes;
   double all = 3 * agreement;
   for (const int size : virtual_topology(ranks, method.dimensions))
@@ -66,26 +66,25 @@ double predict(SparseMethod method, int ranks, double messages, double bytes) {
 }
 
 SparseMethod fastest_method(int ranks, double messages, double bytes) {
-  SparseMethod best{Kind::personalized};
+  SparseMethod best{Method::personalized};
   const auto consider = [&](SparseMethod method) {
     if (predict(method, ranks, messages, bytes) < predict(best, ranks, messages, bytes))
       best = method;
   };
-  if (ranks <= SparseExchange::most_pairwise) consider({Kind::pairwise});
-  consider({Kind::nbx});
-  for (int n = 2; n <= most_dimensions(ranks); ++n) consider({Kind::store_and_forward, n});
+  if (ranks <= SparseExchange::most_pairwise) consider({Method::pairwise});
+  consider({Method::nbx});
+  for (int n = 2; n <= most_dimensions(ranks); ++n) consider({Method::store_and_forward, n});
   return best;
 }
 
 // ---- What this rank sends
 
-SparseExchange::SparseExchange(MPI_Comm comm, const Limits& limits) : comm_(comm), limits_(limits) {
+SparseExchange::SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs,
+                               const Limits& limits)
+    : comm_(comm), limits_(limits), pairs_(std::move(pairs)) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &ranks_);
   counts_.resize(static_cast<std::size_t>(ranks_));
-  if (ranks_ > most_pairwise) return;
-  heard_.resize(counts_.size());
-  requests_.reserve(counts_.size());
 }
 
 void SparseExchange::forget() {
@@ -105,37 +104,38 @@ void SparseExchange::load(const Call& call) {
   for (const SparseMessage& m : call.messages)
     weight_ = checked_add(weight_, checked_add(m.bytes, message_weight + word, "bytes to send"),
                           "bytes to send");
-  if (call.method.kind == Kind::store_and_forward) return;
+  if (call.method.kind == Method::store_and_forward) return;
   order_.resize(call.messages.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto to = [&](std::size_t k) { return call.messages[k].to; };
   if (!std::ranges::is_sorted(order_, {}, to)) std::ranges::stable_sort(order_, {}, to);
-  if (call.method.kind == Kind::pairwise)
+  if (call.method.kind == Method::pairwise)
     load_pairwise(call);
   else
     for (const std::size_t k : order_)
-      if (to(k) != rank_) append(call.messages[k]);
+      if (to(k) != rank_) append(call.messages[k], limits_.piece / word);
   requests_.reserve(sent_.size());
 }
 
+// One piece for each other rank, whatever its length, behind room for a head.
 void SparseExchange::load_pairwise(const Call& call) {
   auto next = order_.begin();
   for (std::int32_t peer = 0; peer < ranks_; ++peer) {
-    const std::size_t first = sent_.size(), at = outgoing_.size();
     if (peer != rank_) {
+      const std::size_t at = outgoing_.size();
       outgoing_.resize(at + head_words);
       sent_.push_back({peer, at, outgoing_.size()});
     }
     for (; next != order_.end() && call.messages[*next].to == peer; ++next)
-      if (peer != rank_) append(call.messages[*next]);
-    if (peer != rank_) outgoing_[at + more] = static_cast<Word>(sent_.size() - first - 1);
+      if (peer != rank_) append(call.messages[*next], SIZE_MAX);
   }
 }
 
-void SparseExchange::append(const SparseMessage& message) {
+// most: words of a piece.
+void SparseExchange::append(const SparseMessage& message, std::size_t most) {
   const std::size_t words = 1 + (is_short(message.bytes) ? words_of(message.bytes) : 0);
   if (sent_.empty() || sent_.back().peer != message.to ||
-      sent_.back().end - sent_.back().begin + words > limits_.piece / word)
+      sent_.back().end - sent_.back().begin + words > most)
     sent_.push_back({message.to, outgoing_.size(), outgoing_.size()});
   outgoing_.resize(outgoing_.size() + words);
   Word* const to = &outgoing_[sent_.back().end];
@@ -148,8 +148,9 @@ void SparseExchange::append(const SparseMessage& message) {
 // What little messages take, so that nothing can fail behind the agreement.
 void SparseExchange::reserve(SparseResult& result) {
   const std::size_t most = limits_.little / message_weight;
-  arrived_.reserve(limits_.little / word + heard_.size() * head_words);
-  got_.reserve(most + heard_.size()), entries_.reserve(most);
+  const std::size_t peers = pairs_ ? pairs_->size() : 0;
+  arrived_.reserve(limits_.little / word + peers * head_words);
+  got_.reserve(most + peers), entries_.reserve(most);
   result.sources.reserve(most), result.sizes.reserve(most), result.places.reserve(most);
   result.data = std::make_unique_for_overwrite<std::byte[]>(limits_.little);
   result.room = limits_.little;
@@ -179,9 +180,9 @@ bool SparseExchange::all_counted() {
   return complete && received_ == expected_;
 }
 
-SparseExchange::Received SparseExchange::receive_if_any() {
+bool SparseExchange::receive_if_any() {
   Arrived arrived(comm_, tag_);
-  if (!arrived.found) return {};
+  if (!arrived.found) return false;
   ++received_;
   Word* to = dropped;
   const std::optional<Error> error = error_of([&] {
@@ -193,7 +194,7 @@ SparseExchange::Received SparseExchange::receive_if_any() {
   });
   arrived.receive(to);
   if (error && !failure_) failure_ = error;
-  return {arrived.status.MPI_SOURCE, to};
+  return true;
 }
 
 void SparseExchange::note(std::uint64_t heaviest, std::uint64_t most_messages) {
@@ -205,42 +206,31 @@ void SparseExchange::note(std::uint64_t heaviest, std::uint64_t most_messages) {
 
 // Each rank hears from all others, so all know the same. Throws on all ranks the error of one.
 std::array<bool, 2> SparseExchange::meet(const Call& call, const std::optional<Error>& error) {
-  tag_ = other_tag();
-  head_ = {error.has_value(),
-           static_cast<Word>(call.alike[0].value),
+  head_ = {error.has_value(), static_cast<Word>(call.alike[0].value),
            static_cast<Word>(call.alike[1].value),
            static_cast<Word>(std::min<Bytes>(weight_, largest_ballot)),
-           static_cast<Word>(call.messages.size()),
-           0};
-  if (!error && call.method.kind == Kind::pairwise) {
-    for (std::int32_t last = -1; const Piece& piece : sent_)
-      if (std::exchange(last, piece.peer) != piece.peer)
-        std::copy_n(head_.begin(), std::size_t{more}, &outgoing_[piece.begin]);
-    start_sends(false);
-  } else {
-    for (int peer = 0; peer < ranks_; ++peer)
-      if (peer != rank_)
-        check_mpi(
-            MPI_Isend(head_.data(), head_words, MPI_INT64_T, peer, tag_, comm_, requests_.add()),
-            "MPI_Isend");
+           static_cast<Word>(call.messages.size())};
+  pairs_->check_start();
+  pairs_->receive(arrived_);
+  const bool sends = !error && call.method.kind == Method::pairwise;
+  for (std::size_t k = 0; k < pairs_->size(); ++k) {
+    if (sends) std::ranges::copy(head_, &outgoing_[sent_[k].begin]);
+    pairs_->send(
+        k, sends ? std::span<const Word>(&outgoing_[sent_[k].begin], sent_[k].end - sent_[k].begin)
+                 : head_);
   }
-  std::array<Word, head_words> all = head_;
+  pairs_->start();
+  wait_and_drive(*pairs_);
+  failure_ = pairs_->failure();
+  PairMessages::Head all = head_;
   std::array<bool, 2> same{true, true};
-  std::ranges::fill(heard_, 0);
-  Waiter waiter;
-  for (Word left = ranks_ - 1; left > 0 || !requests_.done();) {
-    const auto [source, words] = receive_if_any();
-    if (!words) {
-      waiter.pass(Pause::yield);
-      continue;
-    }
-    --left;
-    if (std::exchange(heard_[static_cast<std::size_t>(source)], 1)) continue;
-    left += words[more];
-    for (const std::size_t k : {failed, weighs, counted}) all[k] = std::max(all[k], words[k]);
-    for (std::size_t k = 0; k < same.size(); ++k)
-      same[k] = same[k] && words[alike + k] == head_[alike + k];
-    if (words != dropped) got_.back().begin += head_words;
+  for (std::size_t k = 0; k < pairs_->size(); ++k) {
+    const PairMessages::Head& head = pairs_->head(k);
+    for (const std::size_t n : {failed, weighs, counted}) all[n] = std::max(all[n], head[n]);
+    for (std::size_t n = 0; n < same.size(); ++n)
+      same[n] = same[n] && head[alike + n] == head_[alike + n];
+    const auto [begin, end] = pairs_->rest(k);
+    if (!failure_) got_.push_back({pairs_->rank(k), begin, end});
   }
   if (all[failed]) agree(comm_, error);
   note(static_cast<std::uint64_t>(all[weighs]), static_cast<std::uint64_t>(all[counted]));
@@ -253,8 +243,8 @@ std::array<bool, 2> SparseExchange::meet(const Call& call, const std::optional<E
 std::array<bool, 2> SparseExchange::run_round(const Call& call, std::optional<Error> error) {
   tag_ = other_tag();
   received_ = 0;
-  const bool synchronous = !error && call.method.kind == Kind::nbx;
-  const bool counts_here = !error && call.method.kind == Kind::personalized;
+  const bool synchronous = !error && call.method.kind == Method::nbx;
+  const bool counts_here = !error && call.method.kind == Method::personalized;
   start_sends(synchronous);
   std::optional<Vote> vote;
   const auto enter = [&] {
@@ -269,7 +259,7 @@ std::array<bool, 2> SparseExchange::run_round(const Call& call, std::optional<Er
   };
   Waiter waiter;
   for (bool over = false; !over;) {
-    const bool received = receive_if_any().words != nullptr;
+    const bool received = receive_if_any();
     if (!vote && (!synchronous || requests_.done())) enter();
     if (vote && vote->test()) {
       if (vote->said(counts) && !counts_started_) start_counting();
@@ -288,9 +278,9 @@ std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result)
   std::optional<Error> error = call.error;
   if (!error) error = error_of([&] { load(call), reserve(result); });
   if (error) sent_.clear();
-  if (ranks_ <= most_pairwise) {
+  if (pairs_) {
     const std::array<bool, 2> same = meet(call, error);
-    if (!same[0] || !same[1] || call.method.kind == Kind::pairwise) return same;
+    if (!same[0] || !same[1] || call.method.kind == Method::pairwise) return same;
     got_.clear(), arrived_.clear();
   }
   return run_round(call, std::move(error));
@@ -362,7 +352,7 @@ void SparseExchange::read_pieces() {
 
 void SparseExchange::place(const Call& call, SparseResult& result) {
   read_pieces();
-  if (call.method.kind != Kind::store_and_forward)  // there they came with the others
+  if (call.method.kind != Method::store_and_forward)  // there they came with the others
     for (const SparseMessage& m : call.messages)
       if (m.to == rank_) entries_.push_back({rank_, m.bytes, m.address});
   if (!std::ranges::is_sorted(entries_, {}, &Entry::source))
@@ -430,7 +420,7 @@ void SparseExchange::move_long(const Call& call, SparseResult& result) {
 }
 
 void SparseExchange::complete(const Call& call, RankGroup* group, SparseResult& result) {
-  const bool forwards = call.method.kind == Kind::store_and_forward;
+  const bool forwards = call.method.kind == Method::store_and_forward;
   const auto hop_by_hop = [&] { forward(call, *group); };
   // by reference: the function that is passed must not need memory, as no scope is open yet
   if (forwards) group->run_collectively(std::cref(hop_by_hop));

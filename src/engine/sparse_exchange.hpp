@@ -1,9 +1,10 @@
 // Exchanges in which a rank knows whom it sends to, and nobody knows who sends to it. Every rank
 // knows when it has all that was sent to it, and whether any rank has failed, by one agreement
 // (engine/agree.hpp):
-//   pairwise       Any two ranks send each other one message, with what they agree on and the
-//                  first short messages. That is the fastest for few ranks, and needs no
-//                  collective. Few ranks also begin all other methods with it.
+//   pairwise       Any two ranks send each other one message, with what they agree on and all
+//                  short messages (engine/pair_messages.hpp): on a node through shared memory. That
+//                  is the fastest for few ranks, and needs no collective. Few ranks also begin all
+//                  other methods with it.
 //   nbx            Hoefler, Siebert, Lumsdaine 2010: messages are sent synchronously, and a rank
 //                  enters the agreement when its own are being received. Once it is complete, all
 //                  are. The agreement takes the place of the paper's barrier.
@@ -34,6 +35,7 @@
 #include "base/checked.hpp"
 #include "channels/control_tags.hpp"
 #include "engine/agree.hpp"
+#include "engine/pair_messages.hpp"
 #include "engine/request_list.hpp"
 #include "planners/graphs/rank_group.hpp"
 
@@ -84,9 +86,11 @@ class SparseExchange {
     std::array<Ballot, 2> alike;              // what ranks compare on the way
   };
 
-  // Local. comm: not owned; its messages have the sparse tags (channels/control_tags.hpp).
-  explicit SparseExchange(MPI_Comm comm) : SparseExchange(comm, Limits()) {}
-  SparseExchange(MPI_Comm comm, const Limits& limits);
+  // Local. comm: not owned; its messages have the sparse tags (channels/control_tags.hpp). pairs:
+  // between all ranks if they are at most most_pairwise; otherwise null.
+  SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs)
+      : SparseExchange(comm, std::move(pairs), Limits()) {}
+  SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs, const Limits& limits);
   SparseExchange(const SparseExchange&) = delete;
   SparseExchange& operator=(const SparseExchange&) = delete;
 
@@ -111,22 +115,19 @@ class SparseExchange {
     const std::byte* address;  // null: a long one, which is still to come
   };
 
-  // How a rank's first message to another begins, when they meet pairwise.
-  enum HeadWord : std::size_t { failed, alike, weighs = alike + 2, counted, more, head_words };
-  struct Received {
-    int source = -1;
-    const Word* words = nullptr;  // null: nothing
-  };
+  // How a rank's message to another begins, when they meet pairwise.
+  enum HeadWord : std::size_t { failed, alike, weighs = alike + 2, counted, head_words };
+  static_assert(head_words == PairMessages::head_words);
 
   void load(const Call& call);
   void load_pairwise(const Call& call);
-  void append(const SparseMessage& message);
+  void append(const SparseMessage& message, std::size_t most);
   void reserve(SparseResult& result);
   int other_tag() const { return tag_ == sparse_even ? sparse_odd : sparse_even; }
   void start_sends(bool synchronous);
   void start_counting();
   bool all_counted();
-  Received receive_if_any();
+  bool receive_if_any();
   std::array<bool, 2> meet(const Call& call, const std::optional<Error>& error);
   std::array<bool, 2> run_round(const Call& call, std::optional<Error> error);
   void note(std::uint64_t heaviest, std::uint64_t most_messages);
@@ -153,8 +154,8 @@ class SparseExchange {
   std::vector<Word> outgoing_, arrived_;
   std::vector<Piece> sent_, got_;
   std::vector<Entry> entries_;
-  std::array<Word, head_words> head_{};
-  std::vector<char> heard_;          // whether a rank's first message has come
+  std::unique_ptr<PairMessages> pairs_;
+  PairMessages::Head head_{};
   std::vector<int> counts_;          // of pieces for each rank; 0 between exchanges
   int received_ = 0, expected_ = 0;  // pieces for this rank
   MPI_Request counting_ = MPI_REQUEST_NULL;

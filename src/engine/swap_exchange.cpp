@@ -1,5 +1,9 @@
 #include "engine/swap_exchange.hpp"
 
+#include <utility>
+
+#include "channels/arguments.hpp"
+
 namespace tonari {
 
 SwapExchange::SwapExchange(const Plan& plan, Parts parts)
@@ -46,6 +50,12 @@ bool SwapExchange::advance() {
 
 void SwapExchange::check_peers() const {
   for (OpId op : active_) parts_.swaps[op]->check();
+}
+
+void SwapExchange::rebind(Shifts shifts) {
+  const std::ptrdiff_t by = shifts[send_space] - std::exchange(shift_, shifts[send_space]);
+  for (const auto& swap : parts_.swaps)
+    if (by != 0 && swap) swap->move(by);
 }
 
 void SwapExchange::give_up() {

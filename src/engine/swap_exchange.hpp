@@ -34,6 +34,8 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
   Bytes bytes() const override { return parts_.bytes; }
   std::size_t scratch_bytes() const override { return parts_.memory; }
   void give_up() override;
+  // All blocks lie in one buffer, the program's send_space.
+  void rebind(std::span<const std::ptrdiff_t> shifts) override;
 
  private:
   friend PolledExchange;
@@ -47,6 +49,7 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
   std::vector<std::uint32_t> waiting_;  // per operation: how many before it are incomplete
   std::vector<OpId> active_;            // in the order in which they began
   std::size_t left_ = 0;
+  std::ptrdiff_t shift_ = 0;  // of the buffer, from where it was first
 };
 
 }  // namespace tonari

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "channels/type_of_bytes.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {
@@ -12,14 +13,14 @@ namespace {
 // are next to each other here, so that what lies between them takes no memory.
 class Regions {
  public:
-  // together: the blocks must keep all their distances, as those of the regular forms.
-  Regions(const std::vector<Block>& blocks, bool together) {
+  using Keep = Shadow::Keep;
+  Regions(const std::vector<Block>& blocks, Keep keep) : keep_(keep) {
     for (const Block& b : blocks)
-      if (b.bytes > 0) spans_.push_back(span_of(b));
+      if (b.bytes > 0) add(b);
     std::ranges::sort(spans_, {}, &AddressSpan::low);
     std::size_t last = 0;  // that others were joined to
     for (std::size_t k = 1; k < spans_.size(); ++k) {
-      if (together || spans_[k].low <= spans_[last].high + far)
+      if (keep == Keep::buffer || spans_[k].low <= spans_[last].high + far)
         spans_[last].high = std::max(spans_[last].high, spans_[k].high);
       else
         spans_[++last] = spans_[k];
@@ -37,25 +38,69 @@ class Regions {
     const std::uintptr_t moved = spans_.empty() ? 0 : moved_by(0, memory);
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(given) + moved);
   }
-  // What is added to the displacements of blocks of other regions.
-  void shift(const std::vector<Block>& blocks, std::vector<TypedBlock>& typed) const {
+  // Moves blocks of other regions than the first, counted from where `buffer` is now.
+  void shift(const std::vector<Block>& blocks, std::vector<TypedBlock>& typed, const void* buffer,
+             const Memory& memory, std::vector<OwnedType>& types) const {
     for (std::size_t k = 0; k < blocks.size(); ++k) {
       if (blocks[k].bytes == 0) continue;
-      const auto after =
-          std::ranges::upper_bound(spans_, span_of(blocks[k]).low, {}, &AddressSpan::low);
-      const auto region = static_cast<std::size_t>(after - spans_.begin()) - 1;
-      typed[k].displacement += static_cast<MPI_Aint>(places_[region] - spans_[region].low -
-                                                     (places_[0] - spans_[0].low));
+      const AddressSpan span = span_of(blocks[k]);
+      const std::size_t region = region_of(span.low);
+      if (keep_ != Keep::runs || region == region_of(span.high - 1)) {
+        typed[k].displacement += static_cast<MPI_Aint>(places_[region] - spans_[region].low -
+                                                       (places_[0] - spans_[0].low));
+        continue;
+      }
+      types.push_back(type_of_bytes(moved_runs(blocks[k])));
+      typed[k] = {distance(buffer, memory.data()), 1, types.back().get(), typed[k].space};
     }
   }
 
  private:
   static constexpr std::size_t far = 64 * 1024;  // bytes between two regions
 
+  // use(run, span) for the runs of a block. Layouts join any two pieces of one length, so what is
+  // far from each other is taken apart.
+  template <class Use>
+  static void for_runs(const Block& block, const Use& use) {
+    const auto use_one = [&](const Run& run) {
+      Layout one;
+      one.add(run);
+      use(run, span_of(Block{block.address, &one, one.bytes()}));
+    };
+    for (const Run& run : block.layout->runs()) {
+      if (run.stride <= static_cast<std::ptrdiff_t>(far) &&
+          run.stride >= -static_cast<std::ptrdiff_t>(far))
+        use_one(run);
+      else
+        for (std::size_t k = 0; k < run.count; ++k)
+          use_one({run.offset + static_cast<std::ptrdiff_t>(k) * run.stride, run.length, 0, 1});
+    }
+  }
+  void add(const Block& block) {
+    if (keep_ != Keep::runs || !block.layout) return spans_.push_back(span_of(block));
+    for_runs(block, [&](const Run&, const AddressSpan& span) { spans_.push_back(span); });
+  }
+  std::size_t region_of(std::uintptr_t address) const {
+    const auto after = std::ranges::upper_bound(spans_, address, {}, &AddressSpan::low);
+    return static_cast<std::size_t>(after - spans_.begin()) - 1;
+  }
+  // Counted from the beginning of our memory.
+  Layout moved_runs(const Block& block) const {
+    Layout moved;
+    for_runs(block, [&](Run run, const AddressSpan& span) {
+      const std::size_t region = region_of(span.low);
+      run.offset += static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(block.address) +
+                                                places_[region] - spans_[region].low);
+      moved.add(run);
+    });
+    return moved;
+  }
+
   std::uintptr_t moved_by(std::size_t region, const Memory& memory) const {
     return reinterpret_cast<std::uintptr_t>(memory.data()) + places_[region] - spans_[region].low;
   }
 
+  Keep keep_;
   std::vector<AddressSpan> spans_;   // of the regions, ascending
   std::vector<std::size_t> places_;  // in our memory; alignment within cache lines is kept
   std::size_t bytes_ = 0;
@@ -132,16 +177,24 @@ class Trial {
 }  // namespace
 
 std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& binding) {
-  const bool together = arguments.form == Form::regular;
-  const Regions send(binding.send, together), recv(binding.recv, together);
+  std::optional<Shadow> shadow =
+      make(arguments, binding, arguments.form == Form::regular ? Keep::buffer : Keep::blocks);
+  // a block may have parts in several allocations (a group's)
+  if (!shadow && arguments.form == Form::w) shadow = make(arguments, binding, Keep::runs);
+  return shadow;
+}
+
+std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& binding, Keep keep) {
+  const Regions send(binding.send, keep), recv(binding.recv, keep);
   if (send.bytes() > most_shadow || recv.bytes() > most_shadow) return std::nullopt;
   Shadow shadow;
   shadow.send_ = zeroed_memory(send.bytes());
   shadow.recv_ = zeroed_memory(recv.bytes());
   shadow.arguments_ = rebased(arguments, send.buffer(arguments.sendbuf, shadow.send_),
                               recv.buffer(arguments.recvbuf, shadow.recv_));
-  send.shift(binding.send, shadow.arguments_.send);
-  recv.shift(binding.recv, shadow.arguments_.recv);
+  Arguments& moved = shadow.arguments_;
+  send.shift(binding.send, moved.send, moved.sendbuf, shadow.send_, shadow.types_);
+  recv.shift(binding.recv, moved.recv, moved.recvbuf, shadow.recv_, shadow.types_);
   shadow.binding_ = bind(shadow.arguments_);
   shadow.binding_.uniform = binding.uniform;
   return shadow;

@@ -1,11 +1,13 @@
 // Times candidates on buffers shaped like the user's, because init must not touch the user's data.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "channels/owned_type.hpp"
 #include "engine/contest.hpp"
 #include "engine/selector.hpp"
 #include "memory/stand_in.hpp"
@@ -16,6 +18,12 @@ namespace tonari {
 // allocated together.
 class Shadow {
  public:
+  // The distances that copies have, too.
+  enum class Keep : std::uint8_t {
+    buffer,  // between all blocks, as the regular forms need
+    blocks,  // within blocks
+    runs     // within the runs of blocks, whose types are made anew
+  };
   // Returns nothing if it would take more memory than is reasonable for a measurement.
   static std::optional<Shadow> make(const Arguments& arguments, const Binding& binding);
 
@@ -28,6 +36,9 @@ class Shadow {
 
  private:
   Shadow() = default;
+  static std::optional<Shadow> make(const Arguments& arguments, const Binding& binding, Keep keep);
+
+  std::vector<OwnedType> types_;  // of arguments_
   Memory send_, recv_;
   Arguments arguments_;
   Binding binding_;

@@ -76,12 +76,7 @@ Wiring wire_native(Context& context, Purpose purpose) {
 }  // namespace
 
 ConnectGroup connect_group(Context& context) {
-  return {context.comm(),
-          context.rank(),
-          context.node(),
-          context.reads_memory(),
-          [&](const std::optional<Error>& error) { agree(context.comm(), error); },
-          [&]() -> Windows& { return context.shared().windows(); }};
+  return context.shared().connect_group(context.nodes());
 }
 
 Wiring wire(Context& context, const Candidate& candidate, const Settings& settings,

@@ -4,18 +4,19 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
-#include "api/request.hpp"
 #include "api/start_with.hpp"
 #include "engine/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
 #include "grid/halo_grid.hpp"
+#include "grid/halo_plan.hpp"
 #include "grid/halo_request.hpp"
 
 using namespace tonari;
 
 struct tonari_grid_s {
   std::shared_ptr<HaloGrid> grid;
+  KeptExchanges kept = {};
 };
 
 namespace {
@@ -146,6 +147,7 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
 extern "C" int tonari_grid_free(tonari_grid* grid) {
   return free_handle(grid, "grid", [](tonari_grid_s& freed) -> Context& {
     const HaloGrid& g = *freed.grid;
+    freed.kept.clear();
     agree(g.context()->comm(), error_of([&] {
             if (const int live = g.requests)
               fail(Errc::active, "the grid is in use on rank ", g.rank(), " by ", live,
@@ -156,12 +158,52 @@ extern "C" int tonari_grid_free(tonari_grid* grid) {
   });
 }
 
+namespace {
+
+int init(tonari_grid grid, const HaloCall& call, MPI_Info info, tonari_request* request) {
+  return init_or_collect(
+      request,
+      [&](Output output) {
+        grid_of(grid);
+        return prepare_halo(grid->grid, call, info, output);
+      },
+      [&] {
+        grid_of(grid);
+        return group_halo(grid->grid, call, info);
+      });
+}
+
+int run(tonari_grid grid, const HaloCall& call) {
+  return guarded([&] {
+    grid_of(grid);
+    run_halo(grid->grid, call, grid->kept);
+  });
+}
+
+}  // namespace
+
 extern "C" int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,
                                          tonari_request* request) {
-  return init_request(request, [&](Output output) {
-    grid_of(grid);
-    return prepare_halo(grid->grid, copy, info, output);
-  });
+  return tonari_grid_forward_init(grid, copy, nullptr, info, request);
+}
+
+extern "C" int tonari_grid_forward_init(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
+                                        MPI_Info info, tonari_request* request) {
+  return init(grid, {Direction::forward, copy, ghosts, MPI_OP_NULL}, info, request);
+}
+
+extern "C" int tonari_grid_reverse_init(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
+                                        MPI_Op op, MPI_Info info, tonari_request* request) {
+  return init(grid, {Direction::reverse, copy, ghosts, op}, info, request);
+}
+
+extern "C" int tonari_grid_forward(tonari_grid grid, int copy, const tonari_ghosts* ghosts) {
+  return run(grid, {Direction::forward, copy, ghosts, MPI_OP_NULL});
+}
+
+extern "C" int tonari_grid_reverse(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
+                                   MPI_Op op) {
+  return run(grid, {Direction::reverse, copy, ghosts, op});
 }
 
 extern "C" int tonari_grid_start_with(tonari_request request, void* const arrays[]) {

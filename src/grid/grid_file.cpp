@@ -68,7 +68,7 @@ OwnedType part_of(const HaloGrid& grid, int subdomain, MPI_Datatype element) {
   }
   MPI_Datatype type = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_create_subarray(shape.dims(), sizes.data(), some.data(), from.data(),
-                                     MPI_ORDER_C, element, &type),
+                                     mpi_order(shape.order), element, &type),
             "MPI_Type_create_subarray");
   OwnedType owned(type);
   check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
@@ -163,9 +163,16 @@ void check_header(const HaloGrid& grid, const std::string& filename, const NpyHe
   if (header.type != wanted)
     fail(Errc::file, filename, " has elements of type '", header.type,
          "', but the grid's cells are '", wanted, "'");
-  if (header.fortran_order)
+  const bool fortran = grid.shape().order == ArrayOrder::fortran;
+  if (header.fortran_order && !fortran)
     fail(Errc::file, filename,
-         " is in Fortran order; save it in C order (numpy.ascontiguousarray)");
+         " is in Fortran order; save it in C order (numpy.ascontiguousarray), or give the grid "
+         "shape.order TONARI_ORDER_FORTRAN");
+  // what has one dimension is in both
+  if (!header.fortran_order && fortran && grid.shape().dims() > 1)
+    fail(Errc::file, filename,
+         " is in C order, but the grid is in Fortran order; save it in that order "
+         "(numpy.asfortranarray)");
   if (header.shape != global_shape(grid))
     fail(Errc::file, filename, " has shape ", shown(header.shape), ", but the grid has ",
          shown(global_shape(grid)), " cells");
@@ -204,7 +211,8 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
   const MPI_Comm comm = grid.context()->comm();
   std::string header;
   run_collectively(comm, [&] {
-    header = write_npy_header(type_name(grid), global_shape(grid));
+    header = write_npy_header(type_name(grid), grid.shape().order == ArrayOrder::fortran,
+                              global_shape(grid));
     check_limit(grid, filename, header.size());
   });
   const std::string unfinished =

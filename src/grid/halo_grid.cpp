@@ -152,11 +152,10 @@ std::byte* HaloGrid::base(int subdomain, int copy, int field) const {
 tonari_array HaloGrid::array(int subdomain) const {
   const GridBox& b = box(subdomain);
   tonari_array array{b.dims, {}, {}, {}, {}};
-  std::int64_t stride = 1;
-  for (int k = b.dims - 1; k >= 0; --k) {
+  const Cells stride = strides(b, shape_.order);
+  for (int k = 0; k < b.dims; ++k) {
     array.lower[k] = b.lower[k], array.own[k] = b.own[k], array.upper[k] = b.upper[k];
-    array.stride[k] = stride;
-    stride *= b.lower[k] + b.own[k] + b.upper[k];
+    array.stride[k] = stride[k];
   }
   return array;
 }

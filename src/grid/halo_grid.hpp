@@ -41,7 +41,7 @@ class HaloGrid {
   tonari_array array(int subdomain) const;
   std::byte* cell(int subdomain, int copy, int field, const Cells& index) const;
   // use(address, bytes) for the contiguous pieces of `box` (within the ghosts), its cells in
-  // lexicographic order.
+  // the grid's order.
   template <class Use>
   void for_each_piece(int subdomain, int copy, int field, const CellBox& box, Use use) const;
   // The same as a layout on address 0.
@@ -84,9 +84,10 @@ class HaloGrid {
   std::uint64_t bytes_ = 0;
 };
 
-// The next cell of the box in lexicographic order but for the last dimension; false after the last.
-inline bool next_row(Cells& at, const CellBox& box, int dims) {
-  for (int k = dims - 2; k >= 0; --k) {
+// The next cell of the box in its order but for the fastest dimension; false after the last.
+inline bool next_row(Cells& at, const CellBox& box, int dims, ArrayOrder order) {
+  for (int i = 1; i < dims; ++i) {
+    const int k = by_speed(i, dims, order);
     if (++at[k] < box.end[k]) return true;
     at[k] = box.first[k];
   }
@@ -96,7 +97,7 @@ inline bool next_row(Cells& at, const CellBox& box, int dims) {
 template <class Use>
 void HaloGrid::for_each_piece(int subdomain, int copy, int field, const CellBox& box,
                               Use use) const {
-  const int last = shape_.dims() - 1;
+  const int last = by_speed(0, shape_.dims(), shape_.order);
   if (empty(box, shape_.dims())) return;
   Cells at = box.first;
   do {
@@ -109,7 +110,7 @@ void HaloGrid::for_each_piece(int subdomain, int copy, int field, const CellBox&
       at[last] += some;
     }
     at[last] = box.first[last];
-  } while (next_row(at, box, shape_.dims()));
+  } while (next_row(at, box, shape_.dims(), shape_.order));
 }
 
 }  // namespace tonari

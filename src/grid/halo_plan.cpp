@@ -1,6 +1,7 @@
 #include "grid/halo_plan.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "api/inner_call.hpp"
 #include "engine/agree.hpp"
@@ -8,9 +9,13 @@
 namespace tonari {
 namespace {
 
-std::vector<Region> used_directions(int dims, Reach reach) {
+// Directions in which something is sent. All subdomains have the same widths.
+std::vector<Region> used_directions(const HaloGrid& grid, const HaloRequest& request) {
+  const int dims = grid.shape().dims();
   std::vector<Region> used = directions(dims);
-  if (reach == Reach::faces) std::erase_if(used, [&](Region v) { return !is_face(v, dims); });
+  std::erase_if(used, [&](Region v) {
+    return !request.reach.has(grid.box(0), request.reverse ? v : opposite(v, dims));
+  });
   return used;
 }
 
@@ -36,23 +41,32 @@ OwnedNeighborhood links_near(const HaloGrid& grid, const HaloEnds& ends) {
   return make_adjacent(grid.context()->comm(), sources, targets);
 }
 
+constexpr std::uint64_t most_of_a_block = std::uint64_t{1} << 30;
+
 // One direction of a call's blocks; a missing end is an empty block.
 struct Side {
   const HaloGrid& grid;
   const HaloRequest& request;
   bool send;
-  std::vector<View>& views;
+  Views& views;
+  std::optional<Arrivals>& arrivals;  // of a reverse exchange
   AbsoluteBlocks blocks = {};
 
-  void add(const HaloEnd* end) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 30;
-    const Layout bytes = end ? bytes_of(grid, request, *end, send, views) : Layout();
-    const SpaceId space = end ? space_of(grid, end->link.subdomain) : fixed_space;
-    if (bytes.contiguous() && bytes.bytes() <= most)
-      blocks.add(bytes.runs().empty() ? 0 : bytes.runs().front().offset,
-                 static_cast<int>(bytes.bytes()), MPI_BYTE, space);
-    else
-      blocks.add(0, type_of(grid, request, *end, bytes), space);
+  void add(const std::vector<const HaloEnd*>& ends) {
+    if (arrivals && !send) return add_arrivals(ends);
+    for (const HaloEnd* end : ends) add_block(grid, request, end, send, blocks, views);
+  }
+
+ private:
+  void add_arrivals(const std::vector<const HaloEnd*>& ends) {
+    for (const HaloEnd* end : ends) {
+      const std::uint64_t all = end ? arrivals->bytes(*end) : 0;
+      if (all > most_of_a_block)
+        fail(Errc::overflow, "the ghosts of one neighbor have ", all,
+             " bytes; a reverse exchange takes at most ", most_of_a_block);
+      blocks.add(end ? reinterpret_cast<MPI_Aint>(arrivals->place(*end)) : 0, static_cast<int>(all),
+                 MPI_BYTE, fixed_space);
+    }
   }
 };
 
@@ -64,29 +78,46 @@ const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
 
 }  // namespace
 
-std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, MPI_Info info,
-                                    std::vector<View>& views) {
+void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* end, bool send,
+               AbsoluteBlocks& blocks, Views& views) {
+  const Layout bytes =
+      end ? bytes_of(grid, request, *end, send != request.reverse, views) : Layout();
+  const SpaceId space = end ? space_of(grid, end->link.subdomain) : fixed_space;
+  if (bytes.contiguous() && bytes.bytes() <= most_of_a_block)
+    blocks.add(bytes, space);
+  else
+    blocks.add(0, type_of(grid, request, *end, bytes), space);
+}
+
+std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, Use use,
+                                    MPI_Info info, HaloMemory& memory) {
   HaloEnds ends;
-  Side send{grid, request, true, views}, receive{grid, request, false, views};
+  std::optional<Arrivals> arrivals;
+  Side send{grid, request, true, memory.views, arrivals},
+      receive{grid, request, false, memory.views, arrivals};
   const bool by_offsets = grid.subdomains() == 1;
   const int dims = grid.shape().dims();
-  const std::vector<Region> used = used_directions(dims, request.reach);
+  const std::vector<Region> used = used_directions(grid, request);
   run_collectively(grid.context()->comm(), [&] {
     ends = std::move(halo_ends(grid, request).front());
+    if (request.reverse) arrivals.emplace(grid, request, ends, memory.views);
+    std::vector<const HaloEnd*> out, in;
     if (by_offsets)
       for (const Region v : used) {  // what is sent in direction v comes from the opposite neighbor
-        send.add(find(ends.send, v));
-        receive.add(find(ends.receive, opposite(v, dims)));
+        out.push_back(find(ends.send, v));
+        in.push_back(find(ends.receive, opposite(v, dims)));
       }
     else {
-      for (const HaloEnd& end : ends.send) send.add(&end);
-      for (const HaloEnd& end : ends.receive) receive.add(&end);
+      for (const HaloEnd& end : ends.send) out.push_back(&end);
+      for (const HaloEnd& end : ends.receive) in.push_back(&end);
     }
+    send.add(out), receive.add(in);
+    if (arrivals) memory.contributions = std::move(arrivals->contributions);
   });
   const OwnedNeighborhood near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
   return prepare(near.get(),
-                 Call{Collective::alltoall, send.blocks.given(), receive.blocks.given()},
-                 Use::persistent, info, inside);
+                 Call{Collective::alltoall, send.blocks.given(), receive.blocks.given()}, use, info,
+                 inside);
 }
 
 }  // namespace tonari

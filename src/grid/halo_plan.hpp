@@ -6,13 +6,24 @@
 
 #include <memory>
 
-#include "api/prepared.hpp"
+#include "api/group.hpp"
+#include "api/request.hpp"
 #include "grid/halo_program.hpp"
 
 namespace tonari {
 
-// Collective. The views that its blocks lie in are added to `views` and must outlive it.
-std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, MPI_Info info,
-                                    std::vector<View>& views);
+// What must outlive an exchange.
+struct HaloMemory {
+  Views views = {};                  // that its blocks lie in
+  Contributions contributions = {};  // that it brings, if it is a reverse one
+};
+
+// Collective.
+std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, Use use,
+                                    MPI_Info info, HaloMemory& memory);
+
+// Adds an end's bytes as a block; a missing end is an empty one.
+void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* end, bool send,
+               AbsoluteBlocks& blocks, Views& views);
 
 }  // namespace tonari

@@ -24,8 +24,8 @@ Layout view_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& 
 }
 
 // Without the padding at both ends, which the sender's regions decide.
-Layout trimmed(const HaloGrid& grid, const HaloEnd& end, bool send, const Layout& whole) {
-  const Region from = send ? end.link.direction : opposite(end.link.direction, grid.shape().dims());
+Layout trimmed(const HaloGrid& grid, const HaloEnd& end, bool own, const Layout& whole) {
+  const Region from = own ? end.link.direction : opposite(end.link.direction, grid.shape().dims());
   const BrickPiece message = grid.bricks(end.link.subdomain).message(from);
   return whole.part(message.offset, message.bytes);
 }
@@ -39,21 +39,31 @@ class Binder {
   }
 
   void add(const HaloEnd& end, bool send) {
+    if (arrivals && !send) return add_arrival(end);
     if (piecewise())
       for (const BrickPiece& piece : end.pieces)
         add(send, {storage(end) + piece.offset, nullptr, piece.bytes}, {});
     else
-      add_whole(end, send, bytes_of(grid_, request_, end, send, views_));
+      add_whole(end, send, bytes_of(grid_, request_, end, send != request_.reverse, views_));
   }
   bool piecewise() const { return grid_.shape().bricked() && !maps(grid_, request_.kind); }
   bool typed() const { return !grid_.shape().bricked() && request_.kind != HaloKind::pack; }
 
   Binding binding;
-  Arguments arguments;  // of typed programs
+  Arguments arguments;               // of typed programs
+  std::optional<Arrivals> arrivals;  // of reverse exchanges
 
  private:
   std::byte* storage(const HaloEnd& end) const {
     return grid_.storage(end.link.subdomain, request_.copy);
+  }
+  void add_arrival(const HaloEnd& end) {
+    std::byte* at = arrivals->place(end);
+    if (!piecewise()) return add(false, {at, nullptr, arrivals->bytes(end)}, {});
+    for (const BrickPiece& piece : end.pieces) {
+      add(false, {at, nullptr, piece.bytes}, {});
+      at += piece.bytes;
+    }
   }
   void add_whole(const HaloEnd& end, bool send, Layout bytes) {
     const SpaceId space = space_of(grid_, end.link.subdomain);
@@ -91,12 +101,18 @@ const char* name(HaloKind kind) {
   return names[static_cast<int>(kind)];
 }
 
-std::vector<HaloKind> kinds_of(const GridShape& shape) {
+std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& request) {
   using enum HaloKind;
   if (shape.mapped_ghosts) return {zero_byte};
-  if (shape.storage == GridStorage::array) return {plan, pack, datatypes, shift};
   if (shape.storage == GridStorage::brick) return {layout, plan, basic};
-  return {memmap, shift, plan, layout};
+  std::vector<HaloKind> kinds{plan, pack, datatypes, shift};
+  if (shape.storage == GridStorage::mapped) kinds = {memmap, shift, plan, layout};
+  // Steps of a shift depend on each other the other way round; pieces of bricks are all ghosts of a
+  // side.
+  const bool narrow =
+      request.reach.lower != Reach::widest() || request.reach.upper != Reach::widest();
+  if (request.reverse || (narrow && shape.bricked())) std::erase(kinds, shift);
+  return kinds;
 }
 
 std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request) {
@@ -111,10 +127,12 @@ std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request
   };
   for (HaloEnds& ends : steps)
     std::erase_if(ends.send, is_shown), std::erase_if(ends.receive, is_shown);
+  if (request.reverse)
+    for (HaloEnds& ends : steps) std::swap(ends.send, ends.receive);
   return steps;
 }
 
-Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, bool send,
+Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, bool own,
                 Views& views) {
   Layout bytes;
   const int subdomain = end.link.subdomain;
@@ -126,17 +144,44 @@ Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd&
         piece.bytes);
   if (!grid.shape().bricked() || !maps(grid, request.kind)) return bytes;
   if (!bytes.contiguous()) bytes = view_of(grid, request, end, views);
-  return request.kind == HaloKind::shift ? bytes : trimmed(grid, end, send, bytes);
+  return request.kind == HaloKind::shift ? bytes : trimmed(grid, end, own, bytes);
+}
+
+Arrivals::Arrivals(const HaloGrid& grid, const HaloRequest& request, HaloEnds& ends, Views& views) {
+  const auto is_local = [&](const HaloEnd& end) { return end.link.peer == grid.rank(); };
+  for (const HaloEnd& end : ends.receive) {  // in the order of their keys
+    Layout to = bytes_of(grid, request, end, true, views);
+    const SpaceId space = space_of(grid, end.link.subdomain);
+    if (is_local(end)) {
+      const HaloEnd& from = *std::ranges::lower_bound(
+          ends.send, end.link.key, {}, [](const HaloEnd& other) { return other.link.key; });
+      contributions.add_local(std::move(to), space, bytes_of(grid, request, from, false, views),
+                              space_of(grid, from.link.subdomain));
+    } else {
+      numbers_[end.link.key] = contributions.add(std::move(to), space);
+    }
+  }
+  contributions.allocate();
+  std::erase_if(ends.send, is_local), std::erase_if(ends.receive, is_local);
+}
+
+std::byte* Arrivals::place(const HaloEnd& end) const {
+  return contributions.arrival(numbers_.at(end.link.key));
+}
+std::uint64_t Arrivals::bytes(const HaloEnd& end) const {
+  return contributions.bytes(numbers_.at(end.link.key));
 }
 
 HaloProgram compile_halo(const HaloGrid& grid, const HaloRequest& request) {
   HaloProgram made;
-  const std::vector<HaloEnds> steps = halo_ends(grid, request);
+  std::vector<HaloEnds> steps = halo_ends(grid, request);
   Binder blocks(grid, request, made.views);
+  if (request.reverse) blocks.arrivals.emplace(grid, request, steps.front(), made.views);
   for (const HaloEnds& ends : steps) {
     for (const HaloEnd& end : ends.send) blocks.add(end, true);
     for (const HaloEnd& end : ends.receive) blocks.add(end, false);
   }
+  if (blocks.arrivals) made.contributions = std::move(blocks.arrivals->contributions);
   made.plan = make_halo_plan(grid.rank(), steps, blocks.piecewise());
   made.program = blocks.typed() ? compile_typed(made.plan, blocks.binding, blocks.arguments)
                                 : compile_packed(made.plan, blocks.binding, {});

@@ -3,9 +3,12 @@
 
 #include <mpi.h>
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "api/contributions.hpp"
 #include "channels/owned_type.hpp"
 #include "channels/p2p/program.hpp"
 #include "copy/moves.hpp"
@@ -27,13 +30,16 @@ enum class HaloKind : std::uint8_t {
   zero_byte
 };
 const char* name(HaloKind kind);
-std::vector<HaloKind> kinds_of(const GridShape& shape);  // those that apply, the best guess first
 
 struct HaloRequest {
-  HaloKind kind;
+  HaloKind kind = HaloKind::plan;
   Reach reach = Reach::all;
   int copy = 0;
+  bool reverse = false;      // ghosts go to their owners
+  Reduction reduction = {};  // by which these combine them
 };
+// Those that apply, the best guess first; whatever the request says about the kind.
+std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& request);
 
 // What the cells of a subdomain lie in: the program may replace arrays, all fields together.
 SpaceId space_of(const HaloGrid& grid, int subdomain);
@@ -42,20 +48,36 @@ using Views = std::vector<View>;  // mapped storages: that ends lie in
 
 // The ends of the steps, one after the other, without those whose messages mapped ghosts spare.
 std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request);
-// The bytes of an end at absolute addresses. A view that they lie in is added to `views`.
-Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, bool send,
+// The bytes of an end at absolute addresses: own cells or ghosts. A view that they lie in is added
+// to `views`.
+Layout bytes_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, bool own,
                 Views& views);
 // A committed type of the bytes, to be used with MPI_BOTTOM and count 1; of arrays made of subarray
 // types.
 OwnedType type_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end,
                   const Layout& bytes);
 
+// What arrives in a reverse exchange.
+class Arrivals {
+ public:
+  // Of the first step's `ends`. Those of this rank are taken out: nothing has to bring them.
+  Arrivals(const HaloGrid& grid, const HaloRequest& request, HaloEnds& ends, Views& views);
+  // Where an end's bytes arrive.
+  std::byte* place(const HaloEnd& end) const;
+  std::uint64_t bytes(const HaloEnd& end) const;
+  Contributions contributions;
+
+ private:
+  std::map<std::int64_t, std::size_t> numbers_;  // of contributions, by key
+};
+
 // For every kind except `plan`: a plan, and the program that it becomes.
 struct HaloProgram {
   Plan plan;
   P2pProgram program;
   Views views;
-  int tags() const;  // those of the plan are 0 to tags() - 1
+  Contributions contributions;  // of a reverse exchange
+  int tags() const;             // those of the plan are 0 to tags() - 1
 };
 // Throws Errc::overflow, Errc::mpi, Errc::memory.
 HaloProgram compile_halo(const HaloGrid& grid, const HaloRequest& request);

@@ -1,41 +1,14 @@
 // Describes the bytes of a link as an MPI datatype.
-#include <numeric>
-
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/type_of_bytes.hpp"
 #include "grid/halo_program.hpp"
 
 namespace tonari {
 namespace {
 
-// Types at absolute addresses, one behind the other.
-OwnedType join(const std::vector<OwnedType>& parts, const std::vector<MPI_Aint>& places) {
-  std::vector<MPI_Datatype> types;
-  for (const OwnedType& part : parts) types.push_back(part.get());
-  const std::vector<int> ones(types.size(), 1);
-  MPI_Datatype whole = MPI_DATATYPE_NULL;
-  check_mpi(MPI_Type_create_struct(checked_cast<int>(types.size(), "pieces of a message"),
-                                   ones.data(), places.data(), types.data(), &whole),
-            "MPI_Type_create_struct");
-  OwnedType owned(whole);
-  check_mpi(MPI_Type_commit(&whole), "MPI_Type_commit");
-  return owned;
-}
-
-OwnedType type_of_runs(const Layout& bytes) {
-  std::vector<OwnedType> parts;
-  std::vector<MPI_Aint> places;
-  for (const Run& run : bytes.runs()) {
-    check_mpi(MPI_Type_create_hvector(checked_cast<int>(run.count, "pieces of a message"),
-                                      checked_cast<int>(run.length, "bytes of a piece"), run.stride,
-                                      MPI_BYTE, parts.emplace_back().place()),
-              "MPI_Type_create_hvector");
-    places.push_back(run.offset);
-  }
-  return join(parts, places);
-}
-
-OwnedType subarray(const tonari_array& array, const CellBox& cells, std::size_t element_bytes) {
+OwnedType subarray(const tonari_array& array, ArrayOrder order, const CellBox& cells,
+                   std::size_t element_bytes) {
   std::array<int, most_surface_dims> sizes{}, some{}, first{};
   for (int k = 0; k < array.dims; ++k) {
     sizes[k] =
@@ -49,7 +22,7 @@ OwnedType subarray(const tonari_array& array, const CellBox& cells, std::size_t 
       "MPI_Type_contiguous");
   const OwnedType owned(element);
   check_mpi(MPI_Type_create_subarray(array.dims, sizes.data(), some.data(), first.data(),
-                                     MPI_ORDER_C, element, &type),
+                                     mpi_order(order), element, &type),
             "MPI_Type_create_subarray");
   return OwnedType(type);
 }
@@ -58,15 +31,15 @@ OwnedType subarray(const tonari_array& array, const CellBox& cells, std::size_t 
 
 OwnedType type_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end,
                   const Layout& bytes) {
-  if (grid.shape().bricked()) return type_of_runs(bytes);
+  if (grid.shape().bricked()) return type_of_bytes(bytes);
   std::vector<OwnedType> parts;
   std::vector<MPI_Aint> places;
   for (int f = 0; f < grid.shape().fields; ++f) {
-    parts.push_back(
-        subarray(grid.array(end.link.subdomain), end.cells, grid.shape().element_bytes));
+    parts.push_back(subarray(grid.array(end.link.subdomain), grid.shape().order, end.cells,
+                             grid.shape().element_bytes));
     places.push_back(reinterpret_cast<MPI_Aint>(grid.base(end.link.subdomain, request.copy, f)));
   }
-  return join(parts, places);
+  return join_types(parts, places);
 }
 
 }  // namespace tonari

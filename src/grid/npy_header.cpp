@@ -100,8 +100,11 @@ class Dictionary {
 
 }  // namespace
 
-std::string write_npy_header(const std::string& type, const std::vector<std::int64_t>& shape) {
-  std::string dictionary = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (";
+std::string write_npy_header(const std::string& type, bool fortran_order,
+                             const std::vector<std::int64_t>& shape) {
+  std::string dictionary = "{'descr': '" + type +
+                           "', 'fortran_order': " + (fortran_order ? "True" : "False") +
+                           ", 'shape': (";
   for (std::size_t k = 0; k < shape.size(); ++k)
     dictionary += std::to_string(shape[k]) + (k + 1 < shape.size() ? ", "
                                               : shape.size() == 1  ? ","

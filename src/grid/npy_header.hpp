@@ -16,7 +16,8 @@ struct NpyHeader {
   std::size_t bytes = 0;  // of the header: where the data begins
 };
 
-std::string write_npy_header(const std::string& type, const std::vector<std::int64_t>& shape);
+std::string write_npy_header(const std::string& type, bool fortran_order,
+                             const std::vector<std::int64_t>& shape);
 
 inline constexpr std::size_t npy_prefix = 12;  // bytes of a file that tell how long its header is
 std::size_t npy_header_bytes(std::string_view prefix);  // throws Errc::file with what is wrong

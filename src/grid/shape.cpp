@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/cell_type.hpp"
 #include "api/guard.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
-#include "channels/datatype.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
@@ -27,20 +27,6 @@ Grid cartesian(MPI_Comm cart) {
     fail(Errc::topology, "the Cartesian topology has other than 1 to ", most_surface_dims,
          " dimensions; grids have as many as their communicator");
   return *grid;
-}
-
-std::size_t element_of(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL)
-    fail(Errc::argument,
-         "the type of a cell (shape.type) is not set; give an MPI datatype such as MPI_DOUBLE");
-  MPI_Aint low = 0, extent = 0;
-  check_mpi(MPI_Type_get_extent(type, &low, &extent), "MPI_Type_get_extent");
-  const Layout bytes = flatten(1, type);
-  if (extent <= 0 || low != 0 || !bytes.contiguous() ||
-      bytes.bytes() != static_cast<std::uint64_t>(extent))
-    fail(Errc::argument, "the type of a cell must be contiguous bytes; this one spans ", extent,
-         " bytes with ", bytes.bytes(), " bytes of data");
-  return static_cast<std::size_t>(extent);
 }
 
 int at_least_one(int given, const char* what) {
@@ -72,6 +58,10 @@ void read_storage(const tonari_grid_shape& given, GridShape& shape) {
     fail(Errc::argument, "shape.storage is ", given.storage,
          "; it must be TONARI_STORAGE_ARRAY, _BRICK or _MAPPED");
   shape.storage = static_cast<GridStorage>(given.storage);
+  shape.order = read_order(given.order);
+  if (shape.order != ArrayOrder::c && shape.bricked())
+    fail(Errc::argument, "shape.order is for storage array; this is storage ", name(shape.storage),
+         ", whose bricks have an order of their own");
   const bool mapped = shape.storage == GridStorage::mapped;
   shape.interleaved = given.interleaved != 0;
   shape.huge = given.huge_pages != 0;
@@ -115,6 +105,7 @@ Members members(const tonari_grid_shape& given, const GridShape& shape) {
   add("page", shape.page);
   add("huge_pages", shape.huge);
   add("mapped_ghosts", shape.mapped_ghosts);
+  add("order", shape.order);
   return all;
 }
 
@@ -196,7 +187,8 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari
            shape->dims(), " dimensions; they must be as many");
     if (std::ranges::any_of(given->reserved, [](int word) { return word != 0; }))
       fail(Errc::argument, "shape.reserved is not 0; start from TONARI_GRID_SHAPE_INIT");
-    shape->element_bytes = element_of(given->type);
+    const CellType cell = read_cell_type(given->type);
+    shape->element_bytes = cell.bytes, shape->number = cell.number;
     shape->npy_type = npy_type(given->type, shape->element_bytes);
     shape->fields = at_least_one(given->fields, "fields");
     shape->copies = at_least_one(given->copies, "copies");

@@ -130,12 +130,17 @@ std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
                                 std::span<const BrickLayout* const> bricks, HaloWay way) {
   const int dims = parts.dims();
   std::vector<HaloEnds> steps;
+  // Ghosts at the receiving end; all subdomains have the same widths.
+  const auto wanted = [&](const HaloLink& link, bool send) {
+    return way.shift || way.reach.has(parts.box(rank, link.subdomain),
+                                      send ? opposite(link.direction, dims) : link.direction);
+  };
   const auto end_of = [&](const HaloLink& link, int step, bool send) {
     const Sides open = way.shift ? open_sides(parts, rank, link.subdomain) : Sides{};
     const int side = sign(link.direction, step, dims);
     HaloEnd end{link};
     if (bricks.empty()) {
-      const GridBox box = parts.box(rank, link.subdomain);
+      const GridBox box = way.reach.narrowed(parts.box(rank, link.subdomain));
       end.cells = way.shift ? shifted_cells(box, step, side, open, send)
                             : cells_of(box, link.direction, send);
     } else {
@@ -147,10 +152,12 @@ std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
   };
   const auto ends_of = [&](const std::vector<HaloLink>& links, int step, bool send) {
     std::vector<HaloEnd> ends;
-    for (const HaloLink& link : links)
-      if (HaloEnd end = end_of(link, step, send);
-          bricks.empty() ? !empty(end.cells, dims) : !end.pieces.empty())
+    for (const HaloLink& link : links) {
+      if (!wanted(link, send)) continue;
+      HaloEnd end = end_of(link, step, send);
+      if (bricks.empty() ? !empty(end.cells, dims) : !end.pieces.empty())
         ends.push_back(std::move(end));
+    }
     return ends;
   };
   for (int k = 0; k < (way.shift ? dims : 1); ++k) {

@@ -12,6 +12,7 @@
 namespace tonari {
 
 struct HaloWay {
+  // On bricks it has all ghosts of a side or none, and a shift has all.
   Reach reach = Reach::all;
   bool shift = false;    // dimension by dimension; what earlier steps brought travels on
   bool regions = false;  // bricks: every region by itself (Zhao 2021, Basic)

@@ -21,12 +21,30 @@ HaloLinks links(const Decomposition& parts, int rank, const std::vector<Region>&
   return all;
 }
 
+int dims_along(Region v, int dims) {
+  int along = 0;
+  for (int k = 0; k < dims; ++k) along += sign(v, k, dims) != 0;
+  return along;
+}
+
 }  // namespace
+
+GridBox Reach::narrowed(GridBox box) const {
+  for (int k = 0; k < box.dims; ++k) {
+    box.lower[k] = std::min(box.lower[k], lower[k]);
+    box.upper[k] = std::min(box.upper[k], upper[k]);
+  }
+  return box;
+}
+
+bool Reach::has(const GridBox& box, Region direction) const {
+  return dims_along(direction, box.dims) <= along &&
+         !empty(ghost_box(narrowed(box), direction), box.dims);
+}
 
 HaloLinks halo_links(const Decomposition& parts, int rank, Reach reach) {
   std::vector<Region> used = directions(parts.dims());
-  if (reach == Reach::faces)
-    std::erase_if(used, [&](Region v) { return !is_face(v, parts.dims()); });
+  std::erase_if(used, [&](Region v) { return dims_along(v, parts.dims()) > reach.along; });
   return links(parts, rank, used);
 }
 

@@ -3,13 +3,31 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "layout/decomposition.hpp"
 
 namespace tonari {
 
-enum class Reach : std::uint8_t { all, faces };
+// The ghosts that an exchange is about: those along at most so many dimensions, no wider than this.
+// What a side has is the lesser of its width and the one here.
+struct Reach {
+  int along = most_surface_dims;
+  Cells lower = widest(), upper = widest();
+
+  static const Reach all, faces;
+  static constexpr Cells widest() {
+    Cells cells{};
+    cells.fill(std::numeric_limits<std::int64_t>::max());
+    return cells;
+  }
+  GridBox narrowed(GridBox box) const;
+  // Whether it has ghosts in this direction, of a subdomain with these widths.
+  bool has(const GridBox& box, Region direction) const;
+  friend bool operator==(const Reach&, const Reach&) = default;
+};
+inline constexpr Reach Reach::all{}, Reach::faces{1};
 
 struct HaloLink {
   int subdomain = 0;     // of this rank
@@ -25,7 +43,7 @@ struct HaloLinks {
   std::vector<HaloLink> send, receive;
 };
 
-// The links of `rank`, all at once.
+// The links of `rank`, all at once, along as many dimensions as `reach` says.
 HaloLinks halo_links(const Decomposition& parts, int rank, Reach reach);
 // The links of `rank` in the step of dimension k: the two faces along it.
 HaloLinks shift_links(const Decomposition& parts, int rank, int k);

@@ -122,6 +122,7 @@ std::string Candidate::label() const {
 Tune parse_tune(const std::string& word) {
   if (word == "auto") return Tune::automatic;
   if (word == "off") return Tune::off;
+  if (word == "online") return Tune::online;
   return word == "model" ? Tune::model : Tune::measure;
 }
 

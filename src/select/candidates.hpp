@@ -33,9 +33,11 @@ struct Candidate {
   std::string label() const;
 };
 
-// recall: wisdom, else the model; what one-shot calls use instead of automatic and measure.
-enum class Tune : std::uint8_t { automatic, off, model, measure, recall };
+// recall: wisdom, else the model; what one-shot calls use instead of online, automatic and measure.
+enum class Tune : std::uint8_t { automatic, off, model, measure, recall, online };
 Tune parse_tune(const std::string& word);  // one that the table of settings lists
+// For what cannot be tuned while it is used: grids, vectors, exchanges in place.
+inline Tune at_init(Tune tune) { return tune == Tune::online ? Tune::automatic : tune; }
 
 struct Settings {
   std::string algorithm = "auto";

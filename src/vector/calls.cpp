@@ -32,9 +32,12 @@ int create(MPI_Comm comm, const VectorLists& lists, MPI_Info info, tonari_vector
 }
 
 int init(tonari_vector vector, const VectorCall& call, MPI_Info info, tonari_request* request) {
-  return init_request(request, [&](Output output) {
-    return prepare_vector(vector_of(vector), call, info, output);
-  });
+  return init_or_collect(
+      request, [&](Output output) { return prepare_vector(vector_of(vector), call, info, output); },
+      [&] {
+        require_no_keys(info);
+        return group_vector(vector_of(vector), call);
+      });
 }
 
 int run(tonari_vector vector, const VectorCall& call) {
@@ -95,6 +98,12 @@ extern "C" int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
                                              tonari_vector* vector) {
   return create(comm, IdLists({owned, owned_ids, owned_places}, {needed, needed_ids, ghost_places}),
                 info, vector);
+}
+
+extern "C" int tonari_vector_create_shared(MPI_Comm comm, int64_t count, const int64_t ids[],
+                                           const int places[], MPI_Info info,
+                                           tonari_vector* vector) {
+  return create(comm, SharedIdLists({count, ids, places}), info, vector);
 }
 
 extern "C" int tonari_vector_free(tonari_vector* vector) {

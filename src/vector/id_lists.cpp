@@ -18,7 +18,10 @@ enum Kind : Word { claim, query };
 // id follows from the id, so nobody needs a table of all ids (as in Zoltan and Tpetra).
 class Directory {
  public:
-  Directory(RankGroup& group, const OwnedRanges& ranges) : group_(group), ranges_(ranges) {}
+  // Of an id that several ranks claim: an error, or the lowest of them owns it.
+  enum class Claims : bool { one, several };
+  Directory(RankGroup& group, const OwnedRanges& ranges, Claims claims)
+      : group_(group), ranges_(ranges), claims_allowed_(claims) {}
 
   void claim_id(std::int64_t id, std::int64_t index) {
     std::vector<Word>& message = claims_.try_emplace(keeper(id), 1, claim).first->second;
@@ -60,6 +63,10 @@ class Directory {
       for (std::size_t k = 1; k < m.words.size(); k += 2) {
         const auto [at, first] = index_of_.try_emplace(m.words[k], m.words[k + 1]);
         if (first) continue;
+        if (claims_allowed_ == Claims::several) {
+          at->second = std::min(at->second, m.words[k + 1]);  // ranks are numbered one by one
+          continue;
+        }
         const std::int32_t other = ranges_.part_of(at->second).rank;
         fail(Errc::argument, "id ", m.words[k],
              other == m.from ? text(" is twice in `owned_ids` of rank ", other)
@@ -92,6 +99,7 @@ class Directory {
 
   RankGroup& group_;
   const OwnedRanges& ranges_;
+  const Claims claims_allowed_;
   std::map<std::int32_t, std::vector<Word>> claims_;
   std::map<std::int32_t, Question> questions_;
   std::unordered_map<std::int64_t, std::int64_t> index_of_;  // of ids that this rank keeps
@@ -101,44 +109,76 @@ std::int64_t place_of(const IdList& list, std::int64_t k) {
   return list.places ? list.places[k] : k;
 }
 
+std::int64_t length_of(const IdList& list) {
+  return list.places ? tonari::length_of(list.places, list.count) : list.count;
+}
+
 constexpr std::int64_t any_place = std::numeric_limits<std::int64_t>::max();
+
+// The names are those of the arguments.
+void check_own_places(const IdList& list, const char* count, const char* ids, const char* places) {
+  check_list(list.count, count, list.ids, ids);
+  if (!list.places) return;
+  check_places(list.places, list.count, any_place, places, "it must not be negative");
+  if (const auto repeat = find_repeat({list.places, list.places + list.count}))
+    fail(Errc::argument, "`", places, "` has place ", repeat->place, " twice (positions ",
+         repeat->first, " and ", repeat->second, "); each id needs a place of its own");
+}
 
 }  // namespace
 
 void IdLists::check(int /*ranks*/) const {
-  check_list(owned_.count, "owned", owned_.ids, "owned_ids");
+  check_own_places(owned_, "owned", "owned_ids", "owned_places");
   check_list(needed_.count, "needed", needed_.ids, "needed_ids");
   if (needed_.places)
     check_places(needed_.places, needed_.count, any_place, "ghost_places",
                  "it must not be negative");
-  if (!owned_.places) return;
-  check_places(owned_.places, owned_.count, any_place, "owned_places", "it must not be negative");
-  if (const auto repeat = find_repeat({owned_.places, owned_.places + owned_.count}))
-    fail(Errc::argument, "`owned_places` has place ", repeat->place, " twice (positions ",
-         repeat->first, " and ", repeat->second, "); each id needs a place of its own");
 }
 
-std::int64_t IdLists::owned() const {
-  return owned_.places ? length_of(owned_.places, owned_.count) : owned_.count;
-}
+std::int64_t IdLists::owned() const { return length_of(owned_); }
 
-std::vector<std::int64_t> IdLists::needs(RankGroup& group, const OwnedRanges& ranges,
-                                         OwnedRange own) const {
-  Directory directory(group, ranges);
+ListedNeeds IdLists::needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const {
+  Directory directory(group, ranges, Directory::Claims::one);
   for (std::int64_t k = 0; k < owned_.count; ++k)
     directory.claim_id(owned_.ids[k], own.first + place_of(owned_, k));
   for (std::int64_t k = 0; k < needed_.count; ++k)
     directory.ask(needed_.ids[k], static_cast<std::size_t>(k));
-  std::vector<std::int64_t> indices = directory.answers(static_cast<std::size_t>(needed_.count));
-  if (const auto at = std::ranges::find(indices, nobody); at != indices.end())
-    fail(Errc::argument, "rank ", group.here()[0], " needs id ", needed_.ids[at - indices.begin()],
-         " (position ", at - indices.begin(), " of its list), but nobody owns it");
-  return indices;
+  ListedNeeds needs{directory.answers(static_cast<std::size_t>(needed_.count))};
+  if (const auto at = std::ranges::find(needs.indices, nobody); at != needs.indices.end()) {
+    const auto k = at - needs.indices.begin();
+    fail(Errc::argument, "rank ", group.here()[0], " needs id ", needed_.ids[k], " (position ", k,
+         " of its list), but nobody owns it");
+  }
+  if (needed_.places) needs.places = {needed_.places, needed_.places + needed_.count};
+  return needs;
 }
 
-std::vector<std::int64_t> IdLists::ghost_places() const {
-  if (!needed_.places) return {};
-  return {needed_.places, needed_.places + needed_.count};
+void SharedIdLists::check(int /*ranks*/) const {
+  check_own_places(values_, "count", "ids", "places");
+  if (const auto repeat = find_repeat({values_.ids, values_.ids + values_.count}))
+    fail(Errc::argument, "`ids` has id ", repeat->place, " twice (positions ", repeat->first,
+         " and ", repeat->second, "); a rank lists a value once");
+}
+
+std::int64_t SharedIdLists::owned() const { return length_of(values_); }
+
+ListedNeeds SharedIdLists::needs(RankGroup& group, const OwnedRanges& ranges,
+                                 OwnedRange own) const {
+  Directory directory(group, ranges, Directory::Claims::several);
+  for (std::int64_t k = 0; k < values_.count; ++k) {
+    directory.claim_id(values_.ids[k], own.first + place_of(values_, k));
+    directory.ask(values_.ids[k], static_cast<std::size_t>(k));
+  }
+  ListedNeeds needs;
+  const std::vector<std::int64_t> owners =
+      directory.answers(static_cast<std::size_t>(values_.count));
+  for (std::size_t k = 0; k < owners.size(); ++k) {
+    const std::int64_t place = place_of(values_, static_cast<std::int64_t>(k));
+    if (owners[k] == own.first + place) continue;
+    needs.indices.push_back(owners[k]);
+    needs.places.push_back(place);
+  }
+  return needs;
 }
 
 }  // namespace tonari

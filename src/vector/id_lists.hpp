@@ -17,12 +17,24 @@ class IdLists final : public VectorLists {
 
   void check(int ranks) const override;
   std::int64_t owned() const override;
-  std::vector<std::int64_t> needs(RankGroup& group, const OwnedRanges& ranges,
-                                  OwnedRange own) const override;
-  std::vector<std::int64_t> ghost_places() const override;
+  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
 
  private:
   IdList owned_, needed_;
+};
+
+// Values with ids that several ranks have (tonari_vector_create_shared): the lowest of these owns
+// one, the others need it, all at the same place of an array.
+class SharedIdLists final : public VectorLists {
+ public:
+  explicit SharedIdLists(IdList values) : values_(values) {}
+
+  void check(int ranks) const override;
+  std::int64_t owned() const override;
+  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
+
+ private:
+  IdList values_;
 };
 
 }  // namespace tonari

@@ -1,7 +1,10 @@
 #include "vector/index_list.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+
+#include "copy/moves.hpp"
 
 namespace tonari {
 namespace {
@@ -49,6 +52,21 @@ IndexList::IndexList(std::span<const ValuePlace> places)
       for (std::size_t k = i; k < end; ++k) add_single(places[k]);
     i = end;
   }
+}
+
+std::optional<ValueSpace> IndexList::regular() const {
+  constexpr std::int64_t least_per_run = 8;
+  const auto elsewhere = [&](const IndexPiece& piece) { return piece.space != pieces_[0].space; };
+  if (pieces_.empty() || std::ranges::any_of(pieces_, elsewhere)) return std::nullopt;
+  Layout places;  // of values of one byte
+  for (const IndexPiece& piece : pieces_)
+    if (piece.offsets < 0)
+      places.add(piece.at, static_cast<std::size_t>(piece.count));
+    else
+      for (const std::int32_t offset : offsets(piece)) places.add(piece.at + offset, 1);
+  const auto runs = static_cast<std::int64_t>(places.runs().size());
+  if (runs > 1 && count_ < runs * least_per_run) return std::nullopt;
+  return pieces_[0].space;
 }
 
 void IndexList::add_single(const ValuePlace& place) {

@@ -12,6 +12,11 @@
 
 namespace tonari {
 
+// Indices of values, and where each of them goes in `ghosts`; no places: in this order.
+struct ListedNeeds {
+  std::vector<std::int64_t> indices, places = {};
+};
+
 class VectorLists {
  public:
   virtual ~VectorLists() = default;
@@ -22,13 +27,10 @@ class VectorLists {
   // (own_range), the library does: rank by rank.
   virtual std::int64_t owned() const = 0;
   virtual std::optional<OwnedRange> own_range() const { return std::nullopt; }
-  // Collective, in the group's scope: the indices that this rank needs.
-  virtual std::vector<std::int64_t> needs(RankGroup& group, const OwnedRanges& ranges,
-                                          OwnedRange own) const = 0;
+  // Collective, in the group's scope: what this rank needs.
+  virtual ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const = 0;
   // Whether the program lists places: owned and ghosts may then lie anywhere in one array.
   virtual bool lists_places() const { return true; }
-  // In `ghosts`, of each needed value; empty: in the order of the needs.
-  virtual std::vector<std::int64_t> ghost_places() const { return {}; }
 };
 
 // One past the largest.
@@ -36,7 +38,7 @@ std::int64_t length_of(const int places[], std::int64_t count);
 // Throws Errc::argument unless all are in 0, ..., length - 1; name: of the argument.
 void check_places(const int places[], std::int64_t count, std::int64_t length, const char* name,
                   const std::string& why);
-// Two positions of one place, if there are.
+// Two positions of one place, or of one id, if there are.
 struct RepeatedPlace {
   std::int64_t place, first, second;
 };

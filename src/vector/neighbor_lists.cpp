@@ -66,8 +66,8 @@ void NeighborLists::send(RankGroup& group, std::int64_t first) const {
 }
 
 // Who sends tells which values they are, so that the owner of each is known wherever it goes.
-std::vector<std::int64_t> NeighborLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/,
-                                               OwnedRange own) const {
+ListedNeeds NeighborLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/,
+                                 OwnedRange own) const {
   send(group, own.first);
   group.exchange();
   std::map<std::int32_t, Stream> streams;
@@ -82,18 +82,15 @@ std::vector<std::int64_t> NeighborLists::needs(RankGroup& group, const OwnedRang
       fail(Errc::mismatch, "rank ", source, " sends ", stream.values.size(), " values to rank ",
            group.here()[0], ", but rank ", group.here()[0], " expects ", stream.expected,
            " from it");
-  std::vector<std::int64_t> needs;
-  needs.reserve(static_cast<std::size_t>(total(receives_)));
+  ListedNeeds needs;
+  needs.indices.reserve(static_cast<std::size_t>(total(receives_)));
   for (int i = 0; i < receives_.lists; ++i) {
     Stream& from = streams[receives_.ranks[i]];
-    for (int k = 0; k < receives_.counts[i]; ++k) needs.push_back(from.values[from.taken++]);
+    for (int k = 0; k < receives_.counts[i]; ++k)
+      needs.indices.push_back(from.values[from.taken++]);
   }
+  if (receives_.places) needs.places = {receives_.places, receives_.places + total(receives_)};
   return needs;
-}
-
-std::vector<std::int64_t> NeighborLists::ghost_places() const {
-  if (!receives_.places) return {};
-  return {receives_.places, receives_.places + total(receives_)};
 }
 
 }  // namespace tonari

@@ -21,9 +21,7 @@ class NeighborLists final : public VectorLists {
 
   void check(int ranks) const override;
   std::int64_t owned() const override { return owned_; }
-  std::vector<std::int64_t> needs(RankGroup& group, const OwnedRanges& ranges,
-                                  OwnedRange own) const override;
-  std::vector<std::int64_t> ghost_places() const override;
+  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
 
  private:
   void send(RankGroup& group, std::int64_t first) const;

@@ -48,8 +48,8 @@ class Compiler {
   // combined: it cannot be received where it belongs.
   VectorPart part(std::int32_t peer, const std::vector<ValuePlace>& places, bool combined) {
     VectorPart made{peer, IndexList(places)};
-    const IndexPiece* const whole = made.places.whole();
-    if (whole && !combined && (straight_ || whole->space == ValueSpace::scratch)) return made;
+    const std::optional<ValueSpace> space = made.places.regular();
+    if (space && !combined && (straight_ || *space == ValueSpace::scratch)) return made;
     made.buffer = program_.buffers;
     program_.buffers += made.places.count();
     return made;

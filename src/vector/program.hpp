@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "api/direction.hpp"
 #include "vector/index_list.hpp"
 #include "vector/pattern.hpp"
 
 namespace tonari {
-
-enum class Direction { forward, reverse };
 
 // The values that go to a peer, or come from it, in one message.
 struct VectorPart {
@@ -40,7 +39,7 @@ struct VectorProgram {
 };
 
 enum class Buffering : std::uint8_t {
-  straight,  // values that lie as they are sent need no copy
+  straight,  // values that lie regularly are sent from, or received into, their places
   copied,    // all are copied, so an exchange is not bound to the program's buffers
   // copied, and owned values and ghosts may have places in common: what is sent is what was there
   // at start

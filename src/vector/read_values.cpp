@@ -110,6 +110,7 @@ class Rows {
 struct ReadField {
   ValueField field;
   int reduction = 0;
+  std::size_t number = 0;  // in the program's list
 };
 
 ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
@@ -178,13 +179,16 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   if (call.count < 1) fail(Errc::argument, "`fields` is ", call.count, "; it must be at least 1");
   if (!call.fields) fail(Errc::argument, "`field` is NULL, but `fields` is ", call.count);
   std::vector<ReadField> read;
-  for (int f = 0; f < call.count; ++f) read.push_back(read_field(pattern, call, call.fields[f]));
+  for (int f = 0; f < call.count; ++f) {
+    read.push_back(read_field(pattern, call, call.fields[f]));
+    read.back().number = static_cast<std::size_t>(f);
+  }
   order_fields(read);
   VectorValues values;
   Rows rows(pattern);
   Hash widths, vectors, reductions;
   for (const ReadField& r : read) {
-    values.fields.push_back(r.field);
+    values.fields.push_back(r.field), values.numbers.push_back(r.number);
     values.in_place = rows.add(r.field) || values.in_place;
     widths.word(r.field.shape.width);
     vectors.word(static_cast<std::uint64_t>(r.field.shape.vectors));
@@ -194,6 +198,22 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   values.widths = widths.value(), values.vectors = vectors.value(),
   values.reductions = reductions.value();
   return values;
+}
+
+std::array<Alike, 5> alike(Direction direction, const VectorValues& values) {
+  return {
+      Alike{static_cast<std::uint64_t>(direction),
+            "some ranks call a forward exchange where others call a reverse one"},
+      Alike{values.fields.size(),
+            "ranks gave different numbers of fields; it must be the same number on all ranks"},
+      Alike{values.widths,
+            "ranks gave types or components of different sizes; the values of an index must have "
+            "the same number of bytes on all ranks"},
+      Alike{values.vectors,
+            "ranks gave different numbers of vectors; it must be the same number on all ranks"},
+      Alike{values.reductions,
+            "ranks gave different operations or types of numbers; they must be the same on all "
+            "ranks"}};
 }
 
 }  // namespace tonari

@@ -1,62 +1,16 @@
 #include "vector/request.hpp"
 
 #include <array>
-#include <limits>
 
 #include "api/inner_call.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
-#include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "vector/read_values.hpp"
+#include "vector/single_calls.hpp"
 
 namespace tonari {
 namespace {
-
-const char* name(Direction direction) {
-  return direction == Direction::forward ? "forward" : "reverse";
-}
-
-OwnedType type_of(const std::vector<VectorExchange::Row>& rows) {
-  std::vector<int> bytes;
-  std::vector<MPI_Aint> displacements;
-  for (const VectorExchange::Row& row : rows) {
-    bytes.push_back(static_cast<int>(row.bytes));
-    displacements.push_back(row.base - rows[0].base);
-  }
-  OwnedType type;
-  check_mpi(MPI_Type_create_hindexed(static_cast<int>(rows.size()), bytes.data(),
-                                     displacements.data(), MPI_BYTE, type.place()),
-            "MPI_Type_create_hindexed");
-  return type;
-}
-
-// One side of a step.
-AbsoluteBlocks side_of(const VectorExchange& exchange, const std::vector<VectorPart>& parts) {
-  constexpr std::size_t most = std::numeric_limits<int>::max();
-  AbsoluteBlocks side;
-  for (const VectorPart& part : parts) {
-    const std::vector<VectorExchange::Row> rows = exchange.rows(part);
-    std::size_t all = 0;
-    for (const VectorExchange::Row& row : rows) all += row.bytes;
-    if (all > most)
-      fail(Errc::overflow, "the values for rank ", part.peer, " have ", all,
-           " bytes, but a message takes at most ", most,
-           "; exchange fewer vectors or components, or fewer fields, at once");
-    const auto address = reinterpret_cast<MPI_Aint>(rows[0].base);
-    if (rows.size() == 1)
-      side.add(address, static_cast<int>(all), MPI_BYTE, rows[0].space);
-    else
-      side.add(address, type_of(rows), rows[0].space);
-  }
-  return side;
-}
-
-// What the steps take together; native is known if it is of all of them.
-void add_times(AgainstNative& all, const AgainstNative& step, bool first) {
-  const bool known = step.native > 0 && (first || all.native > 0);
-  all = {all.seconds + step.seconds, known ? all.native + step.native : 0};
-}
 
 std::string shapes(const std::vector<ValueField>& fields) {
   std::string all;
@@ -68,27 +22,13 @@ std::string shapes(const std::vector<ValueField>& fields) {
 }
 
 void describe(const SharedVector& vector, Direction direction, double start,
-              const VectorValues& values, const VectorExchange& exchange, Prepared& prepared) {
-  const auto& steps = exchange.steps();
-  const bool one = steps.size() == 1;
-  std::string hops;
-  for (const auto& step : steps) {
-    const bool first = &step == steps.data();
-    hops += text(one ? "" : text("hop ", &step - steps.data() + 1, ": "), step->description);
-    prepared.predicted += step->predicted, prepared.measured += step->measured,
-        prepared.rounds += step->rounds;
-    add_times(prepared.times, step->times, first);
-    if (!one) prepared.variant += (first ? "" : ", ") + step->algorithm;
-  }
-  prepared.algorithm = one ? steps[0]->algorithm : vector.route();
-  if (one) prepared.variant = steps[0]->variant;
-  prepared.reason = steps.empty() ? "fixed rule" : steps[0]->reason;
-  if (!steps.empty())
-    prepared.channel = steps[0]->channel, prepared.channel_detail = steps[0]->channel_detail;
-  prepared.describe(start,
-                    text(name(direction), " exchange of a vector, route ", vector.route(), ", ",
-                         shapes(values.fields)),
-                    prepared.algorithm, hops);
+              const VectorValues& values, const SteppedExchange& exchange, Prepared& prepared) {
+  prepared.algorithm = vector.route();
+  const std::string hops = exchange.report_steps(prepared);
+  prepared.describe(
+      start,
+      text(exchange_name(direction), ", route ", vector.route(), ", ", shapes(values.fields)),
+      prepared.algorithm, hops);
 }
 
 // Single calls come with other buffers every time, so they do not ask how these lie.
@@ -112,15 +52,15 @@ StartBuffers start_buffers(Direction direction, const VectorPattern& pattern,
                            const ValueField& field) {
   const ValueBuffers& b = field.buffers;
   const bool forward = direction == Direction::forward;
-  std::vector buffers{start_buffer(VectorExchange::owned_space, forward ? "sendbuf" : "recvbuf",
-                                   b.owned, b.owned_stride, pattern.owned, field.shape),
-                      start_buffer(VectorExchange::ghost_space, forward ? "recvbuf" : "sendbuf",
+  std::vector buffers{start_buffer(ValueWork::owned_space, forward ? "sendbuf" : "recvbuf", b.owned,
+                                   b.owned_stride, pattern.owned, field.shape),
+                      start_buffer(ValueWork::ghost_space, forward ? "recvbuf" : "sendbuf",
                                    b.ghosts, b.ghost_stride, pattern.ghost_count, field.shape)};
   if (!forward) std::swap(buffers[0], buffers[1]);
   return {"start_with", std::move(buffers), [field, places = places_of(pattern)](Shifts shifts) {
             ValueField there = field;
-            there.buffers.owned = moved(field.buffers.owned, shifts[VectorExchange::owned_space]);
-            there.buffers.ghosts = moved(field.buffers.ghosts, shifts[VectorExchange::ghost_space]);
+            there.buffers.owned = moved(field.buffers.owned, shifts[ValueWork::owned_space]);
+            there.buffers.ghosts = moved(field.buffers.ghosts, shifts[ValueWork::ghost_space]);
             check_apart(places, there);
           }};
 }
@@ -141,20 +81,22 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
   std::shared_ptr<Prepared> prepared;
   run_collectively(vector.context().comm(), [&] {
     prepared = std::make_shared<Prepared>(vector.shared_context());
-    auto owned = std::make_unique<VectorExchange>(
+    auto owned = std::make_unique<ValueWork>(
         vector.program(direction, buffering_of(vector.pattern(), values, use)), values.fields);
-    VectorExchange& exchange = *owned;
-    const std::vector<VectorStep>& steps = exchange.program().steps;
-    for (std::size_t s = 0; s < steps.size(); ++s) {
-      const AbsoluteBlocks send = side_of(exchange, steps[s].send),
-                           receive = side_of(exchange, steps[s].receive);
+    const ValueWork& work = *owned;
+    std::vector<std::unique_ptr<LocalWork>> works;
+    works.push_back(std::move(owned));
+    auto exchange = std::make_unique<SteppedExchange>(std::move(works), work.steps());
+    for (std::size_t s = 0; s < work.steps(); ++s) {
+      const AbsoluteBlocks send = work.sent(s), receive = work.received(s);
       const tonari_neighborhood near = vector.near(direction, s);
-      exchange.add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()},
-                                use, info, inside));
+      exchange->add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()},
+                                 use, info, inside));
     }
-    prepared->exchange = std::move(owned);
+    const SteppedExchange& stepped = *exchange;
+    prepared->exchange = std::move(exchange);
     if (by_thread) prepared->drive_by_thread();
-    describe(vector, direction, start, values, exchange, *prepared);
+    describe(vector, direction, start, values, stepped, *prepared);
     if (use == Use::persistent) free_buffers(direction, vector.pattern(), values, *prepared);
   });
   return prepared;
@@ -166,20 +108,9 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
                               Output output, VectorValues& values, bool& by_thread) {
   std::uint64_t settings = 0;
   const auto things = [&] {
-    return std::array{
-        Alike{static_cast<std::uint64_t>(call.direction),
-              "some ranks call a forward exchange where others call a reverse one"},
-        Alike{static_cast<std::uint64_t>(values.fields.size()),
-              "ranks gave different numbers of fields; it must be the same number on all ranks"},
-        Alike{values.widths,
-              "ranks gave types or components of different sizes; the values of an index must have "
-              "the same number of bytes on all ranks"},
-        Alike{values.vectors,
-              "ranks gave different numbers of vectors; it must be the same number on all ranks"},
-        Alike{values.reductions,
-              "ranks gave different operations or types of numbers; they must be the same on all "
-              "ranks"},
-        Alike{settings, other_settings}};
+    const auto [direction, fields, widths, vectors, reductions] = alike(call.direction, values);
+    return std::array{direction, fields,     widths,
+                      vectors,   reductions, Alike{settings, other_settings}};
   };
   agree_on_arguments(
       vector.context().comm(), info, output,
@@ -207,19 +138,47 @@ std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall&
   return build(vector, call.direction, start, values, info, Use::persistent, by_thread);
 }
 
-void run_vector(SharedVector& vector, const VectorCall& call) {
+namespace {
+
+// By an exchange that all ranks agree on at each call.
+void run_agreed(SharedVector& vector, const VectorCall& call) {
   const double start = MPI_Wtime();
   VectorValues values;
   bool by_thread = false;  // the caller waits anyway
   const std::uint64_t number =
       agree_on_values(vector, call, MPI_INFO_NULL, inside, values, by_thread);
-  std::shared_ptr<Prepared> prepared = vector.known(number);
+  std::shared_ptr<Prepared> prepared = vector.kept().known(number);
   if (!prepared)
-    vector.keep(number, prepared = build(vector, call.direction, start, values, MPI_INFO_NULL,
-                                         Use::once, false));
-  static_cast<VectorExchange&>(*prepared->exchange).use(values.fields);
+    vector.kept().keep(number, prepared = build(vector, call.direction, start, values,
+                                                MPI_INFO_NULL, Use::once, false));
+  const auto& exchange = static_cast<const SteppedExchange&>(*prepared->exchange);
+  static_cast<ValueWork&>(exchange.work(0)).use(values.fields);
   prepared->start();
   prepared->wait();
+}
+
+// Collective: makes what calls of this direction need from now on.
+std::unique_ptr<SingleCalls> connect_calls(SharedVector& vector, const VectorCall& call) {
+  VectorValues values;
+  bool by_thread = false;
+  agree_on_values(vector, call, MPI_INFO_NULL, inside, values, by_thread);
+  std::unique_ptr<SingleCalls> calls;
+  run_collectively(vector.context().comm(), [&] {
+    const WaitPolicy wait{vector.context().node()->crowded(),
+                          read_settings(MPI_INFO_NULL, {}).timeout};
+    calls = std::make_unique<SingleCalls>(vector, call.direction, wait);
+    calls->expect(call);
+  });
+  return calls;
+}
+
+}  // namespace
+
+void run_vector(SharedVector& vector, const VectorCall& call) {
+  std::unique_ptr<SingleCalls>& calls = vector.single_calls(call.direction);
+  if (!calls && !wants_streams(Settings{})) return run_agreed(vector, call);
+  if (!calls) calls = connect_calls(vector, call);
+  calls->run(call);
 }
 
 }  // namespace tonari

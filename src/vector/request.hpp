@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "api/agree_on_arguments.hpp"
+#include "api/group.hpp"
 #include "tonari/vector.h"
 #include "vector/shared_vector.hpp"
 
@@ -21,6 +21,9 @@ struct VectorCall {
 // Collective: makes a persistent exchange. `output` is for the request.
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
                                          MPI_Info info, Output output);
+
+// Local: reads the call for a group.
+std::unique_ptr<GroupedCall> group_vector(SharedVector& vector, const VectorCall& call);
 
 // Collective: runs one to its end.
 void run_vector(SharedVector& vector, const VectorCall& call);

@@ -8,6 +8,7 @@
 #include "engine/contest.hpp"
 #include "engine/read_topology.hpp"
 #include "vector/request.hpp"
+#include "vector/single_calls.hpp"
 
 namespace tonari {
 
@@ -15,8 +16,9 @@ SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& 
                            VectorPattern pattern)
     : context_(std::move(context)), route_(route), pattern_(std::move(pattern)) {
   for (auto& nears : nears_) nears.resize(pattern_.stages.size());
-  kept_.reserve(most_kept);  // an exchange is kept by all ranks or by none
 }
+
+SharedVector::~SharedVector() = default;
 
 std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction,
                                                            Buffering buffering) {
@@ -40,17 +42,6 @@ tonari_neighborhood SharedVector::near(Direction direction, std::size_t step) {
   return near.get();
 }
 
-std::shared_ptr<Prepared> SharedVector::known(std::uint64_t call) const {
-  for (const auto& [key, prepared] : kept_)
-    if (key == call && !prepared->broken) return prepared;
-  return nullptr;
-}
-
-void SharedVector::keep(std::uint64_t call, std::shared_ptr<Prepared> prepared) {
-  if (kept_.size() == most_kept) kept_.erase(kept_.begin());
-  kept_.emplace_back(call, std::move(prepared));
-}
-
 namespace {
 
 struct VectorSettings {
@@ -64,7 +55,7 @@ struct VectorSettings {
 VectorSettings read_vector_settings(MPI_Info info) {
   VectorSettings settings;
   if (const auto value = lookup(info, SettingId::route)) settings.route = read_route_name(*value);
-  settings.tune = read_settings(info, {}).tune;
+  settings.tune = at_init(read_settings(info, {}).tune);
   return settings;
 }
 
@@ -133,18 +124,18 @@ std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>
   const OwnedRange own = by_rank[static_cast<std::size_t>(context->rank())];
   const OwnedRanges ranges(by_rank);  // all ranks know what is wrong
   RankGroup& group = shared->group();
-  std::vector<std::int64_t> needs;
+  ListedNeeds needs;
   group.run_collectively([&] { needs = lists.needs(group, ranges, own); });
   Alternatives routes{routes_to_try(settings, *context), {}, {}};
   if (routes.names.size() > 1)
-    group.run_collectively([&] { routes.question = question(group, own, needs); });
+    group.run_collectively([&] { routes.question = question(group, own, needs.indices); });
   std::vector<TimedRoute> timed(routes.names.size());
   routes.make = [&](std::size_t k) {
     const std::string& name = routes.names[k];
     const VectorRoute route = VectorRoute::named(name, *context);
     group.run_collectively([&] {
-      VectorPattern pattern = discover(group, ranges, own, needs, route);
-      if (lists.lists_places()) list_places(pattern, lists.ghost_places());
+      VectorPattern pattern = discover(group, ranges, own, needs.indices, route);
+      if (lists.lists_places()) list_places(pattern, needs.places);
       timed[k].vector = std::make_unique<SharedVector>(context, name, std::move(pattern));
     });
   };
@@ -170,7 +161,7 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& list
   std::unique_ptr<SharedVector> made;
   run_collectively(shared->comm(), [&] {
     made = by_fastest_route(shared, lists, settings);
-    if (const auto repeat = find_repeat(lists.ghost_places()))
+    if (const auto repeat = find_repeat(made->pattern().ghost_places))
       made->forbid_forward(repeated_ghost(*repeat, made->context().rank()));
   });
   return made;

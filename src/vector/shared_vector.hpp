@@ -11,15 +11,19 @@
 #include <string>
 
 #include "api/inner_call.hpp"
+#include "api/kept_exchanges.hpp"
 #include "vector/lists.hpp"
 #include "vector/program.hpp"
 
 namespace tonari {
 
+class SingleCalls;
+
 class SharedVector {
  public:
   // Collective. `pattern` was discovered on the context's communicator.
   SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPattern pattern);
+  ~SharedVector();
   SharedVector(const SharedVector&) = delete;
   SharedVector& operator=(const SharedVector&) = delete;
 
@@ -38,21 +42,21 @@ class SharedVector {
   // Collective: of a step of the direction's programs.
   tonari_neighborhood near(Direction direction, std::size_t step);
 
-  // Exchanges of one-shot calls by what ranks agree on, the same ones on all ranks; the oldest
-  // goes.
-  std::shared_ptr<Prepared> known(std::uint64_t call) const;
-  void keep(std::uint64_t call, std::shared_ptr<Prepared> prepared);
+  // Single calls for which nothing is forced; made by the first of a direction.
+  std::unique_ptr<SingleCalls>& single_calls(Direction direction) {
+    return single_calls_[static_cast<std::size_t>(direction)];
+  }
+  KeptExchanges& kept() { return kept_; }
 
  private:
-  static constexpr std::size_t most_kept = 8;
-
   std::shared_ptr<Context> context_;
   std::string route_;
   VectorPattern pattern_;
   std::array<std::shared_ptr<const VectorProgram>, 2 * bufferings> programs_;
   std::optional<Error> wrong_forward_;
-  std::array<std::vector<OwnedNeighborhood>, 2> nears_;  // by direction
-  std::vector<std::pair<std::uint64_t, std::shared_ptr<Prepared>>> kept_;
+  std::array<std::vector<OwnedNeighborhood>, 2> nears_;       // by direction
+  std::array<std::unique_ptr<SingleCalls>, 2> single_calls_;  // by direction
+  KeptExchanges kept_;
 };
 
 // Collective: what tonari_vector_create and its sisters say. wrong: what this rank cannot do it

@@ -30,8 +30,9 @@ TEST_F(SettingsErrors, UnknownValuesNameTheKnownOnes) {
   expect_refused(
       "tonari_channel", "TONARI_CHANNEL", "pigeon", TONARI_ERR_ARGUMENT,
       {"tonari_channel", "TONARI_CHANNEL", "pigeon", "auto", "p2p-typed", "p2p-packed", "shared"});
-  expect_refused("tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT,
-                 {"tonari_tune", "TONARI_TUNE", "loud", "auto", "off", "model", "measure"});
+  expect_refused(
+      "tonari_tune", "TONARI_TUNE", "loud", TONARI_ERR_ARGUMENT,
+      {"tonari_tune", "TONARI_TUNE", "loud", "auto", "online", "off", "model", "measure"});
   expect_usable();
 }
 

@@ -1,6 +1,8 @@
 // One-shot calls that nothing is forced for go by streams: they deliver on any graph, through
 // shared memory and through the MPI, however many are in flight; and what is wrong is heard by
 // those who exchange with the rank that is wrong, while all others go on.
+#include <unistd.h>
+
 #include "support/graph_exchange.hpp"
 #include "support/once.hpp"
 
@@ -155,6 +157,34 @@ TEST_F(Streams, ARequestTellsOfItself) {
   EXPECT_OK(tonari_request_recv_view(request, 1, &view, &bytes));
   EXPECT_EQ(bytes, 4);
   EXPECT_OK(tonari_request_free(&request));
+}
+
+// Ranks free one of several neighborhoods when they like: exchanges begun on it go on,
+// and so do others.
+TEST_F(Streams, FreedWhileOthersGoOn) {
+  for (const char* text : {"", "1"}) {
+    Nodes::set(text);
+    make(ring());
+    const tonari_neighborhood kept = near;
+    Random common(9);
+    Buffers on_kept = random(common, Operation::alltoallv, {4, 3, true, false, 1}),
+            on_freed = random(common, Operation::alltoallv, {4, 3'000, true, false, 2});
+    blocking(on_kept, 0);
+    for (int round = 1; round < 8; ++round) {
+      near = TONARI_NEIGHBORHOOD_NULL;
+      make(ring());
+      blocking(on_freed, round);
+      tonari_request going_on = begin(on_freed, round + 1);
+      EXPECT_OK(tonari_neighborhood_free(&near));
+      near = kept;
+      if ((rank + round) % 3 == 0) usleep(2'000);
+      blocking(on_kept, round);
+      tonari_request other = begin(on_kept, round + 1);
+      finish(on_freed, going_on, round + 1, rank % 2);
+      finish(on_kept, other, round + 1, round % 2);
+    }
+    EXPECT_OK(tonari_neighborhood_free(&near));
+  }
 }
 
 // ---- what is wrong

@@ -14,7 +14,7 @@ FLOORS = [
     ["channels"],
     ["engine"],
     ["api"],
-    ["grid", "vector"],
+    ["blocks", "grid", "vector"],
     ["analysis"],  # not part of libtonari: the command line and the tests use it
 ]
 CORE = {room for floor in FLOORS[: FLOORS.index(["select"]) + 1] for room in floor} | {"analysis"}

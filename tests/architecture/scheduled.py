@@ -2,8 +2,8 @@
 SOURCE_ROOT.
 
 Asks the test programs for their tests and CTest for its table. A test file has one label of its
-own, and a part of it runs in `make test`, under every MPI. Programs that `make test` does not
-build are looked at in `make test-all`."""
+own, and a part of it runs in `make test`: under every MPI, or under one where it is of a room that
+the others share. Programs that `make test` does not build are looked at in `make test-all`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rooms import CORE
+
 SHARED_LABELS = {"mpi", "openmpi", "mpich", "more"}
-LATER = {"stencil"}  # labels of programs that only `make test-all` builds
+# Labels of programs that only `make test-all` builds: the core's tests run in `make test` under
+# sanitizers, and examples check what stencils compute.
+LATER = {"core", "stencil"}
+ONE_MPI = {"blocks", "grid", "vector"}  # rooms above those that call an MPI
 PROGRAM = re.compile(r"_tests(_\w+)?$")
 
 
@@ -54,10 +59,19 @@ def selects(filter: str, tests: Iterable[str]) -> set[str]:
     return {test for test in tests if taken.fullmatch(test) and not not_taken.fullmatch(test)}
 
 
+def property_of(row: dict, name: str) -> list[str]:
+    return next((item["value"] for item in row["properties"] if item["name"] == name), [])
+
+
+def labels_of(row: dict) -> frozenset[str]:
+    return frozenset(property_of(row, "LABELS"))
+
+
 def entries(table: dict, build: Path) -> Iterator[Entry]:
     for row in table["tests"]:
+        labels = labels_of(row)
         if "command" not in row:  # so CTest shows a program that is not there
-            if row["name"] in LATER:
+            if labels & LATER:
                 continue
             sys.exit(f"{row['name']}: its program is not built")
         command = tuple(row["command"])
@@ -69,7 +83,7 @@ def entries(table: dict, build: Path) -> Iterator[Entry]:
             ),
             None,
         )
-        if program is None:
+        if program is None or (labels & ONE_MPI and not Path(program).is_file()):
             continue
         ranks = int(command[command.index("-n") + 1]) if "-n" in command else 0
         filter = next(
@@ -80,11 +94,7 @@ def entries(table: dict, build: Path) -> Iterator[Entry]:
             ),
             "*",
         )
-        properties = {item["name"]: item["value"] for item in row["properties"]}
-        labels, environment = (
-            frozenset(properties.get("LABELS", ())),
-            tuple(properties.get("ENVIRONMENT", ())),
-        )
+        environment = tuple(property_of(row, "ENVIRONMENT"))
         yield Entry(row["name"], program, ranks, filter, labels, command, environment)
 
 
@@ -138,10 +148,13 @@ def problems(
                     if entry.ranks == ranks and test in by_filter[entry.filter]
                 ]
                 yield f"{program}: {test} is scheduled {count} times: {', '.join(names)}"
+    for program, found in tests.items():
         yield from (
             f"{file}: {program} runs it in `make test-all` only"
             for file in sorted(set(found.values()))
-            if program not in quick[file] and not labels[file] <= LATER
+            if program not in quick[file]
+            and not labels[file] <= LATER
+            and not (labels[file] <= ONE_MPI and quick[file])
         )
     for file in sorted(files):
         if len(labels[file]) != 1:
@@ -183,6 +196,17 @@ def selftest() -> None:
     ]
     late = [entry("a.2", 2, "A.*", "room"), entry("b.2", 2, "B.*", "room", "more")]
     assert [*problems(late, tests, {a, b})] == ["/b_test.cpp: p runs it in `make test-all` only"]
+    tests = {"q": {"A.x": a}, "p": {"A.x": a}}
+    for room, said in ("grid", False), ("api", True):
+        one_mpi = [
+            Entry("a.p", "p", 2, "*", frozenset({room}), (), ()),
+            Entry("a.q", "q", 2, "*", frozenset({room, "more"}), (), ()),
+        ]
+        assert [*problems(one_mpi, tests, {a})] == (
+            ["/a_test.cpp: q runs it in `make test-all` only"] if said else []
+        )
+        assert [*problems(one_mpi[1:], {"q": tests["q"]}, {a})]
+    tests = {"p": {"A.x": a, "A.y": a, "B.x": b}}
     later = [entry("stencil", 0, "*", "stencil", "more")]
     assert not list(problems(later, tests, {a, b}))
     assert [*problems(good[:1], tests, {a})][0] == "p: B.x is never scheduled"
@@ -198,7 +222,8 @@ def main(ctest: str, build: Path, root: Path) -> int:
         ).stdout
     )
     scheduled = list(entries(table, build))
-    unbuilt = LATER - {label for entry in scheduled for label in entry.labels}
+    unbuilt = {label for row in table["tests"] if "command" not in row for label in labels_of(row)}
+    rooms = unbuilt | (CORE if "core" in unbuilt else set())
     tests = {
         program: tests_of(next(entry for entry in scheduled if entry.program == program), build)
         for program in sorted({entry.program for entry in scheduled})
@@ -206,7 +231,7 @@ def main(ctest: str, build: Path, root: Path) -> int:
     files = {
         path.resolve()
         for path in (root / "tests").rglob("*_test.cpp")
-        if path.parent.name not in unbuilt
+        if path.parent.relative_to(root / "tests").as_posix() not in rooms
     }
     found = list(problems(scheduled, tests, files))
     print(

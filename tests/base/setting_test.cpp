@@ -60,7 +60,7 @@ TEST(SettingTable, OneMoreIsOneRow) {
 TEST(SettingTable, WrongValuesSayWhatTheyMustBe) {
   const auto says = [](auto work) { return std::string(test::error_of(work).what()); };
   EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "never"); }),
-            "tonari_tune (TONARI_TUNE) is 'never'; it must be auto, off, model or measure");
+            "tonari_tune (TONARI_TUNE) is 'never'; it must be auto, online, off, model or measure");
   EXPECT_EQ(says([] { check_choice(setting(SettingId::recv_view), ""); }),
             "tonari_recv_view is ''; it must be no or yes");
   EXPECT_EQ(says([] { check_choice(setting(SettingId::static_buffers), "yes"); }),

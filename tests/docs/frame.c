@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tonari/grid.h>
+#include <tonari/group.h>
 #include <tonari/sparse.h>
 #include <tonari/tonari.h>
 #include <tonari/vector.h>

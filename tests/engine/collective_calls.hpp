@@ -120,6 +120,7 @@ struct Init : Requesting {
 
 struct Once : Init {
   using Init::Init;
+  int attempts(int usual) const override { return 6 * usual; }  // nearly all: they are short
   int make() override {
     Side &out = buffers.out, &in = buffers.in;
     if (graph)
@@ -136,6 +137,24 @@ struct Once : Init {
   void drop() override {
     tonari_wait(request);
     Init::drop();
+  }
+};
+
+// A shape that is new to a neighborhood whose ranks are connected.
+struct OnceMore : Once {
+  using Once::Once;
+  void set_up() override {
+    Once::set_up();
+    EXPECT_OK(tonari_alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, near));
+  }
+  // The error of a neighbor comes at completion.
+  int make() override {
+    int code = Once::make();
+    if (code == TONARI_SUCCESS) code = tonari_wait(request);
+    if (code != TONARI_SUCCESS) {
+      EXPECT_OK(tonari_request_free(&request));
+    }
+    return code;
   }
 };
 
@@ -173,6 +192,19 @@ struct InPlaceCall : Requesting {
     EXPECT_EQ(wrong, 0u);
     MPI_Comm_free(&comm);
   }
+};
+
+// Another one was kept.
+struct InPlaceOnce : InPlaceCall {
+  InPlaceOnce() : InPlaceCall(false, "auto") {}
+  void set_up() override {
+    InPlaceCall::set_up();
+    std::vector<int> few(static_cast<std::size_t>(world_size()));
+    EXPECT_OK(tonari_alltoall_inplace(few.data(), 1, MPI_INT, comm, info));
+  }
+  int make() override { return tonari_alltoall_inplace(values.data(), 40, MPI_DOUBLE, comm, info); }
+  void use() override { EXPECT_OK(make()); }  // back to where it was
+  void drop() override {}
 };
 
 // Everybody sends to everybody, itself included: short messages, or also one to the next rank that
@@ -268,6 +300,19 @@ struct VectorOnce : VectorInit {
   }
   void use() override {}
   void drop() override {}
+};
+
+// Values of a kind that is new to a vector whose ranks are connected.
+struct VectorOnceMore : VectorOnce {
+  void set_up() override {
+    VectorOnce::set_up();
+    EXPECT_OK(VectorOnce::make());
+  }
+  int make() override {
+    tonari_vector_values values{};
+    values.type = MPI_FLOAT, values.components = 2;
+    return tonari_vector_forward(vector, &values, data.owned.data(), data.ghosts.data());
+  }
 };
 
 // The same, of numbers with gaps or of neighbor lists.
@@ -382,14 +427,16 @@ inline Named init_call(const char* name, bool graph, Operation op, const std::st
       }};
 }
 
-inline Named once_call(const char* name, bool graph, Operation op) {
-  return {name, [=] { return std::unique_ptr<Call>(new Once(graph, op, {})); }};
+template <class C>
+Named once_call(const char* name, bool graph, Operation op) {
+  return {name, [=] { return std::unique_ptr<Call>(new C(graph, op, {})); }};
 }
 
 inline const Named calls[] = {
     init_call("AlltoallOff", false, Operation::alltoall, "off"),
     init_call("AlltoallModel", false, Operation::alltoall, "model"),
     init_call("AlltoallMeasure", false, Operation::alltoall, "measure"),
+    init_call("AlltoallOnline", false, Operation::alltoall, "online"),
     init_call("AllgatherMeasure", false, Operation::allgather, "measure"),
     init_call("AlltoallShared", false, Operation::alltoall, "off", "shared", "torus"),
     init_call("AlltoallOnesided", false, Operation::alltoall, "off", "onesided"),
@@ -397,10 +444,13 @@ inline const Named calls[] = {
     init_call("GraphAlltoallvOff", true, Operation::alltoallv, "off"),
     init_call("GraphAlltoallwModel", true, Operation::alltoallw, "model"),
     init_call("GraphAlltoallvMeasure", true, Operation::alltoallv, "measure"),
+    init_call("GraphAlltoallvOnline", true, Operation::alltoallv, "online"),
     init_call("GraphAllgatherMeasure", true, Operation::allgather, "measure"),
     init_call("GraphOnesided", true, Operation::alltoallv, "off", "shared+onesided"),
-    once_call("AlltoallOnce", false, Operation::alltoall),
-    once_call("GraphAlltoallvOnce", true, Operation::alltoallv),
+    once_call<Once>("AlltoallOnce", false, Operation::alltoall),
+    once_call<Once>("GraphAlltoallvOnce", true, Operation::alltoallv),
+    once_call<OnceMore>("AlltoallNewShape", false, Operation::alltoall),
+    once_call<OnceMore>("GraphAlltoallvNewShape", true, Operation::alltoallv),
     named<Measure>("MeasureMachine"),
     named<MakeNear>("MakeCart", false, false),
     named<MakeNear>("MakeAdjacent", true, false),
@@ -417,11 +467,13 @@ inline const Named calls[] = {
     named<InPlaceCall>("InPlaceMeasure", false, "auto", "measure"),
     named<InPlaceCall>("InPlaceMeasureItself", false, "auto", "measure", "500"),
     named<InPlaceCall>("InPlaceGeneral", true, "p2p-packed"),
+    named<InPlaceOnce>("InPlaceOnce"),
     named<MakeVector>("VectorDirect", "direct"),
     named<MakeVector>("VectorAuto", "auto"),
     named<VectorInit>("VectorForwardOff", false, "off"),
     named<VectorInit>("VectorReverseMeasure", true, "measure"),
     named<VectorOnce>("VectorOnce"),
+    named<VectorOnceMore>("VectorNewKind"),
     named<MakeVectorOfLists>("VectorFromNeighbors", false),
     named<MakeVectorOfLists>("VectorFromIds", true),
     named<VectorFieldsInit>("VectorFields"),

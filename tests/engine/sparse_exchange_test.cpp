@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "channels/owned_comm.hpp"
 #include "engine/mpi_rank_group.hpp"
+#include "engine/shared_comm.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari {
@@ -55,7 +56,8 @@ TEST(SparseExchange, PiecesAndParts) {
   OwnedComm comm;
   duplicate(MPI_COMM_WORLD, comm);
   MpiRankGroup group(comm.get());
-  SparseExchange exchange(comm.get(), {.little = 300, .short_most = 40, .piece = 64, .part = 24});
+  SparseExchange exchange(comm.get(), SharedComm::of(comm.get())->connect_pairs(),
+                          {.little = 300, .short_most = 40, .piece = 64, .part = 24});
   std::vector<SparseMethod> methods{
       {Kind::pairwise}, {Kind::nbx}, {Kind::personalized}, {Kind::store_and_forward, 1}};
   if (world_size() >= 4) methods.push_back({Kind::store_and_forward, 2});

@@ -153,6 +153,40 @@ TEST(CppGrid, StartsWithOtherArrays) {
   EXPECT_THROW(grid.start(exchange, {}), tonari::Failure);
 }
 
+// Cells, and ghosts of the faces of dimension 1, which is periodic, are added up.
+TEST(CppGrid, GhostsGoBack) {
+  const Plane plane;
+  const tonari::Grid grid(plane.cart, plane.shape(TONARI_STORAGE_ARRAY));
+  const auto set = [&](double own, double ghost) {
+    grid.for_each_cell<double>(TONARI_PART_OWN, [&](auto, double& cell) { cell = own; }, 0, 1);
+    grid.for_each_cell<double>(TONARI_PART_GHOSTS, [&](auto, double& cell) { cell = ghost; }, 0, 1);
+  };
+  tonari_ghosts faces{};
+  faces.along = 1, faces.lower[0] = faces.upper[0] = TONARI_GHOSTS_NONE;
+  const auto cell = [&](std::int64_t i, std::int64_t j) {
+    return grid.at<double>(std::array<std::int64_t, 2>{i, j}, 0, 1);
+  };
+  set(5, 2);
+  tonari::Request add = grid.reverse_init(1, MPI_SUM, faces);
+  add.start(), add.wait();
+  EXPECT_EQ(cell(0, 0), 7);
+  EXPECT_EQ(cell(0, 3), 7);
+  EXPECT_EQ(cell(0, 4), 5);
+  set(5, 2);
+  grid.reverse(1, MPI_MIN, faces);
+  EXPECT_EQ(cell(rows - 1, columns - 4), 2);
+  EXPECT_EQ(cell(rows - 1, columns - 5), 5);
+  set(5, 2);
+  faces.lower[1] = 1;
+  tonari::Request fill = grid.forward_init(1, faces);
+  fill.start(), fill.wait();
+  EXPECT_EQ(cell(0, -1), 5);
+  EXPECT_EQ(cell(0, -2), 2);
+  EXPECT_EQ(cell(0, columns + 3), 5);
+  grid.forward(1);
+  EXPECT_EQ(cell(0, -2), 5);
+}
+
 TEST(CppGrid, WhatDoesNotFitThrows) {
   const Plane plane;
   const tonari::Grid grid(plane.cart, plane.shape(TONARI_STORAGE_BRICK)),

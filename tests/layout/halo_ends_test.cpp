@@ -243,7 +243,7 @@ TEST(HaloPlans, OfArraysAreProven) {
           parts.lower[k] = parts.upper[k] = 2;
           std::ranges::fill(parts.cuts[k], 3);
         }
-      for (const Reach reach : {Reach::all, Reach::faces})
+      for (const Reach& reach : {Reach::all, Reach::faces})
         expect_proven(parts, {}, {.reach = reach}, false);
       expect_proven(parts, {}, {.shift = true}, false);
     }
@@ -264,7 +264,7 @@ TEST(HaloPlans, OfBricksAreProven) {
         for (std::int64_t& own : parts.cuts[k]) own = std::max(own, brick[k]);
       }
       for (const bool piecewise : {false, true}) {
-        for (const Reach reach : {Reach::all, Reach::faces})
+        for (const Reach& reach : {Reach::all, Reach::faces})
           for (const bool regions : {false, true})
             expect_proven(parts, brick, {.reach = reach, .regions = regions}, piecewise);
         expect_proven(parts, brick, {.shift = true}, piecewise);
@@ -283,6 +283,11 @@ TEST(HaloPlans, SendAsManyMessagesAsThePaperCounts) {
   };
   EXPECT_EQ(sends({}, {}, false), 26);
   EXPECT_EQ(sends({}, {.reach = Reach::faces}, false), 6);
+  EXPECT_EQ(sends({}, {.reach = {2}}, false), 18);  // faces and edges
+  Reach below = Reach::all;
+  below.lower[1] = below.lower[2] = 0, below.upper.fill(0);
+  EXPECT_EQ(sends({}, {.reach = below}, false), 1);
+  EXPECT_EQ(sends(brick, {.reach = below}, false), 1);
   EXPECT_EQ(sends({}, {.shift = true}, false), 6);
   EXPECT_EQ(sends(brick, {}, true), 42);
   EXPECT_EQ(sends(brick, {.regions = true}, true), 98);

@@ -73,7 +73,7 @@ void for_random_parts(Test test) {
 
 TEST(HaloLinks, MirrorEachOther) {
   for_random_parts([](const Decomposition& parts) {
-    for (const Reach reach : {Reach::all, Reach::faces}) {
+    for (const Reach& reach : {Reach::all, Reach::faces}) {
       const auto all =
           of_all_ranks(parts, [&](int rank) { return halo_links(parts, rank, reach); });
       expect_mirrored(parts, all);

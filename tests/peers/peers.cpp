@@ -13,6 +13,8 @@
 //                npy from to                            loads a file of a grid of 24 x 16 x 40
 //                                                       doubles and saves it again
 //   --grid                ghosts of a grid that are the neighbors' pages, instead
+//   --once                one-shot calls instead of a request; who leaves frees the neighborhood
+//   --vector              single calls on a vector, instead; who leaves frees that
 //   --threads single      MPI_Init instead of MPI_Init_thread
 //   --refuse              this process may not read the memory of others
 //   --shm-dir path        only the last rank gets it, as TONARI_SHM_DIR
@@ -23,6 +25,7 @@
 #include <sys/wait.h>
 #include <tonari/grid.h>
 #include <tonari/tonari.h>
+#include <tonari/vector.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -43,7 +46,7 @@ using Word = std::uint64_t;
 struct Options {
   std::string mode, shm_dir, threads = "multiple";
   int bytes = 8, exchanges = 100;
-  bool refuse = false, in_place = false, grid = false;
+  bool refuse = false, in_place = false, grid = false, once = false, vector = false;
 };
 
 Options read_options(int argc, char** argv) {
@@ -57,6 +60,10 @@ Options read_options(int argc, char** argv) {
       o.in_place = true;
     else if (word == "--grid")
       o.grid = true;
+    else if (word == "--once")
+      o.once = true;
+    else if (word == "--vector")
+      o.vector = true;
     else if (k + 1 < argc && word == "--bytes")
       o.bytes = std::atoi(argv[++k]);
     else if (k + 1 < argc && word == "--exchanges")
@@ -112,8 +119,13 @@ class Program {
       return;
     }
     out_.resize(words_ * static_cast<std::size_t>(n)), in_.resize(out_.size());
+    if (o_.vector) {
+      make_vector(others);
+      return;
+    }
     must(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, n, others.data(), MPI_UNWEIGHTED, n,
                                              others.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, &near_));
+    if (o_.once) return;
     must(tonari_alltoall_init(out_.data(), static_cast<int>(words_), MPI_UINT64_T, in_.data(),
                               static_cast<int>(words_), MPI_UINT64_T, near_, MPI_INFO_NULL,
                               &request_));
@@ -128,7 +140,7 @@ class Program {
     else if (o_.mode == "kill")
       until_error([] { raise(SIGKILL); });
     else if (o_.mode == "leave")
-      until_error([this] { must(tonari_request_free(&request_)); });
+      until_error([this] { leave(); });
     else
       return 2;
     report();
@@ -166,6 +178,34 @@ class Program {
             in_[static_cast<std::size_t>(i) * words_ + k] != content(peer(i), rank_, exchange, k);
   }
 
+  // Each has as much for every other.
+  void make_vector(const std::vector<int>& others) {
+    const auto n = static_cast<int>(others.size());
+    const std::vector<int> counts(others.size(), static_cast<int>(words_));
+    std::vector<int> places(out_.size());
+    for (std::size_t k = 0; k < places.size(); ++k) places[k] = static_cast<int>(k);
+    must(tonari_vector_create_from_neighbors(
+        MPI_COMM_WORLD, static_cast<std::int64_t>(out_.size()), n, others.data(), counts.data(),
+        places.data(), n, others.data(), counts.data(), nullptr, MPI_INFO_NULL, &vector_));
+  }
+
+  int exchange_once() {
+    const auto count = static_cast<int>(words_);
+    if (o_.once)
+      return tonari_alltoall(out_.data(), count, MPI_UINT64_T, in_.data(), count, MPI_UINT64_T,
+                             near_);
+    tonari_vector_values values{};
+    values.type = MPI_UINT64_T;
+    return tonari_vector_forward(vector_, &values, out_.data(), in_.data());
+  }
+
+  // What this rank exchanges with.
+  void leave() {
+    must(tonari_request_free(&request_));
+    if (o_.once) must(tonari_neighborhood_free(&near_));
+    if (o_.vector) must(tonari_vector_free(&vector_));
+  }
+
   // A ring of subdomains, each as wide as its ghosts.
   void make_grid() {
     const int periodic = 1;
@@ -198,14 +238,18 @@ class Program {
   int exchange(int number) {
     if (o_.grid) return exchange_ghosts(number);
     fill(number);
-    if (const int code = tonari_start(request_)) return code;
-    if (const int code = tonari_wait(request_)) return code;
+    if (o_.once || o_.vector) {
+      if (const int code = exchange_once()) return code;
+    } else {
+      if (const int code = tonari_start(request_)) return code;
+      if (const int code = tonari_wait(request_)) return code;
+    }
     verify(number);
     return TONARI_SUCCESS;
   }
   void exchange_all(int number) {
     for (int k = 0; k < number && code_ == TONARI_SUCCESS; ++k) note(exchange(k));
-    if (code_ == TONARI_SUCCESS) must(tonari_request_free(&request_));
+    if (code_ == TONARI_SUCCESS) leave();
   }
 
   // After some exchanges the last rank does what no other expects, when the others have started the
@@ -225,7 +269,7 @@ class Program {
     // missed.
     for (int k = 40; k < 50 && code_ == TONARI_SUCCESS; ++k) note(exchange(k));
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    must(tonari_request_free(&request_));
+    leave();
   }
 
   void quiet() {
@@ -268,6 +312,7 @@ class Program {
   tonari_neighborhood near_ = TONARI_NEIGHBORHOOD_NULL;
   tonari_request request_ = TONARI_REQUEST_NULL, other_ = TONARI_REQUEST_NULL;
   tonari_grid grid_ = TONARI_GRID_NULL;
+  tonari_vector vector_ = TONARI_VECTOR_NULL;
   std::string sentence_, description_;
 };
 

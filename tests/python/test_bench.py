@@ -244,8 +244,10 @@ def test_setup_times() -> None:
     mpis = ["MPI_Dist_graph_create_adjacent", "MPI_Dist_graph_create"]
     ours = "tonari_neighborhood_create_cart"
     assert [row["function"] for row in found[:3]] == [*mpis, ours]
-    expected = {"off", "model", "measure", "wisdom"}
+    expected = {"off", "model", "online", "measure", "wisdom"}
     assert {row["tune"] for row in found if row["algorithm"] == "auto"} == expected
+    for row in found:
+        assert (row["lost_exchanges"] is None) == (row["algorithm"] != "auto")
     assert {"torus", "linear"} <= {row["algorithm"] for row in found}
     assert all(row["median_us"] > 0 for row in found)
 

@@ -91,7 +91,7 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
         assert 0 < row["min_us"] <= row["q1_us"] <= row["median_us"] <= row["q3_us"]
     for ranks in counts:
         pairs = needed(matrix, ranks)
-        for kind in ("forward", "reverse", "rows", "columns"):
+        for kind in ("forward", "fields", "reverse", "rows", "columns"):
             of_kind = [row for row in measured if (row["ranks"], row["kind"]) == (ranks, kind)]
             members = {row["candidate"]: row for row in of_kind}
             names = list(members)
@@ -99,12 +99,15 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
             routes = ["vector/direct", *forward, "vector/node", "vector/auto"]
             assert [name for name in names if name in PLAIN] == PLAIN
             assert names[-len(routes) :] == routes
-            assert "auto" in names and ("linear" in names) == (kind in ("forward", "reverse"))
+            assert "auto" in names and ("linear" in names) == (
+                kind in ("forward", "fields", "reverse")
+            )
+            assert ("group" in names, "requests" in names) == 2 * (kind == "fields",)
             back = kind in ("reverse", "columns")
             sent, bytes_sent = [0] * ranks, [0] * ranks
             for pair, entries in pairs.items():
                 sent[pair[back]] += 1
-                bytes_sent[pair[back]] += 8 * len(entries)
+                bytes_sent[pair[back]] += (32 if kind == "fields" else 8) * len(entries)
             for row in members.values():
                 assert row["words"] == sum(map(len, pairs.values()))
                 assert row["most_targets"] == max(sent)
@@ -123,6 +126,7 @@ def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
     """Nothing is timed."""
     for ranks, kinds, candidates in (
         (3, "forward,columns", "irecv,auto,vector/node"),
+        (3, "fields", "irecv,group,requests,vector/direct"),
         (5, "reverse,rows", "vector/direct,vector/store-and-forward/2"),
     ):
         parts = tmp_path / "parts"
@@ -175,7 +179,10 @@ def test_mistakes_get_one_sentence(matrix: str) -> None:
     for arguments, sentence in (
         (["--ranks", "two"], "--ranks is 'two'"),
         (["--simulate", "0"], "--simulate is '0'"),
-        (["--kinds", "row"], "unknown kind 'row'; there are forward, reverse, rows, columns"),
+        (
+            ["--kinds", "row"],
+            "unknown kind 'row'; there are forward, fields, reverse, rows, columns",
+        ),
         (["--candidates", "irecv,torus"], "unknown candidate 'torus'"),
         (["--simulate", "4", "--schemes", "best"], "there is no scheme 'best' here"),
         (["--ranks", "61"], "has 60 rows, which are too few for 61 parts"),

@@ -25,6 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from built import more
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -168,7 +169,9 @@ def run_shell(block: Block, mpi: dict[str, str], folder: Path) -> str:
     return run(["sh", "-eu", "-c", code], folder, workplace(block, mpi, folder))
 
 
-@pytest.mark.parametrize("block", of_kind("shell"), ids=str)
+@pytest.mark.parametrize(
+    "block", [more(b) if b.about == "more" else b for b in of_kind("shell")], ids=str
+)
 def test_shell(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
     printed = run_shell(block, mpi, tmp_path)
     assert printed.strip() or ">" in block.code

@@ -107,6 +107,36 @@ def test_a_killed_rank_is_named_to_the_others(
 
 
 @each_mpi
+@pytest.mark.parametrize(
+    ("calls", "size"),
+    [
+        built.more("--once", "8"),
+        ("--once", "4000000"),
+        built.more("--once", "40000"),
+        ("--vector", "4000"),
+        built.more("--vector", "4000000"),
+    ],
+)
+@pytest.mark.parametrize("deed", ["kill", "leave"])
+def test_a_rank_that_goes_amid_one_shot_calls_is_named(
+    mpi: str, deed: str, calls: str, size: str, tmp_path: Path
+) -> None:
+    """By streams: those who wait for it hear it, and what they have is freed as ever."""
+    words = command(mpi, 3, deed, calls, "--bytes", size, launcher=GO_ON[mpi])
+    reports = run(words, tmp_path, channel="auto", TONARI_TIMEOUT="1")
+    others = [report for report in reports if report["rank"] < 2]
+    assert len(others) == 2
+    for report in others:
+        assert report["peer_error"], report
+        assert report["seconds"] < 8
+        assert report["wrong"] == 0
+    sentences = " ".join(report["sentence"] for report in others)
+    gone = "has ended" if deed == "kill" else "has given up an exchange or freed"
+    assert re.search(rf"rank 2 (\(process \d+\) )?{gone}", sentences), sentences
+    assert_nothing_is_left(reports)
+
+
+@each_mpi
 @pytest.mark.parametrize("ranks", [built.more(2), 3])
 def test_a_killed_rank_whose_pages_are_ghosts_is_named(
     mpi: str, ranks: int, tmp_path: Path

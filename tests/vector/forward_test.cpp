@@ -53,7 +53,7 @@ class VectorForward : public VectorTest {
     return types[pick(random, 0, 5)];
   }
 
-  // arrays: that one request exchanges in turn; 0: single calls.
+  // arrays: that one request exchanges in turn; 0: single calls, with any.
   void exchange(tonari_vector vector, const Sharing& s, Random& common, const std::string& channel,
                 int arrays) {
     const bool once = arrays == 0;
@@ -67,9 +67,9 @@ class VectorForward : public VectorTest {
           vector, &values, a.owned(), a.ghosts(),
           Info{{"tonari_channel", channel}, {"tonari_tune", "off"}, {"tonari_recv_view", "yes"}},
           &request));
-    InTurn in_turn(a, std::max(arrays, 1), own);
+    InTurn in_turn(a, once ? 3 : arrays, own);
     for (int round = 0; round < (arrays > 1 ? 12 : 3); ++round) {
-      if (arrays > 1) in_turn.next();
+      if (arrays != 1) in_turn.next();
       fill(a, s, round % 4);
       const std::vector<unsigned char> wanted = expected(a, s, round % 4);
       if (once)

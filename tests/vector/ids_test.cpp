@@ -1,6 +1,9 @@
 // Vectors whose values have numbers of any kind: gaps, negative ones, any order, any owner.
+#include <tonari/vector.hpp>
+
 #include <set>
 
+#include "support/same_error.hpp"
 #include "vector/links.hpp"
 
 namespace {
@@ -98,7 +101,85 @@ IdCase draw_case(Random& random) {
   return drawn;
 }
 
+// Ids that several ranks have. Who owns one is found here by looking at all lists.
+struct SharedCase {
+  Links links;
+  std::vector<IdCase::Side> values;  // by rank
+
+  tonari_vector make(const std::string& route) const {
+    const IdCase::Side& mine = values[static_cast<std::size_t>(world_rank())];
+    tonari_vector vector = TONARI_VECTOR_NULL;
+    must(tonari_vector_create_shared(
+        MPI_COMM_WORLD, static_cast<std::int64_t>(mine.ids.size()), mine.ids.data(), mine.given(),
+        Info{{"tonari_route", route}, {"tonari_tune", "off"}}, &vector));
+    return vector;
+  }
+};
+
+SharedCase draw_shared_case(Random& random) {
+  SharedCase drawn;
+  Links& links = drawn.links;
+  links.arrays = ArrayKind::one;
+  const std::vector<std::int64_t> ids = draw_ids(random);
+  struct Home {
+    int rank;
+    std::int64_t place;
+  };
+  std::map<std::int64_t, Home> lowest;
+  for (int r = 0; r < world_size(); ++r) {
+    IdCase::Side& side = drawn.values.emplace_back();
+    const int share = pick(random, 0, 3);
+    for (const std::int64_t id : ids)
+      if (pick(random, 0, 3) < share) side.ids.push_back(id);
+    std::shuffle(side.ids.begin(), side.ids.end(), random);
+    side.in_order = pick(random, 0, 2) == 0;
+    const auto count = static_cast<std::int64_t>(side.ids.size());
+    const std::vector<std::int64_t> free = shuffled(random, 0, count + pick(random, 0, 9));
+    links.owned_length.push_back(0), links.ghost_length.push_back(0);
+    for (std::size_t k = 0; k < side.ids.size(); ++k) {
+      const auto place = side.in_order ? static_cast<std::int64_t>(k) : free[k];
+      side.places.push_back(static_cast<int>(place));
+      links.owned_length.back() = std::max(links.owned_length.back(), place + 1);
+      const auto [home, first] = lowest.try_emplace(side.ids[k], Home{r, place});
+      if (first) continue;
+      links.all.push_back({home->second.rank, home->second.place, r, place});
+      links.ghost_length.back() = std::max(links.ghost_length.back(), place + 1);
+    }
+  }
+  return drawn;
+}
+
 class VectorIds : public VectorTest {};
+
+TEST_F(VectorIds, TheLowestRankOwnsWhatIsShared) { expect_random_cases(draw_shared_case, 2); }
+
+// Nodes of a row of elements: each rank has five, the first and the last also belong to neighbors.
+TEST_F(VectorIds, SumsOfSharedNodesAreTheSameOnAllRanks) {
+  const int rank = world_rank(), ranks = world_size();
+  std::int64_t ids[5];
+  std::vector<double> x(5);
+  for (int k = 0; k < 5; ++k) ids[k] = 4 * rank + k, x[static_cast<std::size_t>(k)] = 1 + rank;
+  const auto nodes = tonari::DistributedVector::shared(MPI_COMM_WORLD, ids);
+  nodes.reverse(MPI_SUM, std::span<const double>(x), std::span(x));
+  nodes.forward(std::span<const double>(x), std::span(x));
+  EXPECT_EQ(x[0], rank == 0 ? 1 : 2 * rank + 1);
+  EXPECT_EQ(x[4], rank == ranks - 1 ? 1 + rank : 2 * rank + 3);
+  EXPECT_EQ(x[2], 1 + rank);
+}
+
+TEST_F(VectorIds, ASharedIdIsOnceInAList) {
+  const std::int64_t ids[3] = {7, 9, world_rank() == world_size() - 1 ? 7 : 11};
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  expect_everywhere(
+      tonari_vector_create_shared(MPI_COMM_WORLD, 3, ids, nullptr, MPI_INFO_NULL, &vector),
+      TONARI_ERR_ARGUMENT, {"`ids` has id 7 twice (positions 0 and 2)"});
+  const int places[3] = {2, 0, world_rank() == 0 ? 2 : 1};
+  const std::int64_t others[3] = {7, 9, 11};
+  expect_everywhere(
+      tonari_vector_create_shared(MPI_COMM_WORLD, 3, others, places, MPI_INFO_NULL, &vector),
+      TONARI_ERR_ARGUMENT, {"`places` has place 2 twice"});
+  EXPECT_EQ(vector, TONARI_VECTOR_NULL);
+}
 
 TEST_F(VectorIds, ValuesComeFromTheirOwners) { expect_random_cases(draw_case, 2); }
 

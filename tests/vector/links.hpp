@@ -174,8 +174,13 @@ inline void expect_exchanges(tonari_vector vector, const Links& links, Random& c
     must(reverse
              ? tonari_vector_reverse_fields_init(vector, count, fields.data(), op, info, &request)
              : tonari_vector_forward_fields_init(vector, count, fields.data(), info, &request));
-    for (int round = 0; round < 4; ++round) {
-      for (FieldMemory& memory : memories) fill(links, memory, round);
+    for (int round = 0; round < 5; ++round) {
+      for (FieldMemory& memory : memories) {
+        if (round >= 3) std::vector(memory.memory).swap(memory.memory);  // it lies elsewhere then
+        fill(links, memory, round);
+      }
+      fields.clear();
+      for (FieldMemory& memory : memories) fields.push_back(memory.field());
       std::vector<std::vector<unsigned char>> wanted;
       for (FieldMemory& memory : memories)
         wanted.push_back(reverse ? after_reverse(links, memory, round, op)

@@ -51,9 +51,9 @@ class VectorReverse : public VectorTest {
       must(tonari_vector_reverse_init(vector, &values, op, a.ghosts(), a.owned(),
                                       Info{{"tonari_channel", channel}, {"tonari_tune", "off"}},
                                       &request));
-    InTurn in_turn(a, std::max(arrays, 1), own);
-    for (int round = 0; round < std::max(arrays, 2); ++round) {
-      if (arrays > 1) in_turn.next();
+    InTurn in_turn(a, once ? 3 : arrays, own);
+    for (int round = 0; round < std::max(arrays, once ? 3 : 2); ++round) {
+      if (arrays != 1) in_turn.next();
       a.for_owned([&](std::int64_t i, int c, int v, unsigned char* at) {
         store(at, before<T>(s.mine().first + i, c, v, round));
       });

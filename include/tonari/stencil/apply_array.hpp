@@ -93,6 +93,7 @@ struct ArrayBox {
     if (array.dims != D)
       throw std::invalid_argument("tonari::apply: a stencil of " + std::to_string(D) +
                                   " dimensions on an array of " + std::to_string(array.dims));
+    check_order(array, "tonari::apply");
     const bool empty = is_empty(box);
     for (int i = 0; i < D; ++i) {
       const auto at = static_cast<std::size_t>(i);

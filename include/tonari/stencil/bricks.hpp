@@ -118,6 +118,13 @@ T& at(const tonari_array& array, T* base, Index... index) {
 
 namespace detail {
 
+// Kernels walk along rows of contiguous cells.
+inline void check_order(const tonari_array& array, const char* who) {
+  if (array.dims > 0 && array.stride[array.dims - 1] > 1)
+    throw std::invalid_argument(std::string(who) +
+                                ": the array is in Fortran order; kernels take order C");
+}
+
 template <class F>
 void for_each_number(std::int64_t count, [[maybe_unused]] Threads threads, const F& f) {
 #ifdef _OPENMP

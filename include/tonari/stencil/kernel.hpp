@@ -256,6 +256,7 @@ void for_each_tile(const tonari_array& array, const tonari_box& box, const Kerne
   if (array.dims != dims)
     throw std::invalid_argument("tonari::for_each_tile: tiles of " + std::to_string(dims) +
                                 " dimensions on an array of " + std::to_string(array.dims));
+  detail::check_order(array, "tonari::for_each_tile");
   std::array<std::int64_t, dims> tiles{};
   std::int64_t all = 1;
   for (std::size_t i = 0; i < tiles.size(); ++i)

@@ -11,6 +11,7 @@ Row = dict[str, Any]
 SIMULATED = "simulated"  # the kind of rows that no MPI has run
 KINDS = {
     "forward": "forward exchange: values to all that need them",
+    "fields": "forward exchange of four vectors at once",
     "reverse": "reverse exchange: contributions back to the owners, added",
     "rows": "product by rows, exchange included",
     "columns": "product by columns, exchange included",

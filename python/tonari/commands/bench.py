@@ -83,7 +83,8 @@ def bench(
     tune: Annotated[
         str,
         typer.Option(
-            metavar="MODE", help="tonari_tune of the candidate auto: auto, off, model or measure."
+            metavar="MODE",
+            help="tonari_tune of the candidate auto: auto, online, off, model or measure.",
         ),
     ] = "auto",
     repeat: Repeat = 1,

@@ -44,8 +44,8 @@ def bench_inplace(
         str,
         typer.Option(
             metavar="A,A,...",
-            help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, "
-            f"{NAMES['in place']}; default: all but auto.",
+            help="native-out-of-place, native-inplace, sendrecv-replace; tonari's auto, one-shot, "
+            f"{NAMES['in place']}; default: all but auto and one-shot.",
         ),
     ] = "",
     channel: Annotated[

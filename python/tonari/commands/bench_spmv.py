@@ -55,7 +55,7 @@ def bench_spmv(
         str,
         typer.Option(
             metavar="K,K,...",
-            help="forward, reverse: exchanges; rows, columns: products; default: all.",
+            help="forward, fields, reverse: exchanges; rows, columns: products; default: all.",
         ),
     ] = "",
     candidates: Annotated[
@@ -63,8 +63,9 @@ def bench_spmv(
         typer.Option(
             metavar="A,A,...",
             help="irecv, irecv-persistent, native, native-nonblocking, native-persistent; "
-            "tonari's auto and its algorithms for graphs; vector/direct, "
-            "vector/store-and-forward/2, vector/node, vector/auto; default: all that apply.",
+            "tonari's auto and its algorithms for graphs; one-shot; vector/direct, "
+            "vector/store-and-forward/2, vector/node, vector/auto; of fields requests, group; "
+            "default: all that apply.",
         ),
     ] = "",
     blocks: Annotated[

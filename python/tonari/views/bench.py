@@ -31,11 +31,14 @@ def show_setup(rows: list[Row]) -> None:
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column("function", no_wrap=True)
         table.add_column("algorithm", no_wrap=True)
-        for name in ("time", "quartiles"):
+        for name in ("time", "quartiles", "lost"):
             table.add_column(name, justify="right", no_wrap=True)
         for row in members:
             algorithm = f"auto, {row['tune']}" if row["algorithm"] == "auto" else row["algorithm"]
-            table.add_row(row["function"], algorithm, time_of(row["median_us"]), quartiles(row))
+            lost = "" if row["lost_us"] is None else time_of(max(row["lost_us"], 0))
+            table.add_row(
+                row["function"], algorithm, time_of(row["median_us"]), quartiles(row), lost
+            )
         console.print(table)
         console.print()
 

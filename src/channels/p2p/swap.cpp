@@ -45,6 +45,11 @@ class P2pSwap final : public Swap {
     out_.restart(), in_.restart();
   }
 
+  void move(std::ptrdiff_t by) override {
+    block_.move(by);
+    out_ = block_.walk(), in_ = block_.walk();
+  }
+
   State advance() override {
     const std::uint64_t before = posted_ + retired_;
     for (std::size_t round = 0; round < flights_.size() && posted_ != retired_ && landed(oldest());

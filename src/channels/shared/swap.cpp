@@ -21,6 +21,11 @@ class SharedSwap final : public Swap {
     sent_ = received_ = {};
   }
 
+  void move(std::ptrdiff_t by) override {
+    block_.move(by);
+    out_ = block_.walk(), in_ = block_.walk();
+  }
+
   // Output and input alternate, so that a copied chunk is still in the cache when another replaces
   // it. One call goes once round the ring, because other swaps wait, too.
   State advance() override {

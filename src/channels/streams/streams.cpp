@@ -73,8 +73,9 @@ Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors
     if (!peer.edges.received.empty())
       numbers.send(std::span(peer.edges.received_numbers), peer.edges.rank);
   }
-  numbers.exchange([&] { group.agree(std::nullopt); });
   std::vector<std::size_t> rooms;
+  rooms.reserve(count_);  // now: a rank that fails between two agreements would be misunderstood
+  numbers.exchange([&] { group.agree(std::nullopt); });
   for (std::size_t k = 0; k < count_; ++k) {
     rooms.push_back(peers_[k].sent_numbers.back());
     peers_[k].sent_numbers.pop_back(), peers_[k].edges.received_numbers.pop_back();

@@ -61,6 +61,7 @@ class Streams {
 
   std::size_t size() const { return count_; }
   StreamPeer& operator[](std::size_t k) { return peers_[k]; }
+  const StreamPeer& operator[](std::size_t k) const { return peers_[k]; }
   const Node& node() const { return *node_; }
   std::int32_t rank() const { return rank_; }
   const std::shared_ptr<const OwnedComm>& comm() const { return comm_; }

@@ -1,4 +1,5 @@
-// Runs the steps of a program: each is an exchange between neighbors, between copies.
+// Runs a program on values: gathers them before the steps of an exchange, and puts them where they
+// belong afterwards.
 #pragma once
 
 #include <array>
@@ -6,9 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "api/prepared.hpp"
+#include "api/combine.hpp"
+#include "api/inner_call.hpp"
+#include "api/stepped_exchange.hpp"
+#include "engine/direct_shape.hpp"
 #include "memory/memory.hpp"
-#include "vector/combine.hpp"
 #include "vector/program.hpp"
 
 namespace tonari {
@@ -32,45 +35,39 @@ struct ValueField {
   Combine combine = nullptr;  // reverse
 };
 
-class VectorExchange final : public Exchange {
+class ValueWork final : public LocalWork {
  public:
   // Allocates.
-  VectorExchange(std::shared_ptr<const VectorProgram> program, std::span<const ValueField> fields);
-  VectorExchange(const VectorExchange&) = delete;
-  VectorExchange& operator=(const VectorExchange&) = delete;
+  ValueWork(std::shared_ptr<const VectorProgram> program, std::span<const ValueField> fields);
 
   // What a start may replace, of a request of one field.
   static constexpr SpaceId owned_space = 1, ghost_space = 2;
-  // A message's bytes as they are sent or received, in this order.
-  struct Row {
-    std::byte* base;
-    std::size_t bytes;
-    SpaceId space = fixed_space;
-  };
-  std::vector<Row> rows(const VectorPart& part) const;
-  const VectorProgram& program() const { return *program_; }
-  // For each step of the program, between the places that rows() tells.
-  void add_step(std::shared_ptr<Prepared> step) { steps_.push_back(std::move(step)); }
-  const std::vector<std::shared_ptr<Prepared>>& steps() const { return steps_; }
-  // Only of a program that is not straight, while no exchange runs.
+  // A message's bytes as they are sent or received, at absolute addresses, and the space that these
+  // lie in.
+  Layout bytes_of_message(const VectorPart& part) const;
+  SpaceId space_of_message(const VectorPart& part) const;
+  // Where spaces lie now, if there is one field; of several fields, its own memory alone.
+  Spaces spaces() const {
+    return {memory_.data(), fields_[0].base[static_cast<int>(ValueSpace::owned)],
+            fields_[0].base[static_cast<int>(ValueSpace::ghosts)]};
+  }
+  std::size_t steps() const { return program_->steps.size(); }
+  const VectorStep& step(std::size_t k) const { return program_->steps[k]; }
+  // What is sent and received in a step, in the order of its parts. Throws Errc::overflow.
+  AbsoluteBlocks sent(std::size_t k) const { return side_of(step(k).send); }
+  AbsoluteBlocks received(std::size_t k) const { return side_of(step(k).receive); }
+  // While no exchange runs. Only if the steps are not bound to the arrays, or are bound anew.
   void use(std::span<const ValueField> fields) {
     for (std::size_t f = 0; f < fields_.size(); ++f) fields_[f].bind(fields[f].buffers);
   }
 
-  void check_start() const override;
-  void start() override;
-  bool test() override;
-  void wait() override;
-  Pause pause() const override { return inner().pause(); }
-  bool proceeds_by_itself() const override { return false; }
-  bool nothing() const override { return false; }
-  int messages() const override;
-  std::string channel_mix() const override;
-  Bytes bytes() const override;
-  std::size_t scratch_bytes() const override;
-  void give_up() override;
+  void begin() override { run(program_->first); }
+  void pack(std::size_t step) override;
+  void meanwhile() override { run(program_->meanwhile); }
+  void unpack(std::size_t step) override;
+  void end() override { run(program_->last); }
   void rebind(Shifts shifts) override;
-  const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
+  std::size_t scratch_bytes() const override { return memory_.bytes(); }
 
  private:
   struct Field {
@@ -87,14 +84,12 @@ class VectorExchange final : public Exchange {
     }
     std::size_t components() const { return static_cast<std::size_t>(shape.components); }
   };
+  AbsoluteBlocks side_of(const std::vector<VectorPart>& parts) const;
   void place_scratch();
   std::byte* buffer(const VectorPart& part, const Field& field, int vector) const;
-  void begin_step();
-  void end_step();
   void pack(const VectorPart& part);
   void unpack(const VectorPart& part);
   void run(const std::vector<LocalMove>& moves);
-  Exchange& inner() const { return *steps_[step_]->exchange; }
 
   std::shared_ptr<const VectorProgram> program_;
   std::vector<Field> fields_;
@@ -102,8 +97,6 @@ class VectorExchange final : public Exchange {
   std::byte* buffers_ = nullptr;
   std::size_t pitch_ = 0;                   // bytes of an index in buffers
   std::array<std::ptrdiff_t, 2> shifts_{};  // of the program's buffers, from those of init
-  std::vector<std::shared_ptr<Prepared>> steps_;
-  std::size_t step_ = 0;  // the one that runs; as many as there are: none
 };
 
 }  // namespace tonari

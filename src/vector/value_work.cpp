@@ -1,8 +1,10 @@
-#include "vector/exchange.hpp"
+#include "vector/value_work.hpp"
 
 #include <cstring>
+#include <limits>
 
 #include "base/checked.hpp"
+#include "channels/type_of_bytes.hpp"
 
 namespace tonari {
 namespace {
@@ -15,13 +17,13 @@ std::size_t bytes_of(std::int64_t indices, const ValueShape& shape) {
 
 SpaceId space_of(ValueSpace space) {
   if (space == ValueSpace::scratch) return fixed_space;
-  return space == ValueSpace::owned ? VectorExchange::owned_space : VectorExchange::ghost_space;
+  return space == ValueSpace::owned ? ValueWork::owned_space : ValueWork::ghost_space;
 }
 
 }  // namespace
 
-VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program,
-                               std::span<const ValueField> fields)
+ValueWork::ValueWork(std::shared_ptr<const VectorProgram> program,
+                     std::span<const ValueField> fields)
     : program_(std::move(program)) {
   fields_.reserve(fields.size());
   for (const ValueField& given : fields) {
@@ -32,11 +34,9 @@ VectorExchange::VectorExchange(std::shared_ptr<const VectorProgram> program,
   }
   if (fields_.size() > 1) pitch_ = round_up(pitch_, alignof(std::max_align_t));
   place_scratch();
-  steps_.reserve(program_->steps.size());
-  step_ = program_->steps.size();
 }
 
-void VectorExchange::place_scratch() {
+void ValueWork::place_scratch() {
   std::size_t scratch = 0;
   const auto next = [&](const Field& field) {
     const std::size_t at = scratch;
@@ -58,44 +58,71 @@ void VectorExchange::place_scratch() {
   if (program_->buffers > 0) buffers_ = memory_.data() + scratch;
 }
 
-void VectorExchange::Field::bind(const ValueBuffers& buffers) {
+void ValueWork::Field::bind(const ValueBuffers& buffers) {
   base[static_cast<int>(ValueSpace::owned)] = buffers.owned,
   stride[static_cast<int>(ValueSpace::owned)] = buffers.owned_stride;
   base[static_cast<int>(ValueSpace::ghosts)] = buffers.ghosts,
   stride[static_cast<int>(ValueSpace::ghosts)] = buffers.ghost_stride;
 }
 
-std::byte* VectorExchange::Field::at(ValueSpace space, std::int64_t index, int vector) const {
+std::byte* ValueWork::Field::at(ValueSpace space, std::int64_t index, int vector) const {
   const auto s = static_cast<std::size_t>(space);
   return base[s] + static_cast<std::size_t>(vector) * stride[s] +
          static_cast<std::size_t>(index) * shape.width;
 }
 
 // A message has the fields one behind the other, and of each its vectors.
-std::byte* VectorExchange::buffer(const VectorPart& part, const Field& field, int vector) const {
+std::byte* ValueWork::buffer(const VectorPart& part, const Field& field, int vector) const {
   const std::size_t count = static_cast<std::size_t>(part.places.count());
   return buffers_ + static_cast<std::size_t>(part.buffer) * pitch_ +
          count * (field.before + static_cast<std::size_t>(vector) * field.shape.width);
 }
 
-std::vector<VectorExchange::Row> VectorExchange::rows(const VectorPart& part) const {
-  const std::int64_t count = part.places.count();
-  std::vector<Row> rows;
+Layout ValueWork::bytes_of_message(const VectorPart& part) const {
+  Layout bytes;
+  const auto add = [&](const std::byte* first, std::size_t count) {
+    bytes.add(reinterpret_cast<std::ptrdiff_t>(first), count);
+  };
   for (const Field& field : fields_)
     for (int v = 0; v < field.shape.vectors; ++v) {
-      const IndexPiece* const piece = part.places.whole();
-      const Row row = part.buffer >= 0 ? Row{buffer(part, field, v), field.bytes(count)}
-                                       : Row{field.at(piece->space, piece->at, v),
-                                             field.bytes(count), space_of(piece->space)};
-      if (!rows.empty() && rows.back().base + rows.back().bytes == row.base)
-        rows.back().bytes += row.bytes;
-      else
-        rows.push_back(row);
+      if (part.buffer >= 0) {
+        add(buffer(part, field, v), field.bytes(part.places.count()));
+        continue;
+      }
+      for (const IndexPiece& piece : part.places.pieces()) {
+        if (piece.offsets < 0)
+          add(field.at(piece.space, piece.at, v), field.bytes(piece.count));
+        else
+          for (const std::int32_t offset : part.places.offsets(piece))
+            add(field.at(piece.space, piece.at + offset, v), field.shape.width);
+      }
     }
-  return rows;
+  return bytes;
 }
 
-void VectorExchange::pack(const VectorPart& part) {
+SpaceId ValueWork::space_of_message(const VectorPart& part) const {
+  return part.buffer >= 0 ? fixed_space : space_of(part.places.pieces().front().space);
+}
+
+AbsoluteBlocks ValueWork::side_of(const std::vector<VectorPart>& parts) const {
+  constexpr std::uint64_t most = std::numeric_limits<int>::max();
+  AbsoluteBlocks side;
+  for (const VectorPart& part : parts) {
+    const Layout bytes = bytes_of_message(part);
+    if (bytes.bytes() > most)
+      fail(Errc::overflow, "the values for rank ", part.peer, " have ", bytes.bytes(),
+           " bytes, but a message takes at most ", most,
+           "; exchange fewer vectors or components, or fewer fields, at once");
+    const SpaceId space = space_of_message(part);
+    if (bytes.contiguous())
+      side.add(bytes.runs().front().offset, static_cast<int>(bytes.bytes()), MPI_BYTE, space);
+    else
+      side.add(0, type_of_bytes(bytes), space);
+  }
+  return side;
+}
+
+void ValueWork::pack(const VectorPart& part) {
   if (part.buffer < 0) return;
   for (const Field& field : fields_)
     for (int v = 0; v < field.shape.vectors; ++v) {
@@ -111,7 +138,7 @@ void VectorExchange::pack(const VectorPart& part) {
     }
 }
 
-void VectorExchange::unpack(const VectorPart& part) {
+void ValueWork::unpack(const VectorPart& part) {
   if (part.buffer < 0) return;
   for (const Field& field : fields_)
     for (int v = 0; v < field.shape.vectors; ++v) {
@@ -130,7 +157,7 @@ void VectorExchange::unpack(const VectorPart& part) {
     }
 }
 
-void VectorExchange::run(const std::vector<LocalMove>& moves) {
+void ValueWork::run(const std::vector<LocalMove>& moves) {
   for (const Field& field : fields_)
     for (int v = 0; v < field.shape.vectors; ++v)
       for (const LocalMove& m : moves) {
@@ -143,7 +170,7 @@ void VectorExchange::run(const std::vector<LocalMove>& moves) {
       }
 }
 
-void VectorExchange::rebind(Shifts shifts) {
+void ValueWork::rebind(Shifts shifts) {
   for (const auto& [space, id] :
        {std::pair(ValueSpace::owned, owned_space), std::pair(ValueSpace::ghosts, ghost_space)}) {
     std::ptrdiff_t& shift = shifts_[static_cast<std::size_t>(id) - 1];
@@ -151,80 +178,16 @@ void VectorExchange::rebind(Shifts shifts) {
     base = moved(base, shifts[id] - shift);
     shift = shifts[id];
   }
-  for (const auto& step : steps_) step->exchange->rebind(shifts);
 }
 
-void VectorExchange::check_start() const {
-  for (const auto& step : steps_) step->exchange->check_start();
+void ValueWork::pack(std::size_t step) {
+  if (step >= program_->steps.size()) return;
+  for (const VectorPart& part : program_->steps[step].send) pack(part);
 }
 
-void VectorExchange::start() {
-  run(program_->first);
-  step_ = 0;
-  begin_step();
-  run(program_->meanwhile);
-  if (step_ == steps_.size()) run(program_->last);
-}
-
-// Goes on to the first step in which this rank has something to do.
-void VectorExchange::begin_step() {
-  for (; step_ < steps_.size(); ++step_) {
-    if (inner().nothing()) continue;
-    for (const VectorPart& part : program_->steps[step_].send) pack(part);
-    return inner().start();
-  }
-}
-
-void VectorExchange::end_step() {
-  for (const VectorPart& part : program_->steps[step_].receive) unpack(part);
-  ++step_;
-  begin_step();
-  if (step_ == steps_.size()) run(program_->last);
-}
-
-bool VectorExchange::test() {
-  while (step_ < steps_.size()) {
-    if (!inner().test()) return false;
-    end_step();
-  }
-  return true;
-}
-
-void VectorExchange::wait() {
-  while (step_ < steps_.size()) {
-    inner().wait();
-    end_step();
-  }
-}
-
-int VectorExchange::messages() const {
-  int sum = 0;
-  for (const auto& step : steps_) sum += step->exchange->messages();
-  return sum;
-}
-
-std::string VectorExchange::channel_mix() const {
-  std::string all;
-  for (const auto& step : steps_)
-    if (const std::string some = step->exchange->channel_mix(); !some.empty())
-      all += (all.empty() ? "" : "; ") + some;
-  return all;
-}
-
-Bytes VectorExchange::bytes() const {
-  Bytes sum = 0;
-  for (const auto& step : steps_) sum += step->exchange->bytes();
-  return sum;
-}
-
-std::size_t VectorExchange::scratch_bytes() const {
-  std::size_t sum = memory_.bytes();
-  for (const auto& step : steps_) sum += step->exchange->scratch_bytes();
-  return sum;
-}
-
-void VectorExchange::give_up() {
-  for (const auto& step : steps_) step->exchange->give_up();
+void ValueWork::unpack(std::size_t step) {
+  if (step >= program_->steps.size()) return;
+  for (const VectorPart& part : program_->steps[step].receive) unpack(part);
 }
 
 }  // namespace tonari

@@ -1,10 +1,11 @@
-#include "vector/combine.hpp"
+#include "api/combine.hpp"
 
 #include <complex>
 #include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
+#include "channels/mpi_error.hpp"
 
 namespace tonari {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 struct Sum {
   template <class T>
   static T of(T a, T b) {
-    return a + b;
+    return static_cast<T>(a + b);
   }
 };
 struct Min {
@@ -45,10 +46,39 @@ void combine(std::byte* to, const std::byte* from, const std::int32_t* offsets, 
     }
 }
 
+// A number of values that the compiler knows: it vectorizes these.
+template <std::size_t n, class Op, class T>
+void combine_some(T* __restrict out, const T* __restrict in) {
+  for (std::size_t j = 0; j < n; ++j) out[j] = Op::of(out[j], in[j]);
+}
+
+template <class T, class Op>
+void combine_move(const Move& move) {
+  constexpr std::size_t some = 64 / sizeof(T);
+  const std::size_t values = move.length / sizeof(T);
+  std::byte* to = move.to;
+  const std::byte* from = move.from;
+  for (std::size_t p = 0; p < move.count; ++p, to += move.to_stride, from += move.from_stride) {
+    T* const out = reinterpret_cast<T*>(to);
+    const T* const in = reinterpret_cast<const T*>(from);
+    std::size_t j = 0;
+    for (; j + some <= values; j += some) combine_some<some, Op>(out + j, in + j);
+    for (; j < values; ++j) out[j] = Op::of(out[j], in[j]);
+  }
+}
+
+struct Functions {
+  Combine combine = nullptr;
+  CombineMove move = nullptr;
+};
+template <class T, class Op>
+constexpr Functions functions{combine<T, Op>, combine_move<T, Op>};
+
 // By type: sum, minimum, maximum; null where there is none.
 struct TypeRow {
   MPI_Datatype type;
-  Combine by_op[3];
+  Functions by_op[3];
+  std::size_t bytes;
   int number;
 };
 
@@ -58,9 +88,9 @@ TypeRow row(MPI_Datatype type) {
     const int number = static_cast<int>(sizeof(T)) + (std::is_floating_point_v<T> ? 100
                                                       : std::is_signed_v<T>       ? 200
                                                                                   : 300);
-    return {type, {combine<T, Sum>, combine<T, Min>, combine<T, Max>}, number};
+    return {type, {functions<T, Sum>, functions<T, Min>, functions<T, Max>}, sizeof(T), number};
   } else {
-    return {type, {combine<T, Sum>, nullptr, nullptr}, static_cast<int>(sizeof(T)) + 400};
+    return {type, {functions<T, Sum>, {}, {}}, sizeof(T), static_cast<int>(sizeof(T)) + 400};
   }
 }
 
@@ -72,6 +102,15 @@ const std::vector<TypeRow>& types() {
                                         row<long>(MPI_LONG),
                                         row<unsigned long>(MPI_UNSIGNED_LONG),
                                         row<long long>(MPI_LONG_LONG),
+                                        row<signed char>(MPI_SIGNED_CHAR),
+                                        row<unsigned char>(MPI_UNSIGNED_CHAR),
+                                        row<short>(MPI_SHORT),
+                                        row<unsigned short>(MPI_UNSIGNED_SHORT),
+                                        row<std::int8_t>(MPI_INT8_T),
+                                        row<std::uint8_t>(MPI_UINT8_T),
+                                        row<std::int16_t>(MPI_INT16_T),
+                                        row<std::uint16_t>(MPI_UINT16_T),
+                                        row<unsigned long long>(MPI_UNSIGNED_LONG_LONG),
                                         row<std::int32_t>(MPI_INT32_T),
                                         row<std::uint32_t>(MPI_UINT32_T),
                                         row<std::int64_t>(MPI_INT64_T),
@@ -83,16 +122,32 @@ const std::vector<TypeRow>& types() {
 
 }  // namespace
 
+MPI_Datatype number_type(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner),
+            "MPI_Type_get_envelope");
+  if (combiner == MPI_COMBINER_NAMED) return type;
+  if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return MPI_DATATYPE_NULL;
+  int count = 0;
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_get_contents(type, integers, 0, 1, &count, nullptr, &inner),
+            "MPI_Type_get_contents");
+  const MPI_Datatype found = number_type(inner);
+  if (found != inner) MPI_Type_free(&inner);
+  return found;
+}
+
 Reduction reduction_of(MPI_Datatype type, MPI_Op op) {
   const int which = op == MPI_SUM ? 0 : op == MPI_MIN ? 1 : op == MPI_MAX ? 2 : -1;
   if (which < 0)
     fail(Errc::argument, "the operation of a reverse exchange must be MPI_SUM, MPI_MIN or MPI_MAX");
   for (const TypeRow& r : types()) {
     if (r.type != type) continue;
-    if (!r.by_op[which])
+    const Functions& f = r.by_op[which];
+    if (!f.combine)
       fail(Errc::argument,
            "complex numbers have no minimum and no maximum; the operation must be MPI_SUM");
-    return {r.by_op[which], 10 * r.number + which};
+    return {f.combine, f.move, r.bytes, 10 * r.number + which};
   }
   fail(Errc::argument,
        "the type of a reverse exchange must be a predefined one of C numbers (MPI_DOUBLE, "

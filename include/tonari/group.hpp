@@ -1,0 +1,44 @@
+// tonari's groups for C++20: group.h with an owner and exceptions. Header only.
+//
+//   tonari::Group group(comm);
+//   near.alltoall(std::span<const double>(out), std::span(in));
+//   vector.forward_init(std::span<const double>(x), std::span(ghosts));
+//   grid.exchange(0);
+//   tonari::Request all = group.end();
+//
+// What a group collects, and what may be in one, is said in group.h. The requests that the calls
+// return in a group are empty.
+#pragma once
+
+#include <tonari/group.h>
+#include <tonari/tonari.hpp>
+
+namespace tonari {
+inline namespace api0 {
+
+// An open group of this thread.
+class Group {
+ public:
+  explicit Group(MPI_Comm comm) { check(tonari_group_start(comm)); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  // Where end() was not called, because of an exception for instance: the group is given up, and
+  // end() fails on the ranks that call it. Collective as end() is.
+  ~Group() {
+    if (open_) tonari_group_end(MPI_INFO_NULL, nullptr);
+  }
+
+  // Collective: one request of all that was collected.
+  Request end(MPI_Info info = MPI_INFO_NULL) {
+    open_ = false;
+    tonari_request request = TONARI_REQUEST_NULL;
+    check(tonari_group_end(info, &request));
+    return Request(request);
+  }
+
+ private:
+  bool open_ = true;
+};
+
+}  // namespace api0
+}  // namespace tonari

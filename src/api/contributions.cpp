@@ -1,0 +1,77 @@
+#include "api/contributions.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "channels/abandon.hpp"
+
+namespace tonari {
+std::size_t Contributions::add(Layout to, SpaceId space) {
+  const std::size_t begin = bytes_;
+  bytes_ =
+      checked_add(begin, round_up(static_cast<std::size_t>(to.bytes())), "bytes that are combined");
+  all_.push_back({begin, std::move(to), space});
+  return all_.size() - 1;
+}
+
+void Contributions::add_local(Layout to, SpaceId space, Layout from, SpaceId from_space) {
+  all_.push_back({0, std::move(to), space, true, std::move(from), from_space});
+}
+
+void Contributions::allocate() {
+  memory_ = Memory(bytes_);
+  for (const Contribution& c : all_) {
+    Layout arrived;
+    arrived.add(0, static_cast<std::size_t>(c.to.bytes()));
+    make_moves(moves_, nullptr, c.to, c.local ? nullptr : memory_.data() + c.begin,
+               c.local ? c.from : arrived);
+    spaces_.resize(moves_.size(), {c.space, c.from_space});
+    shifts_.resize(std::max<std::size_t>({shifts_.size(), c.space + 1U, c.from_space + 1U}));
+  }
+}
+
+void Contributions::combine(const Reduction& reduction) const {
+  for (std::size_t k = 0; k < moves_.size(); ++k) {
+    Move move = moves_[k];
+    move.to = moved(move.to, shifts_[spaces_[k].to]);
+    move.from = moved(move.from, shifts_[spaces_[k].from]);
+    reduction.combine_move(move);
+  }
+}
+
+void Contributions::rebind(Shifts shifts) {
+  std::copy_n(shifts.begin(), shifts_.size(), shifts_.begin());
+}
+
+void CombiningExchange::start() {
+  inner().start();
+  combined_ = false;
+}
+
+bool CombiningExchange::test() {
+  if (!combined_ && inner().test()) combine();
+  return combined_;
+}
+
+void CombiningExchange::wait() {
+  if (combined_) return;
+  inner().wait();
+  combine();
+}
+
+void CombiningExchange::combine() {
+  contributions_.combine(reduction_);
+  combined_ = true;
+}
+
+void CombiningExchange::rebind(Shifts shifts) {
+  inner().rebind(shifts);
+  contributions_.rebind(shifts);
+}
+
+void CombiningExchange::give_up() {
+  inner().give_up();
+  leak(std::move(contributions_));  // receives may still write to it
+}
+
+}  // namespace tonari

@@ -1,0 +1,81 @@
+// What arrives in a reverse exchange, and is combined with the values of the program.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "api/combine.hpp"
+#include "channels/arguments.hpp"
+#include "engine/wrapped_exchange.hpp"
+#include "memory/memory.hpp"
+
+namespace tonari {
+
+// Contributions of other ranks arrive in memory of their own; those of this rank are combined from
+// where they are. They are combined one after the other, so a result does not depend on what
+// arrives first, nor on how it travels.
+class Contributions {
+ public:
+  // To bytes at absolute addresses, which lie in this space. Returns its number, from 0 on.
+  std::size_t add(Layout to, SpaceId space);
+  // Of this rank, as many bytes.
+  void add_local(Layout to, SpaceId space, Layout from, SpaceId from_space);
+  void allocate();  // once all are there
+  std::byte* arrival(std::size_t number) const { return memory_.data() + all_[number].begin; }
+  std::uint64_t bytes(std::size_t number) const { return all_[number].to.bytes(); }
+
+  void combine(const Reduction& reduction) const;
+  void rebind(Shifts shifts);  // the program's buffers
+  bool empty() const { return moves_.empty(); }
+  std::size_t memory() const { return memory_.bytes(); }
+
+ private:
+  struct Contribution {
+    std::size_t begin;  // in the memory
+    Layout to;
+    SpaceId space;
+    bool local = false;
+    Layout from = {};
+    SpaceId from_space = fixed_space;
+  };
+  struct Spaces {
+    SpaceId to, from;
+  };
+  std::vector<Contribution> all_;
+  std::vector<Move> moves_;             // as they were made
+  std::vector<Spaces> spaces_;          // of each of them
+  std::vector<std::ptrdiff_t> shifts_;  // by space
+  std::size_t bytes_ = 0;
+  Memory memory_;
+};
+
+class CombiningExchange final : public WrappedExchange {
+ public:
+  // `inner` brings the contributions.
+  CombiningExchange(std::shared_ptr<Exchange> inner, Contributions contributions,
+                    const Reduction& reduction)
+      : WrappedExchange(std::move(inner)),
+        contributions_(std::move(contributions)),
+        reduction_(reduction) {}
+
+  void start() override;
+  bool test() override;
+  void wait() override;
+  bool proceeds_by_itself() const override { return false; }
+  bool nothing() const override { return inner().nothing() && contributions_.empty(); }
+  std::size_t scratch_bytes() const override {
+    return inner().scratch_bytes() + contributions_.memory();
+  }
+  void rebind(Shifts shifts) override;
+  void give_up() override;
+
+ private:
+  void combine();
+
+  Contributions contributions_;
+  Reduction reduction_;
+  bool combined_ = true;
+};
+
+}  // namespace tonari

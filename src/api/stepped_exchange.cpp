@@ -1,0 +1,122 @@
+#include "api/stepped_exchange.hpp"
+
+namespace tonari {
+namespace {
+
+// What the steps take together; native is known if it is of all of them.
+void add_times(AgainstNative& all, const AgainstNative& step, bool first) {
+  const bool known = step.native > 0 && (first || all.native > 0);
+  all = {all.seconds + step.seconds, known ? all.native + step.native : 0};
+}
+
+}  // namespace
+
+SteppedExchange::SteppedExchange(std::vector<std::unique_ptr<LocalWork>> works, std::size_t steps)
+    : works_(std::move(works)), step_(steps) {
+  steps_.reserve(steps);
+}
+
+std::string SteppedExchange::report_steps(Prepared& prepared) const {
+  const bool one = steps_.size() == 1;
+  std::string all;
+  for (const auto& step : steps_) {
+    const bool first = &step == steps_.data();
+    all += text(one ? "" : text("hop ", &step - steps_.data() + 1, ": "), step->description);
+    prepared.predicted += step->predicted, prepared.measured += step->measured,
+        prepared.rounds += step->rounds;
+    add_times(prepared.times, step->times, first);
+    if (!one) prepared.variant += (first ? "" : ", ") + step->algorithm;
+  }
+  if (one) prepared.algorithm = steps_[0]->algorithm, prepared.variant = steps_[0]->variant;
+  prepared.reason = steps_.empty() ? "fixed rule" : steps_[0]->reason;
+  if (!steps_.empty())
+    prepared.channel = steps_[0]->channel, prepared.channel_detail = steps_[0]->channel_detail;
+  return all;
+}
+
+void SteppedExchange::check_start() const {
+  for (const auto& step : steps_) step->exchange->check_start();
+}
+
+void SteppedExchange::start() {
+  for (const auto& work : works_) work->begin();
+  step_ = 0;
+  begin_step();
+  for (const auto& work : works_) work->meanwhile();
+  end_if_complete();
+}
+
+// Goes on to the first step in which this rank has something to do.
+void SteppedExchange::begin_step() {
+  for (; step_ < steps_.size(); ++step_) {
+    if (step().nothing()) continue;
+    for (const auto& work : works_) work->pack(step_);
+    return step().start();
+  }
+}
+
+void SteppedExchange::end_step() {
+  for (const auto& work : works_) work->unpack(step_);
+  ++step_;
+  begin_step();
+  end_if_complete();
+}
+
+void SteppedExchange::end_if_complete() {
+  if (step_ < steps_.size()) return;
+  for (const auto& work : works_) work->end();
+}
+
+bool SteppedExchange::test() {
+  while (step_ < steps_.size()) {
+    if (!step().test()) return false;
+    end_step();
+  }
+  return true;
+}
+
+void SteppedExchange::wait() {
+  while (step_ < steps_.size()) {
+    step().wait();
+    end_step();
+  }
+}
+
+void SteppedExchange::rebind(Shifts shifts) {
+  for (const auto& work : works_) work->rebind(shifts);
+  for (const auto& step : steps_) step->exchange->rebind(shifts);
+}
+
+int SteppedExchange::messages() const {
+  int sum = 0;
+  for (const auto& step : steps_) sum += step->exchange->messages();
+  return sum;
+}
+
+std::string SteppedExchange::channel_mix() const {
+  std::string all;
+  for (const auto& step : steps_)
+    if (const std::string some = step->exchange->channel_mix(); !some.empty())
+      all += (all.empty() ? "" : "; ") + some;
+  return all;
+}
+
+Bytes SteppedExchange::bytes() const {
+  Bytes sum = 0;
+  for (const auto& step : steps_) sum += step->exchange->bytes();
+  return sum;
+}
+
+std::size_t SteppedExchange::scratch_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& work : works_) sum += work->scratch_bytes();
+  for (const auto& step : steps_) sum += step->exchange->scratch_bytes();
+  return sum;
+}
+
+void SteppedExchange::give_up() {
+  for (const auto& step : steps_) step->exchange->give_up();
+  for (const auto& work : works_) work->give_up();
+}
+
+}  // namespace tonari

@@ -1,0 +1,57 @@
+#include "engine/contenders.hpp"
+
+#include <algorithm>
+
+#include "engine/forwarded_sizes.hpp"
+#include "engine/wisdom.hpp"
+
+namespace tonari {
+namespace {
+
+// Only rank 0 writes wisdom.
+std::function<void(const OnlineExchange::Result&)> remembering(
+    Context& context, const Choice& choice, const std::vector<Candidate>& candidates) {
+  if (context.rank() != 0) return nullptr;
+  std::vector<std::string> labels;
+  for (const Candidate& c : candidates) labels.push_back(c.label());
+  return [&context, key = choice.question,
+          labels = std::move(labels)](const OnlineExchange::Result& result) {
+    if (result.steady) remember(context, key, {labels[result.winner], {result.seconds, 0}});
+  };
+}
+
+}  // namespace
+
+// All take the same tags. No message of one can be taken for one of another: ranks complete each
+// exchange before they start the next, and messages between two ranks do not overtake each other.
+Contenders build_contenders(Context& context, const Choice& choice, const Problem& problem,
+                            const Settings& settings, const Arguments& arguments,
+                            const Binding& binding) {
+  std::vector<Candidate> all{choice.candidate};
+  all.insert(all.end(), choice.rivals.begin(), choice.rivals.end());
+  exchange_forwarded_sizes(context, all, problem, settings, binding);
+  std::size_t tags = 0;
+  for (const Candidate& c : all) tags = std::max(tags, c.tags());
+  context.reserve_tags(tags + 1);
+  Contenders made{nullptr, {}, tags + 1};
+  std::vector<OnlineExchange::Contender> contenders;
+  for (const Candidate& c : all) {
+    Wiring wiring = wire(context, c, settings, binding, Purpose::request);
+    if (!wiring.refusal.empty()) continue;
+    contenders.push_back({c.label(), build(context, c, settings, arguments, binding,
+                                           context.first_tag(), std::move(wiring))});
+    made.candidates.push_back(c);
+  }
+  if (contenders.size() < 2) return made;
+  auto sum = std::make_unique<TreeSum>(context.shared_comm(),
+                                       context.first_tag() + static_cast<int>(tags));
+  made.exchange = std::make_unique<OnlineExchange>(
+      std::move(contenders), std::move(sum),
+      OnlineExchange::Options{context.ranks(),
+                              {context.node()->crowded(), settings.timeout},
+                              MPI_Wtime,
+                              remembering(context, choice, made.candidates)});
+  return made;
+}
+
+}  // namespace tonari

@@ -1,0 +1,152 @@
+#include "engine/online_exchange.hpp"
+
+#include <algorithm>
+#include <iomanip>
+
+#include "base/error.hpp"
+
+namespace tonari {
+
+OnlineExchange::OnlineExchange(std::vector<Contender> contenders, std::unique_ptr<TreeSum> sum,
+                               Options options)
+    : contenders_(std::move(contenders)),
+      sum_(std::move(sum)),
+      options_(std::move(options)),
+      race_(contenders_.size()) {}
+
+// Nothing may leave a destructor, and who cannot remember measures again.
+OnlineExchange::~OnlineExchange() {
+  if (!race_.over() || !options_.remember) return;
+  const std::size_t winner = race_.leader();
+  (void)error_of([&] { options_.remember({winner, mean(winner), race_.steady(winner)}); });
+}
+
+// No rank will run them again: the sums came from all, and none gives its numbers before it has
+// completed the exchanges before.
+void OnlineExchange::drop_losers() {
+  for (std::size_t c = 0; c < contenders_.size(); ++c)
+    if (!race_.alive(c) || (race_.over() && c != race_.leader())) contenders_[c].exchange.reset();
+}
+
+void OnlineExchange::start() {
+  if (tuning_ && race_.over()) end_tuning();
+  if (!tuning_) return inner().start();
+  turn_ = race_.turn();
+  current_ = turn_.candidate;
+  moved_all_ = complete_ = false;
+  time_.begin();
+  time_.enter(now());
+  inner().start();
+  time_.leave(now(), false);
+  if (turn_.ends_pass) sum_->start(race_.scores());
+}
+
+void OnlineExchange::end_tuning() {
+  current_ = race_.leader();
+  tuning_ = false;
+  drop_losers();
+  sum_.reset();
+}
+
+// Returns whether anything moved.
+bool OnlineExchange::look() {
+  bool moved = false;
+  if (!moved_all_) {
+    moved = moved_all_ = inner().test();
+    pause_ = inner().pause();
+  }
+  if (sum_->under_way() && sum_->advance()) moved = true;
+  if (moved)
+    pause_ = Pause::none;
+  else if (moved_all_)
+    pause_ = Pause::yield;  // for messages by MPI, which only tests let proceed
+  complete_ = moved_all_ && !sum_->under_way();
+  return moved;
+}
+
+bool OnlineExchange::test() {
+  if (!tuning_) return inner().test();
+  if (complete_) return true;
+  time_.enter(now());
+  look();
+  time_.leave(now(), true);
+  if (complete_) finish();
+  return complete_;
+}
+
+void OnlineExchange::wait() {
+  if (!tuning_) return inner().wait();
+  if (complete_) return;
+  time_.enter(now());
+  if (turn_.ends_pass) {
+    Wait waiting(options_.wait);
+    while (!complete_)
+      if (look())
+        waiting.reset();
+      else
+        waiting.idle(false);
+  } else {
+    if (!moved_all_) inner().wait();
+    moved_all_ = complete_ = true;
+  }
+  time_.leave(now(), true);
+  finish();
+}
+
+// This turn of the race is over.
+void OnlineExchange::finish() {
+  Tally& tally = tallies_[current_];
+  ++tally.starts, tally.seconds += time_.seconds();
+  if (!turn_.ends_pass) return race_.ran(time_.seconds());
+  Race::Scores sums;
+  std::ranges::copy(sum_->sums().first(sums.size()), sums.begin());
+  race_.end_pass(sums);
+}
+
+void OnlineExchange::rebind(std::span<const std::ptrdiff_t> shifts) {
+  for (const Contender& c : contenders_)
+    if (c.exchange) c.exchange->rebind(shifts);
+}
+
+std::size_t OnlineExchange::scratch_bytes() const {
+  std::size_t bytes = 0;
+  for (const Contender& c : contenders_)
+    if (c.exchange) bytes += c.exchange->scratch_bytes();
+  return bytes;
+}
+
+void OnlineExchange::give_up() {
+  for (const Contender& c : contenders_)
+    if (c.exchange) c.exchange->give_up();
+  if (!race_.over()) sum_->give_up();
+}
+
+OnlineExchange::Regret OnlineExchange::regret() const {
+  const double winner = seconds();
+  Regret regret;
+  for (const Tally& tally : tallies_) {
+    regret.starts += tally.starts;
+    regret.seconds += tally.seconds - static_cast<double>(tally.starts) * winner;
+  }
+  regret.exchanges = winner > 0 ? regret.seconds / winner : 0;
+  return regret;
+}
+
+std::string OnlineExchange::report() const {
+  std::string lines = race_.over() ? text("tuned online in ", race_.pass(), " passes:\n")
+                                   : text("tuning online, pass ", race_.pass() + 1, " of at most ",
+                                          Race::most_passes, ":\n");
+  for (std::size_t c = 0; c < contenders_.size(); ++c) {
+    const bool timed = race_.sum(c) > 0;
+    lines += text("  ", std::setprecision(3), timed ? text(mean(c) * 1e6, " us  ") : "",
+                  contenders_[c].label, race_.alive(c) ? "" : " (dropped out)", "\n");
+  }
+  if (!race_.over()) return lines;
+  const Regret lost = regret();
+  return lines + text("tuning took ", lost.starts, " starts, and ", std::setprecision(3),
+                      lost.seconds * 1e6,
+                      " us more than the winner would have taken: ", lost.exchanges,
+                      " exchanges of it\n");
+}
+
+}  // namespace tonari

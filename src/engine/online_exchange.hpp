@@ -1,0 +1,127 @@
+// An exchange that finds out which of several is the fastest while the program uses it: the first
+// starts run them in turns (select/race.hpp), and the times that the program spends in its calls
+// decide. All ranks run the same one at the same start, since they count starts alike. Only the end
+// of a pass needs the other ranks: that exchange is complete when the sums of all ranks are there
+// (engine/tree_sum.hpp, docs/adr/0021-online-tuning.md).
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/exchange.hpp"
+#include "engine/tree_sum.hpp"
+#include "memory/wait.hpp"
+#include "select/race.hpp"
+
+namespace tonari {
+
+// The time that a program loses to one exchange: what it spends in calls. Between two looks that
+// soon follow each other it waits, too; before the first one, and in longer breaks, it computes.
+class CallTime {
+ public:
+  void begin() { seconds_ = 0, last_ = -1; }
+  void enter(double now) {
+    if (last_ >= 0 && now - last_ < longest_break) seconds_ += now - last_;
+    entered_ = now;
+  }
+  void leave(double now, bool looked) {
+    seconds_ += now - entered_;
+    if (looked) last_ = now;
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  static constexpr double longest_break = 3e-4;  // seconds; waiting ranks sleep at most 2e-4
+  double seconds_ = 0, entered_ = 0, last_ = -1;
+};
+
+class OnlineExchange final : public Exchange {
+ public:
+  struct Contender {
+    std::string label;
+    std::unique_ptr<Exchange> exchange;
+  };
+  // What the race found.
+  struct Result {
+    std::size_t winner;
+    double seconds;  // per exchange: between lower quartile and median, averaged over ranks
+    bool steady;
+  };
+  struct Options {
+    int ranks = 1;
+    WaitPolicy wait = {};
+    double (*clock)() = MPI_Wtime;
+    // Called when the exchange is destroyed, if the race was over: it may take long.
+    std::function<void(const Result&)> remember = nullptr;
+  };
+
+  // At least two contenders, the best guess first; the same on all ranks. Local.
+  OnlineExchange(std::vector<Contender> contenders, std::unique_ptr<TreeSum> sum, Options options);
+  ~OnlineExchange() override;
+  OnlineExchange(const OnlineExchange&) = delete;
+  OnlineExchange& operator=(const OnlineExchange&) = delete;
+
+  // The winner once the race is over, else the one in front.
+  std::size_t leader() const { return race_.leader(); }
+  bool decided() const { return race_.over(); }
+  // Lines for tonari_request_describe: how far it is, the times, and what finding out has cost.
+  std::string report() const;
+  double seconds() const { return race_.over() ? mean(race_.leader()) : 0; }
+  // What this rank has lost by it, against the winner's time at every start.
+  struct Regret {
+    std::size_t starts = 0;
+    double seconds = 0, exchanges = 0;  // of the winner, that take as long
+  };
+  Regret regret() const;
+
+  void check_start() const override { inner().check_start(); }
+  void start() override;
+  bool test() override;
+  void wait() override;
+  Pause pause() const override { return tuning_ ? pause_ : inner().pause(); }
+  void rebind(std::span<const std::ptrdiff_t> shifts) override;
+  bool proceeds_by_itself() const override { return !tuning_ && inner().proceeds_by_itself(); }
+  // while it tunes, ranks that move nothing still have their place in the tree
+  bool nothing() const override { return !tuning_ && inner().nothing(); }
+  int messages() const override { return leading().messages(); }
+  std::string channel_mix() const override { return leading().channel_mix(); }
+  Bytes bytes() const override { return leading().bytes(); }
+  std::size_t scratch_bytes() const override;
+  void give_up() override;
+  const std::byte* view(std::size_t block) const override { return inner().view(block); }
+
+ private:
+  struct Tally {
+    std::size_t starts = 0;
+    double seconds = 0;
+  };
+
+  // The one that ran last, or runs; before the first start the first one.
+  Exchange& inner() const { return *contenders_[current_].exchange; }
+  Exchange& leading() const { return *contenders_[race_.leader()].exchange; }
+  double mean(std::size_t c) const { return race_.sum(c) / options_.ranks; }
+  double now() const { return options_.clock(); }
+  bool look();
+  void finish();
+  void end_tuning();
+  void drop_losers();
+
+  std::vector<Contender> contenders_;
+  std::unique_ptr<TreeSum> sum_;
+  Options options_;
+  Race race_;
+  Race::Turn turn_;
+  CallTime time_;
+  std::array<Tally, Race::most_candidates> tallies_{};
+  std::size_t current_ = 0;
+  bool tuning_ = true;                        // starts are turns of the race
+  bool moved_all_ = false, complete_ = true;  // of the exchange that was started last
+  Pause pause_ = Pause::yield;
+};
+
+}  // namespace tonari

@@ -1,0 +1,85 @@
+// Wrong blocks and wrong calls: one sentence, on all ranks.
+#include "blocks/blocks.hpp"
+#include "support/contains.hpp"
+#include "support/same_error.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+using Words = std::initializer_list<std::string>;
+
+Blocks good() {
+  Blocks blocks;
+  blocks.shape.dims = 1, blocks.shape.type = MPI_DOUBLE;
+  blocks.shape.lower[0] = blocks.shape.upper[0] = 1;
+  blocks.boxes = {{{0}, {4}}, {{4}, {8}}};
+  blocks.owners = {0, world_size() - 1};
+  return blocks;
+}
+
+template <class Change>
+void refused(Change change, int code, Words words) {
+  Blocks blocks = good();
+  change(blocks);
+  tonari_blocks handle = TONARI_BLOCKS_NULL;
+  expect_everywhere(tonari_blocks_create(MPI_COMM_WORLD, blocks.given(), MPI_INFO_NULL, &handle),
+                    code, words);
+  EXPECT_EQ(handle, TONARI_BLOCKS_NULL);
+}
+
+TEST(BlocksErrors, WrongShapesAreRefusedOnAllRanks) {
+  const int wrong = TONARI_ERR_ARGUMENT;
+  refused([](Blocks& b) { b.shape.dims = 6; }, wrong, {"shape.dims is 6", "1 to 5"});
+  refused([](Blocks& b) { b.shape.type = MPI_DATATYPE_NULL; }, wrong, {"shape.type"});
+  refused([](Blocks& b) { b.shape.order = 2; }, wrong, {"shape.order is 2"});
+  refused([](Blocks& b) { b.shape.fields = -1; }, wrong, {"shape.fields is -1"});
+  refused([](Blocks& b) { b.shape.upper[0] = -1; }, wrong, {"shape.upper[0] is -1"});
+  refused([](Blocks& b) { b.shape.reserved[3] = 1; }, wrong, {"shape.reserved"});
+  refused([](Blocks& b) { b.boxes[1].end[0] = 4; }, wrong, {"block 1", "from 4 to 4"});
+  refused([](Blocks& b) { b.boxes[1].first[0] = 3; }, wrong, {"blocks 0 and 1", "in common"});
+  refused([](Blocks& b) { b.owners[1] = world_size(); }, wrong, {"shape.owners[1]"});
+  refused(
+      [](Blocks& b) {
+        b.shape.periodic[0] = 1;
+        b.shape.domain.end[0] = 7;
+      },
+      wrong, {"block 1 leaves shape.domain in dimension 0"});
+  if (world_size() == 1) return;
+  const bool last = world_rank() == world_size() - 1;
+  refused([&](Blocks& b) { b.shape.lower[0] = last ? 2 : 1; }, TONARI_ERR_MISMATCH,
+          {"different shapes"});
+  refused([&](Blocks& b) { b.owners[0] = last; }, TONARI_ERR_MISMATCH, {"different lists"});
+}
+
+TEST(BlocksErrors, WrongCallsAreRefusedOnAllRanks) {
+  Blocks blocks = good();
+  Arrays arrays(blocks);
+  tonari_request request = TONARI_REQUEST_NULL;
+  const auto call = [&](void* const* given, const tonari_ghosts* ghosts, MPI_Op op) {
+    return tonari_blocks_reverse_init(arrays.handle, given, ghosts, op, MPI_INFO_NULL, &request);
+  };
+  const bool last = world_rank() == world_size() - 1;
+  expect_everywhere(call(last ? nullptr : arrays.pointers.data(), nullptr, MPI_SUM),
+                    TONARI_ERR_ARGUMENT, {"`arrays` is NULL"});
+  void* none[] = {nullptr, nullptr};
+  expect_everywhere(call(last ? none : arrays.pointers.data(), nullptr, MPI_SUM),
+                    TONARI_ERR_ARGUMENT, {"array 0 of"});
+  expect_everywhere(call(arrays.pointers.data(), nullptr, MPI_PROD), TONARI_ERR_ARGUMENT,
+                    {"MPI_SUM, MPI_MIN or MPI_MAX"});
+  tonari_ghosts ghosts = TONARI_GHOSTS_INIT;
+  ghosts.upper[0] = 2;
+  expect_everywhere(call(arrays.pointers.data(), &ghosts, MPI_SUM), TONARI_ERR_ARGUMENT,
+                    {"ghosts.upper[0] is 2", "there are 1"});
+  EXPECT_EQ(tonari_blocks_forward(TONARI_BLOCKS_NULL, nullptr, nullptr), TONARI_ERR_ARGUMENT);
+  if (world_size() > 1) {
+    ghosts.upper[0] = last ? 0 : TONARI_GHOSTS_NONE;
+    expect_everywhere(call(arrays.pointers.data(), &ghosts, MPI_SUM), TONARI_ERR_MISMATCH,
+                      {"different ghosts"});
+    expect_everywhere(call(arrays.pointers.data(), nullptr, last ? MPI_MAX : MPI_SUM),
+                      TONARI_ERR_MISMATCH, {"different operations"});
+  }
+  EXPECT_EQ(request, TONARI_REQUEST_NULL);
+}
+
+}  // namespace
