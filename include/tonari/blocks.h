@@ -69,7 +69,7 @@ typedef struct {
 /* [collective over comm]
  *  comm     any intracommunicator; duplicated, not kept.
  *  shape    read during the call only.
- *  info     for later use; MPI_INFO_NULL.
+ *  info     or MPI_INFO_NULL. No key applies yet, but one that tonari does not know is an error.
  *  blocks   owned by the caller, who frees it with tonari_blocks_free.
  * Each rank keeps the list of all blocks, and finds its neighbors in it without communication.
  * Errors: ARGUMENT (a box that is empty, overlaps another or leaves a periodic domain, an owner

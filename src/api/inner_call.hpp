@@ -39,6 +39,9 @@ inline OwnedNeighborhood make_adjacent(MPI_Comm comm, const std::vector<int>& so
 // One side of a call: blocks at absolute addresses.
 class AbsoluteBlocks {
  public:
+  // A contiguous block of more bytes needs a type: MPI_BYTE counts them in an int.
+  static constexpr std::uint64_t most_without_type = std::uint64_t{1} << 30;
+
   void add(MPI_Aint address, int count, MPI_Datatype type, SpaceId space) {
     addresses_.push_back(address), counts_.push_back(count), types_.push_back(type);
     spaces_.push_back(space);
@@ -49,8 +52,7 @@ class AbsoluteBlocks {
   }
   // Bytes at absolute addresses, all in this space.
   void add(const Layout& bytes, SpaceId space) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 30;
-    if (bytes.contiguous() && bytes.bytes() <= most)
+    if (bytes.contiguous() && bytes.bytes() <= most_without_type)
       add(bytes.runs().empty() ? 0 : bytes.runs().front().offset, static_cast<int>(bytes.bytes()),
           MPI_BYTE, space);
     else

@@ -32,13 +32,12 @@ int run(tonari_blocks blocks, const BlocksCall& call) {
 
 extern "C" int tonari_blocks_create(MPI_Comm comm, const tonari_blocks_shape* shape, MPI_Info info,
                                     tonari_blocks* blocks) {
-  (void)info;  // no keys yet
   return guarded([&] {
     require_comm(comm, "comm");
     std::unique_ptr<tonari_blocks_s> handle;
     const std::optional<Error> wrong =
         error_of([&] { handle = std::make_unique<tonari_blocks_s>(); });
-    std::unique_ptr<SharedBlocks> made = make_blocks(comm, shape, {blocks, "blocks"}, wrong);
+    std::unique_ptr<SharedBlocks> made = make_blocks(comm, shape, info, {blocks, "blocks"}, wrong);
     handle->blocks = std::move(made);
     *blocks = handle.release();
   });

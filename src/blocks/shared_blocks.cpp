@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
@@ -125,14 +126,16 @@ std::size_t SharedBlocks::array_of(std::size_t block, int field) const {
 }
 
 std::unique_ptr<SharedBlocks> make_blocks(MPI_Comm comm, const tonari_blocks_shape* given,
-                                          Output output, const std::optional<Error>& wrong) {
+                                          MPI_Info info, Output output,
+                                          const std::optional<Error>& wrong) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   BlocksShape shape;
   agree_on_arguments(
-      shared->comm(), MPI_INFO_NULL, output,
+      shared->comm(), info, output,
       [&] {
         if (wrong) throw *wrong;
+        check_keys(info);
         require(given, "shape");
         shape = read_blocks_shape(*given, shared->ranks());
       },

@@ -49,6 +49,7 @@ class SharedBlocks {
 // Collective: what tonari_blocks_create says. wrong: what this rank cannot do it for; here, where
 // all ranks learn of it.
 std::unique_ptr<SharedBlocks> make_blocks(MPI_Comm comm, const tonari_blocks_shape* shape,
-                                          Output output, const std::optional<Error>& wrong);
+                                          MPI_Info info, Output output,
+                                          const std::optional<Error>& wrong);
 
 }  // namespace tonari

@@ -41,8 +41,6 @@ OwnedNeighborhood links_near(const HaloGrid& grid, const HaloEnds& ends) {
   return make_adjacent(grid.context()->comm(), sources, targets);
 }
 
-constexpr std::uint64_t most_of_a_block = std::uint64_t{1} << 30;
-
 // One direction of a call's blocks; a missing end is an empty block.
 struct Side {
   const HaloGrid& grid;
@@ -61,9 +59,9 @@ struct Side {
   void add_arrivals(const std::vector<const HaloEnd*>& ends) {
     for (const HaloEnd* end : ends) {
       const std::uint64_t all = end ? arrivals->bytes(*end) : 0;
-      if (all > most_of_a_block)
+      if (all > AbsoluteBlocks::most_without_type)
         fail(Errc::overflow, "the ghosts of one neighbor have ", all,
-             " bytes; a reverse exchange takes at most ", most_of_a_block);
+             " bytes; a reverse exchange takes at most ", AbsoluteBlocks::most_without_type);
       blocks.add(end ? reinterpret_cast<MPI_Aint>(arrivals->place(*end)) : 0, static_cast<int>(all),
                  MPI_BYTE, fixed_space);
     }
@@ -83,7 +81,7 @@ void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* 
   const Layout bytes =
       end ? bytes_of(grid, request, *end, send != request.reverse, views) : Layout();
   const SpaceId space = end ? space_of(grid, end->link.subdomain) : fixed_space;
-  if (bytes.contiguous() && bytes.bytes() <= most_of_a_block)
+  if (bytes.contiguous() && bytes.bytes() <= AbsoluteBlocks::most_without_type)
     blocks.add(bytes, space);
   else
     blocks.add(0, type_of(grid, request, *end, bytes), space);

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/checked.hpp"
-#include "channels/type_of_bytes.hpp"
 
 namespace tonari {
 namespace {
@@ -113,11 +112,7 @@ AbsoluteBlocks ValueWork::side_of(const std::vector<VectorPart>& parts) const {
       fail(Errc::overflow, "the values for rank ", part.peer, " have ", bytes.bytes(),
            " bytes, but a message takes at most ", most,
            "; exchange fewer vectors or components, or fewer fields, at once");
-    const SpaceId space = space_of_message(part);
-    if (bytes.contiguous())
-      side.add(bytes.runs().front().offset, static_cast<int>(bytes.bytes()), MPI_BYTE, space);
-    else
-      side.add(0, type_of_bytes(bytes), space);
+    side.add(bytes, space_of_message(part));
   }
   return side;
 }

@@ -7,35 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "support/cells.hpp"
+#include "support/must.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari::test {
-
-inline constexpr int most_dims = TONARI_GRID_MAX_DIMS;
-using Index = std::array<std::int64_t, most_dims>;
-
-inline void must(int code) {
-  if (code == TONARI_SUCCESS) return;
-  std::fprintf(stderr, "rank %d: %s\n", world_rank(), tonari_last_error());
-  MPI_Abort(MPI_COMM_WORLD, 1);  // the others would wait for this rank
-}
-
-// f(x) for all x from first to end (exclusive), the last index fastest.
-template <class F>
-void for_cells(const Index& first, const Index& end, int dims, F f) {
-  for (int k = 0; k < dims; ++k)
-    if (first[k] >= end[k]) return;
-  Index x = first;
-  for (int k = 0; k >= 0;) {
-    f(x);
-    for (k = dims - 1; k >= 0 && ++x[k] == end[k]; --k) x[k] = first[k];
-  }
-}
 
 // The same on all ranks.
 struct Blocks {
@@ -50,15 +30,10 @@ struct Blocks {
     shape.boxes = boxes.data(), shape.owners = owners.data();
     return &shape;
   }
-  Index low(std::size_t b, bool ghosts) const {
-    Index x{};
-    for (int k = 0; k < dims(); ++k) x[k] = boxes[b].first[k] - (ghosts ? shape.lower[k] : 0);
-    return x;
-  }
-  Index high(std::size_t b, bool ghosts) const {
-    Index x{};
-    for (int k = 0; k < dims(); ++k) x[k] = boxes[b].end[k] + (ghosts ? shape.upper[k] : 0);
-    return x;
+  tonari_box with_ghosts(std::size_t b) const {
+    tonari_box box = boxes[b];
+    for (int k = 0; k < dims(); ++k) box.first[k] -= shape.lower[k], box.end[k] += shape.upper[k];
+    return box;
   }
   Index wrapped(Index x) const {
     for (int k = 0; k < dims(); ++k) {
@@ -72,7 +47,7 @@ struct Blocks {
   std::map<Index, std::size_t> block_of() const {
     std::map<Index, std::size_t> all;
     for (std::size_t b = 0; b < boxes.size(); ++b)
-      for_cells(low(b, false), high(b, false), dims(), [&](const Index& x) { all[x] = b; });
+      for_cells(boxes[b], dims(), [&](const Index& x) { all[x] = b; });
     return all;
   }
   std::string text() const {
@@ -144,7 +119,8 @@ class Arrays {
       if (blocks.owners[b] == world_rank()) own_.push_back(b);
     for (const std::size_t b : own_)
       for (int f = 0; f < blocks.fields(); ++f)
-        values_.emplace_back(static_cast<std::size_t>(cells(b)));
+        values_.emplace_back(
+            static_cast<std::size_t>(cells_in(blocks_.with_ghosts(b), blocks_.dims())));
     for (std::vector<double>& array : values_) pointers.push_back(array.data());
   }
   ~Arrays() { must(tonari_blocks_free(&handle)); }
@@ -161,7 +137,7 @@ class Arrays {
 
   void fill(int round) {
     for_fields([&](std::size_t b, int f, std::vector<double>& array) {
-      for_cells(blocks_.low(b, true), blocks_.high(b, true), blocks_.dims(),
+      for_cells(blocks_.with_ghosts(b), blocks_.dims(),
                 [&](const Index& x) { array[place(b, x)] = value(b, f, x, round); });
     });
   }
@@ -169,7 +145,7 @@ class Arrays {
   void expect_forward(const tonari_ghosts& ghosts, int round) {
     for_fields([&](std::size_t b, int f, const std::vector<double>& array) {
       std::string wrong;
-      for_cells(blocks_.low(b, true), blocks_.high(b, true), blocks_.dims(), [&](const Index& x) {
+      for_cells(blocks_.with_ghosts(b), blocks_.dims(), [&](const Index& x) {
         const auto owner = block_of_.find(blocks_.wrapped(x));
         const bool filled = owner != block_of_.end() && chosen(b, x, ghosts);
         const double want =
@@ -186,15 +162,14 @@ class Arrays {
     for (int rank = 0; rank < world_size(); ++rank)
       for (std::size_t b = 0; b < blocks_.boxes.size(); ++b)
         if (blocks_.owners[b] == rank)
-          for_cells(blocks_.low(b, true), blocks_.high(b, true), blocks_.dims(),
-                    [&](const Index& x) {
-                      const auto owner = block_of_.find(blocks_.wrapped(x));
-                      if (owner != block_of_.end() && chosen(b, x, ghosts))
-                        by_cell[{owner->second, owner->first}].push_back({b, x});
-                    });
+          for_cells(blocks_.with_ghosts(b), blocks_.dims(), [&](const Index& x) {
+            const auto owner = block_of_.find(blocks_.wrapped(x));
+            if (owner != block_of_.end() && chosen(b, x, ghosts))
+              by_cell[{owner->second, owner->first}].push_back({b, x});
+          });
     for_fields([&](std::size_t b, int f, const std::vector<double>& array) {
       std::string wrong;
-      for_cells(blocks_.low(b, true), blocks_.high(b, true), blocks_.dims(), [&](const Index& x) {
+      for_cells(blocks_.with_ghosts(b), blocks_.dims(), [&](const Index& x) {
         double want = value(b, f, x, round);
         if (inside(b, x))
           for (const auto& [block, ghost] : by_cell[{b, x}]) {
@@ -219,19 +194,13 @@ class Arrays {
     for (const std::size_t b : own_)
       for (int field = 0; field < blocks_.fields(); ++field) f(b, field, values_[array++]);
   }
-  std::int64_t cells(std::size_t b) const {
-    std::int64_t product = 1;
-    for (int k = 0; k < blocks_.dims(); ++k)
-      product *= blocks_.high(b, true)[k] - blocks_.low(b, true)[k];
-    return product;
-  }
   // In an array, without asking the library.
   std::size_t place(std::size_t b, const Index& x) const {
-    const Index low = blocks_.low(b, true), high = blocks_.high(b, true);
+    const tonari_box box = blocks_.with_ghosts(b);
     std::int64_t at = 0;
     for (int i = 0; i < blocks_.dims(); ++i) {
       const int k = blocks_.shape.order == TONARI_ORDER_C ? i : blocks_.dims() - 1 - i;
-      at = at * (high[k] - low[k]) + x[k] - low[k];
+      at = at * (box.end[k] - box.first[k]) + x[k] - box.first[k];
     }
     return static_cast<std::size_t>(at);
   }

@@ -52,6 +52,15 @@ TEST(BlocksErrors, WrongShapesAreRefusedOnAllRanks) {
   refused([&](Blocks& b) { b.owners[0] = last; }, TONARI_ERR_MISMATCH, {"different lists"});
 }
 
+TEST(BlocksErrors, UnknownKeysAreRefusedOnAllRanks) {
+  Blocks blocks = good();
+  tonari_blocks handle = TONARI_BLOCKS_NULL;
+  const Info wrong{{"tonari_algoritm", "linear"}};
+  expect_everywhere(tonari_blocks_create(MPI_COMM_WORLD, blocks.given(), wrong, &handle),
+                    TONARI_ERR_ARGUMENT, {"tonari_algoritm", "tonari_algorithm"});
+  EXPECT_EQ(handle, TONARI_BLOCKS_NULL);
+}
+
 TEST(BlocksErrors, WrongCallsAreRefusedOnAllRanks) {
   Blocks blocks = good();
   Arrays arrays(blocks);

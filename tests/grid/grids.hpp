@@ -12,42 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "support/cells.hpp"
+#include "support/must.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari::test {
-
-inline constexpr int most_dims = TONARI_GRID_MAX_DIMS;
-using Index = std::array<std::int64_t, most_dims>;
-
-inline void must(int code) {
-  if (code == TONARI_SUCCESS) return;
-  std::fprintf(stderr, "rank %d: %s\n", world_rank(), tonari_last_error());
-  MPI_Abort(MPI_COMM_WORLD, 1);  // the others would wait for this rank
-}
-
-// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases
-// then.
-inline bool crowded() { return world_size() > 3 || ranks_are_slow(); }
-
-// f(x) for all x of the box in lexicographic order.
-template <class F>
-void for_cells(const tonari_box& box, int dims, F f) {
-  Index x{};
-  for (int k = 0; k < dims; ++k) {
-    if (box.first[k] >= box.end[k]) return;
-    x[k] = box.first[k];
-  }
-  for (int k = 0; k >= 0;) {
-    f(x);
-    for (k = dims - 1; k >= 0 && ++x[k] == box.end[k]; --k) x[k] = box.first[k];
-  }
-}
-
-inline std::int64_t cells_in(const tonari_box& box, int dims) {
-  std::int64_t cells = 1;
-  for (int k = 0; k < dims; ++k) cells *= std::max<std::int64_t>(box.end[k] - box.first[k], 0);
-  return cells;
-}
 
 // The types of cells.
 struct CellType {

@@ -126,7 +126,7 @@ def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
     """Nothing is timed."""
     for ranks, kinds, candidates in (
         (3, "forward,columns", "irecv,auto,vector/node"),
-        (3, "fields", "irecv,group,requests,vector/direct"),
+        (3, "fields", "irecv,requests,group,vector/direct"),
         (5, "reverse,rows", "vector/direct,vector/store-and-forward/2"),
     ):
         parts = tmp_path / "parts"

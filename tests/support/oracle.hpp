@@ -451,6 +451,10 @@ inline bool mpi_spins() {
 
 inline bool ranks_are_slow() { return world_size() > (mpi_spins() ? 2 : 4); }
 
+// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases
+// then.
+inline bool crowded() { return world_size() > 3 || ranks_are_slow(); }
+
 // `many` cases where they are cheap. The same on all ranks.
 inline int cases(int many) {
   const int ranks = world_size();

@@ -7,24 +7,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "support/graph_exchange.hpp"
+#include "support/must.hpp"
 
 namespace tonari::test {
-
-inline void must(int code) {
-  if (code == TONARI_SUCCESS) return;
-  std::fprintf(stderr, "rank %d: %s\n", world_rank(), tonari_last_error());
-  MPI_Abort(MPI_COMM_WORLD, 1);  // the others would wait for this rank
-}
-
-// Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases
-// then.
-inline bool crowded() { return world_size() > 3 || ranks_are_slow(); }
 
 // Where waiting ranks spin and outnumber the cores, every message costs a time slice: only what
 // depends on the number of ranks is worth it.
