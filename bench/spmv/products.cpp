@@ -19,7 +19,7 @@ namespace {
 
 using tonari::detail::LocalRows;
 
-double value_of(std::int64_t index, int generation) {
+double factor_of(std::int64_t index, int generation) {
   return static_cast<double>((7 * index + 3 * generation) % 17 - 8);
 }
 
@@ -120,7 +120,7 @@ class Multiplying : public Contest {
 
   void prepare(int generation) override {
     for (std::int64_t i = 0; i < share_.owned; ++i)
-      vectors_.x[static_cast<std::size_t>(i)] = value_of(share_.first + i, generation);
+      vectors_.x[static_cast<std::size_t>(i)] = factor_of(share_.first + i, generation);
     for (std::vector<double>* buffer : {&vectors_.y, &vectors_.ghosts, &vectors_.packed})
       buffer->assign(buffer->size(), std::numeric_limits<double>::quiet_NaN());
   }
@@ -144,7 +144,7 @@ class Multiplying : public Contest {
       double sum = 0, all = 0;
       for (auto k = static_cast<std::size_t>(share_.begin[i]);
            k < static_cast<std::size_t>(share_.begin[i + 1]); ++k) {
-        const double term = share_.values[k] * value_of(share_.columns[k], generation);
+        const double term = share_.values[k] * factor_of(share_.columns[k], generation);
         sum += term, all += std::abs(term);
       }
       expected.push_back(sum), magnitude.push_back(all);
@@ -159,7 +159,7 @@ class Multiplying : public Contest {
       for (auto k = static_cast<std::size_t>(share_.begin[i]);
            k < static_cast<std::size_t>(share_.begin[i + 1]); ++k) {
         const double term =
-            share_.values[k] * value_of(share_.first + static_cast<std::int64_t>(i), generation);
+            share_.values[k] * factor_of(share_.first + static_cast<std::int64_t>(i), generation);
         const auto row = static_cast<std::size_t>(share_.columns[k]);
         sums[row] += term, sums[n + row] += std::abs(term);
       }

@@ -43,14 +43,14 @@ Layout bytes(MPI_Count length) {
 constexpr Bytes most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;
 
 // The number of bytes from low up to high.
-struct Reach {
+struct ByteSpan {
   std::ptrdiff_t low = 0, high = 0;
 };
 
 // The span of `count` copies, the first displaced by `offset`, each next one by `stride` more
 // bytes.
-Reach repeated(const Reach& one, std::ptrdiff_t offset, std::ptrdiff_t count,
-               std::ptrdiff_t stride) {
+ByteSpan repeated(const ByteSpan& one, std::ptrdiff_t offset, std::ptrdiff_t count,
+                  std::ptrdiff_t stride) {
   const std::ptrdiff_t all =
       checked_multiply<std::ptrdiff_t>(stride, count - 1, "span of a datatype");
   const std::ptrdiff_t last = checked_add(offset, all, "displacement in a datatype");
@@ -58,20 +58,20 @@ Reach repeated(const Reach& one, std::ptrdiff_t offset, std::ptrdiff_t count,
           checked_add(one.high, std::max(offset, last), "last byte of a datatype")};
 }
 
-Reach run_collectively(const Reach& a, const Reach& b) {
-  const Reach both{std::min(a.low, b.low), std::max(a.high, b.high)};
+ByteSpan united(const ByteSpan& a, const ByteSpan& b) {
+  const ByteSpan both{std::min(a.low, b.low), std::max(a.high, b.high)};
   checked_subtract(both.high, both.low, "span of a datatype");
   return both;
 }
 
 // The size with its bytes and with its bounds. A type may have no bytes between its bounds, and
 // some beyond them.
-Reach reach_of(const Layout& bytes, const Extent& bounds) {
+ByteSpan marked_span(const Layout& bytes, const Extent& bounds) {
   const std::ptrdiff_t end = checked_add(bounds.low, bounds.length, "upper bound of a datatype");
-  const Reach marked{std::min(bounds.low, end), std::max(bounds.low, end)};
+  const ByteSpan marked{std::min(bounds.low, end), std::max(bounds.low, end)};
   if (bytes.bytes() == 0) return marked;
   const auto [low, high] = bytes.span();
-  return run_collectively(marked, {low, high});
+  return united(marked, {low, high});
 }
 
 void check_bytes(Bytes before, Bytes element, std::ptrdiff_t count) {
@@ -112,14 +112,14 @@ class Body {
  public:
   Body() = default;
   Body(Layout bytes, const Extent& bounds)
-      : bytes_(std::move(bytes)), reach_(reach_of(bytes_, bounds)), empty_(false) {}
+      : bytes_(std::move(bytes)), span_(marked_span(bytes_, bounds)), empty_(false) {}
 
   // Where something does not fit, MPI's own numbers wrap around, too. So no extent of a type that
   // passed this check is wrong.
   void add(const Body& part, std::ptrdiff_t offset, std::ptrdiff_t count, std::ptrdiff_t stride) {
     if (count <= 0 || part.empty_) return;
-    const Reach copies = repeated(part.reach_, offset, count, stride);
-    reach_ = run_collectively(empty_ ? copies : reach_, copies);
+    const ByteSpan copies = repeated(part.span_, offset, count, stride);
+    span_ = united(empty_ ? copies : span_, copies);
     empty_ = false;
     check_bytes(bytes_.bytes(), part.bytes_.bytes(), count);
     add_elements(bytes_, part.bytes_, offset, count, stride);
@@ -128,7 +128,7 @@ class Body {
 
  private:
   Layout bytes_;
-  Reach reach_;
+  ByteSpan span_;
   bool empty_ = true;
 };
 
@@ -492,7 +492,7 @@ std::pair<std::ptrdiff_t, std::ptrdiff_t> span_of(const Layout& element, MPI_Cou
   check_bytes(0, element.bytes(), count);
   if (element.bytes() == 0) return {0, 0};
   const auto [low, high] = element.span();
-  const Reach all = run_collectively({low, high}, repeated({low, high}, 0, count, extent));
+  const ByteSpan all = united({low, high}, repeated({low, high}, 0, count, extent));
   return {all.low, all.high};
 }
 

@@ -41,7 +41,7 @@ struct Cut {
 
 // Contiguous pieces among slices: a block continues the one before if it follows it in the same
 // buffer.
-struct Pieces {
+struct PieceCount {
   std::uint64_t count = 0, bytes = 0;
   bool scratch = false;
 };
@@ -49,8 +49,8 @@ struct Pieces {
 bool follows(Slice a, Slice b) { return a.buffer == b.buffer && a.block + 1 == b.block; }
 
 // With `passing`, scratch blocks count. Empty blocks are no piece.
-Pieces pieces(std::span<const Slice> slices, const BlockBytes& bytes, bool passing) {
-  Pieces found;
+PieceCount pieces(std::span<const Slice> slices, const BlockBytes& bytes, bool passing) {
+  PieceCount found;
   const Slice* before = nullptr;
   for (const Slice& s : slices) {
     const std::uint64_t size = bytes(s);
@@ -68,14 +68,14 @@ Pieces pieces(std::span<const Slice> slices, const BlockBytes& bytes, bool passi
   return found;
 }
 
-double copying(const Pieces& p, const LogGP& m) {
+double copying(const PieceCount& p, const LogGP& m) {
   return units(p.count) * m.copy_block + units(p.bytes) * m.copy_byte;
 }
 
 // The time to copy self blocks, in pieces that are contiguous on both sides.
 double own_copies(const Plan& plan, const Operation& op, const BlockBytes& bytes, const LogGP& m) {
   const auto from = plan.copy_sources(op), to = plan.copy_targets(op);
-  Pieces p;
+  PieceCount p;
   for (std::size_t k = 0; k < from.size(); ++k) {
     if (k == 0 || !follows(from[k - 1], from[k]) || !follows(to[k - 1], to[k])) ++p.count;
     p.bytes += bytes(from[k]);
@@ -85,8 +85,8 @@ double own_copies(const Plan& plan, const Operation& op, const BlockBytes& bytes
 
 // What the processor does besides o; `all` are the message's pieces. Received blocks that are only
 // passed on are not unpacked: they leave from the message in which they came.
-double handling(const Plan& plan, const Operation& op, const Pieces& all, const BlockBytes& bytes,
-                const LogGP& m, const ChannelCost& channel) {
+double handling(const Plan& plan, const Operation& op, const PieceCount& all,
+                const BlockBytes& bytes, const LogGP& m, const ChannelCost& channel) {
   if (channel.typed) return all.count > 1 ? units(all.count) * m.typed_block : 0;
   if (channel.direct && all.count == 1 && !all.scratch) return 0;
   return copying(op.kind == Kind::recv && all.scratch ? pieces(plan.slices(op), bytes, false) : all,
@@ -165,7 +165,7 @@ class Simulation {
     if (op.kind == Kind::copy) {
       t.busy = own_copies(plan, op, bytes, machine_);
     } else {
-      const Pieces all = pieces(plan.slices(op), bytes, true);
+      const PieceCount all = pieces(plan.slices(op), bytes, true);
       t.bytes = all.bytes;
       t.busy = units(cut(t).count) * machine_.o;
       if (op.kind == Kind::exchange) t.parts = 2, t.receiving = t.busy;

@@ -9,8 +9,6 @@
 namespace tonari {
 namespace {
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // f(x) for all x of the box in lexicographic order.
 template <class F>
 void for_each(const CellBox& box, int dims, F f) {

@@ -24,6 +24,9 @@
 
 namespace tonari {
 
+// Of an array: cells, bricks and regions are counted by signed numbers.
+inline std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
 struct BrickShape {
   Cells brick{};  // cells of a brick
   std::int64_t element_bytes = 8;

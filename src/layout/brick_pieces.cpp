@@ -17,8 +17,6 @@
 namespace tonari {
 namespace {
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Pieces of a view: those that touch are one.
 std::vector<BrickPiece> joined(const std::vector<BrickPiece>& pieces) {
   std::vector<BrickPiece> result;

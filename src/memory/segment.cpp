@@ -15,8 +15,9 @@
 namespace tonari {
 namespace {
 
-constexpr SharedFileWords words{"share", "with the other processes of this node", "segment",
-                                "set TONARI_CHANNEL=p2p-packed to do without shared memory"};
+constexpr SharedFileWords words_of_segment{
+    "share", "with the other processes of this node", "segment",
+    "set TONARI_CHANNEL=p2p-packed to do without shared memory"};
 
 // Adds the segment's own bytes to `bytes` and rounds up to whole pages; 0 if no process can map
 // that much.
@@ -32,11 +33,12 @@ Segment Segment::create(std::size_t bytes) {
   Segment made;
   made.bytes_ = bytes;
   const std::size_t size = in_pages(bytes);
-  if (size == 0) cannot_share(words, bytes, "no process can have as many", "check the counts");
-  const std::uint64_t number = random_number(words, bytes);
-  made.file_ = make_shared_file(words, size);
+  if (size == 0)
+    cannot_share(words_of_segment, bytes, "no process can have as many", "check the counts");
+  const std::uint64_t number = random_number(words_of_segment, bytes);
+  made.file_ = make_shared_file(words_of_segment, size);
   if (!(made.mapping_ = map_shared(made.file_.descriptor(), size, 0, true)))
-    cannot_share(words, size, "they cannot be mapped (" + system_reason(errno) + ")",
+    cannot_share(words_of_segment, size, "they cannot be mapped (" + system_reason(errno) + ")",
                  "look at `ulimit -v` and vm.max_map_count,");
   std::memcpy(made.mapping_.data(), &number, sizeof number);
   return made;
@@ -47,9 +49,9 @@ Segment Segment::attach(const SegmentName& name, Pages pages) {
   made.bytes_ = name.bytes;
   const SharedFileName wanted{
       name.process, name.descriptor, name.bytes, in_pages(name.bytes), name.number, 0, 0};
-  const OpenFile file = open_shared_file(words, wanted);
+  const OpenFile file = open_shared_file(words_of_segment, wanted);
   if (!(made.mapping_ = map_shared(file.descriptor(), wanted.size, 0, pages == Pages::now)))
-    cannot_attach(words, wanted,
+    cannot_attach(words_of_segment, wanted,
                   system_reason(errno) + ": look at `ulimit -v` and vm.max_map_count");
   return made;  // the mapping keeps the memory alive
 }

@@ -38,7 +38,7 @@ std::int64_t stride_of(std::int64_t given, std::int64_t row, int vectors, const 
   return given;
 }
 
-struct Bytes {
+struct ByteRange {
   std::uintptr_t begin, end;
 };
 
@@ -47,13 +47,14 @@ struct Bytes {
 }
 
 // Of places in one vector: whether they share bytes.
-bool share_bytes(Bytes owned, Bytes ghosts, const ListedPlaces& listed, std::size_t width) {
+bool share_bytes(ByteRange owned, ByteRange ghosts, const ListedPlaces& listed, std::size_t width) {
   const auto bytes = [&](const PlaceRun& run, std::uintptr_t base) {
-    return Bytes{base + static_cast<std::size_t>(run.begin) * width,
-                 base + static_cast<std::size_t>(run.end) * width};
+    return ByteRange{base + static_cast<std::size_t>(run.begin) * width,
+                     base + static_cast<std::size_t>(run.end) * width};
   };
   for (std::size_t i = 0, j = 0; i < listed.owned.size() && j < listed.ghosts.size();) {
-    const Bytes a = bytes(listed.owned[i], owned.begin), b = bytes(listed.ghosts[j], ghosts.begin);
+    const ByteRange a = bytes(listed.owned[i], owned.begin),
+                    b = bytes(listed.ghosts[j], ghosts.begin);
     if (a.begin < b.end && b.begin < a.end) return true;
     ++(a.end <= b.begin ? i : j);
   }
@@ -71,9 +72,9 @@ class Rows {
     bool in_place = false;
     const ValueBuffers& b = field.buffers;
     for (int v = 0; v < field.shape.vectors; ++v) {
-      const Bytes own = row(b.owned, b.owned_stride, v, pattern_.owned, field.shape.width),
-                  ghosts =
-                      row(b.ghosts, b.ghost_stride, v, pattern_.ghost_count, field.shape.width);
+      const ByteRange own = row(b.owned, b.owned_stride, v, pattern_.owned, field.shape.width),
+                      ghosts =
+                          row(b.ghosts, b.ghost_stride, v, pattern_.ghost_count, field.shape.width);
       if (pattern_.listed && own.begin < ghosts.end && ghosts.begin < own.end) {
         rows_.push_back({std::min(own.begin, ghosts.begin), std::max(own.end, ghosts.end)});
         if (own.begin == ghosts.begin)
@@ -89,22 +90,22 @@ class Rows {
   }
 
   void check() {
-    std::erase_if(rows_, [](const Bytes& row) { return row.begin == row.end; });
-    std::ranges::sort(rows_, {}, &Bytes::begin);
+    std::erase_if(rows_, [](const ByteRange& row) { return row.begin == row.end; });
+    std::ranges::sort(rows_, {}, &ByteRange::begin);
     for (std::size_t k = 1; k < rows_.size(); ++k)
       if (rows_[k].begin < rows_[k - 1].end) fail_overlap();
   }
 
  private:
-  static Bytes row(const std::byte* base, std::size_t stride, int vector, std::int64_t indices,
-                   std::size_t width) {
+  static ByteRange row(const std::byte* base, std::size_t stride, int vector, std::int64_t indices,
+                       std::size_t width) {
     const auto begin =
         reinterpret_cast<std::uintptr_t>(base) + static_cast<std::size_t>(vector) * stride;
     return {begin, begin + static_cast<std::size_t>(indices) * width};
   }
 
   const VectorPattern& pattern_;
-  std::vector<Bytes> rows_;
+  std::vector<ByteRange> rows_;
 };
 
 struct ReadField {

@@ -8,7 +8,7 @@ namespace {
 using namespace tonari::test;
 
 // "torus" is for offsets only, which none of these graphs is.
-std::vector<const char*> every_algorithm() {
+std::vector<const char*> every_graph_algorithm() {
   std::vector<const char*> names;
   for (const tonari::AlgorithmRow& row : tonari::algorithms())
     if (row.graphs) names.push_back(row.name);
@@ -23,7 +23,7 @@ TEST_F(RandomGraphs, DeliverEveryBlockToItsSlot) {
   const auto first = 31u * static_cast<unsigned>(world_size());
   for (int k = 0; k < n; ++k)
     random_exchanges(first + 104729u * static_cast<unsigned>(k), ranks_are_slow() ? 6 : 16,
-                     every_algorithm());
+                     every_graph_algorithm());
   if (n < 10 || world_size() < 3) return;
   EXPECT_EQ(ran["torus"], 0);
   // What passes blocks on pays on other machines: tests/engine/graph_machine_test.cpp.

@@ -76,20 +76,20 @@ class Iso : public testing::TestWithParam<int> {
 
 // Blocks of an exchange inside arrays of int: block i has count[i] elements from at[i], its
 // elements `stride` apart.
-struct Shape {
+struct StridedBlock {
   std::array<int, 9> count{}, at{};
   int stride = 1;
 };
 
-int words(const Shape& shape) {
+int words(const StridedBlock& shape) {
   int end = 0;
   for (std::size_t i = 0; i < shape.count.size(); ++i)
     end = std::max(end, shape.at[i] + shape.count[i] * shape.stride);
   return end;
 }
 
-Shape equal_blocks(int count) {
-  Shape shape;
+StridedBlock equal_blocks(int count) {
+  StridedBlock shape;
   for (int i = 0; i < 9; ++i) {
     shape.count[i] = count;
     shape.at[i] = i * count;
@@ -98,8 +98,8 @@ Shape equal_blocks(int count) {
 }
 
 // Sizes 0, 1, 2, 3, 0, 1, ..., last block first, with gaps.
-Shape uneven_blocks(int stride = 1) {
-  Shape shape;
+StridedBlock uneven_blocks(int stride = 1) {
+  StridedBlock shape;
   shape.stride = stride;
   int end = 0;
   for (int i = 8; i >= 0; --i) {
@@ -114,7 +114,8 @@ class IsoExchange : public Iso {
  protected:
   // Starts three times through `start` and compares every word of the receive buffer.
   template <class Start>
-  void verify(Iso_request& request, const Shape& out, const Shape& in, bool gather, Start start) {
+  void verify(Iso_request& request, const StridedBlock& out, const StridedBlock& in, bool gather,
+              Start start) {
     for (int round = 0; round < 3; ++round) {
       fill(out, gather, round);
       received.assign(received.size(), poison);
@@ -124,22 +125,22 @@ class IsoExchange : public Iso {
     EXPECT_EQ(Iso_request_free(&request), MPI_SUCCESS);
     EXPECT_EQ(request, ISO_REQUEST_NULL);
   }
-  void verify(Iso_request& request, const Shape& out, const Shape& in, bool gather) {
+  void verify(Iso_request& request, const StridedBlock& out, const StridedBlock& in, bool gather) {
     verify(request, out, in, gather, [](Iso_request& r) { return Iso_start(&r); });
   }
 
-  void allocate(const Shape& out, const Shape& in) {
+  void allocate(const StridedBlock& out, const StridedBlock& in) {
     sent.assign(words(out) + 1, poison);
     received.assign(words(in) + 1, poison);
   }
 
-  void fill(const Shape& out, bool gather, int round) {
+  void fill(const StridedBlock& out, bool gather, int round) {
     for (int i = 0; i < (gather ? 1 : s); ++i)
       for (int e = 0; e < out.count[i]; ++e)
         sent[out.at[i] + e * out.stride] = payload(me, i, e, round);
   }
 
-  std::vector<int> expected(const Shape& in, bool gather, int round) const {
+  std::vector<int> expected(const StridedBlock& in, bool gather, int round) const {
     std::vector<int> want(received.size(), poison);
     for (int i = 0; i < s; ++i) {
       if (sources[i] == MPI_PROC_NULL) continue;
@@ -149,7 +150,7 @@ class IsoExchange : public Iso {
     return want;
   }
 
-  static std::vector<MPI_Aint> displacements(const Shape& shape, int unit) {
+  static std::vector<MPI_Aint> displacements(const StridedBlock& shape, int unit) {
     std::vector<MPI_Aint> displacements;
     for (int at : shape.at) displacements.push_back(static_cast<MPI_Aint>(at) * unit);
     return displacements;
@@ -166,7 +167,7 @@ MPI_Datatype strided_type(int count, int stride) {
 }
 
 TEST_P(IsoExchange, Alltoall) {
-  const Shape shape = equal_blocks(5);
+  const StridedBlock shape = equal_blocks(5);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
   ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 5, MPI_INT, received.data(), 5,
@@ -175,7 +176,7 @@ TEST_P(IsoExchange, Alltoall) {
 }
 
 TEST_P(IsoExchange, Allgather) {
-  const Shape shape = equal_blocks(5);
+  const StridedBlock shape = equal_blocks(5);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
   ASSERT_OK_EVERYWHERE(Iso_neighbor_allgather_init(sent.data(), 5, MPI_INT, received.data(), 20,
@@ -184,22 +185,22 @@ TEST_P(IsoExchange, Allgather) {
 }
 
 TEST_P(IsoExchange, AlltoallvCountsDisplacementsInExtents) {
-  Shape out = uneven_blocks(), in = uneven_blocks();
+  StridedBlock out = uneven_blocks(), in = uneven_blocks();
   allocate(out, in);
   auto at = displacements(out, 1);
   Iso_request request = ISO_REQUEST_NULL;
   ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoallv_init(sent.data(), out.count.data(), at.data(),
                                                    MPI_INT, received.data(), in.count.data(),
                                                    at.data(), MPI_INT, iso, &request));
-  const Shape kept = out;
+  const StridedBlock kept = out;
   std::fill(at.begin(), at.end(), -1000);  // the arrays belong to the caller again
   out.count.fill(1 << 20);
   verify(request, kept, in, false);
 }
 
 TEST_P(IsoExchange, AllgathervOfEqualBlocksAtAnyPlace) {
-  const Shape out = equal_blocks(3);
-  Shape in = equal_blocks(3);
+  const StridedBlock out = equal_blocks(3);
+  StridedBlock in = equal_blocks(3);
   for (int i = 0; i < s; ++i) in.at[i] = 4 * (s - i);
   allocate(out, in);
   auto at = displacements(in, 1);
@@ -211,7 +212,7 @@ TEST_P(IsoExchange, AllgathervOfEqualBlocksAtAnyPlace) {
 }
 
 TEST_P(IsoExchange, AlltoallwTypesDifferOnBothSides) {
-  const Shape out = uneven_blocks(), in = uneven_blocks(2);
+  const StridedBlock out = uneven_blocks(), in = uneven_blocks(2);
   allocate(out, in);
   auto from = displacements(out, sizeof(int)), to = displacements(in, sizeof(int));
   std::vector<int> ones(s, 1), counts(out.count.begin(), out.count.end());
@@ -227,8 +228,8 @@ TEST_P(IsoExchange, AlltoallwTypesDifferOnBothSides) {
 }
 
 TEST_P(IsoExchange, AllgatherwOneSendTypeManyReceiveTypes) {
-  const Shape out = equal_blocks(3);
-  Shape in = equal_blocks(3);
+  const StridedBlock out = equal_blocks(3);
+  StridedBlock in = equal_blocks(3);
   in.stride = 2;
   for (int i = 0; i < s; ++i) in.at[i] = 7 * (s - 1 - i);
   allocate(out, in);
@@ -247,7 +248,7 @@ TEST_P(IsoExchange, AllgatherwOneSendTypeManyReceiveTypes) {
 
 // §7: the start that returns at once, completed by wait, by test, and in a mix where ranks differ.
 TEST_P(IsoExchange, NonblockingStart) {
-  const Shape shape = equal_blocks(2);
+  const StridedBlock shape = equal_blocks(2);
   const auto wait = [](Iso_request& r) {
     const int code = Iso_istart(&r);
     return code == MPI_SUCCESS ? Iso_wait(&r) : code;
@@ -272,7 +273,7 @@ TEST_P(IsoExchange, NonblockingStart) {
 }
 
 TEST_P(IsoExchange, WaitAndTestAfterACompletingStartSucceedAtOnce) {
-  const Shape shape = equal_blocks(1);
+  const StridedBlock shape = equal_blocks(1);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
   ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 1, MPI_INT, received.data(), 1,
@@ -299,7 +300,7 @@ TEST_P(IsoExchange, DuplicateServesAfterTheOriginalWasFreed) {
   MPI_Comm twin = MPI_COMM_NULL;
   ASSERT_EQ(MPI_Comm_dup(iso, &twin), MPI_SUCCESS);
   ASSERT_EQ(MPI_Comm_free(&iso), MPI_SUCCESS);
-  const Shape shape = equal_blocks(4);
+  const StridedBlock shape = equal_blocks(4);
   allocate(shape, shape);
   Iso_request request = ISO_REQUEST_NULL;
   ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 4, MPI_INT, received.data(), 4,

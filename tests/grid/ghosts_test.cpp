@@ -7,9 +7,9 @@ namespace {
 
 using namespace tonari::test;
 
-constexpr const char* on_arrays[] = {"plan", "pack", "datatypes", "shift"};
-constexpr const char* on_bricks[] = {"layout", "basic", "plan"};
-constexpr const char* on_mapped[] = {"memmap", "layout", "plan"};
+constexpr const char* arrays_by[] = {"plan", "pack", "datatypes", "shift"};
+constexpr const char* bricks_by[] = {"layout", "basic", "plan"};
+constexpr const char* mapped_by[] = {"memmap", "layout", "plan"};
 
 // Cell by cell: the whole grid's value, or what was there.
 void expect_filled(const TestGrid& t, const ChosenGhosts& chosen, int copy, int round, bool shift) {
@@ -63,9 +63,9 @@ TEST(GridGhosts, ThoseThatWereChosenAreFilled) {
   Random random(31);
   for (int repeat = 0; repeat < (crowded() ? 1 : 5); ++repeat)
     for (int dims = 1; dims <= 3; ++dims) {
-      run(random, dims, TONARI_STORAGE_ARRAY, on_arrays);
-      run(random, dims, TONARI_STORAGE_BRICK, on_bricks);
-      run(random, dims, TONARI_STORAGE_MAPPED, on_mapped);
+      run(random, dims, TONARI_STORAGE_ARRAY, arrays_by);
+      run(random, dims, TONARI_STORAGE_BRICK, bricks_by);
+      run(random, dims, TONARI_STORAGE_MAPPED, mapped_by);
     }
 }
 

@@ -10,7 +10,7 @@ using namespace tonari::test;
 constexpr int part = 5;
 
 // A ring: each rank needs the last value of its left and the first of its right neighbor.
-Sharing ring() {
+Sharing ring_of_parts() {
   Sharing s;
   const std::int64_t ranks = world_size();
   s.size = ranks * part;
@@ -59,7 +59,7 @@ class SingleCalls : public VectorTest {
     return tonari_vector_forward(vector, values, own, theirs);
   }
 
-  Sharing s = ring();
+  Sharing s = ring_of_parts();
   int rank = world_rank(), ranks = world_size(), last = ranks - 1;
   tonari_vector vector = TONARI_VECTOR_NULL;
   double x[6 * part] = {}, ghosts[12] = {};

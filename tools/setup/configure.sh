@@ -38,7 +38,7 @@ cmake_arguments() {
     [[ $TARGET != test && $(cached TONARI_TESTS) != ON ]] || tests=ON
     has_headers || python=OFF
     ARGUMENTS=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_COMPILER=$CXX_FOUND" \
-        "-DTONARI_TESTS=$tests"
+        -DCMAKE_UNITY_BUILD=ON "-DTONARI_TESTS=$tests"
         "-DTONARI_MPI=$chosen" "-DTONARI_PYTHON=$python" "-DPython_EXECUTABLE=$VENV/bin/python")
     for name in ${chosen//;/ }; do
         [ -n "${MPI_ROOT[$name]}" ] || continue

@@ -25,7 +25,7 @@ constexpr int most_levels = 5;  // groups of 32
 // a target introduces each of its senders to so many on either side in the order of ranks
 constexpr std::size_t reach = 4;
 constexpr std::size_t most_candidates = 16;
-constexpr int most_rounds = 8;  // of matching
+constexpr int most_matchings = 8;
 
 // An entry of a rank's send set: the block of `origin` to `target`.
 struct Item {
@@ -269,7 +269,7 @@ class Planner {
   // asked (locally dominant edges, Manne and Bisseling 2007). There always is a pair that is the
   // best at both its ends; a few rounds find nearly all.
   void match() {
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < most_matchings; ++round) {
       Word looking = 0;
       for (std::size_t k = 0; k < members_.size(); ++k)
         if (const Member& m = members_[k]; m.looking()) {

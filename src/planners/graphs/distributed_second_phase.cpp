@@ -8,7 +8,7 @@
 namespace tonari {
 namespace {
 
-constexpr int most_rounds = 256, most_turns = 3;
+constexpr int most_pairing_rounds = 256, most_turns = 3;
 constexpr int patience = 4;               // offers to the least busy
 constexpr std::size_t most_asked = 16;    // of a rank's own targets
 constexpr std::size_t most_pairs = 1024;  // found by one reduction
@@ -42,7 +42,7 @@ bool SecondPhase::run(int steps) {
 // Until nobody is asked any more.
 bool SecondPhase::rounds(const std::function<std::vector<Offer>()>& find_offers) {
   bool any = false;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_pairing_rounds; ++round) {
     const std::vector<Offer> offers = find_offers();
     if (!group_.max(Word{!offers.empty()})) break;
     any = make(offers) || any;
