@@ -40,7 +40,7 @@ typedef struct tonari_blocks_s* tonari_blocks;
 #define TONARI_BLOCKS_NULL ((tonari_blocks)0)
 
 /* What the blocks are. Start from TONARI_BLOCKS_SHAPE_INIT; 0 means the default. All members must
- * be the same on all ranks (checked), arrays by what is in them. */
+ * be the same on all ranks (checked): arrays by what is in them, the type by its size. */
 typedef struct {
   int dims;      /* 1 to 5 */
   int64_t count; /* blocks of all ranks */

@@ -18,14 +18,16 @@ void check_number(std::int64_t number, std::int64_t least, const char* what, int
          " to 2^60");
 }
 
+void read_side(const tonari_box& given, int k, const std::string& what, CellBox& box) {
+  box.first[k] = given.first[k], box.end[k] = given.end[k];
+  if (box.first[k] < -farthest || box.end[k] > farthest || box.first[k] >= box.end[k])
+    fail(Errc::argument, what, " has cells from ", box.first[k], " to ", box.end[k],
+         " (exclusive) in dimension ", k, "; it must have at least one, within 2^60");
+}
+
 CellBox read_box(const tonari_box& given, int dims, const std::string& what) {
   CellBox box;
-  for (int k = 0; k < dims; ++k) {
-    box.first[k] = given.first[k], box.end[k] = given.end[k];
-    if (box.first[k] < -farthest || box.end[k] > farthest || box.first[k] >= box.end[k])
-      fail(Errc::argument, what, " has cells from ", box.first[k], " to ", box.end[k],
-           " (exclusive) in dimension ", k, "; it must have at least one, within 2^60");
-  }
+  for (int k = 0; k < dims; ++k) read_side(given, k, what, box);
   return box;
 }
 
@@ -71,9 +73,8 @@ BlocksShape read_blocks_shape(const tonari_blocks_shape& given, int ranks) {
     check_number(given.lower[k], 0, "lower", k), check_number(given.upper[k], 0, "upper", k);
     blocks.lower[k] = given.lower[k], blocks.upper[k] = given.upper[k];
     blocks.periodic[k] = given.periodic[k] != 0;
+    if (blocks.periodic[k]) read_side(given.domain, k, "shape.domain", blocks.domain);
   }
-  if (std::ranges::any_of(blocks.periodic, [](bool periodic) { return periodic; }))
-    blocks.domain = read_box(given.domain, given.dims, "shape.domain");
   read_blocks(given, ranks, blocks);
   return shape;
 }

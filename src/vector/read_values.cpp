@@ -202,19 +202,12 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
 }
 
 std::array<Alike, 5> alike(Direction direction, const VectorValues& values) {
-  return {
-      Alike{static_cast<std::uint64_t>(direction),
-            "some ranks call a forward exchange where others call a reverse one"},
-      Alike{values.fields.size(),
-            "ranks gave different numbers of fields; it must be the same number on all ranks"},
-      Alike{values.widths,
-            "ranks gave types or components of different sizes; the values of an index must have "
-            "the same number of bytes on all ranks"},
-      Alike{values.vectors,
-            "ranks gave different numbers of vectors; it must be the same number on all ranks"},
-      Alike{values.reductions,
-            "ranks gave different operations or types of numbers; they must be the same on all "
-            "ranks"}};
+  return {Alike{static_cast<std::uint64_t>(direction),
+                "some ranks call a forward exchange where others call a reverse one"},
+          Alike{values.fields.size(),
+                "ranks gave different numbers of fields; it must be the same number on all ranks"},
+          Alike{values.widths, different_widths}, Alike{values.vectors, different_vectors},
+          Alike{values.reductions, different_reductions}};
 }
 
 }  // namespace tonari

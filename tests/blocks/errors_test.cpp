@@ -52,6 +52,22 @@ TEST(BlocksErrors, WrongShapesAreRefusedOnAllRanks) {
   refused([&](Blocks& b) { b.owners[0] = last; }, TONARI_ERR_MISMATCH, {"different lists"});
 }
 
+TEST(BlocksErrors, TheDomainMattersInPeriodicDimensionsOnly) {
+  Blocks blocks = good();
+  blocks.shape.dims = 2;
+  for (tonari_box& box : blocks.boxes) box.end[1] = 3;
+  blocks.shape.periodic[0] = 1, blocks.shape.domain.end[0] = 8;
+  blocks.shape.domain.first[1] = world_rank();  // not looked at
+  const Arrays arrays(blocks);
+  EXPECT_NE(arrays.handle, TONARI_BLOCKS_NULL);
+  refused(
+      [](Blocks& b) {
+        b.shape.periodic[0] = 1;
+        b.shape.domain.first[0] = b.shape.domain.end[0] = 3;
+      },
+      TONARI_ERR_ARGUMENT, {"shape.domain has cells from 3 to 3", "dimension 0"});
+}
+
 TEST(BlocksErrors, UnknownKeysAreRefusedOnAllRanks) {
   Blocks blocks = good();
   tonari_blocks handle = TONARI_BLOCKS_NULL;
