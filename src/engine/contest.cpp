@@ -121,16 +121,15 @@ class Contest {
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t c = running_[(k + shift) % n];
       if (between_) between_();
+      stay_together(comm_);  // a rank on which an exchange has failed is not waited for
       check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
       const double start = MPI_Wtime();
-      for (int again = 0; again < repeat; ++again) {
-        exchanges_[c]->start();
-        exchanges_[c]->wait();
-      }
+      for (int again = 0; again < repeat; ++again) run_or_give_up(*exchanges_[c]);
       fresh_.push_back({c, (MPI_Wtime() - start) / repeat});
     }
   }
   void reduce() {
+    stay_together(comm_);
     values_.clear();
     for (const auto& [c, seconds] : fresh_) values_.push_back(seconds);
     values_.push_back(elapsed_);
@@ -246,6 +245,16 @@ class Deciding {
 };
 
 }  // namespace
+
+void run_or_give_up(Exchange& exchange) {
+  try {
+    exchange.start();
+    exchange.wait();
+  } catch (...) {
+    exchange.give_up();
+    throw;
+  }
+}
 
 std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> exchanges,
                                     double budget, const std::function<void()>& between) {

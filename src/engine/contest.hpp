@@ -23,10 +23,14 @@ struct Standing {
   bool finished = false;  // it was not dropped for being slow
 };
 
+// Starts it and waits for it. If that fails, other ranks that wait for this one's part hear of it.
+void run_or_give_up(Exchange& exchange);
+
 // Collective, together on comm: runs the exchanges in turns, round by round, until `budget` seconds
 // are used (at least three rounds). Those that fall far behind leave. Null ones take no part, and
 // are null on all ranks alike. between: what this rank does before each exchange, like a program's
-// own work, which decides what lies in caches. It must not fail.
+// own work, which decides what lies in caches. It must not fail. If an exchange fails on some rank,
+// all ranks throw its error, as soon as they have completed that exchange.
 std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> exchanges,
                                     double budget, const std::function<void()>& between = {});
 

@@ -163,8 +163,7 @@ class Trial {
   std::vector<std::byte> deliver(std::size_t c) {
     shadow_.poison_recv();
     stay_together(context_.comm());
-    exchanges_[c]->start();
-    exchanges_[c]->wait();
+    run_or_give_up(*exchanges_[c]);
     return shadow_.received(*exchanges_[c]);
   }
 
