@@ -24,11 +24,15 @@ struct Side {
   std::string named(const char* what, std::size_t i) const {
     return text("`", prefix, what, "[", i, "]`");
   }
-  void check_count(int count, const std::string& name) const {
-    if (count < 0) fail(Errc::argument, name, " is ", count, "; counts must not be negative");
+  // name...: what named() takes; nothing is named that is right
+  template <class... Name>
+  void check_count(int count, Name... name) const {
+    if (count < 0)
+      fail(Errc::argument, named(name...), " is ", count, "; counts must not be negative");
   }
-  void check_type(MPI_Datatype type, const std::string& name) const {
-    if (type == MPI_DATATYPE_NULL) fail(Errc::argument, name, " is MPI_DATATYPE_NULL");
+  template <class... Name>
+  void check_type(MPI_Datatype type, Name... name) const {
+    if (type == MPI_DATATYPE_NULL) fail(Errc::argument, named(name...), " is MPI_DATATYPE_NULL");
   }
   void check_buffer() const {
     if (buffer == MPI_IN_PLACE)
@@ -43,7 +47,7 @@ struct Side {
     std::vector<TypedBlock> all;
     if (blocks == 0) return all;
     all.reserve(blocks);
-    check_count(count, named("count")), check_type(type, named("type"));
+    check_count(count, "count"), check_type(type, "type");
     const MPI_Aint step = checked_multiply<MPI_Aint>(extent(type), count, "size of a block");
     checked_multiply<MPI_Aint>(step, static_cast<MPI_Aint>(blocks), "size of the buffer");
     for (std::size_t i = 0; i < blocks; ++i)
@@ -54,11 +58,11 @@ struct Side {
                             MPI_Datatype type) const {
     check_buffer();
     require_list(counts, "counts"), require_list(displacements, "displs");
-    if (blocks > 0) check_type(type, named("type"));
+    if (blocks > 0) check_type(type, "type");
     std::vector<TypedBlock> all;
     const MPI_Aint unit = blocks > 0 ? extent(type) : 0;
     for (std::size_t i = 0; i < blocks; ++i) {
-      check_count(counts[i], named("counts", i));
+      check_count(counts[i], "counts", i);
       all.push_back({checked_multiply(displacements[i], unit, "displacement"), counts[i], type});
     }
     return all;
@@ -70,7 +74,7 @@ struct Side {
     require_list(types, "types");
     std::vector<TypedBlock> all;
     for (std::size_t i = 0; i < blocks; ++i) {
-      check_count(counts[i], named("counts", i)), check_type(types[i], named("types", i));
+      check_count(counts[i], "counts", i), check_type(types[i], "types", i);
       all.push_back({displacements[i], counts[i], types[i]});
     }
     return all;

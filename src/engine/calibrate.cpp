@@ -177,7 +177,14 @@ void measure_messages(LogGP& machine, Pair& pair) {
   machine.typed_block = pair.typed_piece();
 }
 
-// Variables by which users and sites tune their MPI change what is fastest.
+}  // namespace
+
+double undisturbed(std::span<double> values) {
+  const auto rank = static_cast<std::ptrdiff_t>(values.size() / 10);
+  std::nth_element(values.begin(), values.begin() + rank, values.end());
+  return values[static_cast<std::size_t>(rank)];
+}
+
 std::uint64_t tuning_environment() {
   static const char* const prefixes[] = {"OMPI_MCA_mpi_", "OMPI_MCA_pml", "OMPI_MCA_btl",
                                          "OMPI_MCA_coll", "OMPI_MCA_mtl", "MPIR_CVAR_",
@@ -190,14 +197,6 @@ std::uint64_t tuning_environment() {
   Hash hash;
   for (const std::string& variable : found) hash.bytes(variable);
   return hash.value();
-}
-
-}  // namespace
-
-double undisturbed(std::span<double> values) {
-  const auto rank = static_cast<std::ptrdiff_t>(values.size() / 10);
-  std::nth_element(values.begin(), values.begin() + rank, values.end());
-  return values[static_cast<std::size_t>(rank)];
 }
 
 std::string machine_key(MPI_Comm comm) {

@@ -21,6 +21,10 @@ std::string machine_key(MPI_Comm comm);
 // Collective; the same on all ranks. With one rank only copies are measured.
 LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node);
 
+// Of this process: a number for the variables by which users and sites tune their MPI, which change
+// what is fastest, and so the machine's key.
+std::uint64_t tuning_environment();
+
 // Parameters from memory, from the cache directory, or measured and remembered. Collective.
 LogGP machine_parameters(MPI_Comm comm, const std::string& key,
                          const std::shared_ptr<const Node>& node);

@@ -2,21 +2,21 @@
 
 #include <algorithm>
 
+#include "engine/finding.hpp"
 #include "engine/forwarded_sizes.hpp"
-#include "engine/wisdom.hpp"
 
 namespace tonari {
 namespace {
 
 // Only rank 0 writes wisdom.
 std::function<void(const OnlineExchange::Result&)> remembering(
-    Context& context, const Choice& choice, const std::vector<Candidate>& candidates) {
+    const Context& context, const Choice& choice, const std::vector<Candidate>& candidates) {
   if (context.rank() != 0) return nullptr;
   std::vector<std::string> labels;
   for (const Candidate& c : candidates) labels.push_back(c.label());
-  return [&context, key = choice.question,
-          labels = std::move(labels)](const OnlineExchange::Result& result) {
-    if (result.steady) remember(context, key, {labels[result.winner], {result.seconds, 0}});
+  return [finding = std::make_shared<Finding>(choice.question, std::move(labels))](
+             const OnlineExchange::Result& result) {
+    if (result.steady) finding->decide(result.winner, result.seconds);
   };
 }
 

@@ -179,13 +179,14 @@ class Deciding {
   std::string key() { return wisdom_key(context_, alternatives_.question); }
 
   bool follow_wisdom() {
-    const auto known = recall(context_, key());
-    if (!known) return false;
+    const std::string asked = key();
+    const std::vector<Remembered> known = recall(context_, std::span(&asked, 1));
+    if (known.empty()) return false;
     const auto& names = alternatives_.names;
     decision_.winner =
-        static_cast<std::size_t>(std::ranges::find(names, known->label) - names.begin());
+        static_cast<std::size_t>(std::ranges::find(names, known[0].label) - names.begin());
     decision_.reason = "wisdom";
-    decision_.times = known->times;
+    decision_.times = known[0].times;
     return decision_.winner < names.size() && make(decision_.winner);
   }
 

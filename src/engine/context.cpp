@@ -1,7 +1,6 @@
 #include "engine/context.hpp"
 
 #include "engine/agree.hpp"
-#include "engine/calibrate.hpp"
 #include "engine/strict_planner_registry.hpp"
 #include "planners/graphs/mirror.hpp"
 #include "select/graph_planner_registry.hpp"
@@ -74,21 +73,6 @@ std::shared_ptr<const OwnedComm> Context::graph_for_request() {
   if (!has_persistent_neighborhood_collectives()) return make_graph();
   if (!graph_) graph_ = make_graph();
   return graph_;
-}
-
-// All ranks keep what was found, or none does, because it decides who asks the others.
-const std::string& Context::machine_key() {
-  if (!machine_key_.empty()) return machine_key_;
-  std::string key = tonari::machine_key(comm());
-  stay_together(comm());
-  return machine_key_ = std::move(key);
-}
-
-const LogGP& Context::machine() {
-  if (machine_) return *machine_;
-  const LogGP found = machine_parameters(comm(), machine_key(), node());
-  stay_together(comm());
-  return machine_.emplace(found);
 }
 
 }  // namespace tonari

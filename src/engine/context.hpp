@@ -65,8 +65,8 @@ class Context {
   void drop_trial_graph() { trial_graph_.reset(); }
 
   // Collective at the first call each.
-  const std::string& machine_key();
-  const LogGP& machine();
+  const std::string& machine_key() { return shared_->machine_key(); }
+  const LogGP& machine() { return shared_->machine(); }
 
   const NodeMap& nodes() const { return *nodes_; }
   const std::shared_ptr<const Node>& node() const { return nodes_->node; }
@@ -87,8 +87,6 @@ class Context {
   std::weak_ptr<ProgressThread> progress_thread_;
   Settings settings_;
   std::shared_ptr<const OwnedComm> graph_, trial_graph_;
-  std::string machine_key_;
-  std::optional<LogGP> machine_;
 };
 
 }  // namespace tonari

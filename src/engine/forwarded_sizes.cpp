@@ -53,16 +53,22 @@ struct Unknown {
   bool anywhere = false;                 // whether any rank has scratch blocks
 };
 
-// Collective: every rank makes its own plans, and if one cannot, all throw.
-void look_at_plans(Context& context, std::vector<Unknown>& variants, const Settings& settings) {
+// Every rank makes its own plans.
+void look_at_plans(const Context& context, std::vector<Unknown>& variants,
+                   const Settings& settings) {
+  for (Unknown& unknown : variants) {
+    const Plan plan = unknown.variant->plan(context.rank(), {Storage::separate, settings.ports});
+    unknown.like.assign(plan.scratch_like().begin(), plan.scratch_like().end());
+  }
+}
+
+// Collective: the same, and finds out who has scratch blocks. If a rank cannot, all throw.
+void look_everywhere(const Context& context, std::vector<Unknown>& variants,
+                     const Settings& settings) {
   std::vector<Ballot> some(variants.size(), 0);
   const std::optional<Error> error = error_of([&] {
-    for (std::size_t k = 0; k < variants.size(); ++k) {
-      const Plan plan =
-          variants[k].variant->plan(context.rank(), {Storage::separate, settings.ports});
-      variants[k].like.assign(plan.scratch_like().begin(), plan.scratch_like().end());
-      some[k] = !variants[k].like.empty();
-    }
+    look_at_plans(context, variants, settings);
+    for (std::size_t k = 0; k < variants.size(); ++k) some[k] = !variants[k].like.empty();
   });
   const std::vector<bool> same = agree(context.comm(), error, some);
   for (std::size_t k = 0; k < variants.size(); ++k)
@@ -102,11 +108,16 @@ void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidat
         std::none_of(unknown.begin(), unknown.end(),
                      [&](const Unknown& u) { return u.key == key(c); }))
       unknown.push_back({key(c), c.planned.get()});
-  if (!unknown.empty()) look_at_plans(context, unknown, settings);
+  // where all blocks have known sizes nobody needs to ask
+  if (!problem.sizes.bytes.empty())
+    look_at_plans(context, unknown, settings);
+  else if (!unknown.empty())
+    look_everywhere(context, unknown, settings);
   for (const Unknown& u : unknown)
     fresh.emplace(u.key, learn(context, u, problem, settings, binding));
-  if (!fresh.empty()) stay_together(context.comm());
-  learned.merge(fresh);  // on all ranks or on none: it decides who asks the others
+  // on all ranks or on none: it decides who asks the others
+  if (!fresh.empty() && context.exact_sizes()) stay_together(context.comm());
+  learned.merge(fresh);
   for (Candidate& c : candidates)
     if (asked(c)) {
       c.forwarded = learned.at(key(c));

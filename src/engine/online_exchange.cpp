@@ -14,13 +14,6 @@ OnlineExchange::OnlineExchange(std::vector<Contender> contenders, std::unique_pt
       options_(std::move(options)),
       race_(contenders_.size()) {}
 
-// Nothing may leave a destructor, and who cannot remember measures again.
-OnlineExchange::~OnlineExchange() {
-  if (!race_.over() || !options_.remember) return;
-  const std::size_t winner = race_.leader();
-  (void)error_of([&] { options_.remember({winner, mean(winner), race_.steady(winner)}); });
-}
-
 // No rank will run them again: the sums came from all, and none gives its numbers before it has
 // completed the exchanges before.
 void OnlineExchange::drop_losers() {
@@ -101,6 +94,9 @@ void OnlineExchange::finish() {
   Race::Scores sums;
   std::ranges::copy(sum_->sums().first(sums.size()), sums.begin());
   race_.end_pass(sums);
+  const std::size_t winner = race_.leader();
+  if (race_.over() && options_.remember)
+    options_.remember({winner, mean(winner), race_.steady(winner)});
 }
 
 void OnlineExchange::rebind(std::span<const std::ptrdiff_t> shifts) {

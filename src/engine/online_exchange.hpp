@@ -56,15 +56,12 @@ class OnlineExchange final : public Exchange {
     int ranks = 1;
     WaitPolicy wait = {};
     double (*clock)() = MPI_Wtime;
-    // Called when the exchange is destroyed, if the race was over: it may take long.
+    // Called at the decision, within a test or wait: must neither allocate nor take long.
     std::function<void(const Result&)> remember = nullptr;
   };
 
   // At least two contenders, the best guess first; the same on all ranks. Local.
   OnlineExchange(std::vector<Contender> contenders, std::unique_ptr<TreeSum> sum, Options options);
-  ~OnlineExchange() override;
-  OnlineExchange(const OnlineExchange&) = delete;
-  OnlineExchange& operator=(const OnlineExchange&) = delete;
 
   // The winner once the race is over, else the one in front.
   std::size_t leader() const { return race_.leader(); }

@@ -137,15 +137,18 @@ std::string nodes_in_environment() {
   return in_environment(setting(SettingId::nodes)).value_or("");
 }
 
-NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text) {
+NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed) {
   NodeMembers members;
   const std::optional<Error> error = error_of([&] {
     if (!text.empty())
       members =
           node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
   });
-  const Ballot words[] = {Hash().bytes(text).value()};
-  if (!agree(comm, error, words)[0])
+  const Ballot words[] = {Hash().bytes(text).value(), changed && *changed};
+  std::vector<std::uint64_t> said;
+  const std::vector<bool> same = agree(comm, error, words, &said);
+  if (changed) *changed = !same[1] || said[1] != 0;
+  if (!same[0])
     fail(Errc::mismatch,
          "the environment variable TONARI_NODES differs between ranks; give it to all of them or "
          "to none");

@@ -57,8 +57,9 @@ struct RankNode {
 std::string nodes_in_environment();
 // Collective: throws Errc::mismatch on all ranks if this text of TONARI_NODES differs between them,
 // and a rank's error if it makes no sense there. Returns the emulated node of the calling rank;
-// without members if the text is empty.
-NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text);
+// without members if the text is empty. `changed` tells whether something else has, on this rank,
+// and afterwards whether on any.
+NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed = nullptr);
 
 // Collective; throws on all ranks if the variable makes no sense or differs between them.
 RankNode read_node(MPI_Comm comm);

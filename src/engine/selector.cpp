@@ -7,7 +7,7 @@
 #include "engine/forwarded_sizes.hpp"
 #include "engine/trial.hpp"
 #include "engine/wisdom.hpp"
-#include "select/race.hpp"
+#include "select/contenders.hpp"
 
 namespace tonari {
 namespace {
@@ -130,33 +130,6 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   }
 }
 
-// What the starts of a request shall try: the best predicted ones, but not all of one channel or
-// algorithm, because predictions are worst at comparing those. Where they are few, also forms that
-// only finalists of a contest take.
-std::vector<Candidate> contenders_of(const std::vector<Candidate>& candidates) {
-  constexpr std::ptrdiff_t of_channel = 2, of_algorithm = 3;
-  // times the best prediction: trying slower ones costs more than they may win
-  constexpr double worth_a_try = 4;
-  std::vector<Candidate> chosen;
-  std::vector<const Candidate*> left;
-  const auto full = [&] { return chosen.size() == Race::most_candidates; };
-  for (const Candidate& c : candidates) {
-    if (c.predicted > worth_a_try * candidates.front().predicted && chosen.size() > 1) break;
-    const auto channel = [](const Candidate& k) { return k.channel.name(); };
-    const auto algorithm = [](const Candidate& k) { return k.algorithm(); };
-    const bool others = std::ranges::count(chosen, channel(c), channel) < of_channel &&
-                        std::ranges::count(chosen, algorithm(c), algorithm) < of_algorithm;
-    if (!others || full())
-      left.push_back(&c);
-    else
-      chosen.push_back(c);
-  }
-  for (std::size_t k = 0, leaders = chosen.size(); leaders > 1 && k < leaders && !full(); ++k)
-    if (auto other = finalist_form(chosen[k])) chosen.push_back(std::move(*other));
-  for (auto c = left.begin(); c != left.end() && !full(); ++c) chosen.push_back(**c);
-  return chosen;
-}
-
 // MPI's own collective takes no part: it would have to prove its blocks first, on copies (decision
 // 21).
 Choice race(const std::vector<Candidate>& candidates, const Problem& problem, std::string key) {
@@ -199,16 +172,14 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
   if (settings.tune == Tune::off)
     return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced",
             "", 0};
-  std::string key;
+  std::vector<std::string> keys;
   if (settings.tune != Tune::model && settings.tune != Tune::measure) {
-    key = wisdom_key(context, problem_key(problem, settings));
-    std::vector<std::string> keys{key};
-    if (settings.tune == Tune::online) keys.push_back(key += by_starts);
-    for (const std::string& known_as : keys)
-      if (const auto known = recall(context, known_as))
-        if (const auto found = find_candidate(known->label, problem, settings);
-            found && (found->planned || native_ok))
-          return {*found, "wisdom", "", 0, false, known->times};
+    keys.push_back(wisdom_key(context, problem_key(problem, settings)));
+    if (settings.tune != Tune::automatic) keys.push_back(keys[0] + by_starts);
+    for (const Remembered& known : recall(context, keys))
+      if (const auto found = find_candidate(known.label, problem, settings);
+          found && (found->planned || native_ok))
+        return {*found, "wisdom", "", 0, false, known.times};
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.planned; });
@@ -220,10 +191,10 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
           text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
     return choice;
   }
-  if (settings.tune == Tune::online) return race(candidates, problem, std::move(key));
-  if (key.empty()) key = wisdom_key(context, problem_key(problem, settings));
+  if (settings.tune == Tune::online) return race(candidates, problem, std::move(keys.back()));
+  if (keys.empty()) keys.push_back(wisdom_key(context, problem_key(problem, settings)));
   Choice choice = measure(context, candidates, problem, settings, arguments, binding);
-  if (choice.steady) remember(context, key, {choice.candidate.label(), choice.times});
+  if (choice.steady) remember(context, keys[0], {choice.candidate.label(), choice.times});
   return choice;
 }
 

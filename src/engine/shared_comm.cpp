@@ -6,6 +6,8 @@
 #include "base/setting.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/calibrate.hpp"
+#include "engine/finding.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/mpi_rank_group.hpp"
 #include "memory/process.hpp"
@@ -29,6 +31,7 @@ Attached& attached() {
 }
 
 int drop_all(MPI_Comm, int, void*, void*) {
+  (void)error_of(Finding::write_all);  // of requests that are not freed
   for (std::shared_ptr<SharedComm>* held : attached().all) {
     (*held)->kept_in_place.reset();
     held->reset();
@@ -160,6 +163,22 @@ void SharedComm::reserve_tags(std::size_t count) {
   next_tag_ = first_exchange_tag;
 }
 
+// All ranks keep what was found, or none does, because it decides who asks the others.
+const std::string& SharedComm::machine_key() {
+  if (!machine_key_.empty()) return machine_key_;
+  std::string key = tonari::machine_key(comm());
+  stay_together(comm());
+  tuning_ = tuning_environment();
+  return machine_key_ = std::move(key);
+}
+
+const LogGP& SharedComm::machine() {
+  if (machine_) return *machine_;
+  const LogGP found = machine_parameters(comm(), machine_key(), nodes_->node);
+  stay_together(comm());
+  return machine_.emplace(found);
+}
+
 RankGroup& SharedComm::group() {
   if (!group_) group_ = std::make_unique<MpiRankGroup>(comm());
   return *group_;
@@ -211,7 +230,9 @@ void SharedComm::trim_windows() {
 
 void SharedComm::update_nodes() {
   const std::string now = nodes_in_environment();
-  agree_on_nodes(comm(), now);
+  bool other_tuning = tuning_ != tuning_environment();
+  agree_on_nodes(comm(), now, &other_tuning);
+  if (other_tuning) machine_key_.clear(), machine_.reset();
   if (now != nodes_text_) look_at_nodes();
 }
 

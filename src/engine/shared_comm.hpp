@@ -17,6 +17,7 @@
 #include "channels/control_tags.hpp"
 #include "channels/onesided/window.hpp"
 #include "channels/owned_comm.hpp"
+#include "cost/loggp.hpp"
 #include "engine/pair_messages.hpp"
 #include "engine/read_topology.hpp"
 #include "engine/sparse_exchange.hpp"
@@ -76,10 +77,15 @@ class SharedComm {
   // Collective: where the program has freed its communicator, frees the windows that nobody uses.
   void trim_windows();
 
+  // What is known of this machine, and under which name. Collective at the first call each.
+  const std::string& machine_key();
+  const LogGP& machine();
+
   // The nodes as update_nodes last found them.
   const std::shared_ptr<const NodeMap>& nodes() const { return nodes_; }
-  // Finds the nodes again if TONARI_NODES has changed. Collective, together on comm(). Throws
-  // Errc::mismatch on all ranks if it differs between ranks.
+  // Finds the nodes again if TONARI_NODES has changed, and forgets the machine if variables that
+  // tune the MPI have. Collective, together on comm(). Throws Errc::mismatch on all ranks if
+  // TONARI_NODES differs between ranks.
   void update_nodes();
   // A number for every rank, equal for those of one node; empty if there is one node. Collective at
   // the first call.
@@ -104,6 +110,9 @@ class SharedComm {
   std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned
   std::shared_ptr<const NodeMap> nodes_;
   std::vector<std::int32_t> node_of_;
+  std::string machine_key_;
+  std::uint64_t tuning_ = 0;  // the tuning_environment that it holds for
+  std::optional<LogGP> machine_;
   bool attached_ = true;  // the program has not freed its communicator
 };
 

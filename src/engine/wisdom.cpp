@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <sstream>
 
 #include "engine/agree.hpp"
+#include "engine/finding.hpp"
 #include "planners/registry.hpp"
 #include "select/cache.hpp"
 
@@ -36,15 +38,36 @@ std::string wisdom_key(Context& context, const std::string& question) {
   return text(context.machine_key(), "|", wisdom_version, ".", algorithms().size(), "|", question);
 }
 
-std::optional<Remembered> recall(Context& context, const std::string& key) {
-  std::string line;
-  if (context.rank() == 0) line = CacheFile(cache_directory(), "wisdom").get(key).value_or("");
-  line = broadcast(context.comm(), line);
-  return line.empty() ? std::nullopt : std::optional(remembered_from_text(line));
+namespace {
+
+CacheFile wisdom_file() { return {cache_directory(), "wisdom"}; }
+
+// One line each; they hold no line breaks.
+std::string lines_of(std::span<const std::string> keys) {
+  Finding::write_all();
+  const CacheFile file = wisdom_file();
+  std::string lines;
+  for (const std::string& key : keys)
+    if (const auto line = file.get(key)) lines += *line + '\n';
+  return lines;
+}
+
+}  // namespace
+
+std::vector<Remembered> recall(Context& context, std::span<const std::string> keys) {
+  std::istringstream lines(
+      broadcast(context.comm(), context.rank() == 0 ? lines_of(keys) : std::string()));
+  std::vector<Remembered> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(remembered_from_text(line));
+  return all;
+}
+
+void write_wisdom(const std::string& key, const Remembered& remembered) {
+  wisdom_file().put(key, to_text(remembered));
 }
 
 void remember(Context& context, const std::string& key, const Remembered& remembered) {
-  if (context.rank() == 0) CacheFile(cache_directory(), "wisdom").put(key, to_text(remembered));
+  if (context.rank() == 0) write_wisdom(key, remembered);
 }
 
 }  // namespace tonari

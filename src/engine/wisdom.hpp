@@ -1,8 +1,9 @@
 // Wisdom: the results of contests, kept between runs in the user's cache directory.
 #pragma once
 
-#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "engine/context.hpp"
 #include "select/break_even.hpp"
@@ -25,11 +26,14 @@ std::string wisdom_key(Context& context, const std::string& question);
 // Of bytes, by eighths of octaves: near an MPI's eager limit a few bytes decide.
 int size_class(double bytes);
 
-// Collective: returns what rank 0 finds; nothing if the question is new.
-std::optional<Remembered> recall(Context& context, const std::string& key);
+// Collective: returns what rank 0 finds for any of the keys, in their order. Rank 0 has first
+// written what starts have decided meanwhile.
+std::vector<Remembered> recall(Context& context, std::span<const std::string> keys);
 
 // Rank 0 writes.
 void remember(Context& context, const std::string& key, const Remembered& remembered);
+// This rank does.
+void write_wisdom(const std::string& key, const Remembered& remembered);
 
 // Says why a winner is not remembered.
 inline constexpr const char* unsteady_times =

@@ -13,8 +13,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -49,7 +53,13 @@ class Descriptor {
   int fd_;
 };
 
+bool is_directory(const std::string& path) {
+  struct stat status;
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 bool make_directories(const std::string& path) {
+  if (is_directory(path)) return true;
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     // it may be there all the same
@@ -57,15 +67,13 @@ bool make_directories(const std::string& path) {
       return false;
     if (end == std::string::npos) break;
   }
-  struct stat status;
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return is_directory(path);
 }
 
 // The content of a regular file of bearable size, else nothing. Never waits, for instance for the
-// writer of a FIFO.
-std::optional<std::string> read_file(const std::string& path, off_t most) {
+// writer of a FIFO. `status` receives what the system says of the file.
+std::optional<std::string> read_file(const std::string& path, off_t most, struct stat& status) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  struct stat status;
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
       status.st_size > most)
     return std::nullopt;
@@ -80,6 +88,11 @@ std::optional<std::string> read_file(const std::string& path, off_t most) {
   }
   content.resize(done);
   return content;
+}
+
+std::optional<std::string> read_file(const std::string& path, off_t most) {
+  struct stat status;
+  return read_file(path, most, status);
 }
 
 bool write_all(int fd, std::string_view content) {
@@ -186,14 +199,60 @@ std::string cache_directory() {
 CacheFile::CacheFile(std::string directory, std::string name)
     : path_(directory.empty() ? "" : std::move(directory) + "/" + std::move(name)) {}
 
+namespace {
+
+// A file as it was when this process last read it, so that it is not read for every question.
+class LastRead {
+ public:
+  std::optional<std::string> get(const std::string& path, const std::string& key) {
+    struct stat now;
+    if (::stat(path.c_str(), &now) != 0) return std::nullopt;
+    if (!at_rest_ || !is(now)) read(path);
+    const auto found = newest_.find(key);
+    return found != newest_.end() ? std::optional(found->second) : std::nullopt;
+  }
+
+ private:
+  static bool same(const timespec& a, const timespec& b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+  }
+  bool is(const struct stat& now) const {
+    return now.st_dev == status_.st_dev && now.st_ino == status_.st_ino &&
+           now.st_size == status_.st_size && same(now.st_mtim, status_.st_mtim) &&
+           same(now.st_ctim, status_.st_ctim);
+  }
+  void read(const std::string& path) {
+    newest_.clear(), at_rest_ = false;
+    const std::optional<std::string> content = read_file(path, largest_file, status_);
+    if (!content) return;
+    for (const Entry& entry : parse(*content))
+      newest_.insert_or_assign(std::string(entry.key), std::string(entry.value));
+    // What changes once more within a tick of the file system's clock may look the same.
+    at_rest_ = ::time(nullptr) - status_.st_mtim.tv_sec > 1;
+  }
+
+  struct stat status_ = {};
+  bool at_rest_ = false;
+  std::unordered_map<std::string, std::string> newest_;
+};
+
+struct LastReads {
+  std::mutex mutex;
+  std::map<std::string, LastRead> of;  // by path
+};
+
+// Never destroyed: MPI_Finalize may come after the destructors of static objects.
+LastReads& last_reads() {
+  static LastReads* const made = new LastReads;
+  return *made;
+}
+
+}  // namespace
+
 std::optional<std::string> CacheFile::get(const std::string& key) const {
   if (path_.empty()) return std::nullopt;
-  const std::optional<std::string> content = read_file(path_, largest_file);
-  if (!content) return std::nullopt;
-  const std::vector<Entry> entries = parse(*content);
-  const auto newest = std::find_if(entries.rbegin(), entries.rend(),
-                                   [&](const Entry& entry) { return entry.key == key; });
-  return newest != entries.rend() ? std::optional<std::string>(newest->value) : std::nullopt;
+  const std::lock_guard lock(last_reads().mutex);
+  return last_reads().of[path_].get(path_, key);
 }
 
 bool CacheFile::put(const std::string& key, const std::string& value) const {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "support/contains.hpp"
@@ -130,6 +131,8 @@ double made_up() { return seconds; }
 struct Log {
   std::vector<int> started;
   std::vector<int> freed;
+  // the start that fails, counted from 0, and the one whose tests do, counted from 1
+  std::size_t fails_at_start = SIZE_MAX, fails_at_test = SIZE_MAX;
 };
 
 // Takes as long as it is told.
@@ -140,11 +143,13 @@ class Fake final : public tonari::LeafExchange {
   ~Fake() override { log_.freed.push_back(number_); }
   void start() override {
     EXPECT_EQ(left_, 0) << "it is running";
+    fail_if(log_.fails_at_start);
     log_.started.push_back(number_);
     left_ = 3;
     seconds += takes_() / 2;
   }
   bool test() override {
+    if (left_ == 1) fail_if(log_.fails_at_test);
     if (left_ > 0 && --left_ == 0) seconds += takes_() / 2;
     return left_ == 0;
   }
@@ -161,6 +166,10 @@ class Fake final : public tonari::LeafExchange {
   int gave_up = 0;
 
  private:
+  void fail_if(std::size_t at) const {
+    if (log_.started.size() == at) tonari::fail(tonari::Errc::mpi, "this rank's MPI has failed");
+  }
+
   int number_, left_ = 0;
   Log& log_;
   std::function<double()> takes_;
@@ -168,7 +177,7 @@ class Fake final : public tonari::LeafExchange {
 
 class Online : public testing::Test {
  protected:
-  void SetUp() override { seconds = 0, remembered.clear(); }
+  void SetUp() override { seconds = 0, remembered.clear(), remembered.reserve(10); }
 
   std::unique_ptr<OnlineExchange> make(int tag, Log& log,
                                        const std::vector<std::function<double()>>& takes) {
@@ -236,8 +245,7 @@ TEST_F(Online, TheFastestWinsAndTheOthersAreFreed) {
   EXPECT_CONTAINS(exchange->report(),
                   "tuned online in 2 passes:\n  4.5 us  a (dropped out)\n  2 us  b\n");
   EXPECT_CONTAINS(exchange->report(), "tuning took 19 starts");
-  exchange.reset();
-  ASSERT_EQ(remembered.size(), 1U);
+  ASSERT_EQ(remembered.size(), 1U) << "at the decision, once";
   EXPECT_EQ(remembered[0].winner, 1U);
   EXPECT_TRUE(remembered[0].steady);
 }
@@ -303,6 +311,67 @@ TEST_F(Online, CanBeFreedAtAnyTime) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   EXPECT_TRUE(remembered.empty()) << "nothing was decided";
+}
+
+// What became of a race on this rank, in which one rank's exchange fails.
+struct Outcome {
+  int leader = -1;  // -1: not decided
+  tonari::Errc error = tonari::Errc::success;
+};
+
+Outcome run_until_error(OnlineExchange& exchange, int starts) {
+  Outcome outcome;
+  try {
+    for (int k = 0; k < starts; ++k) {
+      exchange.start();
+      if (k % 2)
+        exchange.wait();
+      else
+        while (!exchange.test()) continue;
+    }
+  } catch (const tonari::Error& error) {
+    outcome.error = error.code();
+    exchange.give_up();  // as requests do
+  }
+  if (exchange.decided()) outcome.leader = static_cast<int>(exchange.leader());
+  return outcome;
+}
+
+// The largest over all ranks.
+int largest(int mine) {
+  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return mine;
+}
+
+// Whenever it fails, none waits for ever, and no rank decides otherwise than the rest.
+TEST_F(Online, WhereARankFailsTheOthersDecideAlikeOrHearOfIt) {
+  constexpr int all = 10 + 5 * 13, starts = all + 5;  // of a race of three in six passes
+  std::set<int> when{all - 1};                        // in the exchange that ends the last pass
+  for (int at = 0; at < starts; at += ranks_are_slow() ? 9 : 1) when.insert(at);
+  int tag = 0, alone = 0;
+  for (const int who : {0, world_size() / 2, world_size() - 1})
+    for (const int at : when)
+      for (const bool in_test : {false, true}) {
+        Log log;
+        if (world_rank() == who && in_test) log.fails_at_test = static_cast<std::size_t>(at) + 1;
+        if (world_rank() == who && !in_test) log.fails_at_start = static_cast<std::size_t>(at);
+        auto exchange = make(tag++, log, std::vector<double>{3e-6, 2.9e-6, 2.8e-6});
+        const Outcome mine = run_until_error(*exchange, starts);
+        const std::string where = tonari::text("rank ", who, " fails at ", at, in_test);
+        EXPECT_EQ(mine.error == tonari::Errc::mpi, world_rank() == who) << where;
+        if (mine.leader < 0 && world_rank() != who) {
+          EXPECT_EQ(mine.error, tonari::Errc::peer) << where;
+        }
+        if (at >= all) {
+          EXPECT_EQ(mine.leader, 2) << where;
+        }
+        const int leader = largest(mine.leader);
+        EXPECT_TRUE(mine.leader < 0 || mine.leader == leader) << where;
+        alone += leader >= 0 && mine.leader < 0;
+        exchange.reset();
+        drain(comm->get());
+      }
+  EXPECT_GE(largest(alone), world_size() > 1 ? 1 : 0) << "it fails as the last pass ends, too";
 }
 
 TEST_F(Online, StartsAndWaitsAllocateNothing) {

@@ -1,0 +1,50 @@
+#include "select/contenders.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "select/race.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr std::ptrdiff_t most_of_channel = 2, most_of_algorithm = 3;
+// times the best prediction: trying slower ones costs more than they may win
+constexpr double worth_a_try = 4;
+
+bool full(const std::vector<Candidate>& chosen) { return chosen.size() == Race::most_candidates; }
+
+// Predictions are worst at comparing channels and algorithms, so not all are of one.
+bool adds_variety(const Candidate& candidate, const std::vector<Candidate>& chosen) {
+  const auto channel = [](const Candidate& c) { return c.channel.name(); };
+  const auto algorithm = [](const Candidate& c) { return c.algorithm(); };
+  return std::ranges::count(chosen, channel(candidate), channel) < most_of_channel &&
+         std::ranges::count(chosen, algorithm(candidate), algorithm) < most_of_algorithm;
+}
+
+// Forms that else only finalists of a contest take (Channel::finalist).
+void add_finalist_forms(std::vector<Candidate>& chosen) {
+  const std::size_t leaders = chosen.size();
+  for (std::size_t k = 0; k < leaders && !full(chosen); ++k)
+    if (std::optional<Candidate> other = finalist_form(chosen[k]))
+      chosen.push_back(std::move(*other));
+}
+
+}  // namespace
+
+std::vector<Candidate> contenders_of(std::span<const Candidate> candidates) {
+  std::vector<Candidate> chosen;
+  std::vector<const Candidate*> left;
+  for (const Candidate& c : candidates) {
+    if (c.predicted > worth_a_try * candidates.front().predicted && chosen.size() > 1) break;
+    if (!full(chosen) && adds_variety(c, chosen))
+      chosen.push_back(c);
+    else
+      left.push_back(&c);
+  }
+  if (chosen.size() > 1) add_finalist_forms(chosen);
+  for (auto c = left.begin(); c != left.end() && !full(chosen); ++c) chosen.push_back(**c);
+  return chosen;
+}
+
+}  // namespace tonari

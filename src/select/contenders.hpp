@@ -1,0 +1,15 @@
+// Which candidates a race on a program's own exchanges begins with.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "select/candidates.hpp"
+
+namespace tonari {
+
+// At most Race::most_candidates of `candidates`, which come best prediction first and are not
+// empty. The first of them is the first here, too.
+std::vector<Candidate> contenders_of(std::span<const Candidate> candidates);
+
+}  // namespace tonari
