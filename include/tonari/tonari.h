@@ -238,13 +238,15 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 onesided: by windows (MPI_Put); shared+onesided. If memory cannot be shared or
  *                 windows cannot be made, it is p2p-packed, and tonari_request_describe says why.
  *             tonari_tune (TONARI_TUNE)
- *                 auto (default): measure a pattern met for the first time, within a small budget,
- *                 then remember; online: init measures nothing, and the first starts (up to about
- *                 100) try what is promising on the program's own exchanges; off: a fixed rule;
+ *                 online (default): init measures nothing, and the first starts (up to about 100)
+ *                 try what is promising on the program's own exchanges; auto: measure a pattern met
+ *                 for the first time, within a small budget; both then remember; off: a fixed rule;
  *                 model: cost model only; measure: measure again, and longer. With online, a few of
- *                 these exchanges are complete only when all ranks have started them. Grids,
- *                 vectors, exchanges in place, one-shot calls, and requests with a progress thread
- *                 or cdag_static_buffers take auto instead.
+ *                 these exchanges are complete only when all ranks have started them, and until
+ *                 the decision the request holds the memory of up to four exchanges. Vectors,
+ *                 groups and blocks choose so, too. Grids, exchanges in place, and requests with a
+ *                 progress thread or cdag_static_buffers take auto instead; one-shot calls use what
+ *                 was remembered, else the model.
  *             tonari_ports (TONARI_PORTS)
  *                 at most this many messages in each direction at a time; 0 (default): no limit.
  *             tonari_progress (TONARI_PROGRESS)
@@ -320,8 +322,8 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  * A call with the counts, displacements and types of one of the last 16 allocates nothing and, on a
  * node, calls no MPI function, wherever its buffers are. If tonari_algorithm, tonari_channel or
  * tonari_progress=thread are asked for when a neighborhood's first call is made, or with
- * cdag_static_buffers, calls are agreed upon by all ranks as above. With tonari_tune auto and
- * measure such a call uses what was remembered, else the model. A neighborhood keeps the last 8
+ * cdag_static_buffers, calls are agreed upon by all ranks as above. With tonari_tune online, auto
+ * and measure such a call uses what was remembered, else the model. A neighborhood keeps the last 8
  * exchanges so prepared. A call that comes again runs one that no rank is using: it has the same
  * operation, buffers, counts, displacements, and types of the same layout.
  * Errors: as init; PROMISE. Where the exchange itself fails (MPI) ranks differ. */
@@ -427,7 +429,8 @@ TONARI_API int tonari_request_recv_view(tonari_request request, int block, const
                                         MPI_Count* bytes);
 
 /* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it
- * is freed, or with tonari_tune=online until the next such call. NULL if request is null. */
+ * is freed, or where starts choose (tonari_tune=online) until the next such call. NULL if request
+ * is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);
 
 /* The same in machine-readable form. Local. Strings are owned by the request, and valid until the
@@ -450,6 +453,9 @@ typedef struct {
   int rounds;              /* D */
   MPI_Count bytes;         /* bytes this rank sends per exchange */
   MPI_Count scratch_bytes; /* memory this request holds for packing and for blocks on their way */
+  /* With the reason online, once the starts have decided: time that this rank has lost to finding
+   * out, beyond what the winner would have taken at these starts; else 0. */
+  double lost_seconds;
 } tonari_request_info;
 TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_info* info);
 

@@ -216,7 +216,7 @@ extern "C" int tonari_request_get_info(tonari_request request, tonari_request_in
   return guarded([&] {
     require(request, "request"), require(info, "info");
     Prepared& p = *request->prepared;
-    if (p.tuning) p.describe_now();
+    if (p.undecided) p.describe_now();
     *info = {p.algorithm.c_str(),
              p.variant.c_str(),
              p.channel.c_str(),
@@ -228,6 +228,7 @@ extern "C" int tonari_request_get_info(tonari_request request, tonari_request_in
              p.exchange->messages(),
              p.rounds,
              static_cast<MPI_Count>(p.exchange->bytes()),
-             static_cast<MPI_Count>(p.exchange->scratch_bytes())};
+             static_cast<MPI_Count>(p.exchange->scratch_bytes()),
+             p.lost};
   });
 }

@@ -189,7 +189,7 @@ Settings agree_on_calls(MPI_Comm comm, const Group& group, MPI_Info info, Output
 }
 
 // Collective, together on the communicator.
-std::shared_ptr<Prepared> prepare_step(MPI_Comm comm, const Calls& calls, std::size_t step,
+std::shared_ptr<Prepared> prepare_step(MPI_Comm comm, const Calls& calls, std::size_t step, Use use,
                                        MPI_Info info) {
   const RanksOf ranks(comm);
   MergedSide sent(ranks), received(ranks);
@@ -200,12 +200,13 @@ std::shared_ptr<Prepared> prepare_step(MPI_Comm comm, const Calls& calls, std::s
   }
   const AbsoluteBlocks send = sent.blocks(), receive = received.blocks();
   const OwnedNeighborhood near = make_near(comm, calls, received.peers(), sent.peers());
-  return prepare(near.get(), Call{Collective::alltoall, send.given(), receive.given()},
-                 Use::persistent, info, inside);
+  return prepare(near.get(), Call{Collective::alltoall, send.given(), receive.given()}, use, info,
+                 inside);
 }
 
 // Collective, together on the communicator.
-std::unique_ptr<SteppedExchange> make_exchange(MPI_Comm comm, const Calls& calls, MPI_Info info) {
+std::unique_ptr<SteppedExchange> make_exchange(MPI_Comm comm, const Calls& calls, Use use,
+                                               MPI_Info info) {
   for (std::size_t k = 0; k < calls.size(); ++k) {
     stay_together(comm);
     if (const auto wrong = error_of([&] { calls[k]->agree_and_prepare(); }))
@@ -215,7 +216,8 @@ std::unique_ptr<SteppedExchange> make_exchange(MPI_Comm comm, const Calls& calls
   std::size_t steps = 0;
   for (const auto& call : calls) steps = std::max(steps, call->steps());
   std::vector<std::shared_ptr<Prepared>> prepared;
-  for (std::size_t s = 0; s < steps; ++s) prepared.push_back(prepare_step(comm, calls, s, info));
+  for (std::size_t s = 0; s < steps; ++s)
+    prepared.push_back(prepare_step(comm, calls, s, use, info));
   std::vector<std::unique_ptr<LocalWork>> works;
   for (const auto& call : calls)
     if (std::unique_ptr<LocalWork> work = call->work()) works.push_back(std::move(work));
@@ -232,16 +234,16 @@ std::shared_ptr<Prepared> prepare_group(const Group& group, MPI_Info info, Outpu
   std::shared_ptr<Prepared> prepared;
   run_collectively(shared->comm(), [&] {
     prepared = std::make_shared<Prepared>(context_on(shared));
-    std::unique_ptr<SteppedExchange> made = make_exchange(shared->comm(), group.calls(), info);
+    const Use use = settings.progress_thread ? Use::persistent : Use::part;
+    std::unique_ptr<SteppedExchange> made = make_exchange(shared->comm(), group.calls(), use, info);
     const SteppedExchange& exchange = *made;
     prepared->exchange = std::move(made);
     prepared->fixed = "it exchanges a group";
     if (settings.progress_thread) prepared->drive_by_thread();
     prepared->algorithm = "group";
-    const std::string steps = exchange.report_steps(*prepared);
+    prepared->tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
     prepared->describe(start,
-                       text("group of ", group.calls().size(), " calls: ", names(group.calls())),
-                       prepared->algorithm, steps);
+                       text("group of ", group.calls().size(), " calls: ", names(group.calls())));
   });
   return prepared;
 }

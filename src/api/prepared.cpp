@@ -49,6 +49,11 @@ void Prepared::describe(double start, const std::string& what, const std::string
   write_description();
 }
 
+void Prepared::describe(double start, const std::string& what) {
+  const std::string details = report_(*this);
+  describe(start, what, algorithm, details);
+}
+
 void Prepared::write_description() {
   const std::string channel_mix = exchange->channel_mix();
   const bool contest = reason == "measured" || reason == "wisdom";
@@ -66,16 +71,24 @@ void Prepared::name(const Candidate& candidate) {
   rounds = candidate.planned ? static_cast<int>(candidate.planned->rounds()) : 0;
 }
 
-void Prepared::describe_now() {
-  if (tuning && !tuning->told) {
+void Prepared::tell_what_starts_found() {
+  if (report_) {
+    details_ = report_(*this);
+    chosen_ = algorithm;
+  } else {
     const OnlineExchange& online = *tuning->online;
     const Candidate& candidate = tuning->candidates[online.leader()];
     name(candidate);
     measured = online.seconds();
+    lost = online.decided() ? online.regret().seconds : 0;
     chosen_ = candidate.label();
-    tuning->told = online.decided();
-    return write_description();
+    undecided = !online.decided();
   }
+  write_description();
+}
+
+void Prepared::describe_now() {
+  if (undecided) return tell_what_starts_found();
   if (description.empty())
     describe(MPI_Wtime(), "one-shot exchange, all blocks for one rank in one message",
              algorithm + "/" + channel, "");

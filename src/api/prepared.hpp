@@ -1,6 +1,7 @@
 // An exchange ready to be started, and what tonari_request_get_info reports about it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,11 @@ struct Prepared {
   // Call this last: it stores the text for tonari_request_describe, and the time since `start`.
   void describe(double start, const std::string& what, const std::string& chosen,
                 const std::string& details);
+  // The same for a request that is made of others. `report` takes over what they report, and
+  // returns the lines that describe them.
+  using Report = std::function<std::string(Prepared&)>;
+  void tell_of(Report report) { report_ = std::move(report); }
+  void describe(double start, const std::string& what);
   // Makes the text and what else is reported when it is asked for: where one-shot calls share the
   // exchange, and where starts have found out more.
   void describe_now();
@@ -60,15 +66,15 @@ struct Prepared {
   std::optional<StartBuffers> buffers;
   const char* fixed = "exchanges in place keep their buffer";
   std::string description, algorithm, variant, channel, channel_detail, reason;
-  double predicted = 0, init = 0, measured = 0;
+  double predicted = 0, init = 0, measured = 0, lost = 0;
   AgainstNative times;  // of the contest that decided
   // What starts choose from, and the exchange above, which does it.
   struct Tuning {
     const OnlineExchange* online;
     std::vector<Candidate> candidates;
-    bool told = false;  // what was decided
   };
   std::optional<Tuning> tuning;
+  bool undecided = false;  // starts may have found out more than was told
   int rounds = 0;
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
 
@@ -77,7 +83,9 @@ struct Prepared {
   void or_broken(Work work);
   void finish();
   void write_description();
+  void tell_what_starts_found();
 
+  Report report_;
   std::string what_, chosen_, details_;  // that the description is made of
 };
 

@@ -118,7 +118,7 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   // nobody could ask where the blocks are
   if (use == Use::once || !output.name) mine.settings.recv_view = false;
   // a thread drives the outer request that contains this one
-  if (use == Use::persistent && !output.name) mine.settings.progress_thread = false;
+  if (use != Use::once && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.topology())) throw *broken;
   read_blocks(context, call, mine);
@@ -271,13 +271,30 @@ void build_one(Context& context, Choice& choice, const Problem& problem, const L
 }
 
 // Starts decide which of several is run. False if only one of them is possible.
-bool build_several(Context& context, const Choice& choice, const Problem& problem,
+bool build_several(Context& context, Choice& choice, const Problem& problem,
                    const LocalArguments& mine, Made& made) {
-  Contenders built =
-      build_contenders(context, choice, problem, mine.settings, mine.arguments, mine.binding);
-  if (!built.exchange) return false;
+  Contenders built;
+  stay_together(context.comm());
+  try {
+    run_collectively(context.comm(), [&] {
+      built =
+          build_contenders(context, choice, problem, mine.settings, mine.arguments, mine.binding);
+    });
+  } catch (const Error& error) {
+    if (error.code() != Errc::memory) throw;
+    // All ranks have this error: none may leave with another one, for want of memory to tell it.
+    (void)error_of([&] {
+      choice.details =
+          text("starts do not choose, one of the candidates has to do: ", error.what(), "\n");
+    });
+  }
+  if (!built.exchange) {
+    choice.reason = "model";
+    return false;
+  }
   made.tags = built.tags;
   made.prepared->tuning.emplace(built.exchange.get(), std::move(built.candidates));
+  made.prepared->undecided = true;
   made.prepared->exchange = std::move(built.exchange);
   return true;
 }
@@ -329,8 +346,9 @@ void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments
 
 // Requests that nobody describes, that a thread drives, or that other calls share are chosen at
 // init.
-bool tunes_at_init(const Settings& settings, const Output& output) {
-  return !output.name || settings.progress_thread || settings.static_buffers;
+bool tunes_at_init(const Settings& settings, Use use, const Output& output) {
+  if (use == Use::once) return false;  // nor at any other time
+  return settings.progress_thread || settings.static_buffers || (use != Use::part && !output.name);
 }
 
 }  // namespace
@@ -406,8 +424,7 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
   LocalArguments mine;
   const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
   if (agreed.cached) return near->cache.take(*agreed.cached);
-  if (use == Use::persistent && tunes_at_init(mine.settings, output))
-    mine.settings.tune = at_init(mine.settings.tune);
+  if (tunes_at_init(mine.settings, use, output)) mine.settings.tune = at_init(mine.settings.tune);
   Made made;
   run_collectively(near->context->comm(), [&] {
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);

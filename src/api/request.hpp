@@ -8,7 +8,9 @@
 
 namespace tonari {
 
-enum class Use { persistent, once };
+// part: of a persistent request that reports on it (Prepared::tell_of), and which no thread drives.
+// Its starts may choose.
+enum class Use { persistent, part, once };
 
 // Collective. Where `output` for the request is missing, all ranks learn of it. This serves calls
 // whose request is used once: it may be one that an earlier call prepared, and nothing is measured.

@@ -19,11 +19,17 @@ SteppedExchange::SteppedExchange(std::vector<std::unique_ptr<LocalWork>> works, 
 std::string SteppedExchange::report_steps(Prepared& prepared) const {
   const bool one = steps_.size() == 1;
   std::string all;
+  prepared.predicted = prepared.measured = prepared.lost = 0, prepared.rounds = 0,
+  prepared.times = {};
+  prepared.undecided = false;
+  prepared.variant.clear();
   for (const auto& step : steps_) {
     const bool first = &step == steps_.data();
+    step->describe_now();
+    prepared.undecided |= step->undecided;
     all += text(one ? "" : text("hop ", &step - steps_.data() + 1, ": "), step->description);
     prepared.predicted += step->predicted, prepared.measured += step->measured,
-        prepared.rounds += step->rounds;
+        prepared.lost += step->lost, prepared.rounds += step->rounds;
     add_times(prepared.times, step->times, first);
     if (!one) prepared.variant += (first ? "" : ", ") + step->algorithm;
   }

@@ -25,11 +25,12 @@ constexpr Setting table[] = {
     {"tonari_channel", "TONARI_CHANNEL", one_of,
      "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided", "auto", all_exchanges, true,
      "what moves the bytes of a message"},
-    {"tonari_tune", "TONARI_TUNE", one_of, "auto, online, off, model, measure", "auto",
+    {"tonari_tune", "TONARI_TUNE", one_of, "online, auto, off, model, measure", "online",
      all_exchanges, true,
-     "how to choose: auto measures a pattern once and remembers, online lets the first starts of a "
-     "request try what is promising, off is a fixed rule, model asks the cost model, measure "
-     "measures again and longer"},
+     "how to choose: online lets the first starts of a request try what is promising, auto "
+     "measures "
+     "a pattern once at init, and both remember; off is a fixed rule, model asks the cost model, "
+     "measure measures again and longer. Where starts cannot try, online is auto"},
     {"", "TONARI_TUNE_SECONDS", seconds, "a positive number of seconds", "0.4, for measure 2",
      all_exchanges, false, "time that one init may spend on measuring"},
     {"tonari_ports", "TONARI_PORTS", count, "a number of messages, 0 for no limit", "0",

@@ -104,18 +104,25 @@ Side arrivals_of(const SharedBlocks& blocks, const BlocksRequest& request, Block
   return side;
 }
 
-void describe(const SharedBlocks& blocks, const BlocksRequest& request, double start,
-              const Prepared& inner, Prepared& prepared) {
+// What the messages' exchange reports is what there is to report.
+std::string take_over(Prepared& inner, Prepared& prepared) {
+  inner.describe_now();
+  prepared.undecided = inner.undecided;
   prepared.algorithm = inner.algorithm, prepared.variant = inner.variant;
   prepared.channel = inner.channel, prepared.channel_detail = inner.channel_detail;
   prepared.predicted = inner.predicted, prepared.measured = inner.measured;
-  prepared.rounds = inner.rounds, prepared.times = inner.times, prepared.reason = inner.reason;
+  prepared.lost = inner.lost, prepared.rounds = inner.rounds, prepared.times = inner.times,
+  prepared.reason = inner.reason;
+  return inner.description;
+}
+
+void describe(const SharedBlocks& blocks, const BlocksRequest& request, double start,
+              std::shared_ptr<Prepared> inner, Prepared& prepared) {
+  prepared.tell_of([inner = std::move(inner)](Prepared& all) { return take_over(*inner, all); });
   prepared.fixed = "it is bound to the arrays of its blocks";
-  prepared.describe(
-      start,
-      text(request.reverse ? "reverse" : "forward", " exchange of ", blocks.own().size(), " of ",
-           blocks.blocks().size(), " blocks, ", blocks.blocks().dims, " dimensions"),
-      prepared.algorithm, inner.description);
+  prepared.describe(start, text(request.reverse ? "reverse" : "forward", " exchange of ",
+                                blocks.own().size(), " of ", blocks.blocks().size(), " blocks, ",
+                                blocks.blocks().dims, " dimensions"));
 }
 
 // Collective.
@@ -142,8 +149,8 @@ std::shared_ptr<Prepared> build(SharedBlocks& blocks, const BlocksRequest& reque
           std::move(exchange), std::move(contributions), request.reduction);
     else
       prepared->exchange = std::make_unique<WrappedExchange>(std::move(exchange));
-    if (use == Use::persistent && request.settings.progress_thread) prepared->drive_by_thread();
-    describe(blocks, request, start, *inner, *prepared);
+    if (use != Use::once && request.settings.progress_thread) prepared->drive_by_thread();
+    describe(blocks, request, start, inner, *prepared);
   });
   return prepared;
 }
@@ -199,7 +206,8 @@ std::shared_ptr<Prepared> prepare_blocks(SharedBlocks& blocks, const BlocksCall&
   const double start = MPI_Wtime();
   BlocksRequest request;
   agree_on_call(blocks, call, info, output, request);
-  return build(blocks, request, start, info, Use::persistent);
+  const Use use = request.settings.progress_thread ? Use::persistent : Use::part;
+  return build(blocks, request, start, info, use);
 }
 
 void run_blocks(SharedBlocks& blocks, const BlocksCall& call) {

@@ -43,7 +43,7 @@ struct Settings {
   std::string algorithm = "auto";
   std::string variant;  // of the algorithm, as labels have it; empty: any
   std::string channel = "auto";
-  Tune tune = Tune::automatic;
+  Tune tune = Tune::online;
   int ports = 0;
   bool progress_thread = false;
   bool recv_view = false;

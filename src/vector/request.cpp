@@ -24,16 +24,14 @@ std::string shapes(const std::vector<ValueField>& fields) {
 void describe(const SharedVector& vector, Direction direction, double start,
               const VectorValues& values, const SteppedExchange& exchange, Prepared& prepared) {
   prepared.algorithm = vector.route();
-  const std::string hops = exchange.report_steps(prepared);
-  prepared.describe(
-      start,
-      text(exchange_name(direction), ", route ", vector.route(), ", ", shapes(values.fields)),
-      prepared.algorithm, hops);
+  prepared.tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
+  prepared.describe(start, text(exchange_name(direction), ", route ", vector.route(), ", ",
+                                shapes(values.fields)));
 }
 
 // Single calls come with other buffers every time, so they do not ask how these lie.
 Buffering buffering_of(const VectorPattern& pattern, const VectorValues& values, Use use) {
-  if (use == Use::persistent) return values.in_place ? Buffering::in_place : Buffering::straight;
+  if (use != Use::once) return values.in_place ? Buffering::in_place : Buffering::straight;
   return pattern.listed && pattern.listed->meet ? Buffering::in_place : Buffering::copied;
 }
 
@@ -97,7 +95,7 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
     prepared->exchange = std::move(exchange);
     if (by_thread) prepared->drive_by_thread();
     describe(vector, direction, start, values, stepped, *prepared);
-    if (use == Use::persistent) free_buffers(direction, vector.pattern(), values, *prepared);
+    if (use != Use::once) free_buffers(direction, vector.pattern(), values, *prepared);
   });
   return prepared;
 }
@@ -135,7 +133,9 @@ std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall&
   VectorValues values;
   bool by_thread = false;
   agree_on_values(vector, call, info, output, values, by_thread);
-  return build(vector, call.direction, start, values, info, Use::persistent, by_thread);
+  // what is only timed shall not choose meanwhile
+  const Use use = output.name && !by_thread ? Use::part : Use::persistent;
+  return build(vector, call.direction, start, values, info, use, by_thread);
 }
 
 namespace {

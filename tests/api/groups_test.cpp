@@ -5,6 +5,7 @@
 #include <set>
 
 #include "support/counting.hpp"
+#include "support/fresh_wisdom.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace {
@@ -135,7 +136,7 @@ TEST(Groups, AreMeasuredWhereverTheirArraysLie) {
   tonari::Group group(MPI_COMM_WORLD);
   ring.alltoall(std::span<const double>(few), std::span(came));
   ring.alltoall(all.first(9), std::span(arrived).first(9));
-  tonari::Request both = group.end();
+  tonari::Request both = group.end(Info{{"tonari_tune", "auto"}});
   EXPECT_EQ(both.describe().find("too large"), std::string::npos) << both.describe();
   const std::string reason = both.info().reason;
   EXPECT_TRUE(reason == "measured" || reason == "wisdom") << both.describe();
@@ -143,6 +144,27 @@ TEST(Groups, AreMeasuredWhereverTheirArraysLie) {
   EXPECT_EQ(came, std::vector<double>(9, from[0]));
   EXPECT_EQ(arrived[8], 100 + from[0]);
   EXPECT_EQ(arrived[9], 0);
+}
+
+// What a request on a neighborhood does by default, groups do.
+TEST(Groups, ChooseByTheirStarts) {
+  const FreshWisdom wisdom("0.02");
+  Random common(17);
+  const Members members = draw(common, 3);
+  tonari_request request = make(members, MPI_INFO_NULL);
+  const int starts = ranks_are_slow() ? 30 : 110;
+  for (int round = 0; round < starts; ++round) {
+    expect_delivered(members, request, round);
+    if (HasFailure()) return;
+  }
+  if (world_size() > 1 && starts == 110) {
+    EXPECT_CONTAINS(tonari_request_describe(request), "tuned online in");
+    tonari_request_info about;
+    EXPECT_OK(tonari_request_get_info(request, &about));
+    EXPECT_STREQ(about.reason, "online");
+    EXPECT_GT(about.measured_seconds, 0);
+  }
+  EXPECT_OK(tonari_request_free(&request));
 }
 
 TEST(Groups, StartAndWaitAllocateNothing) {

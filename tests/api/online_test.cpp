@@ -174,6 +174,29 @@ TEST_F(OnlineRequests, SayHowFarTheyAreAndAreRemembered) {
   ADD_FAILURE() << "the winner is never remembered";
 }
 
+// Whoever makes a second request while the first still lives knows what its starts have decided.
+TEST_F(OnlineRequests, AreRememberedBeforeTheyAreFreed) {
+  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
+  std::vector<std::unique_ptr<Tuned>> all;
+  for (int again = 0; again < 60; ++again) {  // what varies much is not remembered
+    all.push_back(std::make_unique<Tuned>(*this, Operation::alltoall, small, online));
+    if (std::string(all.back()->info().reason) == "wisdom") return;
+    for (int round = 0; round < enough; ++round) {
+      all.back()->start(round);
+      EXPECT_OK(tonari_wait(all.back()->request));
+    }
+  }
+  ADD_FAILURE() << "the winner is known only when a request is freed";
+}
+
+// Without any info key.
+TEST_F(OnlineRequests, AreTheDefault) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  Tuned tuned(*this, Operation::alltoall, small, MPI_INFO_NULL);
+  EXPECT_STREQ(tuned.info().reason, "online");
+  EXPECT_EQ(tuned.info().lost_seconds, 0) << "nothing is decided";
+}
+
 // What can be tuned at init only keeps to that, and what is forced needs no race.
 TEST_F(OnlineRequests, LeaveAloneWhatHasNoChoice) {
   if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";

@@ -4,6 +4,7 @@
 #include "blocks/blocks.hpp"
 #include "memory/held.hpp"
 #include "support/contains.hpp"
+#include "support/fresh_wisdom.hpp"
 #include "support/random_sizes.hpp"
 
 namespace {
@@ -134,6 +135,33 @@ TEST(Blocks, RequestsOutliveThem) {
   run(request, arrays, 3);
   arrays.expect_forward(TONARI_GHOSTS_INIT, 3);
   must(tonari_request_free(&request));
+}
+
+// By default the first starts choose; more of them than that takes.
+TEST(Blocks, ChooseByTheirStarts) {
+  Random random(45);
+  Blocks blocks = draw(random, 2);
+  Arrays arrays(blocks);
+  const FreshWisdom wisdom("0.02");
+  tonari_blocks made = TONARI_BLOCKS_NULL;
+  must(tonari_blocks_create(MPI_COMM_WORLD, blocks.given(), MPI_INFO_NULL, &made));
+  tonari_request request = TONARI_REQUEST_NULL;
+  must(tonari_blocks_forward_init(made, arrays.pointers.data(), nullptr, MPI_INFO_NULL, &request));
+  const int starts = ranks_are_slow() ? 30 : 110;
+  for (int round = 0; round < starts; ++round) {
+    run(request, arrays, round);
+    arrays.expect_forward(TONARI_GHOSTS_INIT, round);
+    if (testing::Test::HasFailure()) return;
+  }
+  if (world_size() > 1 && starts == 110) {
+    EXPECT_CONTAINS(std::string(tonari_request_describe(request)), "tuned online in");
+    tonari_request_info about;
+    must(tonari_request_get_info(request, &about));
+    EXPECT_STREQ(about.reason, "online");
+    EXPECT_GT(about.measured_seconds, 0);
+  }
+  must(tonari_request_free(&request));
+  must(tonari_blocks_free(&made));
 }
 
 TEST(Blocks, HundredsOfThemLeaveNothing) {

@@ -4,6 +4,7 @@
 
 #include "memory/held.hpp"
 #include "support/counting.hpp"
+#include "support/fresh_wisdom.hpp"
 #include "support/same_error.hpp"
 #include "vector/vectors.hpp"
 
@@ -36,16 +37,16 @@ struct RingVector {
   RingVector(const RingVector&) = delete;
   RingVector& operator=(const RingVector&) = delete;
 
-  tonari_request forward() {
+  tonari_request forward(const char* tune = "off") {
     tonari_request request = TONARI_REQUEST_NULL;
-    must(tonari_vector_forward_init(vector, nullptr, x, ghosts, Info{{"tonari_tune", "off"}},
+    must(tonari_vector_forward_init(vector, nullptr, x, ghosts, Info{{"tonari_tune", tune}},
                                     &request));
     return request;
   }
-  tonari_request reverse() {
+  tonari_request reverse(const char* tune = "off") {
     tonari_request request = TONARI_REQUEST_NULL;
     must(tonari_vector_reverse_init(vector, nullptr, MPI_SUM, parts, sums,
-                                    Info{{"tonari_tune", "off"}}, &request));
+                                    Info{{"tonari_tune", tune}}, &request));
     return request;
   }
   void fill(int round) {
@@ -127,6 +128,71 @@ TEST(VectorRequests, OutliveTheVector) {
     }
     for (tonari_request& request : requests) must(tonari_request_free(&request));
   }
+}
+
+// Each hop chooses for itself, while others do; more starts than any choice takes.
+TEST(VectorRequests, ChooseByTheirStarts) {
+  for (const std::string& route : routes_of_case(2)) {
+    const FreshWisdom wisdom("0.02");
+    RingVector a(route), b("direct");
+    tonari_request requests[] = {a.forward("online"), b.reverse("online")};
+    const int starts = crowded() ? 40 : 110;
+    for (int round = 0; round < starts; ++round) {
+      a.fill(round), b.fill(round);
+      if (round == 2 && world_size() > 1) {
+        EXPECT_CONTAINS(tonari_request_describe(requests[1]), "tuning online, pass 1 of at most 6");
+      }
+      const bool turned = (world_rank() + round) % 2;
+      must(tonari_start(requests[turned])), must(tonari_start(requests[!turned]));
+      must(tonari_waitall(2, requests));
+      ASSERT_TRUE(a.forward_holds(round) && b.reverse_holds(round)) << route << ", " << round;
+    }
+    tonari_request_info about;
+    for (tonari_request& request : requests) {
+      must(tonari_request_get_info(request, &about));
+      if (world_size() > 1 && starts == 110) {
+        EXPECT_STREQ(about.reason, "online");
+        EXPECT_GT(about.measured_seconds, 0);
+        EXPECT_NE(about.lost_seconds, 0);
+        EXPECT_CONTAINS(tonari_request_describe(request), "tuned online in");
+      }
+      must(tonari_request_free(&request));
+    }
+  }
+}
+
+// Also while they choose.
+TEST(VectorRequests, ChooseWithOtherArrays) {
+  const FreshWisdom wisdom("0.02");
+  RingVector a("direct");
+  tonari_request request = a.forward("online");
+  double x[size_of_part] = {}, ghosts[3] = {};
+  for (int round = 0; round < 60; ++round) {
+    a.fill(round);
+    const bool other = round % 3 > 0;
+    std::copy_n(a.x, size_of_part, x);
+    must(other ? tonari_start_with(request, x, ghosts) : tonari_start_with(request, a.x, a.ghosts));
+    must(tonari_wait(request));
+    if (other) std::copy_n(ghosts, 3, a.ghosts);
+    ASSERT_TRUE(a.forward_holds(round)) << round;
+  }
+  must(tonari_request_free(&request));
+}
+
+// A thread drives it, so nobody knows how long it took: it is measured at init.
+TEST(VectorRequests, DrivenByAThreadDoNotChooseByStarts) {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (world_size() == 1 || provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "needs threads";
+  const FreshWisdom wisdom("0.02");
+  RingVector a("direct");
+  tonari_request request = TONARI_REQUEST_NULL;
+  must(tonari_vector_forward_init(a.vector, nullptr, a.x, a.ghosts,
+                                  Info{{"tonari_progress", "thread"}}, &request));
+  tonari_request_info about;
+  must(tonari_request_get_info(request, &about));
+  EXPECT_STREQ(about.reason, "measured");
+  must(tonari_request_free(&request));
 }
 
 TEST(VectorRequests, StartedTwice) {
