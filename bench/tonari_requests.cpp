@@ -87,13 +87,14 @@ class TonariCandidate : public TonariWay<Candidate> {
  public:
   using TonariWay::TonariWay;
   std::string chosen() const override {
-    std::string label = info_.algorithm;
-    if (std::strlen(info_.variant)) label += std::string("/") + info_.variant;
-    label += std::string("/") + info_.channel;
-    return std::strlen(info_.channel_detail) ? label + "/" + info_.channel_detail : label;
+    const tonari_request_info now = info();
+    std::string label = now.algorithm;
+    if (std::strlen(now.variant)) label += std::string("/") + now.variant;
+    label += std::string("/") + now.channel;
+    return std::strlen(now.channel_detail) ? label + "/" + now.channel_detail : label;
   }
-  std::string reason() const override { return info_.reason; }
-  bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
+  std::string reason() const override { return info().reason; }
+  bool inside_mpi() const override { return std::strcmp(info().channel, "mpi") == 0; }
   bool ours() const override { return !inside_mpi(); }
 };
 

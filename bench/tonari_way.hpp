@@ -12,9 +12,7 @@ namespace bench {
 template <class Exchange>
 class TonariWay : public Exchange {
  public:
-  explicit TonariWay(tonari_request request) : request_(request) {
-    check(tonari_request_get_info(request_, &info_));
-  }
+  explicit TonariWay(tonari_request request) : request_(request) {}
   ~TonariWay() override { tonari_request_free(&request_); }
   TonariWay(const TonariWay&) = delete;
   TonariWay& operator=(const TonariWay&) = delete;
@@ -22,12 +20,18 @@ class TonariWay : public Exchange {
     check(tonari_start(request_));
     check(tonari_wait(request_));
   }
-  std::string channel() const override { return info_.channel; }
+  std::string channel() const override { return info().channel; }
   bool ours() const override { return true; }
 
  protected:
+  // As it is now: starts may have found out more.
+  tonari_request_info info() const {
+    tonari_request_info now;
+    check(tonari_request_get_info(request_, &now));
+    return now;
+  }
+
   tonari_request request_;
-  tonari_request_info info_{};
 };
 
 }  // namespace bench

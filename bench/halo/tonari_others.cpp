@@ -86,10 +86,11 @@ class Other : public Exchange {
   void init_blocks() {
     const Cubes cubes(field_);  // requests outlive it
     void* const arrays[] = {field_.base(0)};
+    const Keys keys{{"tonari_tune", "auto"}};  // as grids: no timed exchange still chooses
     check(kind_.task == Task::reverse
-              ? tonari_blocks_reverse_init(cubes.get(), arrays, nullptr, MPI_SUM, MPI_INFO_NULL,
+              ? tonari_blocks_reverse_init(cubes.get(), arrays, nullptr, MPI_SUM, keys.get(),
                                            &request_)
-              : tonari_blocks_forward_init(cubes.get(), arrays, nullptr, MPI_INFO_NULL, &request_));
+              : tonari_blocks_forward_init(cubes.get(), arrays, nullptr, keys.get(), &request_));
   }
 
   const Field& field_;

@@ -108,7 +108,6 @@ class Alltoallv : public Mover {
       tonari_neighborhood_free(&near_);
       throw;
     }
-    check(tonari_request_get_info(request_, &info_));
   }
   ~Alltoallv() override {
     tonari_request_free(&request_);
@@ -117,16 +116,22 @@ class Alltoallv : public Mover {
   void start() override { check(tonari_start(request_)); }
   void wait() override { check(tonari_wait(request_)); }
   bool ours() const override { return true; }
-  bool inside_mpi() const override { return std::strcmp(info_.channel, "mpi") == 0; }
+  bool inside_mpi() const override { return std::strcmp(info().channel, "mpi") == 0; }
   std::string chosen() const override {
-    return std::string(info_.algorithm) + (*info_.variant ? std::string("/") + info_.variant : "") +
-           "/" + info_.channel;
+    const tonari_request_info now = info();
+    return std::string(now.algorithm) + (*now.variant ? std::string("/") + now.variant : "") + "/" +
+           now.channel;
   }
 
  private:
+  tonari_request_info info() const {
+    tonari_request_info now;
+    check(tonari_request_get_info(request_, &now));
+    return now;
+  }
+
   tonari_neighborhood near_ = TONARI_NEIGHBORHOOD_NULL;
   tonari_request request_ = TONARI_REQUEST_NULL;
-  tonari_request_info info_{};
 };
 
 bool among(const std::vector<std::string>& names, const std::string& name) {

@@ -25,7 +25,7 @@ constexpr Setting table[] = {
     {"tonari_channel", "TONARI_CHANNEL", one_of,
      "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided", "auto", all_exchanges, true,
      "what moves the bytes of a message"},
-    {"tonari_tune", "TONARI_TUNE", one_of, "online, auto, off, model, measure", "online",
+    {"tonari_tune", "TONARI_TUNE", one_of, "auto, online, off, model, measure", "online",
      all_exchanges, true,
      "how to choose: online lets the first starts of a request try what is promising, auto "
      "measures "

@@ -186,16 +186,17 @@ double undisturbed(std::span<double> values) {
 }
 
 std::uint64_t tuning_environment() {
-  static const char* const prefixes[] = {"OMPI_MCA_mpi_", "OMPI_MCA_pml", "OMPI_MCA_btl",
-                                         "OMPI_MCA_coll", "OMPI_MCA_mtl", "MPIR_CVAR_",
-                                         "UCX_",          "FI_"};
-  std::vector<std::string> found;
+  static constexpr std::string_view prefixes[] = {"OMPI_MCA_mpi_", "OMPI_MCA_pml", "OMPI_MCA_btl",
+                                                  "OMPI_MCA_coll", "OMPI_MCA_mtl", "MPIR_CVAR_",
+                                                  "UCX_",          "FI_"};
+  std::vector<std::string_view> found;
   for (char** variable = environ; *variable; ++variable)
-    for (const char* prefix : prefixes)
-      if (std::string_view(*variable).starts_with(prefix)) found.emplace_back(*variable);
+    for (const std::string_view prefix : prefixes)
+      if (**variable == prefix.front() && std::string_view(*variable).starts_with(prefix))
+        found.emplace_back(*variable);
   std::sort(found.begin(), found.end());
   Hash hash;
-  for (const std::string& variable : found) hash.bytes(variable);
+  for (const std::string_view variable : found) hash.bytes(variable);
   return hash.value();
 }
 

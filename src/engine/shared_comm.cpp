@@ -230,7 +230,7 @@ void SharedComm::trim_windows() {
 
 void SharedComm::update_nodes() {
   const std::string now = nodes_in_environment();
-  bool other_tuning = tuning_ != tuning_environment();
+  bool other_tuning = !machine_key_.empty() && tuning_ != tuning_environment();
   agree_on_nodes(comm(), now, &other_tuning);
   if (other_tuning) machine_key_.clear(), machine_.reset();
   if (now != nodes_text_) look_at_nodes();

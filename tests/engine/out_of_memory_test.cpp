@@ -10,6 +10,7 @@
 
 #include "engine/collective_calls.hpp"
 #include "support/counting.hpp"
+#include "support/fresh_wisdom.hpp"
 
 namespace {
 
@@ -157,18 +158,18 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
 INSTANTIATE_TEST_SUITE_P(Calls, OutOfMemory, testing::ValuesIn(calls),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// A rank without memory for the contest, which needs a second copy of all buffers, may have enough
-// for the exchange.
-TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
-  Init call(false, Operation::alltoall, {{"tonari_tune", "measure"}});
+// Inits with this mode, in which one rank's allocations fail one after the other. A choice by the
+// model alone says why, and there is one.
+void expect_choices_by_model(const char* tune, const char* because) {
+  Init call(false, Operation::alltoall, {{"tonari_tune", tune}});
   Watchdog watchdog;
-  watchdog.look_at("contest", 0, 0, true);
+  watchdog.look_at(tune, 0, 0, true);
   for (int warm = 0; warm < 3; ++warm) allocations_of(call);
   const long most = most_allocations_of(call), step = std::max(1L, most / 40);
   int by_model = 0;
   for (long k = 1; k <= most; k += step) {
     const int victim = static_cast<int>(k % world_size());
-    watchdog.look_at("contest", victim, k, true);
+    watchdog.look_at(tune, victim, k, true);
     call.set_up();
     fail_allocation(world_rank() == victim ? k : 0);
     const int code = call.make();
@@ -177,8 +178,8 @@ TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
       tonari_request_info info;
       EXPECT_OK(tonari_request_get_info(call.request, &info));
       const bool model = std::string(info.reason) == "model";
-      const bool says = std::string(tonari_request_describe(call.request))
-                            .find("nothing was measured: out of memory") != std::string::npos;
+      const bool says =
+          std::string(tonari_request_describe(call.request)).find(because) != std::string::npos;
       EXPECT_EQ(model, says) << info.reason << "\n" << tonari_request_describe(call.request);
       EXPECT_TRUE(everywhere(model) || everywhere(!model));
       by_model += model;
@@ -188,6 +189,19 @@ TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
     call.tear_down();
   }
   EXPECT_GT(by_model, 0);
+}
+
+// A rank without memory for the contest, which needs a second copy of all buffers, may have enough
+// for the exchange.
+TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
+  expect_choices_by_model("measure", "nothing was measured: out of memory");
+}
+
+// Or for one candidate instead of several.
+TEST_F(ShortOfMemory, TheModelDecidesWhereStartsCannotChoose) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  const FreshWisdom wisdom("0.02");
+  expect_choices_by_model("online", "starts do not choose");
 }
 
 }  // namespace

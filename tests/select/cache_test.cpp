@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -120,6 +121,36 @@ TEST_F(Cache, RemembersTheNewestValue) {
   struct stat status;
   ASSERT_EQ(::stat(path("wisdom").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+// A process reads a file once, and again when it is another one: whoever changed it, and how.
+TEST_F(Cache, SeesWhatOthersChange) {
+  const CacheFile file(directory_, "wisdom");
+  const auto contains = [](const char* value) {
+    return std::string("tonari cache 1\nkey\t") + value + "\n";
+  };
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  const auto write_long_ago = [&](const std::string& name, const char* value) {
+    write(name, contains(value));
+    fs::last_write_time(path(name), long_ago);
+  };
+  write_long_ago("wisdom", "one");
+  EXPECT_EQ(file.get("key"), "one");
+  EXPECT_EQ(file.get("key"), "one");
+  EXPECT_EQ(file.get("other"), std::nullopt);
+  write_long_ago("wisdom", "three");
+  EXPECT_EQ(file.get("key"), "three") << "longer";
+  write_long_ago("next", "seven");
+  fs::rename(path("next"), path("wisdom"));
+  EXPECT_EQ(file.get("key"), "seven") << "another file, as long and as old";
+  for (const char* value : {"eight", "forty", "sixty"}) {  // faster than the file system's clock
+    write("wisdom", contains(value));
+    EXPECT_EQ(file.get("key"), value);
+  }
+  EXPECT_TRUE(file.put("key", "ninth"));
+  EXPECT_EQ(file.get("key"), "ninth");
+  fs::remove(path("wisdom"));
+  EXPECT_EQ(file.get("key"), std::nullopt);
 }
 
 TEST_F(Cache, RefusesWhatWouldBreakALine) {

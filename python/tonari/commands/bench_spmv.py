@@ -99,7 +99,7 @@ def bench_spmv(
         str,
         typer.Option(
             metavar="MODE",
-            help="tonari_tune of all tonari requests: auto, off, model or measure.",
+            help="tonari_tune of all tonari requests: auto, online, off, model or measure.",
         ),
     ] = "auto",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
