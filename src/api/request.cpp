@@ -282,6 +282,7 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
     });
   } catch (const Error& error) {
     if (error.code() != Errc::memory) throw;
+    built.exchange.reset();  // other ranks have one
     // All ranks have this error: none may leave with another one, for want of memory to tell it.
     (void)error_of([&] {
       choice.details =

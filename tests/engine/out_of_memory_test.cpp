@@ -60,6 +60,8 @@ class ShortOfMemory : public testing::Test {
   }
   void TearDown() override { unsetenv("TONARI_TUNE_SECONDS"); }
 
+  static void expect_choices_by_model(const char* tune, const char* because);
+
   // One attempt in which nothing fails, and how many allocations it takes here.
   static long allocations_of(Call& call) {
     call.set_up();
@@ -160,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Calls, OutOfMemory, testing::ValuesIn(calls),
 
 // Inits with this mode, in which one rank's allocations fail one after the other. A choice by the
 // model alone says why, and there is one.
-void expect_choices_by_model(const char* tune, const char* because) {
+void ShortOfMemory::expect_choices_by_model(const char* tune, const char* because) {
   Init call(false, Operation::alltoall, {{"tonari_tune", tune}});
   Watchdog watchdog;
   watchdog.look_at(tune, 0, 0, true);
@@ -199,7 +201,6 @@ TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
 
 // Or for one candidate instead of several.
 TEST_F(ShortOfMemory, TheModelDecidesWhereStartsCannotChoose) {
-  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
   const FreshWisdom wisdom("0.02");
   expect_choices_by_model("online", "starts do not choose");
 }
