@@ -167,8 +167,9 @@ void SharedComm::reserve_tags(std::size_t count) {
 const std::string& SharedComm::machine_key() {
   if (!machine_key_.empty()) return machine_key_;
   std::string key = tonari::machine_key(comm());
+  const std::uint64_t tuning = tuning_environment();
   stay_together(comm());
-  tuning_ = tuning_environment();
+  tuning_ = tuning;
   return machine_key_ = std::move(key);
 }
 

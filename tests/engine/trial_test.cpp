@@ -85,7 +85,7 @@ TEST(MeasuringOnCopies, DecidesForBlocksInSeparateAllocations) {
   tonari_request request = TONARI_REQUEST_NULL;
   ASSERT_OK(tonari_alltoallw_init(memory.at(0), counts.data(), send.data(), types.data(),
                                   memory.at(0), counts.data(), recv.data(), types.data(), near,
-                                  MPI_INFO_NULL, &request));
+                                  Info{{"tonari_tune", "auto"}}, &request));
   const auto value = [](int from, std::size_t block, int k) {
     return static_cast<char>(from * 31 + static_cast<int>(block) * 101 + k * 7);
   };

@@ -70,6 +70,8 @@ TEST(Contenders, WhereTheyAreFewFinalistFormsFollowThenTheRest) {
 TEST(Contenders, AreNotPredictedToBeFourTimesSlower) {
   EXPECT_EQ(chosen({by("a", shout, 1), by("b", pigeon, 4), by("c", mail, 4.1), by("d", mail, 5)}),
             (Labels{"a/shout", "b/pigeon"}));
+  EXPECT_EQ(chosen({by("a", shout, 1), by("b", pigeon, 2), by("c", mail, 4), by("d", mail, 4.1)}),
+            (Labels{"a/shout", "b/pigeon", "c/mail", "c/mail/loud"}));
   // but for the second: one alone is no race
   EXPECT_EQ(chosen({by("a", shout, 1), by("b", pigeon, 9), by("c", pigeon, 10)}),
             (Labels{"a/shout", "b/pigeon"}));
