@@ -119,6 +119,13 @@ TONARI_API int tonari_blocks_reverse_init(tonari_blocks blocks, void* const arra
                                           const tonari_ghosts* ghosts, MPI_Op op, MPI_Info info,
                                           tonari_request* request);
 
+/* As tonari_start_with, for a request of one of the two functions above: it exchanges other arrays
+ * than those of init.
+ *  arrays   own blocks x fields, as there. They may lie anywhere, but share no byte (checked). They
+ *           stay bound, as in tonari_start_with. May be NULL if this rank has no block.
+ * Errors: those of tonari_start_with. */
+TONARI_API int tonari_blocks_start_with(tonari_request request, void* const arrays[]);
+
 /* [collective] The same as single calls; complete when they return. The first call with certain
  * arrays, ghosts and an operation prepares an exchange, which is kept with the blocks, the last 8
  * of them. Later ones ask all ranks once whether they agree (one reduction). Nothing is measured.

@@ -90,6 +90,15 @@ class Blocks {
     check(tonari_blocks_reverse_init(handle_, all(arrays), &ghosts, op, info, &request));
     return Request(request);
   }
+  // Starts a request of these blocks with other arrays; see tonari_blocks_start_with.
+  void start(const Request& request, std::span<void* const> arrays) const {
+    if (arrays.size() != own_.size() * static_cast<std::size_t>(fields_))
+      throw Failure(TONARI_ERR_ARGUMENT,
+                    "tonari::Blocks::start: there are " + std::to_string(arrays.size()) +
+                        " arrays; there must be " +
+                        std::to_string(own_.size() * static_cast<std::size_t>(fields_)));
+    check(tonari_blocks_start_with(request.handle(), arrays.data()));
+  }
   void forward(std::span<void* const> arrays, const tonari_ghosts& ghosts = {}) const {
     check(tonari_blocks_forward(handle_, all(arrays), &ghosts));
   }

@@ -25,18 +25,21 @@
 extern "C" {
 #endif
 
-/* Opens a group: until tonari_group_end, calls of this thread that would make a persistent request
- * are collected instead. Those are the six of tonari.h, tonari_vector_forward_init and its sisters,
- * tonari_grid_exchange_init and tonari_grid_forward_init. All other calls act as usual, those on
- * blocks, too, but exchanges in place and reverse ones of grids cannot be collected (ARGUMENT).
- *  comm     any intracommunicator. Neighborhoods, vectors and grids of the group may be on others
- *           that have the same ranks in any order. It must live until tonari_group_end.
+/* Opens a group: until it is closed, calls of this thread that would make a persistent request are
+ * collected instead. Those are the six of tonari.h, and all of vectors, grids and blocks, forward
+ * and reverse. All other calls act as usual, but exchanges in place cannot be collected (ARGUMENT).
+ *  comm     any intracommunicator. Neighborhoods, vectors, grids and blocks of the group may be on
+ *           others that have the same ranks in any order. It must live until the group is closed.
+ * Three functions close a group: tonari_group_end makes a request, tonari_group_irun starts the
+ * exchange at once, and tonari_group_run also waits for it.
  * In a group such a call
- *  - is local. What it would find wrong, and where ranks differ, tonari_group_end says on all
- *    ranks; the call itself returns SUCCESS.
+ *  - is local. What it would find wrong, and where ranks differ, the function that closes the group
+ *    says on all ranks; the call itself returns SUCCESS.
  *  - makes no request: `request` may be NULL, and *request becomes TONARI_REQUEST_NULL.
  *  - takes no keys: `info` is MPI_INFO_NULL. Only grids read tonari_halo_neighbors there; of the
- *    ways to exchange ghosts they take tonari_halo=plan, without mapped ghosts.
+ *    ways to exchange ghosts they take tonari_halo=plan. Grids with mapped ghosts exchange beside
+ *    the messages of the group: their ghosts are published, and messages to other nodes are their
+ *    own. Copies take turns as ever (grid.h), so a group has one of each such grid.
  * All ranks make the same calls in the same order (checked).
  * Local. Errors: ARGUMENT, TOPOLOGY (an intercommunicator), ACTIVE (a group is open on this thread:
  * groups do not nest; tonari_group_end of that one will fail on all ranks). */
@@ -50,13 +53,23 @@ TONARI_API int tonari_group_start(MPI_Comm comm);
  *           their requests, only cdag_strict_communication counts: if one of them has it,
  *           messages go to neighbors of the group's calls only.
  *  request  as for tonari_alltoall_init. NULL gives the group up, which fails on all ranks.
- * No call may receive into memory that another one sends from or receives into (checked: BUFFERS
- * names both calls). Neighborhoods, vectors and grids must live until here; vectors and
- * neighborhoods may be freed afterwards.
+ * No call may receive into memory that another one sends from or receives into, nor combine there
+ * (checked: BUFFERS names both calls). Neighborhoods, vectors, grids and blocks must live until
+ * here; all but grids may be freed afterwards.
  * Errors: those of the calls, whose number the sentence names, counted from 0; MISMATCH (ranks made
  * different calls); ARGUMENT (no group is open: this rank then returns at once, and cannot tell the
  * others). The group is closed in any case. */
 TONARI_API int tonari_group_end(MPI_Info info, tonari_request* request);
+
+/* [collective, as tonari_group_end] Closes the group, and exchanges at once, as ncclGroupEnd does,
+ * for an exchange that comes once. What repeats should be a request: each of these calls prepares
+ * everything anew, and that takes much longer than an exchange. Nothing is measured.
+ *  irun: `request` is one of a non-blocking one-shot call: complete it by tonari_wait or
+ *        tonari_test, then free it. It cannot be started again.
+ *  run:  complete when it returns.
+ * Errors: as tonari_group_end; also those of tonari_start and tonari_wait. */
+TONARI_API int tonari_group_irun(MPI_Info info, tonari_request* request);
+TONARI_API int tonari_group_run(MPI_Info info);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 //   near.alltoall(std::span<const double>(out), std::span(in));
 //   vector.forward_init(std::span<const double>(x), std::span(ghosts));
 //   grid.exchange(0);
-//   tonari::Request all = group.end();
+//   tonari::Request all = group.end();  // or, to exchange once: group.run();
 //
 // What a group collects, and what may be in one, is said in group.h. The requests that the calls
 // return in a group are empty.
@@ -22,8 +22,8 @@ class Group {
   explicit Group(MPI_Comm comm) { check(tonari_group_start(comm)); }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
-  // Where end() was not called, because of an exception for instance: the group is given up, and
-  // end() fails on the ranks that call it. Collective as end() is.
+  // Where the group was not closed, because of an exception for instance: it is given up, and
+  // closing it fails on the ranks that do so. Collective as end() is.
   ~Group() {
     if (open_) tonari_group_end(MPI_INFO_NULL, nullptr);
   }
@@ -34,6 +34,18 @@ class Group {
     tonari_request request = TONARI_REQUEST_NULL;
     check(tonari_group_end(info, &request));
     return Request(request);
+  }
+  // Collective: exchanges once, at once. irun() returns while the exchange is under way, and its
+  // request is to be waited for; run() returns when it is complete.
+  Request irun(MPI_Info info = MPI_INFO_NULL) {
+    open_ = false;
+    tonari_request request = TONARI_REQUEST_NULL;
+    check(tonari_group_irun(info, &request));
+    return Request(request);
+  }
+  void run(MPI_Info info = MPI_INFO_NULL) {
+    open_ = false;
+    check(tonari_group_run(info));
   }
 
  private:

@@ -43,6 +43,10 @@ void Contributions::rebind(Shifts shifts) {
   std::copy_n(shifts.begin(), shifts_.size(), shifts_.begin());
 }
 
+void CombiningWork::give_up() {
+  leak(std::move(contributions_));
+}  // receives may still write to it
+
 void CombiningExchange::start() {
   inner().start();
   combined_ = false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/combine.hpp"
+#include "api/stepped_exchange.hpp"
 #include "channels/arguments.hpp"
 #include "engine/wrapped_exchange.hpp"
 #include "memory/memory.hpp"
@@ -48,6 +49,20 @@ class Contributions {
   std::vector<std::ptrdiff_t> shifts_;  // by space
   std::size_t bytes_ = 0;
   Memory memory_;
+};
+
+// The same in a group, where other calls' blocks come with them.
+class CombiningWork : public LocalWork {
+ public:
+  CombiningWork(Contributions contributions, const Reduction& reduction)
+      : contributions_(std::move(contributions)), reduction_(reduction) {}
+  void end() override { contributions_.combine(reduction_); }
+  std::size_t scratch_bytes() const override { return contributions_.memory(); }
+  void give_up() override;
+
+ private:
+  Contributions contributions_;
+  Reduction reduction_;
 };
 
 class CombiningExchange final : public WrappedExchange {

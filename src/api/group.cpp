@@ -223,10 +223,12 @@ std::unique_ptr<SteppedExchange> make_exchange(MPI_Comm comm, const Calls& calls
     if (std::unique_ptr<LocalWork> work = call->work()) works.push_back(std::move(work));
   auto exchange = std::make_unique<SteppedExchange>(std::move(works), steps);
   for (auto& step : prepared) exchange->add_step(std::move(step));
+  for (const auto& call : calls)
+    if (std::shared_ptr<Prepared> beside = call->beside()) exchange->add_beside(std::move(beside));
   return exchange;
 }
 
-std::shared_ptr<Prepared> prepare_group(const Group& group, MPI_Info info, Output output) {
+std::shared_ptr<Prepared> prepare_group(const Group& group, Use use, MPI_Info info, Output output) {
   const double start = MPI_Wtime();
   require_one_group(group.comm());  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(group.comm());
@@ -234,12 +236,12 @@ std::shared_ptr<Prepared> prepare_group(const Group& group, MPI_Info info, Outpu
   std::shared_ptr<Prepared> prepared;
   run_collectively(shared->comm(), [&] {
     prepared = std::make_shared<Prepared>(context_on(shared));
-    const Use use = settings.progress_thread ? Use::persistent : Use::part;
-    std::unique_ptr<SteppedExchange> made = make_exchange(shared->comm(), group.calls(), use, info);
+    std::unique_ptr<SteppedExchange> made = make_exchange(
+        shared->comm(), group.calls(), use_of_part(use, settings.progress_thread), info);
     const SteppedExchange& exchange = *made;
     prepared->exchange = std::move(made);
     prepared->fixed = "it exchanges a group";
-    if (settings.progress_thread) prepared->drive_by_thread();
+    if (settings.progress_thread && use == Use::persistent) prepared->drive_by_thread();
     prepared->algorithm = "group";
     prepared->tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
     prepared->describe(start,
@@ -265,12 +267,27 @@ extern "C" int tonari_group_start(MPI_Comm comm) {
   });
 }
 
+namespace {
+
+// Closes the group of this thread, and prepares what it holds.
+std::shared_ptr<Prepared> close_group(Use use, MPI_Info info, Output output) {
+  if (!open_group)
+    fail(Errc::argument, "no group is open on this thread; open one with tonari_group_start first");
+  const std::unique_ptr<Group> group(std::exchange(open_group, nullptr));
+  return prepare_group(*group, use, info, output);
+}
+
+}  // namespace
+
 extern "C" int tonari_group_end(MPI_Info info, tonari_request* request) {
-  return guarded([&] {
-    if (!open_group)
-      fail(Errc::argument,
-           "no group is open on this thread; open one with tonari_group_start first");
-    const std::unique_ptr<Group> group(std::exchange(open_group, nullptr));
-    *request = request_of(prepare_group(*group, info, {request, "request"}));
-  });
+  return init_request(request,
+                      [&](Output output) { return close_group(Use::persistent, info, output); });
+}
+
+extern "C" int tonari_group_irun(MPI_Info info, tonari_request* request) {
+  return start_once(request, [&](Output output) { return close_group(Use::once, info, output); });
+}
+
+extern "C" int tonari_group_run(MPI_Info info) {
+  return run_once([&](Output output) { return close_group(Use::once, info, output); });
 }

@@ -44,7 +44,8 @@ class GroupedCall {
   virtual GroupSide sent(std::size_t step) = 0;
   virtual GroupSide received(std::size_t step) = 0;
   virtual TouchedBytes touched() const = 0;
-  // Asked last.
+  // These are asked last. What it exchanges by itself, beside the blocks of the group.
+  virtual std::shared_ptr<Prepared> beside() { return nullptr; }
   virtual std::unique_ptr<LocalWork> work() { return nullptr; }
 };
 

@@ -56,7 +56,7 @@ void Prepared::describe(double start, const std::string& what) {
 
 void Prepared::write_description() {
   const std::string channel_mix = exchange->channel_mix();
-  const bool contest = reason == "measured" || reason == "wisdom";
+  const bool contest = !is_part && (reason == "measured" || reason == "wisdom" || times.native > 0);
   description = text(what_, "\nchosen: ", chosen_, " (", reason, ")\nsends: ", exchange->messages(),
                      " messages", channel_mix.empty() ? "" : text(" (", channel_mix, ")"), ", ",
                      exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",

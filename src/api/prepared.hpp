@@ -76,6 +76,7 @@ struct Prepared {
   std::optional<Tuning> tuning;
   bool undecided = false;  // starts may have found out more than was told
   int rounds = 0;
+  bool is_part = false;  // of another exchange, which tells when its init has paid
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
 
  private:

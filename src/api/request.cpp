@@ -94,6 +94,7 @@ struct LocalArguments {
   Binding binding;
   SizePrint sizes;
   std::array<bool, RequestCache::places> matches{};  // for each entry of the cache
+  bool is_part = false;                              // of a request that the program gets
 };
 
 // The blocks of a call.
@@ -115,6 +116,7 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
           Output output, LocalArguments& mine) {
   Context& context = *near.context;
   mine.settings = read_settings(info, context.settings());
+  mine.is_part = !output.name;
   // nobody could ask where the blocks are
   if (use == Use::once || !output.name) mine.settings.recv_view = false;
   // a thread drives the outer request that contains this one
@@ -305,6 +307,7 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
   Context& context = *near.context;
   Made made{std::make_shared<Prepared>(near.context), 0, {}};
   Prepared& prepared = *made.prepared;
+  prepared.is_part = mine.is_part;
   if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
     build_one(context, choice, problem, mine, made);
   if (mine.settings.progress_thread) prepared.drive_by_thread();

@@ -11,6 +11,10 @@ namespace tonari {
 // part: of a persistent request that reports on it (Prepared::tell_of), and which no thread drives.
 // Its starts may choose.
 enum class Use { persistent, part, once };
+// Of what a request with this use consists of.
+inline Use use_of_part(Use use, bool by_thread) {
+  return use == Use::persistent && !by_thread ? Use::part : use;
+}
 
 // Collective. Where `output` for the request is missing, all ranks learn of it. This serves calls
 // whose request is used once: it may be one that an earlier call prepared, and nothing is measured.

@@ -20,6 +20,8 @@ StartBuffers::StartBuffers(const char* function, std::vector<StartBuffer> buffer
   for (const StartBuffer& b : buffers_)
     shifts_.resize(std::max(shifts_.size(), std::size_t{b.space} + 1));
   next_ = shifts_;
+  for (const StartBuffer& b : buffers_)
+    if (!b.touched.empty()) by_address_.push_back(&b);
 }
 
 void StartBuffers::find_shifts(const void* const given[]) {
@@ -34,28 +36,29 @@ void StartBuffers::find_shifts(const void* const given[]) {
 }
 
 Shifts StartBuffers::take(const void* const given[]) {
+  if (!given && !buffers_.empty()) fail(Errc::argument, "`arrays` is NULL, but this rank has some");
   find_shifts(given);
   if (next_ == shifts_) return shifts_;
-  bool apart = true;
-  for (auto one = buffers_.begin(); one != buffers_.end(); ++one) {
-    if (one->touched.empty()) continue;
-    if (one->touched.low + static_cast<std::uintptr_t>(next_[one->space]) < first_page)
-      fail(Errc::argument, "`", one->name, "` is NULL, but this rank has values there");
-    for (auto other = one + 1; other != buffers_.end(); ++other)
-      apart = apart && plainly_apart(*one, *other);
-  }
-  if (!apart) check_overlaps_(next_);
+  for (const StartBuffer* b : by_address_)
+    if (b->touched.low + static_cast<std::uintptr_t>(next_[b->space]) < first_page)
+      fail(Errc::argument, "`", b->name, "` is NULL, but this rank has values there");
+  if (!plainly_apart()) check_overlaps_(next_);
   std::swap(shifts_, next_);
   return shifts_;
 }
 
-// They are as far apart as at init, or what is touched of one lies behind the other's.
-bool StartBuffers::plainly_apart(const StartBuffer& one, const StartBuffer& other) const {
-  const auto by_one = static_cast<std::uintptr_t>(next_[one.space]),
-             by_other = static_cast<std::uintptr_t>(next_[other.space]);
-  return by_one == by_other || other.touched.empty() ||
-         one.touched.high + by_one <= other.touched.low + by_other ||
-         other.touched.high + by_other <= one.touched.low + by_one;
+// What is touched of one lies behind the other's, or they are as far apart as at init.
+bool StartBuffers::plainly_apart() {
+  const auto by = [&](const StartBuffer* b) {
+    return static_cast<std::uintptr_t>(next_[b->space]);
+  };
+  const auto low = [&](const StartBuffer* b) { return b->touched.low + by(b); };
+  std::ranges::sort(by_address_, {}, low);
+  for (auto one = by_address_.begin(); one != by_address_.end(); ++one)
+    for (auto other = one + 1;
+         other != by_address_.end() && low(*other) < (*one)->touched.high + by(*one); ++other)
+      if (by(*one) != by(*other)) return false;
+  return true;
 }
 
 Binding moved(Binding binding, Shifts shifts) {

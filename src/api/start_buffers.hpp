@@ -29,6 +29,7 @@ class StartBuffers {
   // Throws Errc::buffers if buffers overlap that lie so far from those of init. Asked only where it
   // is not plain that they do not.
   using CheckOverlaps = std::function<void(Shifts)>;
+  StartBuffers(StartBuffers&&) = default;  // a copy would point into the other
   // function: of the C interface, without tonari_, which takes them in this order. Spaces are
   // numbered from 1 on.
   StartBuffers(const char* function, std::vector<StartBuffer> buffers,
@@ -42,12 +43,13 @@ class StartBuffers {
 
  private:
   void find_shifts(const void* const given[]);
-  bool plainly_apart(const StartBuffer& one, const StartBuffer& other) const;
+  bool plainly_apart();
 
   const char* function_;
   std::vector<StartBuffer> buffers_;
   CheckOverlaps check_overlaps_;
-  std::vector<std::ptrdiff_t> shifts_, next_;  // next_: those to be taken
+  std::vector<std::ptrdiff_t> shifts_, next_;   // next_: those to be taken
+  std::vector<const StartBuffer*> by_address_;  // those that are touched, where they are now
 };
 
 // The binding's blocks, once their spaces have moved so far.

@@ -37,14 +37,17 @@ std::string SteppedExchange::report_steps(Prepared& prepared) const {
   prepared.reason = steps_.empty() ? "fixed rule" : steps_[0]->reason;
   if (!steps_.empty())
     prepared.channel = steps_[0]->channel, prepared.channel_detail = steps_[0]->channel_detail;
+  for (const auto& other : beside_) all += text("beside it: ", other->description);
   return all;
 }
 
 void SteppedExchange::check_start() const {
-  for (const auto& step : steps_) step->exchange->check_start();
+  for_all([](const Exchange& exchange) { exchange.check_start(); });
 }
 
 void SteppedExchange::start() {
+  for (const auto& other : beside_) other->exchange->start();
+  ended_ = 0;
   for (const auto& work : works_) work->begin();
   step_ = 0;
   begin_step();
@@ -74,54 +77,61 @@ void SteppedExchange::end_if_complete() {
 }
 
 bool SteppedExchange::test() {
-  while (step_ < steps_.size()) {
+  while (stepping()) {
     if (!step().test()) return false;
     end_step();
   }
-  return true;
+  while (ended_ < beside_.size() && beside_[ended_]->exchange->test()) ++ended_;
+  return ended_ == beside_.size();
 }
 
 void SteppedExchange::wait() {
-  while (step_ < steps_.size()) {
+  while (stepping()) {
     step().wait();
     end_step();
   }
+  for (; ended_ < beside_.size(); ++ended_) beside_[ended_]->exchange->wait();
+}
+
+Pause SteppedExchange::pause() const {
+  return stepping() ? step().pause() : beside_[ended_]->exchange->pause();
 }
 
 void SteppedExchange::rebind(Shifts shifts) {
   for (const auto& work : works_) work->rebind(shifts);
-  for (const auto& step : steps_) step->exchange->rebind(shifts);
+  for_all([&](Exchange& exchange) { exchange.rebind(shifts); });
 }
 
 int SteppedExchange::messages() const {
   int sum = 0;
-  for (const auto& step : steps_) sum += step->exchange->messages();
+  for_all([&](const Exchange& exchange) { sum += exchange.messages(); });
   return sum;
 }
 
 std::string SteppedExchange::channel_mix() const {
   std::string all;
-  for (const auto& step : steps_)
-    if (const std::string some = step->exchange->channel_mix(); !some.empty())
+  for_all([&](const Exchange& exchange) {
+    if (const std::string some = exchange.channel_mix(); !some.empty())
       all += (all.empty() ? "" : "; ") + some;
+  });
   return all;
 }
 
 Bytes SteppedExchange::bytes() const {
   Bytes sum = 0;
-  for (const auto& step : steps_) sum += step->exchange->bytes();
+  for_all([&](const Exchange& exchange) { sum += exchange.bytes(); });
   return sum;
 }
 
 std::size_t SteppedExchange::scratch_bytes() const {
   std::size_t sum = 0;
   for (const auto& work : works_) sum += work->scratch_bytes();
-  for (const auto& step : steps_) sum += step->exchange->scratch_bytes();
+  for_all([&](const Exchange& exchange) { sum += exchange.scratch_bytes(); });
   return sum;
 }
 
 void SteppedExchange::give_up() {
-  for (const auto& step : steps_) step->exchange->give_up();
+  for_all([](Exchange& exchange) { exchange.give_up(); });
   for (const auto& work : works_) work->give_up();
 }
 

@@ -1,5 +1,5 @@
 // Runs prepared exchanges one after the other, with work on this rank's memory around them: vectors
-// gather, scatter and combine values.
+// gather, scatter and combine values. Others may run beside all of them.
 #pragma once
 
 #include <memory>
@@ -35,6 +35,8 @@ class SteppedExchange final : public Exchange {
   SteppedExchange(std::vector<std::unique_ptr<LocalWork>> works, std::size_t steps);
 
   void add_step(std::shared_ptr<Prepared> step) { steps_.push_back(std::move(step)); }
+  // It starts with the first step, and must be complete in the end.
+  void add_beside(std::shared_ptr<Prepared> other) { beside_.push_back(std::move(other)); }
   LocalWork& work(std::size_t k) const { return *works_[k]; }
   // The step that runs, or has failed; as many as there are: none.
   std::size_t running() const { return step_; }
@@ -45,7 +47,7 @@ class SteppedExchange final : public Exchange {
   void start() override;
   bool test() override;
   void wait() override;
-  Pause pause() const override { return step().pause(); }
+  Pause pause() const override;
   bool proceeds_by_itself() const override { return false; }
   bool nothing() const override { return false; }
   int messages() const override;
@@ -60,11 +62,19 @@ class SteppedExchange final : public Exchange {
   void begin_step();
   void end_step();
   void end_if_complete();
+  bool stepping() const { return step_ < steps_.size(); }
+  template <class Use>
+  void for_all(Use use) const {
+    for (const auto* some : {&steps_, &beside_})
+      for (const auto& prepared : *some) use(*prepared->exchange);
+  }
   Exchange& step() const { return *steps_[step_]->exchange; }
 
   std::vector<std::unique_ptr<LocalWork>> works_;
   std::vector<std::shared_ptr<Prepared>> steps_;
-  std::size_t step_;  // the one that runs; as many as there are: none
+  std::vector<std::shared_ptr<Prepared>> beside_;
+  std::size_t step_;       // the one that runs; as many as there are: none
+  std::size_t ended_ = 0;  // of those beside
 };
 
 }  // namespace tonari

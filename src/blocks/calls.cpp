@@ -3,6 +3,7 @@
 
 #include "api/handles.hpp"
 #include "api/request.hpp"
+#include "api/start_with.hpp"
 #include "blocks/request.hpp"
 
 using namespace tonari;
@@ -19,9 +20,12 @@ SharedBlocks& blocks_of(tonari_blocks blocks) {
 }
 
 int init(tonari_blocks blocks, const BlocksCall& call, MPI_Info info, tonari_request* request) {
-  return init_request(request, [&](Output output) {
-    return prepare_blocks(blocks_of(blocks), call, info, output);
-  });
+  return init_or_collect(
+      request, [&](Output output) { return prepare_blocks(blocks_of(blocks), call, info, output); },
+      [&] {
+        require_no_keys(info);
+        return group_blocks(blocks_of(blocks), call);
+      });
 }
 
 int run(tonari_blocks blocks, const BlocksCall& call) {
@@ -85,6 +89,10 @@ extern "C" int tonari_blocks_reverse_init(tonari_blocks blocks, void* const arra
                                           const tonari_ghosts* ghosts, MPI_Op op, MPI_Info info,
                                           tonari_request* request) {
   return init(blocks, {Direction::reverse, arrays, ghosts, op}, info, request);
+}
+
+extern "C" int tonari_blocks_start_with(tonari_request request, void* const arrays[]) {
+  return guarded([&] { start_with(request, "blocks_start_with", arrays); });
 }
 
 extern "C" int tonari_blocks_forward(tonari_blocks blocks, void* const arrays[],

@@ -1,5 +1,6 @@
 // Halo exchanges in a group.
 #include <array>
+#include <optional>
 
 #include "api/settings.hpp"
 #include "engine/agree.hpp"
@@ -10,11 +11,17 @@
 namespace tonari {
 namespace {
 
-// Keeps what the exchange needs, and has nothing to do itself.
-class KeptHalo final : public LocalWork {
+// Keeps what the exchange needs; combines what a reverse one brings.
+class HaloWork final : public CombiningWork {
  public:
-  KeptHalo(std::shared_ptr<HaloGrid> grid, Views views) : use_(std::move(grid), std::move(views)) {}
-  void give_up() override { use_.give_up(); }
+  HaloWork(std::shared_ptr<HaloGrid> grid, Views views, Contributions contributions,
+           const Reduction& reduction)
+      : CombiningWork(std::move(contributions), reduction),
+        use_(std::move(grid), std::move(views)) {}
+  void give_up() override {
+    CombiningWork::give_up();
+    use_.give_up();
+  }
 
  private:
   HaloUse use_;
@@ -25,18 +32,14 @@ class GroupedHalo final : public GroupedCall {
  public:
   GroupedHalo(std::shared_ptr<HaloGrid> grid, const HaloCall& call, MPI_Info info)
       : grid_(std::move(grid)), call_(call), request_(read_request(grid_->shape(), call)) {
-    if (grid_->ghost_maps())
-      fail(Errc::argument,
-           "the grid has mapped ghosts, which no message fills; make a request of its own for it");
-    if (request_.reverse)
-      fail(Errc::argument,
-           "a group takes no reverse exchange of a grid; make a request of its own for it");
     check_keys(info);
     const auto value = lookup(info, SettingId::halo_neighbors);
     faces_ = value && *value != "all";
   }
 
-  std::string name() const override { return "halo exchange"; }
+  std::string name() const override {
+    return request_.reverse ? "reverse halo exchange" : "halo exchange";
+  }
   Context& context() const override { return *grid_->context(); }
   void agree_and_prepare() override {
     const auto [copy, direction, ghosts, reduction] = alike(*grid_, call_, request_);
@@ -46,23 +49,36 @@ class GroupedHalo final : public GroupedCall {
                                         "ranks gave tonari_halo_neighbors different values; it "
                                         "must be the same on all ranks"}});
     if (faces_) request_.reach.along = 1;
-    run_collectively(context().comm(),
-                     [&] { ends_ = std::move(halo_ends(*grid_, request_).front()); });
+    run_collectively(context().comm(), [&] {
+      ends_ = std::move(all_halo_ends(*grid_, request_).front());
+      touched_ = {bytes(ends_.send), bytes(ends_.receive)};
+      if (request_.reverse) arrivals_.emplace(*grid_, request_, ends_, views_);
+    });
+    if (mapped()) beside_ = prepare_agreed_halo(grid_, request_);
   }
-  std::size_t steps() const override { return 1; }
+  std::size_t steps() const override { return mapped() ? 0 : 1; }
   GroupSide sent(std::size_t /*step*/) override { return side_of(ends_.send, true); }
   GroupSide received(std::size_t /*step*/) override { return side_of(ends_.receive, false); }
-  TouchedBytes touched() const override { return {bytes(ends_.send), bytes(ends_.receive)}; }
+  TouchedBytes touched() const override { return touched_; }
+  std::shared_ptr<Prepared> beside() override { return std::move(beside_); }
   std::unique_ptr<LocalWork> work() override {
-    return std::make_unique<KeptHalo>(grid_, std::move(views_));
+    Contributions contributions;
+    if (arrivals_) contributions = std::move(arrivals_->contributions);
+    return std::make_unique<HaloWork>(grid_, std::move(views_), std::move(contributions),
+                                      request_.reduction);
   }
 
  private:
+  // Most neighbors send nothing then, so there is nothing to join.
+  bool mapped() const { return grid_->ghost_maps(); }
   GroupSide side_of(const std::vector<HaloEnd>& ends, bool send) {
     GroupSide side;
     for (const HaloEnd& end : ends) {
       side.peers.push_back(end.link.peer);
-      add_block(*grid_, request_, &end, send, side.blocks, views_);
+      if (arrivals_ && !send)
+        add_arrival(*arrivals_, &end, side.blocks);
+      else
+        add_block(*grid_, request_, &end, send, side.blocks, views_);
     }
     return side;
   }
@@ -81,6 +97,9 @@ class GroupedHalo final : public GroupedCall {
   HaloRequest request_;
   bool faces_ = false;
   HaloEnds ends_;
+  TouchedBytes touched_;
+  std::optional<Arrivals> arrivals_;  // of a reverse exchange
+  std::shared_ptr<Prepared> beside_;  // through mapped ghosts
   Views views_;
 };
 

@@ -51,20 +51,11 @@ struct Side {
   AbsoluteBlocks blocks = {};
 
   void add(const std::vector<const HaloEnd*>& ends) {
-    if (arrivals && !send) return add_arrivals(ends);
-    for (const HaloEnd* end : ends) add_block(grid, request, end, send, blocks, views);
-  }
-
- private:
-  void add_arrivals(const std::vector<const HaloEnd*>& ends) {
-    for (const HaloEnd* end : ends) {
-      const std::uint64_t all = end ? arrivals->bytes(*end) : 0;
-      if (all > AbsoluteBlocks::most_without_type)
-        fail(Errc::overflow, "the ghosts of one neighbor have ", all,
-             " bytes; a reverse exchange takes at most ", AbsoluteBlocks::most_without_type);
-      blocks.add(end ? reinterpret_cast<MPI_Aint>(arrivals->place(*end)) : 0, static_cast<int>(all),
-                 MPI_BYTE, fixed_space);
-    }
+    for (const HaloEnd* end : ends)
+      if (arrivals && !send)
+        add_arrival(*arrivals, end, blocks);
+      else
+        add_block(grid, request, end, send, blocks, views);
   }
 };
 
@@ -75,6 +66,15 @@ const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
 }
 
 }  // namespace
+
+void add_arrival(const Arrivals& arrivals, const HaloEnd* end, AbsoluteBlocks& blocks) {
+  const std::uint64_t all = end ? arrivals.bytes(*end) : 0;
+  if (all > AbsoluteBlocks::most_without_type)
+    fail(Errc::overflow, "the ghosts of one neighbor have ", all,
+         " bytes; a reverse exchange takes at most ", AbsoluteBlocks::most_without_type);
+  blocks.add(end ? reinterpret_cast<MPI_Aint>(arrivals.place(*end)) : 0, static_cast<int>(all),
+             MPI_BYTE, fixed_space);
+}
 
 void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* end, bool send,
                AbsoluteBlocks& blocks, Views& views) {

@@ -22,6 +22,9 @@ struct HaloMemory {
 std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, Use use,
                                     MPI_Info info, HaloMemory& memory);
 
+// Adds where an end's bytes arrive in a reverse exchange; a missing end is an empty block. Throws
+// Errc::overflow.
+void add_arrival(const Arrivals& arrivals, const HaloEnd* end, AbsoluteBlocks& blocks);
 // Adds an end's bytes as a block; a missing end is an empty one.
 void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* end, bool send,
                AbsoluteBlocks& blocks, Views& views);

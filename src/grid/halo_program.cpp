@@ -115,20 +115,25 @@ std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& reques
   return kinds;
 }
 
-std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request) {
+std::vector<HaloEnds> all_halo_ends(const HaloGrid& grid, const HaloRequest& request) {
   std::vector<const BrickLayout*> bricks;
   for (int s = 0; grid.shape().bricked() && s < grid.subdomains(); ++s)
     bricks.push_back(&grid.bricks(s));
   std::vector<HaloEnds> steps =
       halo_ends(grid.shape().parts, grid.rank(), bricks,
                 {request.reach, request.kind == HaloKind::shift, request.kind == HaloKind::basic});
+  if (request.reverse)
+    for (HaloEnds& ends : steps) std::swap(ends.send, ends.receive);
+  return steps;
+}
+
+std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request) {
+  std::vector<HaloEnds> steps = all_halo_ends(grid, request);
   const auto is_shown = [&](const HaloEnd& end) {
     return grid.ghost_maps() && grid.ghost_maps()->reaches(end.link.peer);
   };
   for (HaloEnds& ends : steps)
     std::erase_if(ends.send, is_shown), std::erase_if(ends.receive, is_shown);
-  if (request.reverse)
-    for (HaloEnds& ends : steps) std::swap(ends.send, ends.receive);
   return steps;
 }
 

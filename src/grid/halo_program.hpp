@@ -46,7 +46,9 @@ SpaceId space_of(const HaloGrid& grid, int subdomain);
 
 using Views = std::vector<View>;  // mapped storages: that ends lie in
 
-// The ends of the steps, one after the other, without those whose messages mapped ghosts spare.
+// The ends of the steps, one after the other.
+std::vector<HaloEnds> all_halo_ends(const HaloGrid& grid, const HaloRequest& request);
+// The same without those whose messages mapped ghosts spare.
 std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request);
 // The bytes of an end at absolute addresses: own cells or ghosts. A view that they lie in is added
 // to `views`.

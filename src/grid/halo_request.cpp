@@ -366,6 +366,18 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, co
   return build(grid, request, start, Use::persistent, info, settings);
 }
 
+std::shared_ptr<Prepared> prepare_agreed_halo(const std::shared_ptr<HaloGrid>& grid,
+                                              const HaloRequest& request) {
+  const double start = MPI_Wtime();
+  HaloSettings settings;
+  agree_on_arguments(
+      grid->context()->comm(), MPI_INFO_NULL, inside,
+      [&] { settings = read_halo_settings(MPI_INFO_NULL, grid->shape(), request); },
+      [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
+  settings.common.tune = Tune::off;
+  return build(grid, request, start, Use::once, MPI_INFO_NULL, settings);
+}
+
 void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptExchanges& kept) {
   const double start = MPI_Wtime();
   HaloRequest request;

@@ -30,6 +30,10 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, co
 // Collective: runs one to its end. Exchanges that it makes are kept in `kept`.
 void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptExchanges& kept);
 
+// Collective: as the grid's settings choose it, measuring nothing; ranks have agreed on `request`.
+std::shared_ptr<Prepared> prepare_agreed_halo(const std::shared_ptr<HaloGrid>& grid,
+                                              const HaloRequest& request);
+
 // Local: reads an exchange for a group.
 std::unique_ptr<GroupedCall> group_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call,
                                         MPI_Info info);

@@ -69,6 +69,47 @@ TEST(Blocks, OfManyDimensions) {
   }
 }
 
+// Any arrays at a start; they stay bound. Each array goes its own way.
+void run_with_others(Random& random, int dims) {
+  Blocks blocks = draw(random, dims);
+  blocks.shape.fields = pick(random, 1, 3);
+  const tonari_ghosts ghosts = draw_ghosts(random, blocks);
+  SCOPED_TRACE(blocks.text() + "; along " + std::to_string(ghosts.along));
+  Arrays sets[] = {Arrays(blocks), Arrays(blocks), Arrays(blocks)};
+  const Info keys{{"tonari_tune", "off"}, {"tonari_channel", random_channel(random)}};
+  tonari_request forward = TONARI_REQUEST_NULL, reverse = TONARI_REQUEST_NULL;
+  void* const* const first = sets[0].pointers.data();
+  must(tonari_blocks_forward_init(sets[0].handle, first, &ghosts, keys, &forward));
+  must(tonari_blocks_reverse_init(sets[0].handle, first, &ghosts, MPI_SUM, keys, &reverse));
+  for (int round = 0; round < 6; ++round) {
+    // one rank alone may bring others
+    Arrays& set = sets[world_rank() == 0 ? pick(random, 0, 2) : (pick(random, 0, 2) + round) % 3];
+    const std::size_t arrays = set.pointers.size();
+    void* const* const given = arrays > 0 ? set.pointers.data() : nullptr;
+    set.fill(round);
+    must(tonari_blocks_start_with(forward, given));
+    must(complete(forward, round % 2 == 0));
+    set.expect_forward(ghosts, round);
+    set.fill(round + 10);
+    must(tonari_blocks_start_with(reverse, given));
+    must(complete(reverse, round % 2 == 0));
+    set.expect_reverse(ghosts, MPI_SUM, round + 10);
+    set.fill(round + 20);
+    must(tonari_blocks_start_with(forward, given));
+    must(tonari_wait(forward));
+    set.expect_forward(ghosts, round + 20);
+  }
+  must(tonari_request_free(&forward));
+  must(tonari_request_free(&reverse));
+}
+
+TEST(Blocks, StartWithOtherArrays) {
+  Random random(46);
+  const int repeats = ranks_are_slow() ? 1 : world_size() <= 2 ? 6 : 2;
+  for (int repeat = 0; repeat < repeats; ++repeat)
+    for (int dims = 1; dims <= 3; ++dims) run_with_others(random, dims);
+}
+
 // Ghosts wider than the periodic domain are cells of it several times over.
 TEST(Blocks, GhostsWiderThanTheDomain) {
   Blocks blocks;

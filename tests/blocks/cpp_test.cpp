@@ -42,6 +42,14 @@ TEST(BlocksCpp, ALineOfBlocks) {
     EXPECT_EQ(values[k][0], wrapped(4 * moved.own()[k] - 1));
     EXPECT_EQ(values[k][5], wrapped(4 * moved.own()[k] + 4));
   }
+  std::vector<std::array<double, 6>> more(values);
+  more[0][0] = more[1][5] = -1;
+  moved.start(fill, std::vector<void*>{more[0].data(), more[1].data()});
+  fill.wait();
+  EXPECT_EQ(more, values);
+  EXPECT_THROW(moved.start(fill, {}), tonari::Failure);
+  moved.start(fill, arrays);
+  fill.wait();
   moved.reverse(arrays, MPI_MAX);  // ghosts are what their owners have
   EXPECT_EQ(values[0][1], static_cast<double>(4 * moved.own()[0]));
   moved.reverse(arrays);

@@ -107,4 +107,41 @@ TEST(BlocksErrors, WrongCallsAreRefusedOnAllRanks) {
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
 }
 
+// Of this rank alone: nothing was started, and the arrays of before stay bound.
+TEST(BlocksErrors, WrongArraysAtAStart) {
+  Blocks blocks;
+  blocks.shape.dims = 1, blocks.shape.type = MPI_DOUBLE, blocks.shape.fields = 2;
+  blocks.shape.lower[0] = blocks.shape.upper[0] = 1;
+  for (int b = 0; b < 2 * world_size(); ++b) {
+    blocks.boxes.push_back({{4 * b}, {4 * b + 4}});
+    blocks.owners.push_back(b % world_size());
+  }
+  Arrays arrays(blocks), others(blocks);
+  tonari_request request = TONARI_REQUEST_NULL;
+  must(tonari_blocks_forward_init(arrays.handle, arrays.pointers.data(), nullptr, MPI_INFO_NULL,
+                                  &request));
+  const auto refused = [&](void* const* given, int code, const std::string& words) {
+    EXPECT_EQ(tonari_blocks_start_with(request, given), code);
+    EXPECT_CONTAINS(std::string(tonari_last_error()), words);
+  };
+  refused(nullptr, TONARI_ERR_ARGUMENT, "`arrays` is NULL");
+  std::vector<void*> wrong = others.pointers;
+  wrong[3] = nullptr;
+  refused(wrong.data(), TONARI_ERR_ARGUMENT, "`arrays[3]` is NULL");
+  for (std::size_t one = 0; one < 4; ++one)
+    for (std::size_t other = 0; other < 4; ++other) {
+      if (one == other) continue;
+      wrong = others.pointers;
+      wrong[one] = static_cast<double*>(wrong[other]) + 5;  // the last of six cells
+      refused(wrong.data(), TONARI_ERR_BUFFERS, "two of the arrays overlap");
+    }
+  EXPECT_EQ(tonari_start_with(request, wrong[0], wrong[1]), TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(tonari_blocks_start_with(TONARI_REQUEST_NULL, wrong.data()), TONARI_ERR_ARGUMENT);
+  arrays.fill(1);
+  must(tonari_start(request));
+  must(tonari_wait(request));
+  arrays.expect_forward(TONARI_GHOSTS_INIT, 1);
+  must(tonari_request_free(&request));
+}
+
 }  // namespace
