@@ -15,8 +15,9 @@ void append(Names& names, const Names& more) {
 
 // What everything is compared with, then the algorithms, then what the hardware allows.
 Names usual(tonari::AppliesTo pattern) {
-  Names names{"auto",   "auto/start-with",    "auto/two-requests", "one-shot",
-              "native", "native-nonblocking", "native-persistent", "irecv"};
+  Names names{
+      "auto",     "auto/start-with", "auto/two-requests",  "auto/group",        "auto/requests",
+      "one-shot", "native",          "native-nonblocking", "native-persistent", "irecv"};
   append(names, tonari::algorithm_names(pattern));
   std::erase(names, "joint-basis");  // on usual patterns it is additive-basis
   names.emplace_back("floor");
@@ -25,16 +26,10 @@ Names usual(tonari::AppliesTo pattern) {
 
 // By name also what `usual` leaves out, and the channels.
 Names all() {
-  Names names{"auto",
-              "auto/start-with",
-              "auto/two-requests",
-              "one-shot",
-              "native",
-              "native-nonblocking",
-              "native-persistent",
-              "irecv",
-              "irecv-persistent",
-              "tonari-native",
+  Names names{"auto",        "auto/start-with",    "auto/two-requests",
+              "auto/group",  "auto/requests",      "one-shot",
+              "native",      "native-nonblocking", "native-persistent",
+              "irecv",       "irecv-persistent",   "tonari-native",
               "tonari-irecv"};
   for (const std::string& name : tonari::algorithm_names(tonari::AppliesTo::offsets))
     append(names, {name + "/p2p-packed", name + "/p2p-typed"});

@@ -31,7 +31,7 @@ std::string usage() {
          ";\n                     one-shot, tonari-native, tonari-irecv, each also with a variant "
          "(balanced/both ends), a channel\n"
          "                     (torus/p2p-typed, linear/shared, linear/shared/view), "
-         "start-with or two-requests\n"
+         "start-with, two-requests, group or requests\n"
          "                     (auto/start-with); native, native-nonblocking, "
          "native-persistent, irecv,\n"
          "                     irecv-persistent; floor; all\n"

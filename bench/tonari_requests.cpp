@@ -1,14 +1,14 @@
 #include "tonari_requests.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/setting.hpp"
-#include "tonari_way.hpp"
+#include "several_buffers.hpp"
+#include "tonari_candidate.hpp"
 
 namespace bench {
 using tonari::Collective;
@@ -83,79 +83,6 @@ class OneShot : public Candidate {
   tonari_neighborhood near_;
 };
 
-class TonariCandidate : public TonariWay<Candidate> {
- public:
-  using TonariWay::TonariWay;
-  std::string chosen() const override {
-    const tonari_request_info now = info();
-    std::string label = now.algorithm;
-    if (std::strlen(now.variant)) label += std::string("/") + now.variant;
-    label += std::string("/") + now.channel;
-    return std::strlen(now.channel_detail) ? label + "/" + now.channel_detail : label;
-  }
-  std::string reason() const override { return info().reason; }
-  bool inside_mpi() const override { return std::strcmp(info().channel, "mpi") == 0; }
-  bool ours() const override { return !inside_mpi(); }
-};
-
-// Buffers like those of a workload.
-class PairMemory {
- public:
-  explicit PairMemory(const Workload& work)
-      : one_array_(work.send() == work.recv()),
-        recv_(allocate(work.recv_bytes())),
-        send_(allocate(one_array_ ? 0 : work.send_bytes())) {}
-  BufferPair pair() const { return {one_array_ ? recv_.get() : send_.get(), recv_.get()}; }
-
- private:
-  struct Free {
-    void operator()(unsigned char* memory) const { std::free(memory); }
-  };
-  using Owned = std::unique_ptr<unsigned char, Free>;
-  static Owned allocate(std::size_t bytes) { return Owned(Workload::allocate(bytes)); }
-
-  bool one_array_;
-  Owned recv_, send_;
-};
-
-// A program that exchanges two pairs of buffers in turn: by one request, or by two.
-class InTurn : public TonariCandidate {
- public:
-  InTurn(tonari_request first, const Workload& work, PairMemory other)
-      : TonariCandidate(first), other_(std::move(other)), pairs_{work.buffers(), other_.pair()} {}
-  ~InTurn() override { tonari_request_free(&second_); }
-  InTurn(const InTurn&) = delete;
-  InTurn& operator=(const InTurn&) = delete;
-  void use_two(tonari_request second) { second_ = second; }  // it is on the other buffers
-
-  void run() override {
-    at_ = 1 - at_;
-    if (!second_) {
-      check(tonari_start_with(request_, pairs_[at_].send, pairs_[at_].recv));
-      return check(tonari_wait(request_));
-    }
-    const tonari_request request = at_ == 0 ? request_ : second_;
-    check(tonari_start(request));
-    check(tonari_wait(request));
-  }
-  void prepare(Workload& work) override {
-    work.poison();
-    std::memcpy(const_cast<void*>(pairs_[1].send), work.send(), work.send_bytes());
-    std::memcpy(pairs_[1].recv, work.recv(), work.recv_bytes());
-  }
-  bool correct(const Workload& work) const override {
-    if (at_ == 0) return work.correct();
-    std::memcpy(work.recv(), pairs_[1].recv, work.recv_bytes());
-    return std::memcmp(pairs_[1].send, work.send(), work.send_bytes()) == 0 && work.correct();
-  }
-
- private:
-  PairMemory other_;
-  BufferPair pairs_[2];
-  tonari_request second_ = TONARI_REQUEST_NULL;
-  std::size_t at_ = 0;
-};
-
 // A program that reads the blocks where they arrived.
 class ViewCandidate : public TonariCandidate {
  public:
@@ -175,13 +102,12 @@ class ViewCandidate : public TonariCandidate {
 }  // namespace
 
 tonari_request make_request(const Workload& work, tonari_neighborhood near, const Keys& keys) {
-  return make_request(work, work.buffers(), near, keys);
+  return make_request(work, work.buffers(), near, keys.get());
 }
 
 tonari_request make_request(const Workload& work, BufferPair buffers, tonari_neighborhood near,
-                            const Keys& keys) {
+                            MPI_Info info) {
   tonari_request request = TONARI_REQUEST_NULL;
-  const MPI_Info info = keys.get();
   check(work.operation.collective == Collective::alltoall
             ? alltoall(work, buffers, tonari_alltoall_init, tonari_alltoallv_init,
                        tonari_alltoallw_init, near, info, &request)
@@ -193,7 +119,8 @@ tonari_request make_request(const Workload& work, BufferPair buffers, tonari_nei
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune) {
   if (name == "one-shot") return std::make_unique<OneShot>(work, near);
-  static const std::vector<std::string> uses = {"", "view", "start-with", "two-requests"};
+  static const std::vector<std::string> uses = {"",      "view",    "start-with", "two-requests",
+                                                "group", "requests"};
   static const std::vector<std::string> channels =
       tonari::choices(tonari::setting(tonari::SettingId::channel));
   std::istringstream parts(name);
@@ -209,21 +136,17 @@ std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& 
   if (std::ranges::count(uses, use) == 0)
     tonari::fail(
         tonari::Errc::argument, "unknown candidate '", name,
-        "': after algorithm and channel only view, start-with or two-requests, for example "
-        "linear/shared/view");
+        "': after algorithm and channel only view, start-with, two-requests, group or requests, "
+        "for example linear/shared/view");
   if (algorithm.starts_with("tonari-")) algorithm = algorithm.substr(std::strlen("tonari-"));
   const Keys keys{{"tonari_algorithm", algorithm},
                   {"tonari_channel", channel},
                   {"tonari_tune", tune},
                   {"tonari_recv_view", use == "view" ? "yes" : "no"}};
+  if (auto several = make_several(use, work, near, keys)) return several;
   auto request = make_request(work, near, keys);
   if (use == "view") return std::make_unique<ViewCandidate>(request, work.place.sources.size());
-  if (use.empty()) return std::make_unique<TonariCandidate>(request);
-  PairMemory other(work);
-  const BufferPair pair = other.pair();
-  auto in_turn = std::make_unique<InTurn>(request, work, std::move(other));
-  if (use == "two-requests") in_turn->use_two(make_request(work, pair, near, keys));
-  return in_turn;
+  return std::make_unique<TonariCandidate>(request);
 }
 
 }  // namespace bench

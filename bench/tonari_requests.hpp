@@ -12,11 +12,10 @@ namespace bench {
 tonari_neighborhood make_neighborhood(const Place& place);
 tonari_request make_request(const Workload& work, tonari_neighborhood near, const Keys& keys);
 tonari_request make_request(const Workload& work, BufferPair buffers, tonari_neighborhood near,
-                            const Keys& keys);
+                            MPI_Info info);
 
 // name: auto, one-shot, an algorithm, algorithm/channel, tonari-native, tonari-irecv. It may end in
-// /view (blocks are read where they arrived), /start-with or /two-requests (one request, or two,
-// exchange two pairs of buffers in turn).
+// /view (blocks are read where they arrived), or in a use of several_buffers.hpp.
 std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& work,
                                        tonari_neighborhood near, const std::string& tune);
 

@@ -24,6 +24,7 @@ const Field& field_in(Run& run, Storage storage) {
 }
 
 std::unique_ptr<Exchange> make(const Run& run, const Kind& kind, const Field* field) {
+  if (kind.use != Use::one) return make_tonari_use(*field, kind.use, run.options);
   if (kind.task != Task::all || kind.blocks) return make_tonari_other(*field, kind);
   if (is_ours(kind)) return make_tonari(*field, kind, run.options);
   if (kind.exchange == "pack") return make_pack(*field);

@@ -14,6 +14,11 @@ namespace bench::halo {
 // What an exchange does: fills all ghosts, fills those behind faces, adds all to their owners.
 enum class Task { all, faces, reverse };
 
+// How a program uses requests: one again and again; two copies in turn, by one request that
+// tonari_grid_start_with starts or by two; the copies of two grids at once, by a group or by a
+// request for each.
+enum class Use { one, start_with, two_requests, group, requests };
+
 // A storage and the name of an exchange.
 struct Kind {
   std::string storage;  // array, brick, mapped; buffers: no grid at all
@@ -21,8 +26,11 @@ struct Kind {
   std::string halo{};  // tonari_halo; empty: a comparator in plain MPI
   Task task = Task::all;
   bool fortran = false, blocks = false;  // an array in that order; by tonari_blocks
+  Use use = Use::one;
   // whether the kernels of the benchmark run on it
-  bool computes() const { return storage != "buffers" && task == Task::all && !fortran; }
+  bool computes() const {
+    return storage != "buffers" && task == Task::all && !fortran && use == Use::one;
+  }
 };
 const std::vector<Kind>& kinds();
 std::string to_text(const Kind& kind);                    // mapped/layout
@@ -88,5 +96,7 @@ std::unique_ptr<Exchange> make_network(const Torus& torus, const std::vector<Mes
 // [collective] These throw tonari::Error. The second: what is no exchange of all ghosts of a grid.
 std::unique_ptr<Exchange> make_tonari(const Field& field, const Kind& kind, const Options& options);
 std::unique_ptr<Exchange> make_tonari_other(const Field& field, const Kind& kind);
+// [collective] The same where the program uses requests otherwise than one again and again.
+std::unique_ptr<Exchange> make_tonari_use(const Field& field, Use use, const Options& options);
 
 }  // namespace bench::halo

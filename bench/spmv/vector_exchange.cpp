@@ -20,10 +20,10 @@ class VectorExchange : public Way {
  public:
   VectorExchange(bool forward, const std::string& route, const Share& share,
                  const std::string& tune, const double* from, double* to)
-      : keys_{{"tonari_route", route}, {"tonari_tune", tune}}, vector_(make(share, keys_.get())) {
-    check(forward ? tonari_vector_forward_init(vector_, nullptr, from, to, keys_.get(), &request_)
-                  : tonari_vector_reverse_init(vector_, nullptr, MPI_SUM, from, to, keys_.get(),
-                                               &request_));
+      : forward_(forward),
+        keys_{{"tonari_route", route}, {"tonari_tune", tune}},
+        vector_(make(share, keys_.get())) {
+    request_ = init(from, to);
   }
   ~VectorExchange() override {
     tonari_request_free(&request_);
@@ -42,10 +42,43 @@ class VectorExchange : public Way {
     return std::string(facts.route) + "/" + info.algorithm + "/" + info.channel;
   }
 
+ protected:
+  tonari_request init(const double* from, double* to) const {
+    tonari_request made = TONARI_REQUEST_NULL;
+    check(forward_ ? tonari_vector_forward_init(vector_, nullptr, from, to, keys_.get(), &made)
+                   : tonari_vector_reverse_init(vector_, nullptr, MPI_SUM, from, to, keys_.get(),
+                                                &made));
+    return made;
+  }
+  tonari_request request_ = TONARI_REQUEST_NULL;
+
  private:
+  bool forward_;
   Keys keys_;
   tonari_vector vector_;
-  tonari_request request_ = TONARI_REQUEST_NULL;
+};
+
+// A program that exchanges two pairs of arrays in turn: by one request, or by two.
+class InTurn : public VectorExchange {
+ public:
+  InTurn(bool forward, bool by_two, const Share& share, const std::string& tune, Turns turns)
+      : VectorExchange(forward, "direct", share, tune, turns.pairs[0].from, turns.pairs[0].to),
+        turns_(turns) {
+    if (by_two) second_ = init(turns.pairs[1].from, turns.pairs[1].to);
+  }
+  ~InTurn() override { tonari_request_free(&second_); }
+  void run() override {
+    next_ = 1 - next_;
+    const Turns::Pair& pair = turns_.pairs[turns_.at = next_];
+    const tonari_request request = second_ && next_ == 1 ? second_ : request_;
+    check(second_ ? tonari_start(request) : tonari_start_with(request, pair.from, pair.to));
+    check(tonari_wait(request));
+  }
+
+ private:
+  Turns turns_;
+  std::size_t next_ = 0;
+  tonari_request second_ = TONARI_REQUEST_NULL;
 };
 
 class SingleCalls : public Way {
@@ -86,6 +119,11 @@ std::unique_ptr<Way> make_vector(bool forward, const std::string& route, const S
                                  const std::string& tune, const double* from, double* to) {
   if (!route_applies(route, share)) return nullptr;
   return std::make_unique<VectorExchange>(forward, route, share, tune, from, to);
+}
+
+std::unique_ptr<Way> make_in_turn(bool forward, const std::string& name, const Share& share,
+                                  const std::string& tune, Turns turns) {
+  return std::make_unique<InTurn>(forward, name == two_requests, share, tune, turns);
 }
 
 std::unique_ptr<Way> make_single_calls(bool forward, const Share& share, const double* from,

@@ -103,6 +103,8 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
                 kind in ("forward", "fields", "reverse")
             )
             assert ("group" in names, "requests" in names) == 2 * (kind == "fields",)
+            in_turn = 2 * (kind in ("forward", "reverse"),)
+            assert ("start-with" in names, "two-requests" in names) == in_turn
             back = kind in ("reverse", "columns")
             sent, bytes_sent = [0] * ranks, [0] * ranks
             for pair, entries in pairs.items():
@@ -127,6 +129,7 @@ def test_more_ranks_than_mpich_likes(matrix: str, tmp_path: Path) -> None:
     for ranks, kinds, candidates in (
         (3, "forward,columns", "irecv,auto,vector/node"),
         (3, "fields", "irecv,requests,group,vector/direct"),
+        (3, "forward,reverse", "start-with,two-requests"),
         (5, "reverse,rows", "vector/direct,vector/store-and-forward/2"),
     ):
         parts = tmp_path / "parts"

@@ -58,7 +58,7 @@ def bench(
             metavar="A,A,...",
             help=f"auto, one-shot, {NAMES['offsets']}, tonari-native, tonari-irecv, or "
             "with a channel: torus/p2p-typed, linear/shared, linear/onesided, linear/shared/view,"
-            " auto/start-with;"
+            " auto/start-with, auto/two-requests, auto/group, auto/requests;"
             f" on graphs {NAMES['graphs']};"
             " native, native-nonblocking, native-persistent, irecv, irecv-persistent; floor; "
             "or all.",

@@ -63,8 +63,9 @@ def bench_spmv(
         typer.Option(
             metavar="A,A,...",
             help="irecv, irecv-persistent, native, native-nonblocking, native-persistent; "
-            "tonari's auto and its algorithms for graphs; one-shot; vector/direct, "
-            "vector/store-and-forward/2, vector/node, vector/auto; of fields requests, group; "
+            "tonari's auto and its algorithms for graphs; one-shot; start-with, "
+            "two-requests; vector/direct, vector/store-and-forward/2, vector/node, vector/auto; "
+            "of fields requests, group; "
             "default: all that apply.",
         ),
     ] = "",
