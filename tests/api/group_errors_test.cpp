@@ -68,6 +68,25 @@ TEST_F(GroupErrors, SizesThatDifferInEachCall) {
   expect_refused(TONARI_ERR_MISMATCH, {"in call 1 of the group", "8 bytes at the sender and 4"});
 }
 
+// The functions that exchange at once say the same.
+TEST_F(GroupErrors, AtOnce) {
+  EXPECT_EQ(tonari_group_run(quick), TONARI_ERR_ARGUMENT);
+  EXPECT_SAID("no group is open");
+  for (const bool waits : {true, false}) {
+    open();
+    EXPECT_OK(call(rank == last ? -3 : 2));
+    request = unchanged();
+    expect_everywhere(waits ? tonari_group_run(quick) : tonari_group_irun(quick, &request),
+                      TONARI_ERR_ARGUMENT, {"in call 0 of the group", "`sendcount` is -3"});
+    EXPECT_EQ(request, unchanged());
+  }
+  open();
+  EXPECT_OK(call(2));
+  expect_everywhere(tonari_group_irun(quick, rank == last ? nullptr : &request),
+                    TONARI_ERR_ARGUMENT, {"`request` is NULL"});
+  expect_usable();
+}
+
 TEST_F(GroupErrors, CallsThatOverlap) {
   open();
   EXPECT_OK(call(2));

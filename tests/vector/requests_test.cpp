@@ -207,6 +207,19 @@ TEST(VectorRequests, StartedTwice) {
   must(tonari_request_free(&request));
 }
 
+// The exchange inside leaves it to the request, whose init is what has to pay.
+TEST(VectorRequests, TellOnceWhenTheyHavePaid) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing is measured";
+  RingVector a("direct");
+  tonari_request request = TONARI_REQUEST_NULL;
+  must(tonari_vector_forward_init(a.vector, nullptr, a.x, a.ghosts,
+                                  Info{{"tonari_tune", "measure"}}, &request));
+  const std::string said = tonari_request_describe(request);
+  EXPECT_CONTAINS(said, "break-even: ");
+  EXPECT_EQ(said.find("break-even: "), said.rfind("break-even: ")) << said;
+  must(tonari_request_free(&request));
+}
+
 // Single calls with more kinds of values than are kept, from buffers that move.
 TEST(VectorRequests, SingleCallsOfManyKinds) {
   if (very_slow()) GTEST_SKIP() << "what is kept does not depend on the number of ranks";

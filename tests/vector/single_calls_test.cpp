@@ -125,6 +125,35 @@ TEST_F(SingleCalls, WrongArgumentsOfOneRank) {
   }
 }
 
+// Of two fields with two vectors each, any two arrays that share a value, be it the last, are found
+// after calls whose arrays were right. Arrays that only touch each other are right.
+TEST_F(SingleCalls, ArraysThatOverlapAfterGoodCalls) {
+  make("direct");
+  tonari_vector_values values{};
+  values.vectors = 2, values.owned_stride = part + 1, values.ghost_stride = 3;
+  constexpr std::ptrdiff_t owned = 2 * part + 1, theirs = 5;  // from the first value to the last
+  const std::ptrdiff_t lengths[] = {owned, theirs, owned, theirs};
+  double memory[200];
+  const auto call = [&](const std::array<double*, 4>& arrays) {
+    tonari_vector_field fields[2] = {};
+    for (std::size_t f = 0; f < 2; ++f)
+      fields[f].values = values, fields[f].owned = arrays[2 * f],
+      fields[f].ghosts = arrays[2 * f + 1];
+    return tonari_vector_forward_fields(vector, 2, fields);
+  };
+  const std::array<double*, 4> apart{memory, memory + 40, memory + 80, memory + 120};
+  for (std::size_t one = 0; one < 4; ++one)
+    for (std::size_t other = 0; other < 4; ++other) {
+      if (one == other) continue;
+      must(call(apart));
+      std::array<double*, 4> arrays = apart;
+      if (rank == last) arrays[one] = arrays[other] + lengths[other];
+      must(call(arrays));
+      if (rank == last) --arrays[one];
+      expect_heard(call(arrays), neighbor_of_last(), TONARI_ERR_BUFFERS, "overlap");
+    }
+}
+
 TEST_F(SingleCalls, ValuesThatDiffer) {
   if (ranks == 1) GTEST_SKIP() << "one rank agrees with itself";
   for (const char* nodes : {"", "1"}) {
