@@ -46,25 +46,34 @@ void combine(std::byte* to, const std::byte* from, const std::int32_t* offsets, 
     }
 }
 
-// A number of values that the compiler knows: it vectorizes these.
+// A number of values that the compiler knows: it vectorizes these, without a loop.
 template <std::size_t n, class Op, class T>
 void combine_some(T* __restrict out, const T* __restrict in) {
+#pragma GCC unroll 8
   for (std::size_t j = 0; j < n; ++j) out[j] = Op::of(out[j], in[j]);
 }
 
+// combine(out, in) for each piece.
+template <class T, class Combine>
+void for_pieces(const Move& move, Combine combine) {
+  std::byte* to = move.to;
+  const std::byte* from = move.from;
+  for (std::size_t p = 0; p < move.count; ++p, to += move.to_stride, from += move.from_stride)
+    combine(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from));
+}
+
+// Ghosts across the rows of an array are pieces of a few values.
 template <class T, class Op>
 void combine_move(const Move& move) {
   constexpr std::size_t some = 64 / sizeof(T);
   const std::size_t values = move.length / sizeof(T);
-  std::byte* to = move.to;
-  const std::byte* from = move.from;
-  for (std::size_t p = 0; p < move.count; ++p, to += move.to_stride, from += move.from_stride) {
-    T* const out = reinterpret_cast<T*>(to);
-    const T* const in = reinterpret_cast<const T*>(from);
+  if (values == 1) return for_pieces<T>(move, combine_some<1, Op, T>);
+  if (values == 2) return for_pieces<T>(move, combine_some<2, Op, T>);
+  for_pieces<T>(move, [values](T* out, const T* in) {
     std::size_t j = 0;
     for (; j + some <= values; j += some) combine_some<some, Op>(out + j, in + j);
     for (; j < values; ++j) out[j] = Op::of(out[j], in[j]);
-  }
+  });
 }
 
 struct Functions {

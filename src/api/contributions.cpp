@@ -1,6 +1,7 @@
 #include "api/contributions.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/checked.hpp"
 #include "channels/abandon.hpp"
@@ -25,16 +26,38 @@ void Contributions::allocate() {
     arrived.add(0, static_cast<std::size_t>(c.to.bytes()));
     make_moves(moves_, nullptr, c.to, c.local ? nullptr : memory_.data() + c.begin,
                c.local ? c.from : arrived);
-    spaces_.resize(moves_.size(), {c.space, c.from_space});
+    const auto number = static_cast<std::size_t>(&c - all_.data());
+    owners_.resize(moves_.size(), {number, c.space, c.from_space});
     shifts_.resize(std::max<std::size_t>({shifts_.size(), c.space + 1U, c.from_space + 1U}));
   }
 }
 
-void Contributions::combine(const Reduction& reduction) const {
+void Contributions::read_by(std::span<const Arrival> arrivals) {
+  std::map<const std::byte*, std::size_t> numbers;
+  for (const Arrival& arrival : arrivals)
+    if (arrival.bytes > 0) numbers[arrival.address] = arrival.number;
+  for (Contribution& c : all_)
+    if (const auto found = numbers.find(memory_.data() + c.begin);
+        !c.local && found != numbers.end())
+      c.block = found->second;
+}
+
+std::ptrdiff_t Contributions::view_of(const Contribution& contribution,
+                                      const Exchange* bring) const {
+  if (!bring || !contribution.block) return 0;
+  const std::byte* const view = bring->view(*contribution.block);
+  return view ? distance(memory_.data() + contribution.begin, view) : 0;
+}
+
+void Contributions::combine(const Reduction& reduction, const Exchange* bring) const {
+  std::size_t current = all_.size();
+  std::ptrdiff_t further = 0;
   for (std::size_t k = 0; k < moves_.size(); ++k) {
+    const Owner& owner = owners_[k];
+    if (owner.contribution != current) further = view_of(all_[current = owner.contribution], bring);
     Move move = moves_[k];
-    move.to = moved(move.to, shifts_[spaces_[k].to]);
-    move.from = moved(move.from, shifts_[spaces_[k].from]);
+    move.to = moved(move.to, shifts_[owner.to]);
+    move.from = moved(move.from, shifts_[owner.from] + further);
     reduction.combine_move(move);
   }
 }
@@ -64,7 +87,7 @@ void CombiningExchange::wait() {
 }
 
 void CombiningExchange::combine() {
-  contributions_.combine(reduction_);
+  contributions_.combine(reduction_, &inner());
   combined_ = true;
 }
 

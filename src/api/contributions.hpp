@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,9 @@
 
 namespace tonari {
 
-// Contributions of other ranks arrive in memory of their own; those of this rank are combined from
-// where they are. They are combined one after the other, so a result does not depend on what
-// arrives first, nor on how it travels.
+// Contributions of other ranks arrive in memory of their own, or are read where a channel has them;
+// those of this rank are combined from where they are. They are combined one after the other, so a
+// result does not depend on what arrives first, nor on how it travels.
 class Contributions {
  public:
   // To bytes at absolute addresses, which lie in this space. Returns its number, from 0 on.
@@ -26,7 +27,10 @@ class Contributions {
   std::byte* arrival(std::size_t number) const { return memory_.data() + all_[number].begin; }
   std::uint64_t bytes(std::size_t number) const { return all_[number].to.bytes(); }
 
-  void combine(const Reduction& reduction) const;
+  // From now on: receive blocks of an exchange, by address, are the contributions.
+  void read_by(std::span<const Arrival> arrivals);
+  // bring: the exchange of which read_by was told; null: all are in the memory.
+  void combine(const Reduction& reduction, const Exchange* bring = nullptr) const;
   void rebind(Shifts shifts);  // the program's buffers
   bool empty() const { return moves_.empty(); }
   std::size_t memory() const { return memory_.bytes(); }
@@ -39,13 +43,18 @@ class Contributions {
     bool local = false;
     Layout from = {};
     SpaceId from_space = fixed_space;
+    std::optional<std::size_t> block = {};  // of the exchange that brings it
   };
-  struct Spaces {
+  struct Owner {
+    std::size_t contribution;
     SpaceId to, from;
   };
+  // How far what it is combined from lies from the memory.
+  std::ptrdiff_t view_of(const Contribution& contribution, const Exchange* bring) const;
+
   std::vector<Contribution> all_;
   std::vector<Move> moves_;             // as they were made
-  std::vector<Spaces> spaces_;          // of each of them
+  std::vector<Owner> owners_;           // of each of them
   std::vector<std::ptrdiff_t> shifts_;  // by space
   std::size_t bytes_ = 0;
   Memory memory_;

@@ -95,6 +95,7 @@ struct LocalArguments {
   SizePrint sizes;
   std::array<bool, RequestCache::places> matches{};  // for each entry of the cache
   bool is_part = false;                              // of a request that the program gets
+  ReadsBlocks reads = ReadsBlocks::in_buffer;
 };
 
 // The blocks of a call.
@@ -119,6 +120,7 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   mine.is_part = !output.name;
   // nobody could ask where the blocks are
   if (use == Use::once || !output.name) mine.settings.recv_view = false;
+  if (mine.reads == ReadsBlocks::where_they_arrive) mine.settings.recv_view = true;
   // a thread drives the outer request that contains this one
   if (use != Use::once && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
@@ -423,9 +425,10 @@ const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem
 }
 
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
-                                  MPI_Info info, Output output) {
+                                  MPI_Info info, Output output, ReadsBlocks reads) {
   const double start = MPI_Wtime();
   LocalArguments mine;
+  mine.reads = reads;
   const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
   if (agreed.cached) return near->cache.take(*agreed.cached);
   if (tunes_at_init(mine.settings, use, output)) mine.settings.tune = at_init(mine.settings.tune);

@@ -16,11 +16,16 @@ inline Use use_of_part(Use use, bool by_thread) {
   return use == Use::persistent && !by_thread ? Use::part : use;
 }
 
+// Where the caller reads receive blocks. where_they_arrive: it asks for their views
+// (Exchange::view), so that a channel that can leaves them there.
+enum class ReadsBlocks { in_buffer, where_they_arrive };
+
 // Collective. Where `output` for the request is missing, all ranks learn of it. This serves calls
 // whose request is used once: it may be one that an earlier call prepared, and nothing is measured.
 // With promises, a call that breaks one is an error (Errc::promise) on all ranks.
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
-                                  MPI_Info info, Output output);
+                                  MPI_Info info, Output output,
+                                  ReadsBlocks reads = ReadsBlocks::in_buffer);
 
 // This rank's arguments of a one-shot call, checked as far as one rank can check them. Local.
 struct ReadCall {

@@ -113,9 +113,12 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
     if (arrivals) memory.contributions = std::move(arrivals->contributions);
   });
   const OwnedNeighborhood near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
-  return prepare(near.get(),
-                 Call{Collective::alltoall, send.blocks.given(), receive.blocks.given()}, use, info,
-                 inside);
+  const Call call{Collective::alltoall, send.blocks.given(), receive.blocks.given()};
+  if (!request.reverse) return prepare(near.get(), call, use, info, inside);
+  const std::shared_ptr<Prepared> prepared =
+      prepare(near.get(), call, use, info, inside, ReadsBlocks::where_they_arrive);
+  memory.contributions.read_by(prepared->arrivals);
+  return prepared;
 }
 
 }  // namespace tonari
