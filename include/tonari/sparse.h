@@ -56,14 +56,14 @@ typedef const struct tonari_messages_s {
  *           that send nothing. So a rank may send columns where others send rows.
  *  sendbuf  read during the call only. May be NULL if nothing is sent from it.
  *  comm     any intracommunicator; duplicated when the first object on it is made. The first
- *           sparse exchange on it connects up to 16 ranks, with up to 4 MiB of memory per rank.
+ *           sparse exchange on it connects up to 16 ranks, with up to 4.2 MiB of memory per rank.
  *  info     MPI_INFO_NULL, or tonari_algorithm (TONARI_SPARSE_ALGORITHM), the same on all ranks
  *           (checked):
  *             auto         (default) what the LogGP model predicts to be the fastest for so many
  *                          ranks and for the messages of the last call on this communicator
- *             pairwise     any two ranks send each other one message, with all that is short, on a
- *                          node through shared memory; for up to 16 ranks. So few ranks also begin
- *                          all others with it.
+ *             pairwise     each rank tells each other one all that is short: on a node it writes it
+ *                          once, in memory that the others read. For up to 16 ranks. So few ranks
+ *                          also begin all others with it.
  *             nbx          synchronous messages, then an agreement (NBX of Hoefler 2010). Its
  *                          time grows with the messages, and with the logarithm of the ranks.
  *             personalized a reduction tells each rank how many messages to expect, while they are

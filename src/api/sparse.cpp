@@ -1,5 +1,6 @@
 // Sparse exchanges with unknown receivers as C functions.
 #include <array>
+#include <atomic>
 #include <limits>
 #include <memory>
 
@@ -25,6 +26,23 @@ struct OwnedMessages : tonari_messages_s {
   SparseResult result;
   std::string name;
 };
+
+// What the program frees serves a later call, if it is small: the library frees it never.
+std::atomic<OwnedMessages*> spare = nullptr;
+
+std::unique_ptr<OwnedMessages> take_messages() {
+  std::unique_ptr<OwnedMessages> messages(spare.exchange(nullptr));
+  if (!messages) return std::make_unique<OwnedMessages>();
+  messages->result.clear();
+  static_cast<tonari_messages_s&>(*messages) = {};
+  return messages;
+}
+
+void put_away(std::unique_ptr<OwnedMessages> messages) {
+  constexpr Bytes most = 64 << 10;
+  if (messages && messages->result.held() <= most)
+    messages.reset(spare.exchange(messages.release()));
+}
 
 struct Given {
   int sends;
@@ -162,10 +180,9 @@ std::unique_ptr<OwnedMessages> exchange(const Given& given, MPI_Comm comm, MPI_I
   std::unique_ptr<OwnedMessages> made;
   Outgoing outgoing(given, shared->ranks(), shared->rank());
   SparseExchange::Call call;
-  SparseResult result;
   call.error = error_of([&] {
     require(output, "messages");
-    made = std::make_unique<OwnedMessages>();
+    made = take_messages();
     outgoing.read();
     call.messages = outgoing.messages();
     call.method = read_method(info, shared->ranks());
@@ -173,6 +190,8 @@ std::unique_ptr<OwnedMessages> exchange(const Given& given, MPI_Comm comm, MPI_I
     if (call.method.kind == SparseMethod::Kind::automatic) call.method = exchange.fastest();
     made->name = call.method.name();
   });
+  SparseResult none;  // where there is an error
+  SparseResult& result = made ? made->result : none;
   const std::array<bool, 2> same = exchange.open(call, result);
   if (!same[0]) fail_on_different_settings(shared->comm(), info);
   if (!same[1])
@@ -181,7 +200,6 @@ std::unique_ptr<OwnedMessages> exchange(const Given& given, MPI_Comm comm, MPI_I
   if (call.method.kind == SparseMethod::Kind::store_and_forward)
     run_collectively(shared->comm(), [&] { group = &shared->group(); });
   exchange.complete(call, group, result);
-  made->result = std::move(result);
   show(*made, outgoing.element_bytes());
   return made;
 }
@@ -203,7 +221,8 @@ extern "C" int tonari_sparse_alltoallv(int sends, const int destinations[],
 extern "C" int tonari_messages_free(tonari_messages* messages) {
   return guarded([&] {
     require(messages, "messages");
-    delete static_cast<const OwnedMessages*>(*messages);
+    put_away(std::unique_ptr<OwnedMessages>(
+        const_cast<OwnedMessages*>(static_cast<const OwnedMessages*>(*messages))));
     *messages = TONARI_MESSAGES_NULL;
   });
 }

@@ -1,5 +1,9 @@
-// Every rank sends each other rank one message of words, and gets one of each, by streams
-// (channels/streams). Nobody needs to know what sizes come.
+// Every rank sends each other rank one message of words, and gets one of each. Nobody needs to know
+// what sizes come. All messages of a rank begin alike, with its head.
+//
+// On a node, a rank writes its head and all its messages once, where the others read them
+// (memory/broadcast_slots). What does not fit there, and what goes to other nodes, travels by
+// streams (channels/streams).
 #pragma once
 
 #include <array>
@@ -10,17 +14,36 @@
 
 #include "channels/streams/streams.hpp"
 #include "engine/polled_exchange.hpp"
+#include "memory/broadcast_slots.hpp"
 #include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 
 class PairMessages final : public PolledExchange<PairMessages> {
  public:
-  // The first words of every message are there even if there is no memory for the rest.
   static constexpr std::size_t head_words = 5;
   using Head = std::array<Word, head_words>;
+  static constexpr std::size_t most_here = 16;  // ranks of a node that have slots
 
-  // streams: to all others, which nobody else uses.
+ private:
+  // A slot: what all read, where each rank of the node finds its message, and the messages.
+  struct Piece {
+    std::uint16_t begin, words;  // in messages; words: by_stream if it is not here
+  };
+  static constexpr std::uint16_t by_stream = 0xffff;
+  struct Slot {
+    Head head;
+    std::uint64_t core;  // on which its rank ran when it wrote this, from 1
+    std::array<Piece, most_here> pieces;
+  };
+  static constexpr std::size_t room = 8000;  // words of messages in a slot; fewer than by_stream
+  static constexpr std::size_t slot_bytes = sizeof(Slot) + room * sizeof(Word);
+
+ public:
+  // Of shared memory per rank.
+  static constexpr std::size_t board_bytes = BroadcastSlots::bytes_for(slot_bytes);
+
+  // streams: to all others, which nobody else uses, with a board of board_bytes.
   PairMessages(std::unique_ptr<Streams> streams, WaitPolicy wait);
   ~PairMessages() override;
   PairMessages(const PairMessages&) = delete;
@@ -30,17 +53,18 @@ class PairMessages final : public PolledExchange<PairMessages> {
   std::size_t size() const { return streams_->size(); }
   std::int32_t rank(std::size_t k) const { return (*streams_)[k].edges.rank; }
 
-  // Before start. message: at least a head; it must stay until the exchange is complete.
-  void send(std::size_t k, std::span<const Word> message) { links_[k].out = message; }
-  // Before start: messages are appended to `arrived`. If they find no memory, what they contain
-  // behind their heads is lost.
+  // Before start, when check_start() has not thrown: what this rank sends. A message is empty but
+  // for the head unless it is placed, at most once. Its words go where place() points to; that is
+  // valid until the next place().
+  void clear();
+  void set_head(const Head& head) { head_ = head; }
+  Word* place(std::size_t k, std::size_t words);
+  // Before start: messages by streams are appended to `arrived`. If they find no memory, what they
+  // contain behind their heads is lost.
   void receive(std::vector<Word>& arrived) { arrived_ = &arrived; }
-  // After completion.
+  // After completion, until the next clear().
   const Head& head(std::size_t k) const { return links_[k].head; }
-  // Where the words behind the head lie in `arrived`, from first to end.
-  std::pair<std::size_t, std::size_t> rest(std::size_t k) const {
-    return {links_[k].begin + head_words, links_[k].begin + links_[k].incoming / sizeof(Word)};
-  }
+  std::span<const Word> words(std::size_t k) const;                 // behind the head
   const std::optional<Error>& failure() const { return failure_; }  // at receiving
 
   // Throws Errc::peer if an earlier exchange failed in the middle.
@@ -52,26 +76,44 @@ class PairMessages final : public PolledExchange<PairMessages> {
 
  private:
   friend PolledExchange;
-  enum class Stage : std::uint8_t { first, more, taken, done };
+  enum class Stage : std::uint8_t { slot, first, more, taken, done };
   struct Link {
-    std::span<const Word> out;
+    BroadcastSlots slots;  // of the peer; none: all goes by the stream
     Stage sending = Stage::done, receiving = Stage::done;
-    bool kept = false;                // what comes has a place in *arrived_
-    std::size_t sent = 0, begin = 0;  // bytes; word in *arrived_
+    bool kept = false;                 // what comes by the stream has a place in *arrived_
+    std::size_t spilled = 0, out = 0;  // in spilled_: words with the head, and the first of them
+    std::size_t sent = 0, begin = 0;   // bytes; word in *arrived_
     Bytes received = 0, incoming = 0;
+    std::span<const Word> here;  // where the peer wrote it
     Head head{};
   };
 
   bool finished() const { return left_ == 0; }
   bool advance();
   void check_peers() const;
+  bool on_board(const Link& link) const { return static_cast<bool>(link.slots); }
+  Slot& slot() const { return slot_of(own_, number_ + 1); }
+  static Slot& slot_of(const BroadcastSlots& slots, BroadcastSlots::Mark number) {
+    return *reinterpret_cast<Slot*>(slots.payload(number));
+  }
+  bool shares_core() const;
+  void publish();
+  Word* spill(std::size_t k, std::size_t words);
+  bool look(Link& link);
   bool send_some(OutStream& out, Link& link);
   bool receive_some(InStream& in, Link& link);
   void expect(Link& link, Bytes bytes, const std::byte* at);
   void keep(Link& link, const std::byte* at, std::size_t bytes);
 
   std::unique_ptr<Streams> streams_;
+  const bool crowded_;
+  BroadcastSlots own_;
+  std::size_t here_ = 0;             // this rank's number on its node
+  BroadcastSlots::Mark number_ = 0;  // of the exchange that was started last
   std::vector<Link> links_;
+  Head head_{};
+  std::size_t used_ = 0;       // words of the slot
+  std::vector<Word> spilled_;  // messages for streams
   std::vector<Word>* arrived_ = nullptr;
   std::size_t left_ = 0;  // ends of messages
   std::optional<Error> failure_;

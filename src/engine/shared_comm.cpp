@@ -10,6 +10,7 @@
 #include "engine/finding.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/mpi_rank_group.hpp"
+#include "engine/sparse_exchange.hpp"
 #include "memory/process.hpp"
 
 namespace tonari {
@@ -107,6 +108,10 @@ void warn_of_variables(int rank) {
 
 }  // namespace
 
+SharedComm::SharedComm(std::shared_ptr<const OwnedComm> comm)
+    : comm_(std::move(comm)), exchanges_(comm_) {}
+SharedComm::~SharedComm() = default;
+
 std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   make_keys();
   if (void* known = attribute(comm, attached().key))
@@ -202,8 +207,8 @@ std::unique_ptr<PairMessages> SharedComm::connect_pairs() {
   for (std::int32_t rank = 0; rank < ranks_; ++rank)
     if (rank != rank_) others.push_back({rank, {0}, {0}, {0}});
   reserve_tags(stream_tags);
-  auto streams =
-      std::make_unique<Streams>(connect_group(*nodes_), std::move(others), exchanges_, first_tag());
+  auto streams = std::make_unique<Streams>(connect_group(*nodes_), std::move(others), exchanges_,
+                                           first_tag(), PairMessages::board_bytes);
   take_tags(stream_tags);
   return std::make_unique<PairMessages>(std::move(streams), WaitPolicy{nodes_->node->crowded()});
 }

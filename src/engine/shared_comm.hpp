@@ -18,14 +18,14 @@
 #include "channels/onesided/window.hpp"
 #include "channels/owned_comm.hpp"
 #include "cost/loggp.hpp"
-#include "engine/pair_messages.hpp"
 #include "engine/read_topology.hpp"
-#include "engine/sparse_exchange.hpp"
 #include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 
 class Context;
+class PairMessages;
+class SparseExchange;
 
 // The ranks of a communicator on their nodes.
 struct NodeMap {
@@ -43,8 +43,8 @@ class SharedComm {
   // MPI refuses a duplicate.
   static std::shared_ptr<SharedComm> of(MPI_Comm comm);
   // Must run before open() for this communicator.
-  explicit SharedComm(std::shared_ptr<const OwnedComm> comm)
-      : comm_(std::move(comm)), exchanges_(comm_) {}
+  explicit SharedComm(std::shared_ptr<const OwnedComm> comm);
+  ~SharedComm();
   SharedComm(const SharedComm&) = delete;
   SharedComm& operator=(const SharedComm&) = delete;
 

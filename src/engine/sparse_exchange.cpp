@@ -66,15 +66,21 @@ double predict(SparseMethod method, int ranks, double messages, double bytes) {
 }
 
 SparseMethod fastest_method(int ranks, double messages, double bytes) {
+  // all other methods begin with it
+  if (ranks <= SparseExchange::most_pairwise) return {Method::pairwise};
   SparseMethod best{Method::personalized};
   const auto consider = [&](SparseMethod method) {
     if (predict(method, ranks, messages, bytes) < predict(best, ranks, messages, bytes))
       best = method;
   };
-  if (ranks <= SparseExchange::most_pairwise) consider({Method::pairwise});
   consider({Method::nbx});
   for (int n = 2; n <= most_dimensions(ranks); ++n) consider({Method::store_and_forward, n});
   return best;
+}
+
+Bytes SparseResult::held() const {
+  return room + sources.capacity() * sizeof sources[0] + sizes.capacity() * sizeof sizes[0] +
+         places.capacity() * sizeof places[0];
 }
 
 // ---- What this rank sends
@@ -113,36 +119,51 @@ void SparseExchange::load(const Call& call) {
     load_pairwise(call);
   else
     for (const std::size_t k : order_)
-      if (to(k) != rank_) append(call.messages[k], limits_.piece / word);
+      if (to(k) != rank_) append(call.messages[k]);
   requests_.reserve(sent_.size());
 }
 
-// One piece for each other rank, whatever its length, behind room for a head.
+// All that goes to one rank at once, whatever its length.
 void SparseExchange::load_pairwise(const Call& call) {
-  auto next = order_.begin();
-  for (std::int32_t peer = 0; peer < ranks_; ++peer) {
-    if (peer != rank_) {
-      const std::size_t at = outgoing_.size();
-      outgoing_.resize(at + head_words);
-      sent_.push_back({peer, at, outgoing_.size()});
+  const auto message = [&](std::size_t k) -> const SparseMessage& { return call.messages[k]; };
+  for (auto next = order_.begin(); next != order_.end();) {
+    const std::int32_t to = message(*next).to;
+    const auto end =
+        std::find_if(next, order_.end(), [&](std::size_t k) { return message(k).to != to; });
+    if (to != rank_) {
+      std::size_t words = 0;
+      for (auto k = next; k != end; ++k) words += packed_words(message(*k));
+      Word* at = pairs_->place(static_cast<std::size_t>(to - (to > rank_)), words);
+      for (auto k = next; k != end; ++k) at = pack(message(*k), at);
     }
-    for (; next != order_.end() && call.messages[*next].to == peer; ++next)
-      if (peer != rank_) append(call.messages[*next], SIZE_MAX);
+    next = end;
   }
 }
 
-// most: words of a piece.
-void SparseExchange::append(const SparseMessage& message, std::size_t most) {
-  const std::size_t words = 1 + (is_short(message.bytes) ? words_of(message.bytes) : 0);
+// A short message is its length and its bytes; of a long one only the length goes, negative.
+std::size_t SparseExchange::packed_words(const SparseMessage& message) const {
+  return 1 + (is_short(message.bytes) ? words_of(message.bytes) : 0);
+}
+
+// Returns the end.
+Word* SparseExchange::pack(const SparseMessage& message, Word* to) const {
+  const auto length = static_cast<Word>(message.bytes);
+  *to++ = is_short(message.bytes) ? length : -length;
+  if (!is_short(message.bytes) || message.bytes == 0) return to;
+  Word* const end = to + words_of(message.bytes);
+  end[-1] = 0;
+  std::memcpy(to, message.address, message.bytes);
+  return end;
+}
+
+void SparseExchange::append(const SparseMessage& message) {
+  const std::size_t words = packed_words(message);
   if (sent_.empty() || sent_.back().peer != message.to ||
-      sent_.back().end - sent_.back().begin + words > most)
+      sent_.back().end - sent_.back().begin + words > limits_.piece / word)
     sent_.push_back({message.to, outgoing_.size(), outgoing_.size()});
   outgoing_.resize(outgoing_.size() + words);
-  Word* const to = &outgoing_[sent_.back().end];
+  pack(message, &outgoing_[sent_.back().end]);
   sent_.back().end += words;
-  const auto length = static_cast<Word>(message.bytes);
-  *to = is_short(message.bytes) ? length : -length;
-  if (words > 1) std::memcpy(to + 1, message.address, message.bytes);
 }
 
 // What little messages take, so that nothing can fail behind the agreement.
@@ -150,8 +171,9 @@ void SparseExchange::reserve(SparseResult& result) {
   const std::size_t most = limits_.little / message_weight;
   const std::size_t peers = pairs_ ? pairs_->size() : 0;
   arrived_.reserve(limits_.little / word + peers * head_words);
-  got_.reserve(most + peers), entries_.reserve(most);
+  got_.reserve(most), entries_.reserve(most);
   result.sources.reserve(most), result.sizes.reserve(most), result.places.reserve(most);
+  if (result.room >= limits_.little) return;
   result.data = std::make_unique_for_overwrite<std::byte[]>(limits_.little);
   result.room = limits_.little;
 }
@@ -206,31 +228,22 @@ void SparseExchange::note(std::uint64_t heaviest, std::uint64_t most_messages) {
 
 // Each rank hears from all others, so all know the same. Throws on all ranks the error of one.
 std::array<bool, 2> SparseExchange::meet(const Call& call, const std::optional<Error>& error) {
-  head_ = {error.has_value(), static_cast<Word>(call.alike[0].value),
-           static_cast<Word>(call.alike[1].value),
-           static_cast<Word>(std::min<Bytes>(weight_, largest_ballot)),
-           static_cast<Word>(call.messages.size())};
-  pairs_->check_start();
+  const PairMessages::Head mine{error.has_value(), static_cast<Word>(call.alike[0].value),
+                                static_cast<Word>(call.alike[1].value),
+                                static_cast<Word>(std::min<Bytes>(weight_, largest_ballot)),
+                                static_cast<Word>(call.messages.size())};
   pairs_->receive(arrived_);
-  const bool sends = !error && call.method.kind == Method::pairwise;
-  for (std::size_t k = 0; k < pairs_->size(); ++k) {
-    if (sends) std::ranges::copy(head_, &outgoing_[sent_[k].begin]);
-    pairs_->send(
-        k, sends ? std::span<const Word>(&outgoing_[sent_[k].begin], sent_[k].end - sent_[k].begin)
-                 : head_);
-  }
+  pairs_->set_head(mine);
   pairs_->start();
   wait_and_drive(*pairs_);
   failure_ = pairs_->failure();
-  PairMessages::Head all = head_;
+  PairMessages::Head all = mine;
   std::array<bool, 2> same{true, true};
   for (std::size_t k = 0; k < pairs_->size(); ++k) {
     const PairMessages::Head& head = pairs_->head(k);
     for (const std::size_t n : {failed, weighs, counted}) all[n] = std::max(all[n], head[n]);
     for (std::size_t n = 0; n < same.size(); ++n)
-      same[n] = same[n] && head[alike + n] == head_[alike + n];
-    const auto [begin, end] = pairs_->rest(k);
-    if (!failure_) got_.push_back({pairs_->rank(k), begin, end});
+      same[n] = same[n] && head[alike + n] == mine[alike + n];
   }
   if (all[failed]) agree(comm_, error);
   note(static_cast<std::uint64_t>(all[weighs]), static_cast<std::uint64_t>(all[counted]));
@@ -275,13 +288,15 @@ std::array<bool, 2> SparseExchange::run_round(const Call& call, std::optional<Er
 
 std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result) {
   forget();
+  if (pairs_) pairs_->check_start(), pairs_->clear();
   std::optional<Error> error = call.error;
   if (!error) error = error_of([&] { load(call), reserve(result); });
   if (error) sent_.clear();
+  if (error && pairs_) pairs_->clear();
   if (pairs_) {
     const std::array<bool, 2> same = meet(call, error);
     if (!same[0] || !same[1] || call.method.kind == Method::pairwise) return same;
-    got_.clear(), arrived_.clear();
+    arrived_.clear();
   }
   return run_round(call, std::move(error));
 }
@@ -339,19 +354,26 @@ void SparseExchange::forward(const Call& call, RankGroup& group) {
 
 // ---- The result
 
-void SparseExchange::read_pieces() {
+void SparseExchange::read(std::int32_t from, std::span<const Word> words) {
+  while (!words.empty()) {
+    const Word length = words[0];
+    const auto bytes = static_cast<Bytes>(std::abs(length));
+    words = words.subspan(1);
+    entries_.push_back(
+        {from, bytes, length < 0 ? nullptr : reinterpret_cast<const std::byte*>(words.data())});
+    if (length >= 0) words = words.subspan(words_of(bytes));
+  }
+}
+
+void SparseExchange::read_all(const Call& call) {
   for (const Piece& piece : got_)
-    for (std::size_t at = piece.begin; at < piece.end;) {
-      const Word length = arrived_[at++];
-      const auto bytes = static_cast<Bytes>(std::abs(length));
-      const auto* const address = reinterpret_cast<const std::byte*>(arrived_.data() + at);
-      entries_.push_back({piece.peer, bytes, length < 0 ? nullptr : address});
-      if (length >= 0) at += words_of(bytes);
-    }
+    read(piece.peer, std::span(arrived_).subspan(piece.begin, piece.end - piece.begin));
+  if (call.method.kind != Method::pairwise) return;
+  for (std::size_t k = 0; k < pairs_->size(); ++k) read(pairs_->rank(k), pairs_->words(k));
 }
 
 void SparseExchange::place(const Call& call, SparseResult& result) {
-  read_pieces();
+  read_all(call);
   if (call.method.kind != Method::store_and_forward)  // there they came with the others
     for (const SparseMessage& m : call.messages)
       if (m.to == rank_) entries_.push_back({rank_, m.bytes, m.address});

@@ -1,10 +1,10 @@
 // Exchanges in which a rank knows whom it sends to, and nobody knows who sends to it. Every rank
 // knows when it has all that was sent to it, and whether any rank has failed, by one agreement
 // (engine/agree.hpp):
-//   pairwise       Any two ranks send each other one message, with what they agree on and all
-//                  short messages (engine/pair_messages.hpp): on a node through shared memory. That
-//                  is the fastest for few ranks, and needs no collective. Few ranks also begin all
-//                  other methods with it.
+//   pairwise       Each rank tells each other one what they agree on, together with all short
+//                  messages (engine/pair_messages.hpp). On a node it writes all that once, where
+//                  the others read it. That is the fastest for few ranks, and needs no collective.
+//                  Few ranks also begin all other methods with it.
 //   nbx            Hoefler, Siebert, Lumsdaine 2010: messages are sent synchronously, and a rank
 //                  enters the agreement when its own are being received. Once it is complete, all
 //                  are. The agreement takes the place of the paper's barrier.
@@ -67,6 +67,9 @@ struct SparseResult {
   std::vector<MPI_Aint> places;  // in data
   std::unique_ptr<std::byte[]> data;
   Bytes room = 0;  // of data
+
+  void clear() { sources.clear(), sizes.clear(), places.clear(); }  // keeps its memory
+  Bytes held() const;
 };
 
 class SparseExchange {
@@ -121,7 +124,9 @@ class SparseExchange {
 
   void load(const Call& call);
   void load_pairwise(const Call& call);
-  void append(const SparseMessage& message, std::size_t most);
+  void append(const SparseMessage& message);
+  std::size_t packed_words(const SparseMessage& message) const;
+  Word* pack(const SparseMessage& message, Word* to) const;
   void reserve(SparseResult& result);
   int other_tag() const { return tag_ == sparse_even ? sparse_odd : sparse_even; }
   void start_sends(bool synchronous);
@@ -132,7 +137,8 @@ class SparseExchange {
   std::array<bool, 2> run_round(const Call& call, std::optional<Error> error);
   void note(std::uint64_t heaviest, std::uint64_t most_messages);
   void forward(const Call& call, RankGroup& group);
-  void read_pieces();
+  void read(std::int32_t from, std::span<const Word> words);
+  void read_all(const Call& call);
   void place(const Call& call, SparseResult& result);
   void copy_short(SparseResult& result) const;
   void move_long(const Call& call, SparseResult& result);
@@ -155,7 +161,6 @@ class SparseExchange {
   std::vector<Piece> sent_, got_;
   std::vector<Entry> entries_;
   std::unique_ptr<PairMessages> pairs_;
-  PairMessages::Head head_{};
   std::vector<int> counts_;          // of pieces for each rank; 0 between exchanges
   int received_ = 0, expected_ = 0;  // pieces for this rank
   MPI_Request counting_ = MPI_REQUEST_NULL;

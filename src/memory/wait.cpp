@@ -60,6 +60,8 @@ Cpus allowed_cpus() {
   return cpus;
 }
 
+std::uint64_t current_core() { return static_cast<std::uint64_t>(::sched_getcpu() + 1); }
+
 bool is_crowded(int ranks, const Cpus& all) {
   int processors = 0;
   for (std::uint64_t word : all) processors += std::popcount(word);

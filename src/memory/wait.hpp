@@ -11,6 +11,9 @@ namespace tonari {
 using Cpus = std::array<std::uint64_t, 16>;
 Cpus allowed_cpus();
 
+// The number of the one that this thread runs on now, from 1; 0 if the system does not say.
+std::uint64_t current_core();
+
 struct WaitPolicy {
   bool crowded = false;  // ranks outnumber cores: a rank that spins keeps others from working
   // after waiting this many seconds, and each time again, see whether a rank has died

@@ -18,8 +18,9 @@ std::size_t room_for(std::size_t peers) {
   return std::clamp(most_memory / std::max<std::size_t>(peers, 1), eager_part, largest_frame);
 }
 
-// The segment begins with a word that tells others that its rank has left.
-constexpr std::size_t rings_at = MessageRing::alignment;
+// The segment begins with a word that tells others that its rank has left. Then come the board, and
+// the rings.
+constexpr std::size_t board_at = MessageRing::alignment;
 
 std::size_t frame_for(std::size_t rings) {
   const std::size_t each = most_memory / MessageRing::frames / std::max<std::size_t>(rings, 1);
@@ -50,7 +51,8 @@ bool all_have_memory(const ConnectGroup& group, const std::optional<Error>& mine
 }  // namespace
 
 Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
-                 const std::shared_ptr<const OwnedComm>& comm, int first_tag)
+                 const std::shared_ptr<const OwnedComm>& comm, int first_tag,
+                 std::size_t board_bytes)
     : node_(group.node),
       comm_(comm),
       rank_(group.rank),
@@ -80,7 +82,7 @@ Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors
     rooms.push_back(peers_[k].sent_numbers.back());
     peers_[k].sent_numbers.pop_back(), peers_[k].edges.received_numbers.pop_back();
   }
-  if (!share(group))
+  if (!share(group, board_bytes))
     for (std::size_t k = 0; k < count_; ++k) {
       peers_[k].out.reset(), peers_[k].in.reset();
       theirs_[k] = {}, peers_[k].shared = false;
@@ -89,7 +91,8 @@ Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors
 }
 
 // Collective. Whether ranks of the nodes share memory now, all that could.
-bool Streams::share(const ConnectGroup& group) {
+bool Streams::share(const ConnectGroup& group, std::size_t board_bytes) {
+  const std::size_t rings_at = board_at + round_up(board_bytes, MessageRing::alignment);
   std::vector<std::size_t> here;
   std::vector<RingName> mine, theirs;
   std::optional<Error> error = error_of([&] {
@@ -117,10 +120,11 @@ bool Streams::share(const ConnectGroup& group) {
       Segment& segment = theirs_[here[k]] =
           Segment::attach(name.segment, Segment::Pages::when_touched);
       const std::size_t bytes = MessageRing::bytes_for(name.payload);
-      if (name.payload < sizeof(MessageHead) || name.at > segment.bytes() ||
+      if (name.payload < sizeof(MessageHead) || name.at < rings_at || name.at > segment.bytes() ||
           name.at % MessageRing::alignment != 0 || bytes > segment.bytes() - name.at)
         fail(Errc::memory, "rank ", peer.edges.rank, " tells of memory that it does not share");
       segment.bring(name.at, bytes);
+      if (board_bytes > 0) segment.bring(board_at, board_bytes);
       peer.out = std::make_unique<RingOut>(MessageRing(segment.data() + name.at, name.payload),
                                            name.payload);
       peer.in = std::make_unique<RingIn>(MessageRing(own_.data() + mine[k].at, mine[k].payload));
@@ -150,6 +154,9 @@ void Streams::open_mpi(int first_tag, const std::vector<std::size_t>& rooms) {
 Streams::~Streams() {
   if (own_ && !in_forked_child()) left_word(own_).store(1, std::memory_order_release);
 }
+
+std::byte* Streams::board() const { return own_.data() + board_at; }
+std::byte* Streams::board(std::size_t k) const { return theirs_[k].data() + board_at; }
 
 void Streams::leave() {
   left_ = true;

@@ -52,9 +52,9 @@ class Streams {
  public:
   // Collective. neighbors: ascending ranks, without this one. comm, first_tag: for messages between
   // nodes; stream_tags tags belong to the streams. Where memory cannot be shared, all go by MPI.
-  // Throws on all ranks what else went wrong.
+  // board_bytes: the same on all ranks. Throws on all ranks what else went wrong.
   Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
-          const std::shared_ptr<const OwnedComm>& comm, int first_tag);
+          const std::shared_ptr<const OwnedComm>& comm, int first_tag, std::size_t board_bytes = 0);
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
@@ -69,6 +69,11 @@ class Streams {
   bool any_shared() const { return any_shared_; }
   bool any_mpi() const { return any_mpi_; }
 
+  // board_bytes bytes that this rank may write, and all its neighbors on the node may read; and
+  // those of neighbor k. Aligned to 128 bytes, zeros at first. Where memory is shared.
+  std::byte* board() const;
+  std::byte* board(std::size_t k) const;
+
   // Throws Errc::peer if the peer has ended, or has left its streams.
   void check(const StreamPeer& peer) const;
   // This rank does not go on: an exchange was given up in the middle. The others find out when they
@@ -77,7 +82,7 @@ class Streams {
   bool left() const { return left_; }
 
  private:
-  bool share(const ConnectGroup& group);
+  bool share(const ConnectGroup& group, std::size_t board_bytes);
   void open_mpi(int first_tag, const std::vector<std::size_t>& rooms);
 
   std::shared_ptr<const Node> node_;
