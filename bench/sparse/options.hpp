@@ -12,8 +12,8 @@ struct Options : CommonOptions {  // max_time: per size
   std::vector<long long> bytes{8, 1024, 65536};
   int targets = 6;
   unsigned seed = 1;
-  std::vector<std::string> algorithms{"counts", "dense", "plain-nbx",
-                                      "auto",   "nbx",   "personalized"};
+  std::vector<std::string> algorithms{"counts",    "dense", "plain-nbx",   "auto",
+                                      "in-flight", "nbx",   "personalized"};
 };
 
 // Throws tonari::Error with a sentence. The same on all ranks.

@@ -20,9 +20,7 @@ class Tonari : public Exchange {
   ~Tonari() override { tonari_messages_free(&messages_); }
   void run() override {
     check(tonari_messages_free(&messages_));
-    check(tonari_sparse_alltoallv(static_cast<int>(counts_.size()), work_.targets.data(),
-                                  counts_.data(), nullptr, MPI_UINT64_T, work_.values.data(),
-                                  work_.comm, keys_.get(), &messages_));
+    exchange();
   }
   std::string channel() const override { return "p2p"; }
   std::string chosen() const override { return messages_ ? messages_->algorithm : ""; }
@@ -36,11 +34,33 @@ class Tonari : public Exchange {
     return all;
   }
 
- private:
+ protected:
+  virtual void exchange() {
+    check(tonari_sparse_alltoallv(static_cast<int>(counts_.size()), work_.targets.data(),
+                                  counts_.data(), nullptr, MPI_UINT64_T, work_.values.data(),
+                                  work_.comm, keys_.get(), &messages_));
+  }
+
   const Workload& work_;
   const Keys keys_;
   const std::vector<MPI_Count> counts_;
   tonari_messages messages_ = TONARI_MESSAGES_NULL;
+};
+
+// The call that does not block, completed at once.
+class InFlight : public Tonari {
+ public:
+  explicit InFlight(const Workload& work) : Tonari("auto", work) {}
+
+ private:
+  void exchange() override {
+    tonari_request request = TONARI_REQUEST_NULL;
+    check(tonari_sparse_ialltoallv(static_cast<int>(counts_.size()), work_.targets.data(),
+                                   counts_.data(), nullptr, MPI_UINT64_T, work_.values.data(),
+                                   work_.comm, keys_.get(), &messages_, &request));
+    check(tonari_wait(request));
+    check(tonari_request_free(&request));
+  }
 };
 
 // What programs write: an all-to-all of counts, and then what they say.
@@ -161,6 +181,7 @@ const std::vector<std::string>& known_algorithms() {
                                             "dense",
                                             "plain-nbx",
                                             "auto",
+                                            "in-flight",
                                             "pairwise",
                                             "nbx",
                                             "personalized",
@@ -174,6 +195,7 @@ std::unique_ptr<Exchange> make_exchange(const std::string& algorithm, const Work
   if (algorithm == "counts") return std::make_unique<Messages>(work);
   if (algorithm == "dense") return std::make_unique<Dense>(work);
   if (algorithm == "plain-nbx") return std::make_unique<PlainNbx>(work);
+  if (algorithm == "in-flight") return std::make_unique<InFlight>(work);
   return std::make_unique<Tonari>(algorithm, work);
 }
 

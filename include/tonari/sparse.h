@@ -84,6 +84,23 @@ TONARI_API int tonari_sparse_alltoallv(int sends, const int destinations[],
                                        MPI_Datatype type, const void* sendbuf, MPI_Comm comm,
                                        MPI_Info info, tonari_messages* messages);
 
+/* [collective over comm] The same, without waiting: *messages is null until the request is complete
+ * (tonari_wait, or a tonari_test that says so), and then what came.
+ *  sendbuf  must not change until then; the lists and `type` may go at once.
+ *  messages must stay where it is until then.
+ *  request  for tonari_wait, tonari_test and tonari_request_free; it cannot be started again.
+ * Any number may be in flight on a communicator. They are carried out in the order of their calls,
+ * also if they are completed in another one, and tonari_sparse_alltoallv waits for those before it.
+ * They proceed while this rank is in calls of the library.
+ * The first call on a communicator duplicates it once more, for what these exchanges agree on: it
+ * waits for the other ranks. store-and-forward is not offered (ALGORITHM).
+ * Errors as above, at completion, on all ranks; what is NULL on one rank it hears at once. */
+TONARI_API int tonari_sparse_ialltoallv(int sends, const int destinations[],
+                                        const MPI_Count sendcounts[], const MPI_Aint senddispls[],
+                                        MPI_Datatype type, const void* sendbuf, MPI_Comm comm,
+                                        MPI_Info info, tonari_messages* messages,
+                                        tonari_request* request);
+
 /* Local. Sets *messages to null; null is fine. */
 TONARI_API int tonari_messages_free(tonari_messages* messages);
 

@@ -13,6 +13,7 @@
 #include <tonari/tonari.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -61,6 +62,7 @@ class Messages {
   }
   std::string algorithm() const { return handle_ ? handle_->algorithm : ""; }
   tonari_messages handle() const noexcept { return handle_; }  // stays owned
+  tonari_messages* to_fill() noexcept { return &handle_; }     // for C calls; it must be empty
 
   class Iterator {
    public:
@@ -80,6 +82,40 @@ class Messages {
   tonari_messages handle_ = TONARI_MESSAGES_NULL;
 };
 
+namespace detail {
+
+// The arguments that both forms have in common: what has the wrong length becomes one that all
+// ranks refuse, so that this rank does not throw alone.
+template <class T>
+struct SparseCall {
+  std::span<const int> destinations;
+  std::span<const MPI_Count> counts;
+  std::span<T> values;
+
+  std::uint64_t needed() const {
+    std::uint64_t all = 0;
+    for (const MPI_Count count : counts)
+      if (count > 0) all += static_cast<std::uint64_t>(count);
+    return all;
+  }
+  bool fits() const { return destinations.size() == counts.size() && needed() <= values.size(); }
+  // call(sends, destinations, counts, displacements, type, values)
+  template <class Call>
+  void make(const Call& call) const {
+    const int code =
+        call(fits() ? static_cast<int>(destinations.size()) : -1, destinations.data(),
+             counts.data(), nullptr, mpi_type<std::remove_const_t<T>>(), values.data());
+    if (fits()) return check(code);
+    throw Failure(TONARI_ERR_ARGUMENT, "tonari::sparse_alltoallv: there are " +
+                                           std::to_string(destinations.size()) + " destinations, " +
+                                           std::to_string(counts.size()) + " counts for " +
+                                           std::to_string(needed()) + " values, and " +
+                                           std::to_string(values.size()) + " values");
+  }
+};
+
+}  // namespace detail
+
 // [collective] values: those of all messages, one message right behind the other; counts[i] of them
 // go to destinations[i].
 template <class T>
@@ -87,24 +123,49 @@ Messages<std::remove_const_t<T>> sparse_alltoallv(MPI_Comm comm, std::span<const
                                                   std::span<const MPI_Count> counts,
                                                   std::span<T> values,
                                                   MPI_Info info = MPI_INFO_NULL) {
-  using Value = std::remove_const_t<T>;
-  std::uint64_t needed = 0;
-  for (const MPI_Count count : counts)
-    if (count > 0) needed += static_cast<std::uint64_t>(count);
-  const bool fits = destinations.size() == counts.size() && needed <= values.size();
   tonari_messages messages = TONARI_MESSAGES_NULL;
-  // A negative number makes all ranks fail, not just this one.
-  const int code = tonari_sparse_alltoallv(fits ? static_cast<int>(destinations.size()) : -1,
-                                           destinations.data(), counts.data(), nullptr,
-                                           mpi_type<Value>(), values.data(), comm, info, &messages);
-  if (!fits)
-    throw Failure(TONARI_ERR_ARGUMENT, "tonari::sparse_alltoallv: there are " +
-                                           std::to_string(destinations.size()) + " destinations, " +
-                                           std::to_string(counts.size()) + " counts for " +
-                                           std::to_string(needed) + " values, and " +
-                                           std::to_string(values.size()) + " values");
-  check(code);
-  return Messages<Value>(messages);
+  detail::SparseCall<T>{destinations, counts, values}.make(
+      [&](auto... given) { return tonari_sparse_alltoallv(given..., comm, info, &messages); });
+  return Messages<std::remove_const_t<T>>(messages);
+}
+
+// Messages on their way.
+template <class T>
+class PendingMessages {
+ public:
+  PendingMessages() = default;
+  // Takes over the request, and what arrives at `place`.
+  PendingMessages(std::unique_ptr<Messages<T>> place, Request request) noexcept
+      : place_(std::move(place)), request_(std::move(request)) {}
+
+  bool test() { return request_.test(); }
+  // What came; nothing if it was taken before.
+  Messages<T> wait() {
+    request_.wait();
+    return place_ ? std::move(*place_) : Messages<T>();
+  }
+
+ private:
+  std::unique_ptr<Messages<T>> place_;  // outlives the request
+  Request request_;
+};
+
+// [collective] The same, without waiting. `values` must not change until it is complete.
+template <class T>
+PendingMessages<std::remove_const_t<T>> sparse_ialltoallv(MPI_Comm comm,
+                                                          std::span<const int> destinations,
+                                                          std::span<const MPI_Count> counts,
+                                                          std::span<T> values,
+                                                          MPI_Info info = MPI_INFO_NULL) {
+  auto place = std::make_unique<Messages<std::remove_const_t<T>>>();
+  Request owner;  // where this throws, it completes what was begun
+  detail::SparseCall<T>{destinations, counts, values}.make([&](auto... given) {
+    tonari_request request = TONARI_REQUEST_NULL;
+    const int code = tonari_sparse_ialltoallv(given..., comm, info, place->to_fill(), &request);
+    owner = Request(request);
+    return code;
+  });
+  return {std::move(place), std::move(owner)};
 }
 
 }  // namespace api0

@@ -19,7 +19,11 @@ PairMessages::PairMessages(std::unique_ptr<Streams> streams, WaitPolicy wait)
 }
 
 PairMessages::~PairMessages() {
-  if (left_ > 0 && !in_forked_child()) streams_->leave();
+  if (!in_forked_child()) give_up();
+}
+
+void PairMessages::give_up() {
+  if (left_ > 0) streams_->leave();
 }
 
 void PairMessages::check_start() const {
@@ -33,6 +37,7 @@ void PairMessages::check_start() const {
 void PairMessages::clear() {
   used_ = 0;
   spilled_.clear();
+  if (spilled_.capacity() > 4 * room) spilled_.shrink_to_fit();
   for (Link& link : links_) link.spilled = 0;
   if (own_) slot().pieces = {};
 }
@@ -126,6 +131,7 @@ bool PairMessages::look(Link& link) {
 std::span<const Word> PairMessages::words(std::size_t k) const {
   const Link& link = links_[k];
   if (link.here.data()) return link.here;
+  if (!link.kept) return {};
   return std::span(*arrived_).subspan(link.begin, link.incoming / sizeof(Word)).subspan(head_words);
 }
 

@@ -63,6 +63,7 @@ class PairMessages final : public PolledExchange<PairMessages> {
   // contain behind their heads is lost.
   void receive(std::vector<Word>& arrived) { arrived_ = &arrived; }
   // After completion, until the next clear().
+  const Head& head() const { return head_; }  // this rank's
   const Head& head(std::size_t k) const { return links_[k].head; }
   std::span<const Word> words(std::size_t k) const;                 // behind the head
   const std::optional<Error>& failure() const { return failure_; }  // at receiving
@@ -70,6 +71,7 @@ class PairMessages final : public PolledExchange<PairMessages> {
   // Throws Errc::peer if an earlier exchange failed in the middle.
   void check_start() const override;
   void start() override;
+  void give_up() override;
   int messages() const override { return static_cast<int>(size()); }
   Bytes bytes() const override { return 0; }  // nobody asks
   std::size_t scratch_bytes() const override { return streams_->bytes(); }

@@ -195,7 +195,7 @@ SparseExchange& SharedComm::sparse() {
   std::unique_ptr<SparseExchange> made;
   run_collectively(comm(), [&] {
     std::unique_ptr<PairMessages> pairs;
-    if (ranks_ <= SparseExchange::most_pairwise) pairs = connect_pairs();
+    if (ranks_ <= most_pairwise) pairs = connect_pairs();
     made = std::make_unique<SparseExchange>(comm(), std::move(pairs));
   });
   sparse_ = std::move(made);

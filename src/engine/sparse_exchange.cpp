@@ -19,64 +19,25 @@ namespace {
 using Method = SparseMethod::Kind;
 
 constexpr std::size_t word = sizeof(Word);
-constexpr Bytes message_weight = 32;  // at least what is noted of a message besides its bytes
+constexpr std::size_t error_words = 2;  // before the sentence of an error
+constexpr Bytes message_weight = 32;    // at least what is noted of a message besides its bytes
 
 std::size_t words_of(Bytes bytes) { return static_cast<std::size_t>((bytes + word - 1) / word); }
 
 // Where pieces go that there is no memory for. Static, as it is needed then.
 Word dropped[SparseExchange::Limits().piece / word];
 
-enum BallotOf : std::size_t { counts, first_alike, second_alike, weight, messages, all_ballots };
+enum BallotOf : std::size_t {
+  failing,
+  counts,
+  first_alike,
+  second_alike,
+  weight,
+  messages,
+  all_ballots
+};
 
 }  // namespace
-
-// ---- Methods
-
-std::string SparseMethod::name() const {
-  switch (kind) {
-    case Method::automatic:
-      return "auto";
-    case Method::pairwise:
-      return "pairwise";
-    case Method::nbx:
-      return "nbx";
-    case Method::personalized:
-      return "personalized";
-    default:
-      return text("store-and-forward/", dimensions);
-  }
-}
-
-double predict(SparseMethod method, int ranks, double messages, double bytes) {
-  constexpr double latency = 2000, overhead = 500, per_rank = 4, per_byte = 0.1;
-  // few ranks begin with it whatever they do then
-  const double pairwise = latency + 2 * overhead * (ranks - 1);
-  if (method.kind == Method::pairwise) return pairwise + per_byte * bytes;
-  const double agreement = latency * std::bit_width(static_cast<unsigned>(ranks - 1)) +
-                           (ranks <= SparseExchange::most_pairwise ? pairwise : 0);
-  if (method.kind == Method::personalized)
-    return agreement + per_rank * ranks + overhead * messages + per_byte * bytes;
-  // a synchronous message goes there and back
-  if (method.kind == Method::nbx)
-    return 2 * latency + agreement + 2 * overhead * messages + per_byte * bytes;
-  double all = 3 * agreement;
-  for (const int size : virtual_topology(ranks, method.dimensions))
-    all += 2 * latency + agreement + 2 * overhead * (size - 1) + per_byte * bytes;
-  return all;
-}
-
-SparseMethod fastest_method(int ranks, double messages, double bytes) {
-  // all other methods begin with it
-  if (ranks <= SparseExchange::most_pairwise) return {Method::pairwise};
-  SparseMethod best{Method::personalized};
-  const auto consider = [&](SparseMethod method) {
-    if (predict(method, ranks, messages, bytes) < predict(best, ranks, messages, bytes))
-      best = method;
-  };
-  consider({Method::nbx});
-  for (int n = 2; n <= most_dimensions(ranks); ++n) consider({Method::store_and_forward, n});
-  return best;
-}
 
 Bytes SparseResult::held() const {
   return room + sources.capacity() * sizeof sources[0] + sizes.capacity() * sizeof sizes[0] +
@@ -106,7 +67,8 @@ void SparseExchange::forget() {
 }
 
 // Short messages are copied, so that those for one rank travel together.
-void SparseExchange::load(const Call& call) {
+void SparseExchange::load() {
+  const Call& call = *call_;
   for (const SparseMessage& m : call.messages)
     weight_ = checked_add(weight_, checked_add(m.bytes, message_weight + word, "bytes to send"),
                           "bytes to send");
@@ -116,7 +78,7 @@ void SparseExchange::load(const Call& call) {
   const auto to = [&](std::size_t k) { return call.messages[k].to; };
   if (!std::ranges::is_sorted(order_, {}, to)) std::ranges::stable_sort(order_, {}, to);
   if (call.method.kind == Method::pairwise)
-    load_pairwise(call);
+    load_pairwise();
   else
     for (const std::size_t k : order_)
       if (to(k) != rank_) append(call.messages[k]);
@@ -124,8 +86,8 @@ void SparseExchange::load(const Call& call) {
 }
 
 // All that goes to one rank at once, whatever its length.
-void SparseExchange::load_pairwise(const Call& call) {
-  const auto message = [&](std::size_t k) -> const SparseMessage& { return call.messages[k]; };
+void SparseExchange::load_pairwise() {
+  const auto message = [&](std::size_t k) -> const SparseMessage& { return call_->messages[k]; };
   for (auto next = order_.begin(); next != order_.end();) {
     const std::int32_t to = message(*next).to;
     const auto end =
@@ -167,7 +129,8 @@ void SparseExchange::append(const SparseMessage& message) {
 }
 
 // What little messages take, so that nothing can fail behind the agreement.
-void SparseExchange::reserve(SparseResult& result) {
+void SparseExchange::reserve() {
+  SparseResult& result = *result_;
   const std::size_t most = limits_.little / message_weight;
   const std::size_t peers = pairs_ ? pairs_->size() : 0;
   arrived_.reserve(limits_.little / word + peers * head_words);
@@ -178,10 +141,134 @@ void SparseExchange::reserve(SparseResult& result) {
   result.room = limits_.little;
 }
 
-// ---- The round in which short messages travel
+// ---- The first part: short messages travel
 
-void SparseExchange::start_sends(bool synchronous) {
-  const auto send = synchronous ? MPI_Issend : MPI_Isend;
+void SparseExchange::move_to(std::shared_ptr<const OwnedComm> apart) {
+  comm_ = apart->get();
+  apart_ = std::move(apart);
+}
+
+void SparseExchange::give_up() {
+  given_up_ = true;
+  if (pairs_) pairs_->give_up();
+}
+
+void SparseExchange::open(const Call& call, SparseResult& result) {
+  if (given_up_ || !finished())
+    fail(Errc::peer,
+         "an earlier sparse exchange on this communicator failed in the middle; use another one");
+  forget();
+  call_ = &call, result_ = &result;
+  part_ = Part::opening;
+  if (pairs_) pairs_->check_start(), pairs_->clear();
+  error_ = call.error;
+  if (!error_) error_ = error_of([&] { load(), reserve(); });
+  if (error_) sent_.clear();
+  if (pairs_)
+    meet();
+  else
+    start_round();
+}
+
+bool SparseExchange::advance() {
+  switch (stage_) {
+    case Stage::idle:
+      return false;
+    case Stage::meeting:
+      return pairs_->test() && (met(), true);
+    case Stage::round:
+      return advance_round();
+    case Stage::telling:
+      return advance_telling();
+    case Stage::checking:
+      return advance_check();
+    case Stage::moving:
+      if (!requests_.done()) return false;
+      stage_ = Stage::idle;
+      return true;
+  }
+  return false;
+}
+
+void SparseExchange::wait() {
+  if (stage_ == Stage::meeting) wait_and_drive(*pairs_), met();
+  if (finished()) return;
+  Waiter waiter;
+  while (!finished())
+    if (!advance()) waiter.pass(pause());
+}
+
+// ---- Each rank hears from all others, so all know the same
+
+void SparseExchange::meet() {
+  if (error_) pairs_->clear(), place_error();
+  pairs_->receive(arrived_);
+  pairs_->set_head({error_.has_value(), static_cast<Word>(call_->alike[0].value),
+                    static_cast<Word>(call_->alike[1].value),
+                    static_cast<Word>(std::min<Bytes>(weight_, largest_ballot)),
+                    static_cast<Word>(call_->messages.size())});
+  pairs_->start();
+  stage_ = Stage::meeting;
+}
+
+// An error goes as its code, the length of its sentence, and that. Without memory for it the others
+// hear that there is one.
+void SparseExchange::place_error() {
+  const std::string_view sentence = error_->what();
+  const std::optional<Error> lost = error_of([&] {
+    for (std::size_t k = 0; k < pairs_->size(); ++k) {
+      Word* const at = pairs_->place(k, error_words + words_of(sentence.size()));
+      at[0] = static_cast<Word>(error_->code()), at[1] = static_cast<Word>(sentence.size());
+      sentence.copy(reinterpret_cast<char*>(at + error_words), sentence.size());
+    }
+  });
+  if (lost) pairs_->clear();
+}
+
+void SparseExchange::met() {
+  stage_ = Stage::idle;
+  if (part_ == Part::completing) return throw_failures(), start_moving();
+  failure_ = pairs_->failure();
+  throw_failures();
+  const PairMessages::Head& mine = pairs_->head();
+  Word heaviest = mine[weighs], most_messages = mine[counted];
+  same_ = {true, true};
+  for (std::size_t k = 0; k < pairs_->size(); ++k) {
+    const PairMessages::Head& head = pairs_->head(k);
+    heaviest = std::max(heaviest, head[weighs]);
+    most_messages = std::max(most_messages, head[counted]);
+    for (std::size_t n = 0; n < same_.size(); ++n)
+      same_[n] = same_[n] && head[alike + n] == mine[alike + n];
+  }
+  note(static_cast<std::uint64_t>(heaviest), static_cast<std::uint64_t>(most_messages));
+  if (!same_[0] || !same_[1] || call_->method.kind == Method::pairwise) return;
+  arrived_.clear();
+  start_round();
+}
+
+// Throws the error of the lowest rank that has one.
+void SparseExchange::throw_failures() const {
+  const auto ahead = static_cast<std::size_t>(rank_);
+  for (std::size_t k = 0; k < pairs_->size(); ++k) {
+    if (k == ahead && error_) break;
+    if (pairs_->head(k)[failed]) throw_failure(k);
+  }
+  if (error_) throw Error(*error_).now_on_all_ranks();
+}
+
+void SparseExchange::throw_failure(std::size_t k) const {
+  const std::span<const Word> words = pairs_->words(k);
+  if (words.size() < error_words)
+    fail(Errc::memory, "rank ", pairs_->rank(k), " has failed, and has no memory to say why");
+  const auto* const sentence = reinterpret_cast<const char*>(words.data() + error_words);
+  throw Error(static_cast<Errc>(words[0]), {sentence, static_cast<std::size_t>(words[1])})
+      .now_on_all_ranks();
+}
+
+// ---- The round of other methods
+
+void SparseExchange::start_sends() {
+  const auto send = call_->method.kind == Method::nbx ? MPI_Issend : MPI_Isend;
   for (const Piece& piece : sent_)
     check_mpi(send(&outgoing_[piece.begin], static_cast<int>(piece.end - piece.begin), MPI_INT64_T,
                    piece.peer, tag_, comm_, requests_.add()),
@@ -226,79 +313,58 @@ void SparseExchange::note(std::uint64_t heaviest, std::uint64_t most_messages) {
       heaviest <= std::min(limits_.little / static_cast<Bytes>(ranks_), limits_.short_most);
 }
 
-// Each rank hears from all others, so all know the same. Throws on all ranks the error of one.
-std::array<bool, 2> SparseExchange::meet(const Call& call, const std::optional<Error>& error) {
-  const PairMessages::Head mine{error.has_value(), static_cast<Word>(call.alike[0].value),
-                                static_cast<Word>(call.alike[1].value),
-                                static_cast<Word>(std::min<Bytes>(weight_, largest_ballot)),
-                                static_cast<Word>(call.messages.size())};
-  pairs_->receive(arrived_);
-  pairs_->set_head(mine);
-  pairs_->start();
-  wait_and_drive(*pairs_);
-  failure_ = pairs_->failure();
-  PairMessages::Head all = mine;
-  std::array<bool, 2> same{true, true};
-  for (std::size_t k = 0; k < pairs_->size(); ++k) {
-    const PairMessages::Head& head = pairs_->head(k);
-    for (const std::size_t n : {failed, weighs, counted}) all[n] = std::max(all[n], head[n]);
-    for (std::size_t n = 0; n < same.size(); ++n)
-      same[n] = same[n] && head[alike + n] == mine[alike + n];
-  }
-  if (all[failed]) agree(comm_, error);
-  note(static_cast<std::uint64_t>(all[weighs]), static_cast<std::uint64_t>(all[counted]));
-  return same;
-}
-
 // Another rank may be out of this round earlier and send for the next exchange: the tag tells those
 // apart, as in MpiRankGroup. Methods may turn out to differ, and a rank may have failed. Then all
 // ranks complete what any has begun: if one counts, all count.
-std::array<bool, 2> SparseExchange::run_round(const Call& call, std::optional<Error> error) {
+void SparseExchange::start_round() {
   tag_ = other_tag();
   received_ = 0;
-  const bool synchronous = !error && call.method.kind == Method::nbx;
-  const bool counts_here = !error && call.method.kind == Method::personalized;
-  start_sends(synchronous);
-  std::optional<Vote> vote;
-  const auto enter = [&] {
-    if (!error) error = failure_;
-    std::array<Ballot, all_ballots> ballots;
-    ballots[counts] = counts_here;
-    ballots[first_alike] = call.alike[0], ballots[second_alike] = call.alike[1];
-    ballots[weight] = std::min<Bytes>(weight_, largest_ballot);
-    ballots[messages] = call.messages.size();
-    vote.emplace(comm_, error ? &*error : nullptr, ballots);
-    if (counts_here) start_counting();
-  };
-  Waiter waiter;
-  for (bool over = false; !over;) {
-    const bool received = receive_if_any();
-    if (!vote && (!synchronous || requests_.done())) enter();
-    if (vote && vote->test()) {
-      if (vote->said(counts) && !counts_started_) start_counting();
-      over = (!counts_started_ || all_counted()) && requests_.done();
-    }
-    if (!received && !over) waiter.pass(Pause::yield);
-  }
-  if (counts_started_) std::ranges::fill(counts_, 0);
-  vote->conclude();
-  note(vote->said(weight), vote->said(messages));
-  return {vote->same(first_alike), vote->same(second_alike)};
+  counts_here_ = !error_ && call_->method.kind == Method::personalized;
+  stage_ = Stage::round;
+  start_sends();
 }
 
-std::array<bool, 2> SparseExchange::open(const Call& call, SparseResult& result) {
-  forget();
-  if (pairs_) pairs_->check_start(), pairs_->clear();
-  std::optional<Error> error = call.error;
-  if (!error) error = error_of([&] { load(call), reserve(result); });
-  if (error) sent_.clear();
-  if (error && pairs_) pairs_->clear();
-  if (pairs_) {
-    const std::array<bool, 2> same = meet(call, error);
-    if (!same[0] || !same[1] || call.method.kind == Method::pairwise) return same;
-    arrived_.clear();
-  }
-  return run_round(call, std::move(error));
+bool SparseExchange::advance_round() {
+  const bool received = receive_if_any();
+  if (!vote_ && (call_->method.kind != Method::nbx || requests_.done())) vote();
+  if (!vote_ || !vote_->test()) return received;
+  if (vote_->said(counts) && !counts_started_) start_counting();
+  if ((counts_started_ && !all_counted()) || !requests_.done()) return received;
+  if (counts_started_) std::ranges::fill(counts_, 0);
+  note(vote_->said(weight), vote_->said(messages));
+  same_ = {vote_->same(first_alike), vote_->same(second_alike)};
+  conclude();
+  return true;
+}
+
+// A Vote as if without errors: concluding one blocks.
+void SparseExchange::vote() {
+  if (!error_) error_ = failure_;
+  std::array<Ballot, all_ballots> ballots;
+  ballots[failing] = error_ ? static_cast<std::uint64_t>(ranks_ - rank_) : 0;
+  ballots[counts] = counts_here_;
+  ballots[first_alike] = call_->alike[0], ballots[second_alike] = call_->alike[1];
+  ballots[weight] = std::min<Bytes>(weight_, largest_ballot);
+  ballots[messages] = call_->messages.size();
+  vote_.emplace(comm_, nullptr, ballots);
+  if (counts_here_) start_counting();
+}
+
+// The vote is complete. Where a rank has failed, the lowest such rank tells its error.
+void SparseExchange::conclude() {
+  const auto said = static_cast<int>(vote_->said(failing));
+  vote_.reset();
+  stage_ = Stage::idle;
+  if (said == 0) return;
+  teller_ = ranks_ - said;
+  told_.start(comm_, teller_, teller_ == rank_ ? &*error_ : nullptr);
+  stage_ = Stage::telling;
+}
+
+bool SparseExchange::advance_telling() {
+  if (!told_.test()) return false;
+  stage_ = Stage::idle;
+  throw teller_ == rank_ ? Error(*error_).now_on_all_ranks() : told_.error();
 }
 
 // ---- Hop by hop
@@ -323,7 +389,8 @@ void extend(std::vector<Word>& stream, std::span<const Word> words) {
 
 }  // namespace
 
-void SparseExchange::forward(const Call& call, RankGroup& group) {
+void SparseExchange::forward(RankGroup& group) {
+  const Call& call = *call_;
   std::vector<Word> here, next;
   for (const SparseMessage& m : call.messages) {
     const std::size_t at = here.size();
@@ -365,15 +432,17 @@ void SparseExchange::read(std::int32_t from, std::span<const Word> words) {
   }
 }
 
-void SparseExchange::read_all(const Call& call) {
+void SparseExchange::read_all() {
   for (const Piece& piece : got_)
     read(piece.peer, std::span(arrived_).subspan(piece.begin, piece.end - piece.begin));
-  if (call.method.kind != Method::pairwise) return;
+  if (call_->method.kind != Method::pairwise) return;
   for (std::size_t k = 0; k < pairs_->size(); ++k) read(pairs_->rank(k), pairs_->words(k));
 }
 
-void SparseExchange::place(const Call& call, SparseResult& result) {
-  read_all(call);
+void SparseExchange::place() {
+  const Call& call = *call_;
+  SparseResult& result = *result_;
+  read_all();
   if (call.method.kind != Method::store_and_forward)  // there they came with the others
     for (const SparseMessage& m : call.messages)
       if (m.to == rank_) entries_.push_back({rank_, m.bytes, m.address});
@@ -395,10 +464,11 @@ void SparseExchange::place(const Call& call, SparseResult& result) {
     result.data = std::make_unique_for_overwrite<std::byte[]>(all);
     result.room = all;
   }
-  if (!is_little_) requests_.reserve(parts + long_parts(call));
+  if (!is_little_) requests_.reserve(parts + long_parts());
 }
 
-void SparseExchange::copy_short(SparseResult& result) const {
+void SparseExchange::copy_short() const {
+  const SparseResult& result = *result_;
   for (std::size_t k = 0; k < entries_.size(); ++k)
     if (entries_[k].address && entries_[k].bytes > 0)
       std::memcpy(&result.data[static_cast<std::size_t>(result.places[k])], entries_[k].address,
@@ -415,15 +485,16 @@ bool SparseExchange::is_long(const SparseMessage& message) const {
   return message.to != rank_ && !is_short(message.bytes);
 }
 
-std::size_t SparseExchange::long_parts(const Call& call) const {
+std::size_t SparseExchange::long_parts() const {
   std::size_t parts = 0;
-  for (const SparseMessage& m : call.messages)
+  for (const SparseMessage& m : call_->messages)
     if (is_long(m)) parts += m.bytes / limits_.part + 1;
   return parts;
 }
 
 // Those from one rank to another are received in the order in which they are sent.
-void SparseExchange::move_long(const Call& call, SparseResult& result) {
+void SparseExchange::move_long() {
+  const SparseResult& result = *result_;
   for (std::size_t k = 0; k < entries_.size(); ++k)
     if (!entries_[k].address)
       each_part(entries_[k].bytes, [&](Bytes at, int bytes) {
@@ -431,28 +502,48 @@ void SparseExchange::move_long(const Call& call, SparseResult& result) {
                             MPI_BYTE, entries_[k].source, sparse_long, comm_, requests_.add()),
                   "MPI_Irecv");
       });
-  for (const SparseMessage& m : call.messages)
+  for (const SparseMessage& m : call_->messages)
     if (is_long(m))
       each_part(m.bytes, [&](Bytes at, int bytes) {
         check_mpi(
             MPI_Isend(m.address + at, bytes, MPI_BYTE, m.to, sparse_long, comm_, requests_.add()),
             "MPI_Isend");
       });
-  requests_.wait();
 }
 
-void SparseExchange::complete(const Call& call, RankGroup* group, SparseResult& result) {
-  const bool forwards = call.method.kind == Method::store_and_forward;
-  const auto hop_by_hop = [&] { forward(call, *group); };
+// ---- The second part
+
+// What was written by others is read before the next meeting.
+void SparseExchange::complete(RankGroup* group) {
+  const bool forwards = call_->method.kind == Method::store_and_forward;
+  const auto hop_by_hop = [&] { forward(*group); };
   // by reference: the function that is passed must not need memory, as no scope is open yet
   if (forwards) group->run_collectively(std::cref(hop_by_hop));
-  const std::optional<Error> error = failure_ ? failure_ : error_of([&] { place(call, result); });
-  if (!is_little_)
-    agree(comm_, error);
-  else if (error)
-    throw *error;
-  copy_short(result);
-  if (!is_little_ && !forwards) move_long(call, result);
+  part_ = Part::completing;
+  error_ = failure_ ? failure_ : error_of([&] { place(), copy_short(); });
+  if (!is_little_) return check_memory();
+  if (error_) throw *error_;
+}
+
+// All must have the memory before the first long message moves.
+void SparseExchange::check_memory() {
+  if (pairs_) return pairs_->clear(), meet();
+  std::array<Ballot, 1> ballots{error_ ? static_cast<std::uint64_t>(ranks_ - rank_) : 0};
+  vote_.emplace(comm_, nullptr, ballots);
+  stage_ = Stage::checking;
+}
+
+bool SparseExchange::advance_check() {
+  if (!vote_->test()) return false;
+  conclude();
+  if (finished()) start_moving();
+  return true;
+}
+
+void SparseExchange::start_moving() {
+  if (call_->method.kind == Method::store_and_forward) return;
+  stage_ = Stage::moving;
+  move_long();
 }
 
 }  // namespace tonari

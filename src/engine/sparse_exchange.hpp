@@ -34,9 +34,12 @@
 
 #include "base/checked.hpp"
 #include "channels/control_tags.hpp"
+#include "channels/owned_comm.hpp"
 #include "engine/agree.hpp"
+#include "engine/error_broadcast.hpp"
 #include "engine/pair_messages.hpp"
 #include "engine/request_list.hpp"
+#include "engine/sparse_method.hpp"
 #include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
@@ -46,19 +49,6 @@ struct SparseMessage {
   const std::byte* address;
   Bytes bytes;
 };
-
-struct SparseMethod {
-  enum class Kind : std::uint8_t { automatic, pairwise, nbx, personalized, store_and_forward };
-  Kind kind = Kind::automatic;
-  int dimensions = 0;  // of store-and-forward
-  std::string name() const;
-};
-
-// What an exchange is expected to take, in nanoseconds: LogGP with the constants of a usual
-// cluster. messages, bytes: that the busiest rank sends.
-double predict(SparseMethod method, int ranks, double messages, double bytes);
-// The one that is predicted to be the fastest.
-SparseMethod fastest_method(int ranks, double messages, double bytes);
 
 // Messages by source, ascending, those of one source in the order in which it sent them.
 struct SparseResult {
@@ -74,10 +64,8 @@ struct SparseResult {
 
 class SparseExchange {
  public:
-  static constexpr int most_pairwise = 16;  // ranks
-
   struct Limits {                 // bytes; the same on all ranks
-    Bytes little = 16 << 10;      // that all ranks together may send without a second agreement
+    Bytes little = 64 << 10;      // that all ranks together may send without a second agreement
     Bytes short_most = 16 << 10;  // of a short message
     Bytes piece = 64 << 10;       // of short messages that travel together; fits a short one
     Bytes part = 1 << 30;         // of a long message
@@ -98,14 +86,38 @@ class SparseExchange {
   SparseExchange& operator=(const SparseExchange&) = delete;
 
   // What automatic means now, the same on all ranks: it takes the last exchange as an example.
-  SparseMethod fastest() const { return fastest_method(ranks_, last_messages_, last_bytes_); }
+  SparseMethod fastest(bool forwards = true) const {
+    return fastest_method(ranks_, last_messages_, last_bytes_, forwards);
+  }
 
-  // Collective; begins an exchange. Throws on all ranks the error of one. Else returns which of
-  // `alike` are so on all ranks; where the methods are not, the exchange is over. result: empty.
-  // While it waits, exchanges in flight are driven.
-  std::array<bool, 2> open(const Call& call, SparseResult& result);
-  // Collective. group: for store-and-forward. Throws on all ranks the error of one.
-  void complete(const Call& call, RankGroup* group, SparseResult& result);
+  // Exchanges take turns, in the order in which they began: as they are collective, that is the
+  // same on all ranks.
+  Queue& turns() { return turns_; }
+
+  // Collective, in turn; does not block. Short messages travel, and it is found out what is to come
+  // and whether all ranks call alike. call, result: live until the exchange is over; result is
+  // empty. Throws Errc::peer if an earlier exchange failed in the middle.
+  void open(const Call& call, SparseResult& result);
+  // When that has finished: which of `alike` are so on all ranks. Where methods are not, the
+  // exchange is over.
+  const std::array<bool, 2>& same() const { return same_; }
+  // Collective: the rest. group: for store-and-forward, which waits for the other ranks in here.
+  void complete(RankGroup* group);
+
+  // Of either part. advance() looks once, and tells whether anything moved; wait() drives exchanges
+  // in flight. Both throw on all ranks the error of one; then the exchange is over.
+  bool finished() const { return stage_ == Stage::idle; }
+  bool advance();
+  void wait();
+  Pause pause() const { return stage_ == Stage::meeting ? pairs_->pause() : Pause::yield; }
+
+  // From now on messages and agreements go over this one, where nobody else has collective calls:
+  // exchanges that do not block are in them whenever they are tested. Between exchanges.
+  void move_to(std::shared_ptr<const OwnedComm> apart);
+  bool apart() const { return apart_ != nullptr; }
+  // This rank does not go on with an exchange: later ones fail.
+  void give_up();
+  bool given_up() const { return given_up_; }
 
  private:
   struct Piece {  // of short messages: each as its length and its bytes, in words
@@ -122,35 +134,62 @@ class SparseExchange {
   enum HeadWord : std::size_t { failed, alike, weighs = alike + 2, counted, head_words };
   static_assert(head_words == PairMessages::head_words);
 
-  void load(const Call& call);
-  void load_pairwise(const Call& call);
+  void load();
+  void load_pairwise();
   void append(const SparseMessage& message);
   std::size_t packed_words(const SparseMessage& message) const;
   Word* pack(const SparseMessage& message, Word* to) const;
-  void reserve(SparseResult& result);
+  void reserve();
   int other_tag() const { return tag_ == sparse_even ? sparse_odd : sparse_even; }
-  void start_sends(bool synchronous);
+  // What is waited for.
+  enum class Stage : std::uint8_t { idle, meeting, round, telling, checking, moving };
+  enum class Part : std::uint8_t { opening, completing };
+
+  void start_sends();
   void start_counting();
   bool all_counted();
   bool receive_if_any();
-  std::array<bool, 2> meet(const Call& call, const std::optional<Error>& error);
-  std::array<bool, 2> run_round(const Call& call, std::optional<Error> error);
+  void meet();
+  void place_error();
+  void met();
+  void throw_failures() const;
+  [[noreturn]] void throw_failure(std::size_t k) const;
+  void start_round();
+  bool advance_round();
+  void vote();
+  void conclude();
+  bool advance_telling();
+  void check_memory();
+  bool advance_check();
+  void start_moving();
   void note(std::uint64_t heaviest, std::uint64_t most_messages);
-  void forward(const Call& call, RankGroup& group);
+  void forward(RankGroup& group);
   void read(std::int32_t from, std::span<const Word> words);
-  void read_all(const Call& call);
-  void place(const Call& call, SparseResult& result);
-  void copy_short(SparseResult& result) const;
-  void move_long(const Call& call, SparseResult& result);
+  void read_all();
+  void place();
+  void copy_short() const;
+  void move_long();
   void forget();
   template <class Work>
   void each_part(Bytes bytes, Work work) const;
-  std::size_t long_parts(const Call& call) const;
+  std::size_t long_parts() const;
   bool is_long(const SparseMessage& message) const;
   bool is_short(Bytes bytes) const { return bytes <= limits_.short_most; }
 
   MPI_Comm comm_;
+  std::shared_ptr<const OwnedComm> apart_;
   const Limits limits_;
+  Queue turns_;
+  bool given_up_ = false;
+  const Call* call_ = nullptr;  // that is under way
+  SparseResult* result_ = nullptr;
+  Part part_ = Part::opening;
+  Stage stage_ = Stage::idle;
+  std::optional<Error> error_;  // of this rank
+  std::array<bool, 2> same_{};
+  std::optional<Vote> vote_;
+  ErrorBroadcast told_;
+  int teller_ = 0;
   int rank_ = 0, ranks_ = 0;
   int tag_ = sparse_odd;
   double last_messages_ = 1, last_bytes_ = 0;
@@ -164,7 +203,7 @@ class SparseExchange {
   std::vector<int> counts_;          // of pieces for each rank; 0 between exchanges
   int received_ = 0, expected_ = 0;  // pieces for this rank
   MPI_Request counting_ = MPI_REQUEST_NULL;
-  bool counts_started_ = false;
+  bool counts_here_ = false, counts_started_ = false;
   RequestList requests_;          // last: what they send and receive outlives them
   std::optional<Error> failure_;  // at receiving
 };

@@ -2,7 +2,12 @@
 // random patterns that each rank computes for all ranks from one seed.
 #include <tonari/sparse.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <vector>
 
 #include "support/ok.hpp"
 #include "support/oracle.hpp"
@@ -138,6 +143,42 @@ class Sparse : public testing::Test {
     EXPECT_EQ(got->data == nullptr, at == 0);
   }
 
+  // One exchange from its call to its end.
+  struct Flight {
+    Flight(unsigned seed, int rank)
+        : pattern(seed),
+          element(seed % 3 == 0),
+          sent(prepare(pattern.sent_by(rank), element, static_cast<int>(seed % 3))) {}
+    Pattern pattern;
+    Element element;
+    Sent sent;
+    tonari_messages got = TONARI_MESSAGES_NULL;
+    tonari_request request = TONARI_REQUEST_NULL;
+  };
+  // The lists and the type go at once.
+  std::unique_ptr<Flight> start(unsigned seed, const std::string& algorithm) {
+    auto flight = std::make_unique<Flight>(seed, rank);
+    Sent& sent = flight->sent;
+    const Element element(seed % 3 == 0);
+    EXPECT_OK(tonari_sparse_ialltoallv(
+        static_cast<int>(sent.destinations.size()), sent.destinations.data(), sent.counts.data(),
+        sent.displs.data(), element.type(), sent.values.data(), MPI_COMM_WORLD,
+        Info{{"tonari_algorithm", algorithm}}, &flight->got, &flight->request));
+    std::ranges::fill(sent.destinations, -7);
+    std::ranges::fill(sent.counts, -7);
+    std::ranges::fill(sent.displs, -7);
+    return flight;
+  }
+  void complete(Flight& flight, bool by_testing) {
+    int done = !by_testing;
+    while (!done) ASSERT_OK(tonari_test(flight.request, &done));
+    ASSERT_OK(tonari_wait(flight.request));
+    ASSERT_NE(flight.got, TONARI_MESSAGES_NULL);
+    expect_arrived(flight.pattern, flight.element, flight.got);
+    EXPECT_OK(tonari_messages_free(&flight.got));
+    EXPECT_OK(tonari_request_free(&flight.request));
+  }
+
   void run(unsigned seed, const std::string& algorithm) {
     const Pattern pattern(seed);
     const Element element(seed % 3 == 0);
@@ -175,6 +216,84 @@ TEST_F(Sparse, CallsFollowEachOtherAtOnce) {
     run(k, names[k % names.size()]);
     if (HasFatalFailure()) return;
   }
+}
+
+// Several at a time, completed in any order, with collective calls of other kinds in between that
+// some ranks reach before the exchanges have gone on, and others afterwards.
+TEST_F(Sparse, SeveralInFlight) {
+  std::vector<std::string> names{"auto", "nbx", "personalized"};
+  if (ranks <= 16) names.emplace_back("pairwise");
+  Random mine(static_cast<unsigned>(rank));
+  for (unsigned k = 0; k < static_cast<unsigned>(cases(40)); ++k) {
+    SCOPED_TRACE("seed " + std::to_string(5 * k));
+    std::vector<std::unique_ptr<Flight>> flights;
+    for (unsigned n = 0; n < 4; ++n) {
+      flights.push_back(start(5 * k + n, names[(k + n) % names.size()]));
+      int done = 0;
+      for (int tests = pick(mine, 0, 1) * 300; tests > 0 && !done; --tests)
+        ASSERT_OK(tonari_test(flights.back()->request, &done));
+      if (n == 1) run(5 * k + 4, names[k % names.size()]);
+      if (n == 2) {
+        const auto near =
+            tonari::Neighborhood::from_destinations(MPI_COMM_WORLD, std::span<const int>());
+        EXPECT_TRUE(near.handle());
+      }
+    }
+    std::shuffle(flights.begin(), flights.end(), mine);
+    for (auto& flight : flights) complete(*flight, pick(mine, 0, 1) == 0);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(Sparse, WaitsForAllAtOnce) {
+  std::vector<std::unique_ptr<Flight>> flights;
+  std::vector<tonari_request> requests;
+  for (unsigned n = 0; n < 5; ++n) {
+    flights.push_back(start(n, "auto"));
+    requests.push_back(flights.back()->request);
+  }
+  ASSERT_OK(tonari_waitall(5, requests.data()));
+  tonari_request_info info;
+  ASSERT_OK(tonari_request_get_info(requests[0], &info));
+  EXPECT_STREQ(info.algorithm, flights[0]->got->algorithm);
+  EXPECT_EQ(tonari_start(requests[0]), TONARI_ERR_ARGUMENT);
+  for (auto& flight : flights) complete(*flight, false);
+}
+
+// A rank that only computes between the call and its completion keeps nobody from completing
+// what it has sent before; and another may be slow to call.
+TEST_F(Sparse, SlowRanksInFlight) {
+  for (unsigned k = 0; k < 3; ++k) {
+    if (rank == static_cast<int>(k) % ranks) usleep(20'000);
+    const auto flight = start(k, "auto");
+    if (rank == static_cast<int>(k + 1) % ranks) usleep(20'000);
+    complete(*flight, k % 2 == 0);
+  }
+}
+
+TEST_F(Sparse, InFlightInCpp) {
+  const std::vector<int> to{(rank + 1) % ranks};
+  const std::vector<MPI_Count> counts{2};
+  const std::vector<double> values{rank + 0.5, 1.0 * rank};
+  auto first = tonari::sparse_ialltoallv(MPI_COMM_WORLD, to, counts, std::span(values));
+  auto second = tonari::sparse_ialltoallv(MPI_COMM_WORLD, to, counts, std::span(values));
+  const int from = (rank + ranks - 1) % ranks;
+  for (auto* pending : {&second, &first}) {
+    const tonari::Messages<double> got = pending->wait();
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(got[0].source, from);
+    EXPECT_EQ(got[0].values[0], from + 0.5);
+    EXPECT_EQ(got[0].values[1], from);
+  }
+  EXPECT_TRUE(first.wait().empty()) << "it was taken";
+  // one that nobody waits for
+  (void)tonari::sparse_ialltoallv(MPI_COMM_WORLD, to, counts, std::span(values));
+  auto wrong = [&] {
+    return tonari::sparse_ialltoallv(MPI_COMM_WORLD, to, counts,
+                                     std::span(values).first(rank == ranks - 1 ? 1 : 2))
+        .wait();
+  };
+  EXPECT_THROW(wrong(), tonari::Failure);
 }
 
 TEST_F(Sparse, AlgorithmsAreChosenByVariables) {

@@ -240,6 +240,20 @@ struct SparseCall : Call {
   void drop() override { EXPECT_OK(tonari_messages_free(&messages)); }
 };
 
+// Errors come at completion.
+struct SparseInFlightCall : SparseCall {
+  using SparseCall::SparseCall;
+  int make() override {
+    tonari_request request = TONARI_REQUEST_NULL;
+    int code = tonari_sparse_ialltoallv(world_size(), destinations.data(), counts.data(), nullptr,
+                                        MPI_DOUBLE, values.data(), MPI_COMM_WORLD, info, &messages,
+                                        &request);
+    if (code == TONARI_SUCCESS) code = tonari_wait(request);
+    EXPECT_OK(tonari_request_free(&request));
+    return code;
+  }
+};
+
 struct NearFromDestinations : Call {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   int make() override {
@@ -461,6 +475,8 @@ inline const Named calls[] = {
     named<SparseCall>("SparseNbx", "nbx", false),
     named<SparseCall>("SparseNbxLong", "nbx", true),
     named<SparseCall>("SparsePersonalized", "personalized", true),
+    named<SparseInFlightCall>("SparseInFlight", "pairwise", true),
+    named<SparseInFlightCall>("SparseInFlightNbx", "nbx", true),
     named<SparseCall>("SparseForwarded", "store-and-forward/1", true),
     named<InPlaceCall>("InPlaceShared", false, "shared"),
     named<InPlaceCall>("InPlacePacked", false, "p2p-packed"),

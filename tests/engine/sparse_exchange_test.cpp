@@ -52,30 +52,82 @@ void expect_arrived(unsigned exchange, const SparseResult& result) {
   EXPECT_EQ(k, result.sources.size());
 }
 
-TEST(SparseExchange, PiecesAndParts) {
-  OwnedComm comm;
-  duplicate(MPI_COMM_WORLD, comm);
-  MpiRankGroup group(comm.get());
-  SparseExchange exchange(comm.get(), SharedComm::of(comm.get())->connect_pairs(),
-                          {.little = 300, .short_most = 40, .piece = 64, .part = 24});
-  std::vector<SparseMethod> methods{
-      {Kind::pairwise}, {Kind::nbx}, {Kind::personalized}, {Kind::store_and_forward, 1}};
-  if (world_size() >= 4) methods.push_back({Kind::store_and_forward, 2});
-  for (unsigned k = 0; k < static_cast<unsigned>(test::cases(300)); ++k) {
-    SCOPED_TRACE("exchange " + std::to_string(k));
+std::vector<SparseMessage> messages_of(const std::vector<Sent>& sent) {
+  std::vector<SparseMessage> messages;
+  for (const Sent& m : sent) messages.push_back({m.to, m.bytes.data(), m.bytes.size()});
+  return messages;
+}
+
+// With messages between all pairs, and without, as many ranks are.
+class SparseExchangeTest : public testing::TestWithParam<bool> {
+ protected:
+  SparseExchangeTest() {
+    duplicate(MPI_COMM_WORLD, comm);
+    group.emplace(comm.get());
+  }
+  std::unique_ptr<PairMessages> pairs() const {
+    return GetParam() ? SharedComm::of(comm.get())->connect_pairs() : nullptr;
+  }
+  std::vector<SparseMethod> methods() const {
+    std::vector<SparseMethod> all{{Kind::nbx}, {Kind::personalized}, {Kind::store_and_forward, 1}};
+    if (GetParam()) all.push_back({Kind::pairwise});
+    if (world_size() >= 4) all.push_back({Kind::store_and_forward, 2});
+    return all;
+  }
+  void run(SparseExchange& exchange, unsigned k, SparseMethod method) {
     const std::vector<Sent> sent = sent_by(world_rank(), k);
-    std::vector<SparseMessage> messages;
-    for (const Sent& m : sent) messages.push_back({m.to, m.bytes.data(), m.bytes.size()});
-    const SparseMethod method = methods[k % methods.size()];
+    const std::vector<SparseMessage> messages = messages_of(sent);
     const SparseExchange::Call call{std::nullopt, method, messages, {Ballot(k), Ballot(7)}};
     SparseResult result;
-    const std::array<bool, 2> same = exchange.open(call, result);
-    EXPECT_TRUE(same[0] && same[1]);
-    exchange.complete(call, &group, result);
+    exchange.open(call, result);
+    exchange.wait();
+    EXPECT_TRUE(exchange.same()[0] && exchange.same()[1]);
+    exchange.complete(&*group);
+    exchange.wait();
     expect_arrived(k, result);
+  }
+
+  OwnedComm comm;
+  std::optional<MpiRankGroup> group;
+};
+
+TEST_P(SparseExchangeTest, PiecesAndParts) {
+  SparseExchange exchange(comm.get(), pairs(),
+                          {.little = 300, .short_most = 40, .piece = 64, .part = 24});
+  const std::vector<SparseMethod> all = methods();
+  for (unsigned k = 0; k < static_cast<unsigned>(test::cases(300)); ++k) {
+    SCOPED_TRACE("exchange " + std::to_string(k));
+    run(exchange, k, all[k % all.size()]);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
+
+// All ranks throw the sentence of the lowest that has failed, and then exchange.
+TEST_P(SparseExchangeTest, ErrorsOfSomeRanks) {
+  SparseExchange exchange(comm.get(), pairs());
+  for (const SparseMethod method : methods()) {
+    SCOPED_TRACE(method.name());
+    const int lowest = world_size() / 2;
+    std::optional<Error> mine;
+    if (world_rank() >= lowest)
+      mine = Error(Errc::topology, text("rank ", world_rank(), " says no", std::string(700, '!')));
+    const std::vector<Sent> sent = sent_by(world_rank(), 2);
+    const std::vector<SparseMessage> messages = messages_of(sent);
+    const SparseExchange::Call call{mine, method, messages, {Ballot(1), Ballot(7)}};
+    SparseResult result;
+    const std::optional<Error> thrown = error_of([&] {
+      exchange.open(call, result);
+      exchange.wait();
+    });
+    ASSERT_TRUE(thrown);
+    EXPECT_EQ(thrown->code(), Errc::topology);
+    EXPECT_EQ(thrown->what(), text("rank ", lowest, " says no", std::string(700, '!')));
+    EXPECT_TRUE(exchange.finished());
+    run(exchange, 5, method);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithPairs, SparseExchangeTest, testing::Bool());
 
 // Few ranks count, many ranks with few messages synchronize, and with many messages they forward.
 TEST(SparseExchange, TheModelChoosesAmongAll) {
@@ -83,6 +135,7 @@ TEST(SparseExchange, TheModelChoosesAmongAll) {
   EXPECT_EQ(fastest_method(64, 26, 1e4).name(), "personalized");
   EXPECT_EQ(fastest_method(100'000, 26, 1e4).name(), "nbx");
   EXPECT_EQ(fastest_method(4096, 2000, 2e4).kind, Kind::store_and_forward);
+  EXPECT_NE(fastest_method(4096, 2000, 2e4, false).kind, Kind::store_and_forward);
   EXPECT_EQ(fastest_method(4096, 2000, 2e9).kind, Kind::personalized);  // each byte travels once
 }
 

@@ -21,7 +21,7 @@ SHORT = "--rounds 4 --max-time 2"
 @each_mpi
 @pytest.mark.parametrize("ranks", [built.more("1"), "2", "3", built.more("4")])
 def test_every_way_delivers(mpi: str, ranks: str) -> None:
-    every = "counts,dense,plain-nbx,auto,pairwise,nbx,personalized,store-and-forward/1"
+    every = "counts,dense,plain-nbx,auto,in-flight,pairwise,nbx,personalized,store-and-forward/1"
     done = call(
         "bench",
         *words(

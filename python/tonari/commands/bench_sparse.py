@@ -35,8 +35,8 @@ def bench_sparse(
         str,
         typer.Option(
             metavar="A,A,...",
-            help="counts, dense, plain-nbx; tonari's auto, pairwise, nbx, personalized and "
-            "store-and-forward/N with N from 1 to 3; default: all but the last.",
+            help="counts, dense, plain-nbx; tonari's auto, in-flight, pairwise, nbx, personalized "
+            "and store-and-forward/N with N from 1 to 3; default: all but pairwise and the last.",
         ),
     ] = "",
     seed: Annotated[
@@ -52,8 +52,8 @@ def bench_sparse(
 ) -> None:
     """Times messages to ranks that do not expect them, by tonari and by what programs write.
 
-    Beside each other stand tonari_sparse_alltoallv, an all-to-all of counts before plain messages
-    or before MPI_Alltoallv, and NBX as its paper prints it.
+    Beside each other stand tonari_sparse_alltoallv, its form that does not block, an all-to-all of
+    counts before plain messages or before MPI_Alltoallv, and NBX as its paper prints it.
 
     Example:  tonari bench sparse --bytes 8,4096 --targets 3 --ranks 2,4,8 --mpi openmpi
     """
