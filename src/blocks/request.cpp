@@ -64,10 +64,11 @@ std::shared_ptr<Prepared> build(SharedBlocks& blocks, const BlocksRequest& reque
     BlocksSides sides =
         sides_of(blocks, request, use == Use::persistent ? Pieces::by_array : Pieces::joined);
     const OwnedNeighborhood near = make_adjacent(comm, sides.receive.peers, sides.send.peers);
-    const std::shared_ptr<Prepared> inner = prepare(
-        near.get(),
-        Call{Collective::alltoall, sides.send.blocks.given(), sides.receive.blocks.given()},
-        use_of_part(use, settings.progress_thread), info, inside, request.reverse ? ReadsBlocks::where_they_arrive : ReadsBlocks::in_buffer);
+    const std::shared_ptr<Prepared> inner =
+        prepare(near.get(),
+                Call{Collective::alltoall, sides.send.blocks.given(), sides.receive.blocks.given()},
+                use_of_part(use, settings.progress_thread), info, inside,
+                request.reverse ? ReadsBlocks::where_they_arrive : ReadsBlocks::in_buffer);
     sides.contributions.read_by(inner->arrivals);
     std::shared_ptr<Exchange> exchange{inner, inner->exchange.get()};
     if (request.reverse)
