@@ -19,7 +19,7 @@ struct Name {
   std::vector<std::string> words;  // after the kind
 };
 
-Name split(const std::string& pattern) {
+Name split_pattern(const std::string& pattern) {
   Name name;
   std::istringstream in(pattern);
   std::getline(in, name.kind, ':');
@@ -81,7 +81,7 @@ Edges hot_spot(int ranks, bool sends) {
 }
 
 Edges make_edges(const std::string& pattern, int ranks) {
-  const Name name = split(pattern);
+  const Name name = split_pattern(pattern);
   const bool has_number =
       name.kind == "random" || name.kind == "scale-free" || name.kind == "clique";
   if (name.words.size() < has_number || name.words.size() > has_number + 1u)
@@ -101,7 +101,7 @@ Edges make_edges(const std::string& pattern, int ranks) {
 }  // namespace
 
 bool is_graph(const std::string& pattern) {
-  const std::string kind = split(pattern).kind;
+  const std::string kind = split_pattern(pattern).kind;
   return kind == "random" || kind == "hotspot" || kind == "hotspot-in" || kind == "scale-free" ||
          kind == "clique";
 }

@@ -52,7 +52,7 @@ std::vector<std::string> exchanges_of(const std::string& list) {
   return names;
 }
 
-void check(const Options& options) {
+void check_options(const Options& options) {
   const auto in_bricks = [&](const char* what, long long cells) {
     if (cells % options.brick == 0) return;
     const long long more = cells / options.brick * options.brick + options.brick;
@@ -83,7 +83,7 @@ Options parse_options(int argc, char** argv) {
        {"stencil", [&](const std::string& word) { options.points = points_of(word); }},
        {"exchanges", [&](const std::string& list) { options.exchanges = exchanges_of(list); }}},
       options);
-  if (!options.help) check(options);
+  if (!options.help) check_options(options);
   return options;
 }
 

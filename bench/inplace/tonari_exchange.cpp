@@ -29,7 +29,7 @@ tonari_request prepare(const Candidate& candidate, Workload& work) {
 class Tonari : public TonariWay<Exchange> {
  public:
   using TonariWay::TonariWay;
-  std::string chosen() const override { return info_.algorithm; }
+  std::string chosen() const override { return info().algorithm; }
 };
 
 // tonari's blocking call.

@@ -14,7 +14,7 @@ MPI_Aint extent(MPI_Datatype type) {
 }
 
 // Reads one side of an operation.
-struct Side {
+struct SideOfCall {
   const char* prefix;  // of the arguments' names: "send", "recv" or ""
   const void* buffer;
   std::size_t blocks;
@@ -118,7 +118,7 @@ const char* Call::name() const {
 
 std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
                                     const BufferArguments& given) {
-  const Side side{prefix, given.buffer, blocks};
+  const SideOfCall side{prefix, given.buffer, blocks};
   if (given.form == Form::regular) return side.regular(given.count, given.type);
   if (given.form == Form::v) return side.v(given.counts, given.displacements, given.type);
   return side.w(given.counts, given.displacements, given.types);

@@ -110,16 +110,16 @@ std::vector<Bytes> sizes_of(const std::vector<SwapBlock>& blocks) {
 // ---- general
 
 // In units of the type's extent from buf.
-struct Region {
+struct BlockRegion {
   std::int64_t first, count;
   std::size_t peer;
 };
 
 void check_regions(const char* side, const BufferArguments& given, std::size_t ranks, int rank) {
-  std::vector<Region> regions;
+  std::vector<BlockRegion> regions;
   for (std::size_t j = 0; j < ranks; ++j)
     if (given.counts[j] > 0) regions.push_back({given.displacements[j], given.counts[j], j});
-  std::ranges::sort(regions, {}, &Region::first);
+  std::ranges::sort(regions, {}, &BlockRegion::first);
   for (std::size_t k = 1; k < regions.size(); ++k)
     // both not negative: it fits
     if (regions[k].first - regions[k - 1].first < regions[k - 1].count)

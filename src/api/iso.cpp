@@ -87,7 +87,7 @@ int init_on(MPI_Comm isocomm, Init init) {
   return raise(isocomm, init(attached->near));
 }
 
-int require(const Iso_request* request) {
+int require_one(const Iso_request* request) {
   return request ? TONARI_SUCCESS
                  : record("`request` is NULL; pass the address of an Iso_request", Errc::argument);
 }
@@ -175,7 +175,7 @@ int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype send
 }
 
 int Iso_istart(Iso_request* request) {
-  if (const int code = require(request)) return raise(code);
+  if (const int code = require_one(request)) return raise(code);
   return raise(tonari_start(*request));
 }
 
@@ -185,16 +185,16 @@ int Iso_start(Iso_request* request) {
 }
 
 int Iso_wait(Iso_request* request) {
-  if (const int code = require(request)) return raise(code);
+  if (const int code = require_one(request)) return raise(code);
   return raise(tonari_wait(*request));
 }
 
 int Iso_test(Iso_request* request, int* flag) {
-  if (const int code = require(request)) return raise(code);
+  if (const int code = require_one(request)) return raise(code);
   return raise(tonari_test(*request, flag));
 }
 
 int Iso_request_free(Iso_request* request) {
-  if (const int code = require(request)) return raise(code);
+  if (const int code = require_one(request)) return raise(code);
   return raise(tonari_request_free(request));
 }

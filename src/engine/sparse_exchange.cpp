@@ -25,7 +25,7 @@ constexpr Bytes message_weight = 32;    // at least what is noted of a message b
 std::size_t words_of(Bytes bytes) { return static_cast<std::size_t>((bytes + word - 1) / word); }
 
 // Where pieces go that there is no memory for. Static, as it is needed then.
-Word dropped[SparseExchange::Limits().piece / word];
+Word discarded[SparseExchange::Limits().piece / word];
 
 enum BallotOf : std::size_t {
   failing,
@@ -293,7 +293,7 @@ bool SparseExchange::receive_if_any() {
   Arrived arrived(comm_, tag_);
   if (!arrived.found) return false;
   ++received_;
-  Word* to = dropped;
+  Word* to = discarded;
   const std::optional<Error> error = error_of([&] {
     const std::size_t begin = arrived_.size(),
                       end = begin + static_cast<std::size_t>(arrived.count);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_friends = 64;
 constexpr int most_rounds = 256;
-constexpr int patience = 4;
+constexpr int most_failures = 4;
 constexpr Word busy = 3;  // quarters
 
 void apply(SendSet& self, const std::vector<SendSet::DelegatedBlocks>& given,
@@ -21,7 +21,7 @@ void apply(SendSet& self, const std::vector<SendSet::DelegatedBlocks>& given,
 
 }  // namespace
 
-bool Pairings::Partner::looks() const { return failures < patience && !friends.empty(); }
+bool Pairings::Partner::looks() const { return failures < most_failures && !friends.empty(); }
 
 // Its best friend has somebody else in this round: the next three have their turn first.
 void Pairings::Partner::turn_to_others() {
