@@ -1,5 +1,6 @@
 // Ghosts hold the values of their owners: all routes, channels, types, components, vectors and
 // strides, on random patterns.
+#include "support/fresh_wisdom.hpp"
 #include "vector/vectors.hpp"
 
 namespace {
@@ -65,10 +66,10 @@ class VectorForward : public VectorTest {
     if (!once)
       must(tonari_vector_forward_init(
           vector, &values, a.owned(), a.ghosts(),
-          Info{{"tonari_channel", channel}, {"tonari_tune", "off"}, {"tonari_recv_view", "yes"}},
+          Info{{"tonari_channel", channel}, {"tonari_tune", tune}, {"tonari_recv_view", "yes"}},
           &request));
     InTurn in_turn(a, once ? 3 : arrays, own);
-    for (int round = 0; round < (arrays > 1 ? 12 : 3); ++round) {
+    for (int round = 0; round < std::max(rounds, arrays > 1 ? 12 : 3); ++round) {
       if (arrays != 1) in_turn.next();
       fill(a, s, round % 4);
       const std::vector<unsigned char> wanted = expected(a, s, round % 4);
@@ -86,6 +87,8 @@ class VectorForward : public VectorTest {
   }
 
   MPI_Datatype triple = MPI_DATATYPE_NULL;
+  const char* tune = "off";
+  int rounds = 0;  // or more
 };
 
 TEST_F(VectorForward, RandomPatterns) {
@@ -100,6 +103,21 @@ TEST_F(VectorForward, RandomPatterns) {
       tonari_vector vector = make_vector(s, route);
       exchange(vector, s, common, random_channel(common), 1);
       exchange(vector, s, common, "auto", 0);
+      must(tonari_vector_free(&vector));
+    }
+}
+
+// Also ranks that have nothing to move take part in the choice, hop by hop.
+TEST_F(VectorForward, RandomPatternsWhoseStartsChoose) {
+  tune = "online", rounds = crowded() ? 12 : 80;
+  for (int k = 0; k < (crowded() ? 5 : 10); ++k)
+    for (const std::string& route : routes_of_case(k)) {
+      const FreshWisdom wisdom("0.02");
+      Random common(static_cast<unsigned>(9000 + 100 * k + world_size()));
+      const Sharing s = draw_sharing(common, all_needs[k % 5], pick(common, 1, 60));
+      SCOPED_TRACE("case " + std::to_string(k) + ", route " + route);
+      tonari_vector vector = make_vector(s, route);
+      exchange(vector, s, common, "auto", 1 + 3 * (k % 2));
       must(tonari_vector_free(&vector));
     }
 }

@@ -1,8 +1,9 @@
 // Owners hold the sums, minima and maxima of what all ranks contribute: all routes, types and
 // operations, on random patterns; and sums are the same bit by bit.
-#include "vector/vectors.hpp"
-
 #include <complex>
+
+#include "support/fresh_wisdom.hpp"
+#include "vector/vectors.hpp"
 
 namespace {
 
@@ -39,6 +40,9 @@ T combined(T a, T b, MPI_Op op) {
 
 class VectorReverse : public VectorTest {
  protected:
+  const char* tune = "off";
+  int rounds = 0;  // or more
+
   template <class T>
   void exchange(tonari_vector vector, const Sharing& s, Random& common, MPI_Datatype type,
                 MPI_Op op, const std::string& channel, int arrays) {
@@ -49,10 +53,11 @@ class VectorReverse : public VectorTest {
     tonari_request request = TONARI_REQUEST_NULL;
     if (!once)
       must(tonari_vector_reverse_init(vector, &values, op, a.ghosts(), a.owned(),
-                                      Info{{"tonari_channel", channel}, {"tonari_tune", "off"}},
+                                      Info{{"tonari_channel", channel}, {"tonari_tune", tune}},
                                       &request));
     InTurn in_turn(a, once ? 3 : arrays, own);
-    for (int round = 0; round < std::max(arrays, once ? 3 : 2); ++round) {
+    for (int k = 0; k < std::max({arrays, rounds, once ? 3 : 2}); ++k) {
+      const int round = k % 20;
       if (arrays != 1) in_turn.next();
       a.for_owned([&](std::int64_t i, int c, int v, unsigned char* at) {
         store(at, before<T>(s.mine().first + i, c, v, round));
@@ -127,6 +132,20 @@ TEST_F(VectorReverse, RandomPatterns) {
         default:
           exchange<double>(vector, s, common, MPI_DOUBLE, op, channel, arrays);
       }
+      must(tonari_vector_free(&vector));
+    }
+}
+
+TEST_F(VectorReverse, RandomPatternsWhoseStartsChoose) {
+  tune = "online", rounds = crowded() ? 12 : 80;
+  for (int k = 0; k < (crowded() ? 5 : 10); ++k)
+    for (const std::string& route : routes_of_case(k)) {
+      const FreshWisdom wisdom("0.02");
+      Random common(static_cast<unsigned>(11000 + 100 * k + world_size()));
+      const Sharing s = draw_sharing(common, all_needs[k % 5], pick(common, 1, 60));
+      SCOPED_TRACE("case " + std::to_string(k) + ", route " + route);
+      tonari_vector vector = make_vector(s, route);
+      exchange<double>(vector, s, common, MPI_DOUBLE, MPI_SUM, "auto", 1 + 2 * (k % 2));
       must(tonari_vector_free(&vector));
     }
 }
