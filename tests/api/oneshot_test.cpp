@@ -138,7 +138,7 @@ TEST_F(OneShot, SizesThatDifferBetweenRanks) {
 }
 
 TEST_F(OneShot, NothingIsMeasured) {
-  for (const char* tune : {"auto", "measure"})
+  for (const char* tune : {"auto", "measure", "online"})
     for (const char* channel : {"auto", "p2p-packed"}) {
       const Info info{{"tonari_tune", tune}, {"tonari_channel", channel}};
       tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;

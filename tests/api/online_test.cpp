@@ -7,6 +7,7 @@
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 #include "support/graph_exchange.hpp"
+#include "support/once.hpp"
 
 namespace {
 
@@ -187,6 +188,39 @@ TEST_F(OnlineRequests, AreRememberedBeforeTheyAreFreed) {
     }
   }
   ADD_FAILURE() << "the winner is known only when a request is freed";
+}
+
+// Those that are agreed upon: a channel is asked for.
+TEST_F(OnlineRequests, OneShotCallsFollowThem) {
+  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
+  const Info packed{{"tonari_channel", "p2p-packed"}};
+  std::string reason;
+  for (int again = 0; again < 60 && reason != "wisdom"; ++again) {  // steady times are remembered
+    EXPECT_OK(tonari_neighborhood_free(&near));  // which keeps what it chose for earlier calls
+    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[static_cast<std::size_t>(world_rank())],
+                              packed, &near));
+    Tuned tuned(*this, Operation::alltoall, small, online);
+    if (again == 0) {
+      EXPECT_STREQ(tuned.info().reason, "online");
+    }
+    for (int round = 0; round < enough; ++round) {
+      tuned.start(round);
+      EXPECT_OK(tonari_wait(tuned.request));
+    }
+    Random own(common() + 977u * static_cast<unsigned>(world_rank()));
+    Buffers b = make_buffers(own, graph, world_rank(), Operation::alltoall, small);
+    b.prepare(world_rank(), again);
+    tonari_request once = TONARI_REQUEST_NULL;
+    ASSERT_OK(icall(b.op, b.out, b.in, near, &once));
+    tonari_request_info about{};
+    EXPECT_OK(tonari_request_get_info(once, &about));
+    reason = about.reason;
+    EXPECT_OK(tonari_wait(once));
+    EXPECT_EQ(b.wrong(graph, world_rank(), again), "");
+    EXPECT_OK(tonari_request_free(&once));
+    b.out.free_types(), b.in.free_types();
+  }
+  EXPECT_EQ(reason, "wisdom");
 }
 
 // Without any info key.
