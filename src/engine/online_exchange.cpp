@@ -4,6 +4,7 @@
 #include <iomanip>
 
 #include "base/error.hpp"
+#include "engine/wisdom.hpp"
 
 namespace tonari {
 
@@ -142,7 +143,7 @@ std::string OnlineExchange::report() const {
   return lines + text("tuning took ", lost.starts, " starts, and ", std::setprecision(3),
                       lost.seconds * 1e6,
                       " us more than the winner would have taken: ", lost.exchanges,
-                      " exchanges of it\n");
+                      " exchanges of it\n", race_.steady(race_.leader()) ? "" : unsteady_times);
 }
 
 }  // namespace tonari

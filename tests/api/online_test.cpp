@@ -62,6 +62,11 @@ class OnlineRequests : public GraphExchange {
     return words.substr(begin, words.find(" (", begin) - begin);
   }
 
+  // What varied much is not remembered: often where ranks outnumber the cores.
+  static bool steady(const Tuned& tuned) {
+    return tuned.describe().find("the times varied much") == std::string::npos;
+  }
+
   const FreshWisdom wisdom{"0.02"};
   const Info online{{"tonari_tune", "online"}};
   Random common{random_seed()};
@@ -151,6 +156,8 @@ TEST_F(OnlineRequests, CanBeFreedInTheMiddle) {
 TEST_F(OnlineRequests, SayHowFarTheyAreAndAreRemembered) {
   if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
   std::set<std::string> winners;  // of blocks that are contiguous, or not: two questions
+  std::string last;
+  bool any_steady = false;
   for (int again = 0; again < 150; ++again) {  // what varies much is not remembered
     Tuned tuned(*this, Operation::alltoall, small, online);
     if (again > 0 && std::string(tuned.info().reason) == "wisdom") {
@@ -171,14 +178,18 @@ TEST_F(OnlineRequests, SayHowFarTheyAreAndAreRemembered) {
     EXPECT_CONTAINS(tuned.describe(), "more than the winner would have taken");
     EXPECT_GT(tuned.info().measured_seconds, 0);
     winners.insert(chosen(tuned));
+    any_steady |= steady(tuned);
+    last = tuned.describe();
   }
-  ADD_FAILURE() << "the winner is never remembered";
+  if (!any_steady) GTEST_SKIP() << "all times varied much";
+  ADD_FAILURE() << "the winner is never remembered, such as of: " << last;
 }
 
 // Whoever makes a second request while the first still lives knows what its starts have decided.
 TEST_F(OnlineRequests, AreRememberedBeforeTheyAreFreed) {
   if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
   std::vector<std::unique_ptr<Tuned>> all;
+  bool any_steady = false;
   for (int again = 0; again < 60; ++again) {  // what varies much is not remembered
     all.push_back(std::make_unique<Tuned>(*this, Operation::alltoall, small, online));
     if (std::string(all.back()->info().reason) == "wisdom") return;
@@ -186,7 +197,9 @@ TEST_F(OnlineRequests, AreRememberedBeforeTheyAreFreed) {
       all.back()->start(round);
       EXPECT_OK(tonari_wait(all.back()->request));
     }
+    any_steady |= steady(*all.back());
   }
+  if (!any_steady) GTEST_SKIP() << "all times varied much";
   ADD_FAILURE() << "the winner is known only when a request is freed";
 }
 
@@ -195,6 +208,7 @@ TEST_F(OnlineRequests, OneShotCallsFollowThem) {
   if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
   const Info bound{{"cdag_static_buffers", "true"}};
   std::string reason;
+  bool any_steady = false;
   for (int again = 0; again < 60 && reason != "wisdom"; ++again) {  // steady times are remembered
     tonari_neighborhood fresh = TONARI_NEIGHBORHOOD_NULL;
     ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[static_cast<std::size_t>(world_rank())],
@@ -212,12 +226,14 @@ TEST_F(OnlineRequests, OneShotCallsFollowThem) {
     tonari_request_info about{};
     EXPECT_OK(tonari_request_get_info(once, &about));
     reason = about.reason;
+    any_steady |= steady(tuned);
     EXPECT_OK(tonari_wait(once));
     EXPECT_EQ(b.wrong(graph, world_rank(), again), "");
     EXPECT_OK(tonari_request_free(&once));
     EXPECT_OK(tonari_neighborhood_free(&fresh));
     b.out.free_types(), b.in.free_types();
   }
+  if (reason != "wisdom" && !any_steady) GTEST_SKIP() << "all times varied much";
   EXPECT_EQ(reason, "wisdom");
 }
 
