@@ -123,6 +123,8 @@ TONARI_API int tonari_blocks_reverse_init(tonari_blocks blocks, void* const arra
  * than those of init.
  *  arrays   own blocks x fields, as there. They may lie anywhere, but share no byte (checked). They
  *           stay bound, as in tonari_start_with. May be NULL if this rank has no block.
+ * All arrays are looked at: with hundreds of them a start with others takes longer by as much as a
+ * short exchange takes.
  * Errors: those of tonari_start_with. */
 TONARI_API int tonari_blocks_start_with(tonari_request request, void* const arrays[]);
 
