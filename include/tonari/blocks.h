@@ -100,7 +100,8 @@ TONARI_API int tonari_blocks_get_array(tonari_blocks blocks, int64_t block, tona
  *  ghosts   which ones, at most as wide as the shape's; the same on all ranks (checked). NULL: all.
  *           A ghost is along as many dimensions as it is beyond its own block in.
  *  info     keys of tonari_alltoall_init (tonari_algorithm, tonari_channel, tonari_tune, ...);
- *           tonari_recv_view is ignored.
+ *           tonari_recv_view is ignored. tonari_start_with=yes: tonari_blocks_start_with may bring
+ *           other arrays; each array then is a block of its own, which takes longer.
  * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW (more than 1 GiB between two ranks), ALGORITHM,
  * MEMORY, MPI. */
 TONARI_API int tonari_blocks_forward_init(tonari_blocks blocks, void* const arrays[],
@@ -119,8 +120,8 @@ TONARI_API int tonari_blocks_reverse_init(tonari_blocks blocks, void* const arra
                                           const tonari_ghosts* ghosts, MPI_Op op, MPI_Info info,
                                           tonari_request* request);
 
-/* As tonari_start_with, for a request of one of the two functions above: it exchanges other arrays
- * than those of init.
+/* As tonari_start_with, for a request of one of the two functions above that was made with the info
+ * key tonari_start_with=yes: it exchanges other arrays than those of init.
  *  arrays   own blocks x fields, as there. They may lie anywhere, but share no byte (checked). They
  *           stay bound, as in tonari_start_with. May be NULL if this rank has no block.
  * All arrays are looked at: with hundreds of them a start with others takes longer by as much as a

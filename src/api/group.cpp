@@ -209,8 +209,10 @@ std::unique_ptr<SteppedExchange> make_exchange(MPI_Comm comm, const Calls& calls
                                                MPI_Info info) {
   for (std::size_t k = 0; k < calls.size(); ++k) {
     stay_together(comm);
-    if (const auto wrong = error_of([&] { calls[k]->agree_and_prepare(); }))
-      throw in_call(k, *wrong).now_on_all_ranks();
+    if (auto wrong = error_of([&] { calls[k]->agree_and_prepare(); })) {
+      (void)error_of([&] { wrong = in_call(k, *wrong); });  // without memory: as it is
+      throw std::move(*wrong).now_on_all_ranks();
+    }
   }
   check_overlaps(rank_in(comm), calls);
   std::size_t steps = 0;

@@ -127,6 +127,7 @@ Settings read_settings(MPI_Info info, Settings settings) {
     settings.ports = static_cast<int>(read_count(setting(ports), *value, INT_MAX));
   if (const auto value = lookup(info, progress)) settings.progress_thread = wants_thread(*value);
   if (const auto value = lookup(info, recv_view)) settings.recv_view = *value == "yes";
+  if (const auto value = lookup(info, start_with)) settings.start_with = *value == "yes";
   if (const auto value = lookup(info, timeout))
     settings.timeout = read_seconds(setting(timeout), *value);
   return settings;

@@ -40,6 +40,8 @@ constexpr Setting table[] = {
      "where exchanges proceed: in test and wait, or by a thread, which needs MPI_THREAD_MULTIPLE"},
     {"tonari_recv_view", "", one_of, "no, yes", "no", exchanges, true,
      "whether blocks may stay where they arrive (tonari_request_recv_view)"},
+    {"tonari_start_with", "", one_of, "no, yes", "no", "blocks", true,
+     "whether tonari_blocks_start_with may bring other arrays, which makes exchanges slower"},
     {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10",
      all_exchanges, false,
      "after which a rank that waits in shared memory looks whether the others still live"},

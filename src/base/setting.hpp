@@ -38,6 +38,7 @@ enum class SettingId : std::uint8_t {
   ports,
   progress,
   recv_view,
+  start_with,
   timeout,
   strict_communication,
   exact_byte_communications,

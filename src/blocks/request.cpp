@@ -27,21 +27,18 @@ std::string take_over(Prepared& inner, Prepared& prepared) {
 void describe(const SharedBlocks& blocks, const BlocksRequest& request, double start,
               std::shared_ptr<Prepared> inner, Prepared& prepared) {
   prepared.tell_of([inner = std::move(inner)](Prepared& all) { return take_over(*inner, all); });
-  prepared.fixed = "it is bound to the arrays of its blocks";
+  prepared.fixed = "it was made without the info key tonari_start_with=yes";
   prepared.describe(start, text(request.reverse ? "reverse" : "forward", " exchange of ",
                                 blocks.own().size(), " of ", blocks.blocks().size(), " blocks, ",
                                 blocks.blocks().dims, " dimensions"));
 }
 
-// Starts may replace them.
+// Starts may replace them, if the program said that they will.
 void free_arrays(const SharedBlocks& blocks, const BlocksRequest& request, Prepared& prepared) {
   const BlocksShape& shape = blocks.shape();
   std::vector<StartBuffer> arrays;
   for (const std::size_t block : blocks.own()) {
-    const GridBox box = shape.blocks.box(block);
-    Bytes bytes = shape.cell.bytes;
-    for (int k = 0; k < box.dims; ++k)
-      bytes *= static_cast<Bytes>(box.lower[k] + box.own[k] + box.upper[k]);
+    const Bytes bytes = blocks.array_bytes(block);
     for (int f = 0; f < shape.fields; ++f) {
       const std::size_t n = arrays.size();
       std::byte* const base = request.arrays[n];
@@ -62,7 +59,7 @@ std::shared_ptr<Prepared> build(SharedBlocks& blocks, const BlocksRequest& reque
   run_collectively(comm, [&] {
     prepared = std::make_shared<Prepared>(blocks.shared_context());
     BlocksSides sides =
-        sides_of(blocks, request, use == Use::persistent ? Pieces::by_array : Pieces::joined);
+        sides_of(blocks, request, settings.start_with ? Pieces::by_array : Pieces::joined);
     const OwnedNeighborhood near = make_adjacent(comm, sides.receive.peers, sides.send.peers);
     const std::shared_ptr<Prepared> inner =
         prepare(near.get(),
@@ -78,16 +75,16 @@ std::shared_ptr<Prepared> build(SharedBlocks& blocks, const BlocksRequest& reque
       prepared->exchange = std::make_unique<WrappedExchange>(std::move(exchange));
     if (use == Use::persistent && settings.progress_thread) prepared->drive_by_thread();
     describe(blocks, request, start, inner, *prepared);
-    if (use == Use::persistent) free_arrays(blocks, request, *prepared);
+    if (settings.start_with) free_arrays(blocks, request, *prepared);
   });
   return prepared;
 }
 
 // Numbers for a call and for this rank's arrays, and the exchange that all ranks have kept for
-// them: 0 if there is none.
+// them, if there is one.
 struct Asked {
   std::uint64_t call = 0, arrays = 0;
-  std::size_t kept = 0;
+  std::shared_ptr<Prepared> kept = {};
 };
 
 // Collective: what the program asks for, if it is right and the same everywhere.
@@ -96,13 +93,10 @@ Asked agree_on_call(SharedBlocks& blocks, const BlocksCall& call, MPI_Info info,
   Asked asked;
   const auto things = [&] {
     const auto [direction, ghosts, reduction] = alike(blocks, request);
-    std::array all{direction, ghosts, reduction, Alike{settings.fingerprint(), other_settings},
-                   Alike{0}};
-    Hash number;
-    for (const Alike& thing : all) number.word(thing.ballot.value);
-    asked.call = number.value();
-    all.back().ballot = blocks.kept().find(asked.call, asked.arrays);
-    return all;
+    const std::array all{direction, ghosts, reduction,
+                         Alike{settings.fingerprint(), other_settings}};
+    asked.call = KeptExchanges::number_of(all);
+    return KeptExchanges::with_votes(all, &blocks.kept(), asked.arrays);
   };
   const Compared compared = agree_on_arguments(
       blocks.context().comm(), info, output,
@@ -116,7 +110,7 @@ Asked agree_on_call(SharedBlocks& blocks, const BlocksCall& call, MPI_Info info,
         asked.arrays = arrays.value();
       },
       things);
-  if (compared.same.back()) asked.kept = compared.said.back();
+  asked.kept = blocks.kept().common(compared);
   return asked;
 }
 
@@ -166,7 +160,7 @@ void run_blocks(SharedBlocks& blocks, const BlocksCall& call) {
   BlocksRequest request;
   Settings settings;
   const Asked asked = agree_on_call(blocks, call, MPI_INFO_NULL, inside, request, settings);
-  std::shared_ptr<Prepared> prepared = blocks.kept().get(asked.kept);
+  std::shared_ptr<Prepared> prepared = asked.kept;
   if (!prepared) {
     prepared = build(blocks, request, start, MPI_INFO_NULL, Use::once, settings);
     blocks.kept().keep(asked.call, prepared, asked.arrays);

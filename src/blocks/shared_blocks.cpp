@@ -126,6 +126,14 @@ std::size_t SharedBlocks::array_of(std::size_t block, int field) const {
   return at * static_cast<std::size_t>(shape_.fields) + static_cast<std::size_t>(field);
 }
 
+Bytes SharedBlocks::array_bytes(std::size_t block) const {
+  const GridBox box = blocks().box(block);
+  Bytes bytes = shape_.cell.bytes;
+  for (int k = 0; k < box.dims; ++k)
+    bytes *= static_cast<Bytes>(box.lower[k] + box.own[k] + box.upper[k]);
+  return bytes;
+}
+
 std::unique_ptr<SharedBlocks> make_blocks(MPI_Comm comm, const tonari_blocks_shape* given,
                                           MPI_Info info, Output output,
                                           const std::optional<Error>& wrong) {

@@ -34,6 +34,7 @@ class SharedBlocks {
   const BlockFinder& finder() const { return finder_; }
   const std::vector<std::size_t>& own() const { return own_; }  // numbers, ascending
   std::size_t arrays() const { return own_.size() * static_cast<std::size_t>(shape_.fields); }
+  Bytes array_bytes(std::size_t block) const;
   // among the arrays of the program
   std::size_t array_of(std::size_t block, int field) const;
   KeptExchanges& kept() { return kept_; }

@@ -10,6 +10,25 @@ struct Piece {
   SpaceId space;
 };
 
+void check_apart(const SharedBlocks& blocks, const BlocksRequest& request) {
+  struct Array {
+    std::uintptr_t begin, end;
+    std::size_t number;
+  };
+  std::vector<Array> all;
+  for (const std::size_t block : blocks.own())
+    for (int f = 0; f < blocks.shape().fields; ++f) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(request.arrays[all.size()]);
+      all.push_back({begin, begin + blocks.array_bytes(block), all.size()});
+    }
+  std::ranges::sort(all, {}, &Array::begin);
+  for (std::size_t k = 1; k < all.size(); ++k)
+    if (all[k].begin < all[k - 1].end) {
+      const auto [one, other] = std::minmax(all[k - 1].number, all[k].number);
+      fail(Errc::buffers, "`arrays` ", one, " and ", other, " overlap; they must share no byte");
+    }
+}
+
 class Collector {
  public:
   Collector(const SharedBlocks& blocks, const BlocksRequest& request, Pieces pieces)
@@ -120,6 +139,7 @@ class Collector {
 }  // namespace
 
 BlocksSides sides_of(const SharedBlocks& blocks, const BlocksRequest& request, Pieces pieces) {
+  check_apart(blocks, request);
   return Collector(blocks, request, pieces).make();
 }
 

@@ -23,7 +23,8 @@ struct BlocksSides {
   TouchedBytes touched = {};         // what this rank has for itself included
 };
 
-// The list of peers has a rank once for each block. Throws Errc::overflow, Errc::memory, Errc::mpi.
+// The list of peers has a rank once for each block. Throws Errc::buffers (arrays that overlap),
+// Errc::overflow, Errc::memory, Errc::mpi.
 BlocksSides sides_of(const SharedBlocks& blocks, const BlocksRequest& request, Pieces pieces);
 
 }  // namespace tonari

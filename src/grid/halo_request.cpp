@@ -211,7 +211,9 @@ class SavedCells {
     saved_ = Memory(cells_.bytes());
     Walk(nullptr, cells_).gather(saved_.data(), cells_.bytes());
   }
-  void restore() const { Walk(nullptr, cells_).scatter(saved_.data(), cells_.bytes()); }
+  ~SavedCells() { Walk(nullptr, cells_).scatter(saved_.data(), cells_.bytes()); }
+  SavedCells(const SavedCells&) = delete;
+  SavedCells& operator=(const SavedCells&) = delete;
 
  private:
   Layout cells_;
@@ -223,7 +225,7 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
   const std::vector<HaloKind> kinds =
       settings.kind ? std::vector{*settings.kind} : kinds_of(grid->shape(), request);
   std::optional<SavedCells> saved;
-  if (request.reverse && kinds.size() > 1)
+  if (request.reverse && kinds.size() > 1 && measures(settings.common.tune))
     run_collectively(grid->context()->comm(), [&] { saved.emplace(*grid, request); });
   std::vector<HaloCandidate> made(kinds.size());
   Alternatives ways;
@@ -236,7 +238,6 @@ HaloCandidate choose(const std::shared_ptr<HaloGrid>& grid, HaloRequest request,
   ways.question = question(grid->shape(), request, settings);
   ways.between = [&] { sweep(*grid, request.copy); };
   Decision decision = decide(*grid->context(), settings.common.tune, ways);
-  if (saved) saved->restore();
   HaloCandidate& chosen = made[decision.winner];
   chosen.prepared->reason = settings.kind ? "forced" : decision.reason;
   chosen.prepared->measured = decision.measured;
@@ -316,26 +317,34 @@ std::array<Alike, 4> alike(const HaloGrid& grid, const HaloCall& call, const Hal
 
 namespace {
 
-// Collective: what the program asks for, if it is right and the same everywhere. Returns a number
-// for that.
-std::uint64_t agree_on_call(const HaloGrid& grid, const HaloCall& call, MPI_Info info,
-                            Output output, HaloRequest& request, HaloSettings& settings) {
+// A number for a call, and the exchange that all ranks have kept for it, if there is one.
+struct Asked {
+  std::uint64_t call = 0;
+  std::shared_ptr<Prepared> kept = {};
+};
+
+// Collective: what the program asks for, if it is right and the same everywhere. kept: null where
+// none is of use.
+Asked agree_on_call(const HaloGrid& grid, const HaloCall& call, MPI_Info info, Output output,
+                    const KeptExchanges* kept, HaloRequest& request, HaloSettings& settings) {
+  Asked asked;
   const auto things = [&] {
     const auto [copy, direction, ghosts, reduction] = alike(grid, call, request);
-    return std::array{copy, direction, ghosts, reduction,
-                      Alike{settings.fingerprint(), other_settings}};
+    const std::array all{copy, direction, ghosts, reduction,
+                         Alike{settings.fingerprint(), other_settings}};
+    asked.call = KeptExchanges::number_of(all);
+    return KeptExchanges::with_votes(all, kept);
   };
-  agree_on_arguments(
+  const Compared compared = agree_on_arguments(
       grid.context()->comm(), info, output,
       [&] {
         request = read_request(grid.shape(), call);
         settings = read_halo_settings(info, grid.shape(), request);
       },
       things);
-  Hash hash;
-  for (const Alike& thing : things()) hash.word(thing.ballot.value);
+  if (kept) asked.kept = kept->common(compared);
   if (settings.faces) request.reach.along = 1;  // the key was compared by itself
-  return hash.value();
+  return asked;
 }
 
 // Collective.
@@ -362,7 +371,7 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, co
   const double start = MPI_Wtime();
   HaloRequest request;
   HaloSettings settings;
-  agree_on_call(*grid, call, info, output, request, settings);
+  agree_on_call(*grid, call, info, output, nullptr, request, settings);
   return build(grid, request, start, Use::persistent, info, settings);
 }
 
@@ -382,11 +391,12 @@ void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptE
   const double start = MPI_Wtime();
   HaloRequest request;
   HaloSettings settings;
-  const std::uint64_t number = agree_on_call(*grid, call, MPI_INFO_NULL, inside, request, settings);
+  const Asked asked = agree_on_call(*grid, call, MPI_INFO_NULL, inside, &kept, request, settings);
   settings.common.tune = Tune::off;
-  std::shared_ptr<Prepared> prepared = kept.known(number);
+  std::shared_ptr<Prepared> prepared = asked.kept;
   if (!prepared)
-    kept.keep(number, prepared = build(grid, request, start, Use::once, MPI_INFO_NULL, settings));
+    kept.keep(asked.call,
+              prepared = build(grid, request, start, Use::once, MPI_INFO_NULL, settings));
   run_to_end(*prepared);
 }
 

@@ -128,7 +128,8 @@ Tune parse_tune(const std::string& word) {
 
 std::uint64_t Settings::fingerprint() const {
   const std::uint64_t flags = strict_communication + 2 * exact_byte_communications +
-                              4 * static_buffers + 8 * progress_thread + 16 * recv_view;
+                              4 * static_buffers + 8 * progress_thread + 16 * recv_view +
+                              32 * start_with;
   return Hash()
       .bytes(algorithm)
       .bytes(variant)

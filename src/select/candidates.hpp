@@ -47,7 +47,8 @@ struct Settings {
   int ports = 0;
   bool progress_thread = false;
   bool recv_view = false;
-  double timeout = 10;  // seconds; not what ranks must agree on
+  bool start_with = false;  // blocks only
+  double timeout = 10;      // seconds; not what ranks must agree on
   // The promises that the program made for all exchanges on a neighborhood (Hoefler 2012, section
   // II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;

@@ -100,29 +100,39 @@ std::shared_ptr<Prepared> build(SharedVector& vector, Direction direction, doubl
   return prepared;
 }
 
-// Collective: what the program brings, if it is right and the same everywhere. Returns a number for
-// that.
-std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call, MPI_Info info,
-                              Output output, VectorValues& values, bool& by_thread) {
+// What the program brings, its number, and the exchange that all ranks have kept for it, if any.
+struct Brought {
+  VectorValues values = {};
+  bool by_thread = false;
+  std::uint64_t number = 0;
+  std::shared_ptr<Prepared> kept = {};
+};
+
+// Collective: if it is right and the same everywhere.
+Brought agree_on_values(SharedVector& vector, const VectorCall& call, MPI_Info info,
+                        Output output) {
+  Brought brought;
   std::uint64_t settings = 0;
   const auto things = [&] {
-    const auto [direction, fields, widths, vectors, reductions] = alike(call.direction, values);
-    return std::array{direction, fields,     widths,
-                      vectors,   reductions, Alike{settings, other_settings}};
+    const auto [direction, fields, widths, vectors, reductions] =
+        alike(call.direction, brought.values);
+    const std::array all{direction, fields,     widths,
+                         vectors,   reductions, Alike{settings, other_settings}};
+    brought.number = KeptExchanges::number_of(all);
+    return KeptExchanges::with_votes(all, &vector.kept());
   };
-  agree_on_arguments(
+  const Compared compared = agree_on_arguments(
       vector.context().comm(), info, output,
       [&] {
         vector.check_direction(call.direction);
-        values = read_values(vector.pattern(), call);
+        brought.values = read_values(vector.pattern(), call);
         const Settings read = read_settings(info, {});
         settings = read.fingerprint();
-        by_thread = read.progress_thread;
+        brought.by_thread = read.progress_thread;
       },
       things);
-  Hash hash;
-  for (const Alike& thing : things()) hash.word(thing.ballot.value);
-  return hash.value();
+  brought.kept = vector.kept().common(compared);
+  return brought;
 }
 
 }  // namespace
@@ -130,12 +140,10 @@ std::uint64_t agree_on_values(const SharedVector& vector, const VectorCall& call
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
                                          MPI_Info info, Output output) {
   const double start = MPI_Wtime();
-  VectorValues values;
-  bool by_thread = false;
-  agree_on_values(vector, call, info, output, values, by_thread);
+  const Brought brought = agree_on_values(vector, call, info, output);
   // what is only timed shall not choose meanwhile
-  const Use use = output.name && !by_thread ? Use::part : Use::persistent;
-  return build(vector, call.direction, start, values, info, use, by_thread);
+  const Use use = output.name && !brought.by_thread ? Use::part : Use::persistent;
+  return build(vector, call.direction, start, brought.values, info, use, brought.by_thread);
 }
 
 namespace {
@@ -143,25 +151,22 @@ namespace {
 // By an exchange that all ranks agree on at each call.
 void run_agreed(SharedVector& vector, const VectorCall& call) {
   const double start = MPI_Wtime();
-  VectorValues values;
-  bool by_thread = false;  // the caller waits anyway
-  const std::uint64_t number =
-      agree_on_values(vector, call, MPI_INFO_NULL, inside, values, by_thread);
-  std::shared_ptr<Prepared> prepared = vector.kept().known(number);
-  if (!prepared)
-    vector.kept().keep(number, prepared = build(vector, call.direction, start, values,
-                                                MPI_INFO_NULL, Use::once, false));
+  const Brought brought = agree_on_values(vector, call, MPI_INFO_NULL, inside);
+  std::shared_ptr<Prepared> prepared = brought.kept;
+  if (!prepared) {
+    prepared = build(vector, call.direction, start, brought.values, MPI_INFO_NULL, Use::once,
+                     false);  // by no thread: the caller waits anyway
+    vector.kept().keep(brought.number, prepared);
+  }
   const auto& exchange = static_cast<const SteppedExchange&>(*prepared->exchange);
-  static_cast<ValueWork&>(exchange.work(0)).use(values.fields);
+  static_cast<ValueWork&>(exchange.work(0)).use(brought.values.fields);
   prepared->start();
   prepared->wait();
 }
 
 // Collective: makes what calls of this direction need from now on.
 std::unique_ptr<SingleCalls> connect_calls(SharedVector& vector, const VectorCall& call) {
-  VectorValues values;
-  bool by_thread = false;
-  agree_on_values(vector, call, MPI_INFO_NULL, inside, values, by_thread);
+  agree_on_values(vector, call, MPI_INFO_NULL, inside);
   std::unique_ptr<SingleCalls> calls;
   run_collectively(vector.context().comm(), [&] {
     const WaitPolicy wait{vector.context().node()->crowded(),

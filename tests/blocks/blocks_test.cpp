@@ -4,6 +4,7 @@
 #include "blocks/blocks.hpp"
 #include "memory/held.hpp"
 #include "support/contains.hpp"
+#include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 #include "support/random_sizes.hpp"
 
@@ -76,7 +77,9 @@ void run_with_others(Random& random, int dims) {
   const tonari_ghosts ghosts = draw_ghosts(random, blocks);
   SCOPED_TRACE(blocks.text() + "; along " + std::to_string(ghosts.along));
   Arrays sets[] = {Arrays(blocks), Arrays(blocks), Arrays(blocks)};
-  const Info keys{{"tonari_tune", "off"}, {"tonari_channel", random_channel(random)}};
+  const Info keys{{"tonari_tune", "off"},
+                  {"tonari_channel", random_channel(random)},
+                  {"tonari_start_with", "yes"}};
   tonari_request forward = TONARI_REQUEST_NULL, reverse = TONARI_REQUEST_NULL;
   void* const* const first = sets[0].pointers.data();
   must(tonari_blocks_forward_init(sets[0].handle, first, &ghosts, keys, &forward));
@@ -159,6 +162,24 @@ TEST(Blocks, SingleCallsWithOtherArrays) {
     arrays.fill(round);
     must(tonari_blocks_forward(one.handle, arrays.pointers.data(), nullptr));
     arrays.expect_forward(TONARI_GHOSTS_INIT, round);
+  }
+}
+
+// Rank 0 has two time levels in turn, the others always the same arrays.
+TEST(Blocks, KeptExchangesServeRanksThatChangeArraysAndThoseThatDoNot) {
+  Random random(47);
+  Blocks blocks = draw(random, 2);
+  Arrays one(blocks), two(blocks);
+  for (int round = 0; round < 8; ++round) {
+    Arrays& arrays = world_rank() == 0 && round % 2 == 1 ? two : one;
+    arrays.fill(round);
+    arm();
+    const int code = tonari_blocks_forward(one.handle, arrays.pointers.data(), nullptr);
+    const Counts counts = disarm();
+    must(code);
+    arrays.expect_forward(TONARI_GHOSTS_INIT, round);
+    if (round > 1) EXPECT_LE(counts.collectives, 1) << round;
+    if (round > 1) EXPECT_EQ(counts.setups, 0) << round << ": " << counts.first;
   }
 }
 

@@ -6,6 +6,7 @@
 
 namespace {
 
+using tonari::test::Info;
 using tonari::test::world_rank;
 using tonari::test::world_size;
 
@@ -33,7 +34,7 @@ TEST(BlocksCpp, ALineOfBlocks) {
     arrays.push_back(values[k].data());
   }
   const tonari::Blocks moved = std::move(blocks);
-  tonari::Request fill = moved.forward_init(arrays);
+  tonari::Request fill = moved.forward_init(arrays, {}, Info{{"tonari_start_with", "yes"}});
   fill.start(), fill.wait();
   const auto wrapped = [&](std::int64_t x) {
     return static_cast<double>((x + 8 * ranks) % (8 * ranks));

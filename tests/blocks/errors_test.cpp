@@ -107,6 +107,22 @@ TEST(BlocksErrors, WrongCallsAreRefusedOnAllRanks) {
   EXPECT_EQ(request, TONARI_REQUEST_NULL);
 }
 
+// Also where no message would notice it.
+TEST(BlocksErrors, ArraysThatOverlapAreRefused) {
+  Blocks blocks = good();
+  blocks.owners[1] = 0;
+  Arrays arrays(blocks);
+  std::vector<void*> wrong = arrays.pointers;
+  if (!wrong.empty()) wrong[0] = static_cast<double*>(wrong[1]) + 5;  // the last of six cells
+  tonari_request request = TONARI_REQUEST_NULL;
+  expect_everywhere(
+      tonari_blocks_forward_init(arrays.handle, wrong.data(), nullptr, MPI_INFO_NULL, &request),
+      TONARI_ERR_BUFFERS, {"`arrays` 0 and 1 overlap"});
+  expect_everywhere(tonari_blocks_reverse(arrays.handle, wrong.data(), nullptr, MPI_SUM),
+                    TONARI_ERR_BUFFERS, {"`arrays` 0 and 1 overlap"});
+  EXPECT_EQ(request, TONARI_REQUEST_NULL);
+}
+
 // Of this rank alone: nothing was started, and the arrays of before stay bound.
 TEST(BlocksErrors, WrongArraysAtAStart) {
   Blocks blocks;
@@ -120,6 +136,11 @@ TEST(BlocksErrors, WrongArraysAtAStart) {
   tonari_request request = TONARI_REQUEST_NULL;
   must(tonari_blocks_forward_init(arrays.handle, arrays.pointers.data(), nullptr, MPI_INFO_NULL,
                                   &request));
+  EXPECT_EQ(tonari_blocks_start_with(request, others.pointers.data()), TONARI_ERR_ARGUMENT);
+  EXPECT_CONTAINS(std::string(tonari_last_error()), "tonari_start_with=yes");
+  must(tonari_request_free(&request));
+  must(tonari_blocks_forward_init(arrays.handle, arrays.pointers.data(), nullptr,
+                                  Info{{"tonari_start_with", "yes"}}, &request));
   const auto refused = [&](void* const* given, int code, const std::string& words) {
     EXPECT_EQ(tonari_blocks_start_with(request, given), code);
     EXPECT_CONTAINS(std::string(tonari_last_error()), words);
