@@ -47,7 +47,8 @@ class Blocks {
  public:
   Blocks() = default;
   Blocks(MPI_Comm comm, const tonari_blocks_shape& shape, MPI_Info info = MPI_INFO_NULL)
-      : fields_(shape.fields > 0 ? shape.fields : 1) {
+      : Blocks() {  // so that the handle is freed if something throws
+    fields_ = shape.fields > 0 ? shape.fields : 1;
     check(tonari_blocks_create(comm, &shape, info, &handle_));
     std::int64_t count = 0;
     check(tonari_blocks_get_own(handle_, &count, nullptr));

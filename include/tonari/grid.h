@@ -101,7 +101,7 @@ typedef struct {
  *           its ghosts (or, in order Fortran, has its first index fastest), lower + own + upper in
  *           every dimension. They are used as they are until the grid is freed. Other storage:
  *           NULL.
- *  info     for later use; MPI_INFO_NULL.
+ *  info     or MPI_INFO_NULL. No key applies yet, but one that tonari does not know is an error.
  * Memory that tonari allocates is zero.
  *
  * mapped_ghosts: a ghost region of a neighbor on the same node is a read-only mapping of that

@@ -7,6 +7,7 @@
 #include "channels/abandon.hpp"
 
 namespace tonari {
+
 std::size_t Contributions::add(Layout to, SpaceId space) {
   const std::size_t begin = bytes_;
   bytes_ =

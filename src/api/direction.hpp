@@ -5,4 +5,8 @@ namespace tonari {
 
 enum class Direction { forward, reverse };
 
+// Where it differs between ranks.
+inline constexpr const char* different_directions =
+    "some ranks call a forward exchange where others call a reverse one";
+
 }  // namespace tonari

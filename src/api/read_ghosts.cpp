@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 namespace tonari {
 namespace {
@@ -33,6 +34,14 @@ Reach read_ghosts(const tonari_ghosts* ghosts, const GridBox& box) {
     reach.upper[k] = width_of(ghosts->upper[k], box.upper[k], "upper", k);
   }
   return reach;
+}
+
+Alike alike_ghosts(const Reach& reach, int dims) {
+  Hash ghosts;
+  ghosts.word(static_cast<std::uint64_t>(reach.along));
+  for (int k = 0; k < dims; ++k) ghosts.word(reach.lower[k]).word(reach.upper[k]);
+  return {ghosts.value() & largest_ballot,
+          "ranks asked for different ghosts; `ghosts` must be the same on all ranks"};
 }
 
 }  // namespace tonari

@@ -278,6 +278,7 @@ void build_one(Context& context, Choice& choice, const Problem& problem, const L
 bool build_several(Context& context, Choice& choice, const Problem& problem,
                    const LocalArguments& mine, Made& made) {
   Contenders built;
+  std::optional<Error> no_memory;
   stay_together(context.comm());
   try {
     run_collectively(context.comm(), [&] {
@@ -287,14 +288,15 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
   } catch (const Error& error) {
     if (error.code() != Errc::memory) throw;
     built.exchange.reset();  // other ranks have one
-    // All ranks have this error: none may leave with another one, for want of memory to tell it.
-    (void)error_of([&] {
-      choice.details =
-          text("starts do not choose, one of the candidates has to do: ", error.what(), "\n");
-    });
+    no_memory = error;
   }
   if (!built.exchange) {
     choice.reason = "model";
+    // All ranks are here: none may leave with an error, for want of memory to tell why.
+    (void)error_of([&] {
+      choice.details = text("starts do not choose, one of the candidates has to do: ",
+                            no_memory ? no_memory->what() : built.refusal.c_str(), "\n");
+    });
     return false;
   }
   made.tags = built.tags;

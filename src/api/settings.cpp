@@ -59,6 +59,18 @@ bool wants_thread(const std::string& word) {
   return word == "thread";
 }
 
+// use(key) for each.
+template <class Use>
+void for_keys(MPI_Info info, Use use) {
+  int count = 0;
+  if (info != MPI_INFO_NULL) check_mpi(MPI_Info_get_nkeys(info, &count), "MPI_Info_get_nkeys");
+  for (int k = 0; k < count; ++k) {
+    char key[MPI_MAX_INFO_KEY + 1] = {};
+    check_mpi(MPI_Info_get_nthkey(info, k, key), "MPI_Info_get_nthkey");
+    use(key);
+  }
+}
+
 // The values in the order of the table; empty where nothing is set.
 std::vector<std::string> all_values(MPI_Info info) {
   std::vector<std::string> values;
@@ -90,13 +102,18 @@ std::optional<std::string> lookup(MPI_Info info, SettingId id) {
 }
 
 void check_keys(MPI_Info info) {
-  int count = 0;
-  if (info != MPI_INFO_NULL) check_mpi(MPI_Info_get_nkeys(info, &count), "MPI_Info_get_nkeys");
-  for (int k = 0; k < count; ++k) {
-    char key[MPI_MAX_INFO_KEY + 1] = {};
-    check_mpi(MPI_Info_get_nthkey(info, k, key), "MPI_Info_get_nthkey");
+  for_keys(info, [](const char* key) {
     if (const auto wrong = unknown_key(key)) fail(Errc::argument, *wrong);
-  }
+  });
+}
+
+void check_keys(MPI_Info info, SettingId only) {
+  check_keys(info);
+  for_keys(info, [&](const std::string& key) {
+    if (key.starts_with("tonari_") && key != setting(only).key)
+      fail(Errc::argument, "the info key ", key, " does not apply here; only ", setting(only).key,
+           " does");
+  });
 }
 
 void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {

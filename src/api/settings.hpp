@@ -19,6 +19,8 @@ std::optional<std::string> lookup(MPI_Info info, SettingId id);
 
 // Throws Errc::argument for a key that begins with `tonari_` but does not exist.
 void check_keys(MPI_Info info);
+// And for all others but this one.
+void check_keys(MPI_Info info, SettingId only);
 
 // Collective, after ranks were found to have different settings. Throws Errc::mismatch on all
 // ranks, with a setting, two ranks and their values.

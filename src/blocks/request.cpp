@@ -134,16 +134,10 @@ BlocksRequest read_request(const SharedBlocks& blocks, const BlocksCall& call) {
 }
 
 std::array<Alike, 3> alike(const SharedBlocks& blocks, const BlocksRequest& request) {
-  Hash ghosts;
-  ghosts.word(static_cast<std::uint64_t>(request.reach.along));
-  for (int k = 0; k < blocks.blocks().dims; ++k)
-    ghosts.word(request.reach.lower[k]).word(request.reach.upper[k]);
-  return {
-      Alike{request.reverse, "some ranks call a forward exchange where others call a reverse one"},
-      Alike{ghosts.value() & largest_ballot,
-            "ranks asked for different ghosts; `ghosts` must be the same on all ranks"},
-      Alike{static_cast<std::uint64_t>(request.reduction.number),
-            "ranks gave different operations; they must be the same on all ranks"}};
+  return {Alike{request.reverse, different_directions},
+          alike_ghosts(request.reach, blocks.blocks().dims),
+          Alike{static_cast<std::uint64_t>(request.reduction.number),
+                "ranks gave different operations; they must be the same on all ranks"}};
 }
 
 std::shared_ptr<Prepared> prepare_blocks(SharedBlocks& blocks, const BlocksCall& call,

@@ -33,11 +33,14 @@ Contenders build_contenders(Context& context, const Choice& choice, const Proble
   std::size_t tags = 0;
   for (const Candidate& c : all) tags = std::max(tags, c.tags());
   context.reserve_tags(tags + 1);
-  Contenders made{nullptr, {}, tags + 1};
+  Contenders made{nullptr, {}, tags + 1, {}};
   std::vector<OnlineExchange::Contender> contenders;
   for (const Candidate& c : all) {
     Wiring wiring = wire(context, c, settings, binding, Purpose::request);
-    if (!wiring.refusal.empty()) continue;
+    if (!wiring.refusal.empty()) {
+      made.refusal = wiring.refusal;
+      continue;
+    }
     contenders.push_back({c.label(), build(context, c, settings, arguments, binding,
                                            context.first_tag(), std::move(wiring))});
     made.candidates.push_back(c);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/online_exchange.hpp"
@@ -13,6 +14,7 @@ struct Contenders {
   std::unique_ptr<OnlineExchange> exchange;  // null: only one is left
   std::vector<Candidate> candidates;         // in its order
   std::size_t tags = 0;                      // that it takes from the context's first one on
+  std::string refusal = {};                  // why a candidate dropped out
 };
 
 // Collective: connects and builds the candidate of a choice with all its rivals. Those whose

@@ -35,8 +35,8 @@ struct DirectShape {
     std::size_t pieces = 0;  // of the send layout
     bool whole = false;      // what comes goes to one piece of memory
   };
-  // Throws what two ranks call differently, who have these numbers in their heads; at both the
-  // same.
+  // Throws the mismatch between two ranks whose heads have these words; the sentence is the same on
+  // both.
   using Differ = void (*)(std::uint32_t one, std::uint32_t other);
   [[noreturn]] static void differ_in_collective(std::uint32_t one, std::uint32_t other);
 

@@ -19,7 +19,7 @@ constexpr double promising = 3, short_exchange = 5e-6;
 constexpr std::size_t most_finalists = 8;
 // bytes that candidates may hold together on one rank while they are measured
 constexpr double most_scratch = 256 << 20;
-// What starts found out, among few candidates, is no answer for those who measure all.
+// Online tuning compares few candidates, so `auto` does not use its result.
 constexpr const char* by_starts = "|online";
 
 void add_lines(std::string& details, const std::vector<Timing>& timings) {

@@ -4,6 +4,7 @@
 
 #include "api/guard.hpp"
 #include "api/handles.hpp"
+#include "api/settings.hpp"
 #include "api/start_with.hpp"
 #include "engine/agree.hpp"
 #include "grid/ghost_maps.hpp"
@@ -130,13 +131,13 @@ tonari_box box_for_c(const CellBox& box) {
 
 extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
                                   void* const arrays[], MPI_Info info, tonari_grid* grid) {
-  (void)info;  // no keys yet
   return guarded([&] {
     require_comm(cart, "cart");
     GridShape read = read_shape(cart, shape, grid);
     std::unique_ptr<tonari_grid_s> handle;
     const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
     run_collectively(shared->comm(), [&] {
+      check_keys(info);
       handle = std::make_unique<tonari_grid_s>();
       handle->grid = std::make_shared<HaloGrid>(shared, std::move(read), arrays);
     });

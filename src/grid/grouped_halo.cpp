@@ -32,7 +32,7 @@ class GroupedHalo final : public GroupedCall {
  public:
   GroupedHalo(std::shared_ptr<HaloGrid> grid, const HaloCall& call, MPI_Info info)
       : grid_(std::move(grid)), call_(call), request_(read_request(grid_->shape(), call)) {
-    check_keys(info);
+    check_keys(info, SettingId::halo_neighbors);
     const auto value = lookup(info, SettingId::halo_neighbors);
     faces_ = value && *value != "all";
   }

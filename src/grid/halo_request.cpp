@@ -299,17 +299,11 @@ HaloRequest read_request(const GridShape& shape, const HaloCall& call) {
 }
 
 std::array<Alike, 4> alike(const HaloGrid& grid, const HaloCall& call, const HaloRequest& request) {
-  Hash ghosts;
-  ghosts.word(static_cast<std::uint64_t>(request.reach.along));
-  for (int k = 0; k < grid.shape().dims(); ++k)
-    ghosts.word(request.reach.lower[k]).word(request.reach.upper[k]);
   return {
       Alike{static_cast<std::uint64_t>(call.copy),
             "ranks asked for exchanges of different copies; it must be the same copy on all ranks"},
-      Alike{static_cast<std::uint64_t>(call.direction),
-            "some ranks call a forward exchange where others call a reverse one"},
-      Alike{ghosts.value() & largest_ballot,
-            "ranks asked for different ghosts; `ghosts` must be the same on all ranks"},
+      Alike{static_cast<std::uint64_t>(call.direction), different_directions},
+      alike_ghosts(request.reach, grid.shape().dims()),
       Alike{static_cast<std::uint64_t>(request.reduction.number),
             "ranks gave different operations or types of numbers; they must be the same on all "
             "ranks"}};

@@ -202,8 +202,7 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
 }
 
 std::array<Alike, 5> alike(Direction direction, const VectorValues& values) {
-  return {Alike{static_cast<std::uint64_t>(direction),
-                "some ranks call a forward exchange where others call a reverse one"},
+  return {Alike{static_cast<std::uint64_t>(direction), different_directions},
           Alike{values.fields.size(),
                 "ranks gave different numbers of fields; it must be the same number on all ranks"},
           Alike{values.widths, different_widths}, Alike{values.vectors, different_vectors},

@@ -24,7 +24,8 @@ SHARED_LABELS = {"mpi", "openmpi", "mpich", "more"}
 # Labels of programs that only `make test-all` builds: the core's tests run in `make test` under
 # sanitizers, and examples check what stencils compute.
 LATER = {"core", "stencil"}
-ONE_MPI = {"blocks", "grid", "vector"}  # rooms above those that call an MPI
+# What calls the second MPI is tested there by the tests of the calls and of the channels.
+ONE_MPI = {"blocks", "engine", "grid", "vector"}
 PROGRAM = re.compile(r"_tests(_\w+)?$")
 
 

@@ -341,6 +341,18 @@ TEST_F(GridErrors, WaysThatDoNotApply) {
   expect_usable();
 }
 
+TEST_F(GridErrors, UnknownKeysOfGrids) {
+  const Geometry g = plain_geometry(1, 8);
+  MPI_Comm cart = g.make_cart();
+  tonari_grid grid = TONARI_GRID_NULL;
+  const tonari_grid_shape shape = g.shape_of(world_rank());
+  const Info wrong{{"tonari_hallo", "pack"}};
+  expect_everywhere(tonari_grid_create(cart, &shape, nullptr, wrong, &grid), TONARI_ERR_ARGUMENT,
+                    {"tonari_hallo", "tonari_halo"});
+  EXPECT_EQ(grid, TONARI_GRID_NULL);
+  MPI_Comm_free(&cart);
+}
+
 TEST_F(GridErrors, RequestsThatDiffer) {
   TestGrid t(plain_geometry(1, 8, 2), TONARI_STORAGE_BRICK);
   tonari_request request = TONARI_REQUEST_NULL;

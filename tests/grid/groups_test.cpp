@@ -194,6 +194,10 @@ TEST(GridGroups, WhatIsWrong) {
     must(tonari_grid_reverse_init(t.grid, 0, nullptr, last ? MPI_PROD : MPI_SUM, MPI_INFO_NULL,
                                   nullptr));
   });
+  const Info ways{{"tonari_halo", "pack"}};
+  refused(TONARI_ERR_ARGUMENT,
+          {"in call 0 of the group", "tonari_halo does not apply", "only tonari_halo_neighbors"},
+          [&] { must(tonari_grid_exchange_init(t.grid, 0, ways, nullptr)); });
   if (world_size() > 1) {
     refused(TONARI_ERR_MISMATCH, {"in call 0 of the group", "same copy"},
             [&] { collect({&t, last ? 1 : 0, false}); });
