@@ -145,7 +145,7 @@ TEST(Groups, ExchangeAtOnce) {
 TEST(Groups, AreMeasuredAsOneExchange) {
   Random common(11);
   const Members members = draw(common, 3);
-  tonari_request request = make(members, MPI_INFO_NULL);
+  tonari_request request = make(members, Info{{"tonari_tune", "auto"}});
   for (int round = 0; round < 2; ++round) expect_delivered(members, request, round);
   const std::string said = tonari_request_describe(request);
   EXPECT_CONTAINS(said, "group of 3 calls");
