@@ -79,7 +79,6 @@ Read read_block(const void* buffer, const TypedBlock& typed, const Shape& shape,
 }
 
 void check_addresses(const std::vector<Read>& blocks) {
-  constexpr std::uintptr_t first_page = 4096;
   for (const Read& read : blocks)
     if (read.block.bytes > 0 && read.block.span().low < first_page)
       fail(Errc::argument, "block ", read.number, " has ", read.block.bytes,

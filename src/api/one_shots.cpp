@@ -27,12 +27,11 @@ Spaces spaces_of(const Call& call) {
 
 // Addresses that the system gives to nobody, or that do not exist.
 bool impossible(const void* buffer, const SideShape& side) {
-  constexpr std::intptr_t first_page = 4096;
   std::intptr_t first = 0, end = 0;
   return buffer == MPI_IN_PLACE ||
-         (side.has_bytes &&
-          (__builtin_add_overflow(place(buffer), side.low, &first) ||
-           __builtin_add_overflow(place(buffer), side.high, &end) || first < first_page));
+         (side.has_bytes && (__builtin_add_overflow(place(buffer), side.low, &first) ||
+                             __builtin_add_overflow(place(buffer), side.high, &end) ||
+                             first < static_cast<std::intptr_t>(first_page)));
 }
 
 void cover(SideShape& side, const std::vector<Block>& blocks, const void* buffer) {

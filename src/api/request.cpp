@@ -71,7 +71,6 @@ struct Side {
 
 // Compares addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
 void check_addresses(const LocalTopology& topology, Collective collective, const Side& side) {
-  constexpr std::uintptr_t first_page = 4096;
   const char* const name = side.buffer == Buffer::send ? "send" : "receive";
   for (std::size_t i = 0; i < side.blocks.size(); ++i) {
     const Block& b = side.blocks[i];

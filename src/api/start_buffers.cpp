@@ -5,11 +5,6 @@
 #include "base/error.hpp"
 
 namespace tonari {
-namespace {
-
-constexpr std::uintptr_t first_page = 4096;  // no program's data
-
-}  // namespace
 
 StartBuffers::StartBuffers(const char* function, std::vector<StartBuffer> buffers,
                            CheckOverlaps check_overlaps)

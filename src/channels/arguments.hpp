@@ -80,6 +80,9 @@ void check_place(const void* buffer, MPI_Aint displacement,
 // What a block touches; it is not empty.
 AddressSpan span_of(const Block& block);
 
+// No program has data below.
+inline constexpr std::uintptr_t first_page = 4096;
+
 inline std::ptrdiff_t distance(const void* from, const void* to) {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) -
                                      reinterpret_cast<std::uintptr_t>(from));

@@ -11,7 +11,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/arrived.hpp"
 #include "engine/in_flight.hpp"
-#include "topology/virtual_topology.hpp"
+#include "engine/sparse_hops.hpp"
 
 namespace tonari {
 namespace {
@@ -21,8 +21,6 @@ using Method = SparseMethod::Kind;
 constexpr std::size_t word = sizeof(Word);
 constexpr std::size_t error_words = 2;  // before the sentence of an error
 constexpr Bytes message_weight = 32;    // at least what is noted of a message besides its bytes
-
-std::size_t words_of(Bytes bytes) { return static_cast<std::size_t>((bytes + word - 1) / word); }
 
 // Where pieces go that there is no memory for. Static, as it is needed then.
 Word discarded[SparseExchange::Limits().piece / word];
@@ -48,7 +46,7 @@ Bytes SparseResult::held() const {
 
 SparseExchange::SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs,
                                const Limits& limits)
-    : comm_(comm), limits_(limits), pairs_(std::move(pairs)) {
+    : comm_(comm), limits_(limits), packing_(limits.short_most), pairs_(std::move(pairs)) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &ranks_);
   counts_.resize(static_cast<std::size_t>(ranks_));
@@ -94,37 +92,21 @@ void SparseExchange::load_pairwise() {
         std::find_if(next, order_.end(), [&](std::size_t k) { return message(k).to != to; });
     if (to != rank_) {
       std::size_t words = 0;
-      for (auto k = next; k != end; ++k) words += packed_words(message(*k));
+      for (auto k = next; k != end; ++k) words += packing_.words(message(*k));
       Word* at = pairs_->place(static_cast<std::size_t>(to - (to > rank_)), words);
-      for (auto k = next; k != end; ++k) at = pack(message(*k), at);
+      for (auto k = next; k != end; ++k) at = packing_.pack(message(*k), at);
     }
     next = end;
   }
 }
 
-// A short message is its length and its bytes; of a long one only the length goes, negative.
-std::size_t SparseExchange::packed_words(const SparseMessage& message) const {
-  return 1 + (is_short(message.bytes) ? words_of(message.bytes) : 0);
-}
-
-// Returns the end.
-Word* SparseExchange::pack(const SparseMessage& message, Word* to) const {
-  const auto length = static_cast<Word>(message.bytes);
-  *to++ = is_short(message.bytes) ? length : -length;
-  if (!is_short(message.bytes) || message.bytes == 0) return to;
-  Word* const end = to + words_of(message.bytes);
-  end[-1] = 0;
-  std::memcpy(to, message.address, message.bytes);
-  return end;
-}
-
 void SparseExchange::append(const SparseMessage& message) {
-  const std::size_t words = packed_words(message);
+  const std::size_t words = packing_.words(message);
   if (sent_.empty() || sent_.back().peer != message.to ||
       sent_.back().end - sent_.back().begin + words > limits_.piece / word)
     sent_.push_back({message.to, outgoing_.size(), outgoing_.size()});
   outgoing_.resize(outgoing_.size() + words);
-  pack(message, &outgoing_[sent_.back().end]);
+  packing_.pack(message, &outgoing_[sent_.back().end]);
   sent_.back().end += words;
 }
 
@@ -367,72 +349,14 @@ bool SparseExchange::advance_telling() {
   throw teller_ == rank_ ? Error(*error_).now_on_all_ranks() : told_.error();
 }
 
-// ---- Hop by hop
-
-namespace {
-
-// Messages on their way, one after the other: target, source, bytes, and the bytes in words.
-constexpr std::size_t way_words = 3;
-
-template <class Visit>
-void each_on_its_way(std::span<const Word> stream, Visit visit) {
-  while (!stream.empty()) {
-    const std::size_t words = way_words + words_of(static_cast<Bytes>(stream[2]));
-    visit(stream.first(words));
-    stream = stream.subspan(words);
-  }
-}
-
-void extend(std::vector<Word>& stream, std::span<const Word> words) {
-  stream.insert(stream.end(), words.begin(), words.end());
-}
-
-}  // namespace
-
-void SparseExchange::forward(RankGroup& group) {
-  const Call& call = *call_;
-  std::vector<Word> here, next;
-  for (const SparseMessage& m : call.messages) {
-    const std::size_t at = here.size();
-    here.resize(at + way_words + words_of(m.bytes));
-    here[at] = m.to, here[at + 1] = rank_, here[at + 2] = static_cast<Word>(m.bytes);
-    if (m.bytes > 0) std::memcpy(&here[at + way_words], m.address, m.bytes);
-  }
-  const VirtualTopology mesh(ranks_, virtual_topology(ranks_, call.method.dimensions));
-  for (std::size_t k = 0; k < mesh.dimensions(); ++k) {
-    next.clear();
-    each_on_its_way(here, [&](std::span<const Word> m) {
-      const std::int32_t to = mesh.next(rank_, static_cast<std::int32_t>(m[0]), k);
-      if (to == rank_)
-        extend(next, m);
-      else
-        group.send(0, to, m);
-    });
-    group.exchange();
-    for (const GroupMessage& m : group.inbox(0)) extend(next, m.words);
-    here.swap(next);
-  }
-  each_on_its_way(here, [&](std::span<const Word> m) {
-    got_.push_back({static_cast<std::int32_t>(m[1]), arrived_.size(), 0});
-    extend(arrived_, m.subspan(way_words - 1));
-    got_.back().end = arrived_.size();
-  });
-}
-
 // ---- The result
 
-void SparseExchange::read(std::int32_t from, std::span<const Word> words) {
-  while (!words.empty()) {
-    const Word length = words[0];
-    const auto bytes = static_cast<Bytes>(std::abs(length));
-    words = words.subspan(1);
-    entries_.push_back(
-        {from, bytes, length < 0 ? nullptr : reinterpret_cast<const std::byte*>(words.data())});
-    if (length >= 0) words = words.subspan(words_of(bytes));
-  }
-}
-
 void SparseExchange::read_all() {
+  const auto read = [&](std::int32_t from, std::span<const Word> words) {
+    packing_.read(words, [&](Bytes bytes, const std::byte* address) {
+      entries_.push_back({from, bytes, address});
+    });
+  };
   for (const Piece& piece : got_)
     read(piece.peer, std::span(arrived_).subspan(piece.begin, piece.end - piece.begin));
   if (call_->method.kind != Method::pairwise) return;
@@ -482,7 +406,7 @@ void SparseExchange::each_part(Bytes bytes, Work work) const {
 }
 
 bool SparseExchange::is_long(const SparseMessage& message) const {
-  return message.to != rank_ && !is_short(message.bytes);
+  return message.to != rank_ && !packing_.is_short(message.bytes);
 }
 
 std::size_t SparseExchange::long_parts() const {
@@ -516,7 +440,13 @@ void SparseExchange::move_long() {
 // What was written by others is read before the next meeting.
 void SparseExchange::complete(RankGroup* group) {
   const bool forwards = call_->method.kind == Method::store_and_forward;
-  const auto hop_by_hop = [&] { forward(*group); };
+  const auto hop_by_hop = [&] {
+    forward_by_hops(*group, rank_, call_->method.dimensions, call_->messages,
+                    [&](std::int32_t source, std::span<const Word> packed) {
+                      got_.push_back({source, arrived_.size(), arrived_.size() + packed.size()});
+                      arrived_.insert(arrived_.end(), packed.begin(), packed.end());
+                    });
+  };
   // by reference: the function that is passed must not need memory, as no scope is open yet
   if (forwards) group->run_collectively(std::cref(hop_by_hop));
   part_ = Part::completing;

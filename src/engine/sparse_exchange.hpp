@@ -39,16 +39,11 @@
 #include "engine/error_broadcast.hpp"
 #include "engine/pair_messages.hpp"
 #include "engine/request_list.hpp"
+#include "engine/sparse_message.hpp"
 #include "engine/sparse_method.hpp"
 #include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
-
-struct SparseMessage {
-  std::int32_t to;
-  const std::byte* address;
-  Bytes bytes;
-};
 
 // Messages by source, ascending, those of one source in the order in which it sent them.
 struct SparseResult {
@@ -137,8 +132,6 @@ class SparseExchange {
   void load();
   void load_pairwise();
   void append(const SparseMessage& message);
-  std::size_t packed_words(const SparseMessage& message) const;
-  Word* pack(const SparseMessage& message, Word* to) const;
   void reserve();
   int other_tag() const { return tag_ == sparse_even ? sparse_odd : sparse_even; }
   // What is waited for.
@@ -163,8 +156,6 @@ class SparseExchange {
   bool advance_check();
   void start_moving();
   void note(std::uint64_t heaviest, std::uint64_t most_messages);
-  void forward(RankGroup& group);
-  void read(std::int32_t from, std::span<const Word> words);
   void read_all();
   void place();
   void copy_short() const;
@@ -174,11 +165,11 @@ class SparseExchange {
   void each_part(Bytes bytes, Work work) const;
   std::size_t long_parts() const;
   bool is_long(const SparseMessage& message) const;
-  bool is_short(Bytes bytes) const { return bytes <= limits_.short_most; }
 
   MPI_Comm comm_;
   std::shared_ptr<const OwnedComm> apart_;
   const Limits limits_;
+  MessagePacking packing_;
   Queue turns_;
   bool given_up_ = false;
   const Call* call_ = nullptr;  // that is under way

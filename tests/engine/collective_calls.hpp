@@ -2,8 +2,6 @@
 #pragma once
 
 #include <tonari/grid.h>
-#include <tonari/sparse.h>
-#include <tonari/vector.h>
 
 #include <functional>
 #include <memory>
@@ -12,27 +10,11 @@
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
 #include "engine/read_topology.hpp"
+#include "engine/sparse_calls.hpp"
+#include "engine/vector_calls.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace tonari::test {
-
-// A collective call, again and again.
-struct Call {
-  virtual ~Call() = default;
-  virtual void set_up() {}     // before each attempt
-  virtual int make() = 0;      // where memory is short
-  virtual void use() {}        // what it made
-  virtual void drop() {}       // what it made, if it did
-  virtual void tear_down() {}  // after each attempt
-  virtual int attempts(int usual) const { return usual; }
-};
-
-// A request or nothing.
-struct Requesting : Call {
-  tonari_request request = TONARI_REQUEST_NULL;
-  void use() override { EXPECT_OK(start_and_wait(request)); }
-  void drop() override { EXPECT_OK(tonari_request_free(&request)); }
-};
 
 inline MPI_Comm cart_of_all() {
   static const MPI_Comm cart = make_cart(torus_of_all(1));  // until the end
@@ -205,168 +187,6 @@ struct InPlaceOnce : InPlaceCall {
   int make() override { return tonari_alltoall_inplace(values.data(), 40, MPI_DOUBLE, comm, info); }
   void use() override { EXPECT_OK(make()); }  // back to where it was
   void drop() override {}
-};
-
-// Everybody sends to everybody, itself included: short messages, or also one to the next rank that
-// is too long to be kept ready.
-struct SparseCall : Call {
-  const Info info;
-  const bool is_long;
-  std::vector<int> destinations;
-  std::vector<MPI_Count> counts;
-  std::vector<double> values;
-  tonari_messages messages = TONARI_MESSAGES_NULL;
-  SparseCall(const char* algorithm, bool with_a_long_one)
-      : info{{"tonari_algorithm", algorithm}}, is_long(with_a_long_one) {
-    for (int r = world_size() - 1; r >= 0; --r) {
-      destinations.push_back(r);
-      counts.push_back(is_long && r == (world_rank() + 1) % world_size() ? 20000 : 3);
-    }
-    MPI_Count all = 0;
-    for (const MPI_Count count : counts) all += count;
-    values.assign(static_cast<std::size_t>(all), world_rank());
-  }
-  int make() override {
-    return tonari_sparse_alltoallv(world_size(), destinations.data(), counts.data(), nullptr,
-                                   MPI_DOUBLE, values.data(), MPI_COMM_WORLD, info, &messages);
-  }
-  void use() override {
-    ASSERT_EQ(messages->count, world_size());
-    for (int k = 0; k < world_size(); ++k) {
-      EXPECT_EQ(messages->sources[k], k);
-      EXPECT_EQ(static_cast<const double*>(messages->data)[messages->displs[k]], k);
-    }
-  }
-  void drop() override { EXPECT_OK(tonari_messages_free(&messages)); }
-};
-
-// Errors come at completion.
-struct SparseInFlightCall : SparseCall {
-  using SparseCall::SparseCall;
-  int make() override {
-    tonari_request request = TONARI_REQUEST_NULL;
-    int code = tonari_sparse_ialltoallv(world_size(), destinations.data(), counts.data(), nullptr,
-                                        MPI_DOUBLE, values.data(), MPI_COMM_WORLD, info, &messages,
-                                        &request);
-    if (code == TONARI_SUCCESS) code = tonari_wait(request);
-    EXPECT_OK(tonari_request_free(&request));
-    return code;
-  }
-};
-
-struct NearFromDestinations : Call {
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  int make() override {
-    const int to[] = {(world_rank() + 1) % world_size(), 0};
-    return tonari_neighborhood_create_from_destinations(MPI_COMM_WORLD, 2, to, MPI_INFO_NULL,
-                                                        &near);
-  }
-  void drop() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
-};
-
-// Everybody owns ten values and needs all values of the others.
-struct VectorData {
-  std::vector<std::int64_t> needs;
-  std::vector<double> owned = std::vector<double>(10, 1.5), ghosts;
-  VectorData() {
-    for (int i = 0; i < 10 * world_size(); ++i)
-      if (i / 10 != world_rank()) needs.push_back(i);
-    ghosts.resize(needs.size());
-  }
-  int create(MPI_Info info, tonari_vector* vector) const {
-    return tonari_vector_create(MPI_COMM_WORLD, 10 * world_rank(), 10,
-                                static_cast<std::int64_t>(needs.size()), needs.data(), info,
-                                vector);
-  }
-};
-
-struct MakeVector : Call {
-  const Info info;
-  const VectorData data;
-  tonari_vector vector = TONARI_VECTOR_NULL;
-  explicit MakeVector(const char* route) : info{{"tonari_route", route}} {}
-  int make() override { return data.create(info, &vector); }
-  void drop() override { EXPECT_OK(tonari_vector_free(&vector)); }
-};
-
-struct VectorInit : Requesting {
-  const bool reverse;
-  const Info info;
-  VectorData data;
-  tonari_vector vector = TONARI_VECTOR_NULL;
-  VectorInit(bool backwards, const char* tune) : reverse(backwards), info{{"tonari_tune", tune}} {}
-  void set_up() override { EXPECT_OK(data.create(MPI_INFO_NULL, &vector)); }
-  int make() override {
-    tonari_vector_values values{};
-    values.type = MPI_DOUBLE;
-    return reverse ? tonari_vector_reverse_init(vector, &values, MPI_SUM, data.ghosts.data(),
-                                                data.owned.data(), info, &request)
-                   : tonari_vector_forward_init(vector, &values, data.owned.data(),
-                                                data.ghosts.data(), info, &request);
-  }
-  void tear_down() override { EXPECT_OK(tonari_vector_free(&vector)); }
-};
-
-struct VectorOnce : VectorInit {
-  VectorOnce() : VectorInit(false, "auto") {}
-  int make() override {
-    return tonari_vector_forward(vector, nullptr, data.owned.data(), data.ghosts.data());
-  }
-  void use() override {}
-  void drop() override {}
-};
-
-// Values of a kind that is new to a vector whose ranks are connected.
-struct VectorOnceMore : VectorOnce {
-  void set_up() override {
-    VectorOnce::set_up();
-    EXPECT_OK(VectorOnce::make());
-  }
-  int make() override {
-    tonari_vector_values values{};
-    values.type = MPI_FLOAT, values.components = 2;
-    return tonari_vector_forward(vector, &values, data.owned.data(), data.ghosts.data());
-  }
-};
-
-// The same, of numbers with gaps or of neighbor lists.
-struct MakeVectorOfLists : MakeVector {
-  const bool ids;
-  std::vector<std::int64_t> own_ids, ids_needed = data.needs;
-  std::vector<int> ranks, tens, all, places;
-  explicit MakeVectorOfLists(bool of_ids) : MakeVector("direct"), ids(of_ids) {
-    for (int i = 0; i < 10; ++i) own_ids.push_back(1000 - 7 * (10 * world_rank() + i));
-    for (std::int64_t& id : ids_needed) id = 1000 - 7 * id;
-    for (int r = 0; r < world_size(); ++r) {
-      if (r == world_rank()) continue;
-      ranks.push_back(r), tens.push_back(10);
-      for (int i = 0; i < 10; ++i) all.push_back(i);
-    }
-    for (std::size_t k = 0; k < ids_needed.size(); ++k) places.push_back(static_cast<int>(k));
-  }
-  int make() override {
-    if (ids)
-      return tonari_vector_create_from_ids(MPI_COMM_WORLD, 10, own_ids.data(), nullptr,
-                                           static_cast<std::int64_t>(ids_needed.size()),
-                                           ids_needed.data(), places.data(), info, &vector);
-    const int lists = static_cast<int>(ranks.size());
-    return tonari_vector_create_from_neighbors(MPI_COMM_WORLD, 10, lists, ranks.data(), tens.data(),
-                                               all.data(), lists, ranks.data(), tens.data(),
-                                               places.data(), info, &vector);
-  }
-};
-
-struct VectorFieldsInit : VectorInit {
-  std::vector<float> more = std::vector<float>(10, 2.5f),
-                     more_ghosts = std::vector<float>(data.ghosts.size());
-  VectorFieldsInit() : VectorInit(true, "off") {}
-  int make() override {
-    tonari_vector_field fields[2] = {};
-    fields[0].owned = data.owned.data(), fields[0].ghosts = data.ghosts.data();
-    fields[1].values.type = MPI_FLOAT, fields[1].owned = more.data(),
-    fields[1].ghosts = more_ghosts.data();
-    return tonari_vector_reverse_fields_init(vector, 2, fields, MPI_SUM, info, &request);
-  }
 };
 
 inline tonari_grid_shape small_shape(int storage, bool mapped_ghosts) {

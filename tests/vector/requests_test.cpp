@@ -14,23 +14,9 @@ using namespace tonari::test;
 
 constexpr int size_of_part = 6;
 
-// A ring: each rank needs the last of its left and the first of its right neighbor, the latter
-// twice.
-Sharing ring() {
-  Sharing s;
-  const std::int64_t ranks = world_size();
-  s.size = ranks * size_of_part;
-  for (std::int64_t r = 0; r < ranks; ++r) {
-    s.own.push_back({r * size_of_part, size_of_part});
-    const std::int64_t left = (r * size_of_part + s.size - 1) % s.size,
-                       right = (r + 1) * size_of_part % s.size;
-    s.needs.push_back({left, right, right});
-  }
-  return s;
-}
-
 struct RingVector {
-  explicit RingVector(const std::string& route) : s(ring()), vector(make_vector(s, route)) {}
+  explicit RingVector(const std::string& route)
+      : s(ring(size_of_part, 2)), vector(make_vector(s, route)) {}
   ~RingVector() {
     if (vector) must(tonari_vector_free(&vector));
   }

@@ -9,18 +9,6 @@ using namespace tonari::test;
 
 constexpr int part = 5;
 
-// A ring: each rank needs the last value of its left and the first of its right neighbor.
-Sharing ring_of_parts() {
-  Sharing s;
-  const std::int64_t ranks = world_size();
-  s.size = ranks * part;
-  for (std::int64_t r = 0; r < ranks; ++r) {
-    s.own.push_back({r * part, part});
-    s.needs.push_back({(r * part + s.size - 1) % s.size, (r + 1) * part % s.size});
-  }
-  return s;
-}
-
 class SingleCalls : public VectorTest {
  protected:
   void TearDown() override { free(); }
@@ -59,7 +47,7 @@ class SingleCalls : public VectorTest {
     return tonari_vector_forward(vector, values, own, theirs);
   }
 
-  Sharing s = ring_of_parts();
+  Sharing s = ring(part);
   int rank = world_rank(), ranks = world_size(), last = ranks - 1;
   tonari_vector vector = TONARI_VECTOR_NULL;
   double x[6 * part] = {}, ghosts[12] = {};

@@ -45,6 +45,19 @@ struct Sharing {
   }
 };
 
+// A ring of parts of this size: each rank needs the last value of its left and the first of its
+// right neighbor, the latter so many times.
+inline Sharing ring(std::int64_t part, std::size_t times = 1) {
+  Sharing s;
+  const std::int64_t ranks = world_size();
+  s.size = ranks * part;
+  for (std::int64_t r = 0; r < ranks; ++r) {
+    s.own.push_back({r * part, part});
+    s.needs.emplace_back(1 + times, (r + 1) * part % s.size)[0] = (r * part + s.size - 1) % s.size;
+  }
+  return s;
+}
+
 // Ranges in any order of ranks, some of them empty.
 inline Sharing draw_ranges(Random& random, int most) {
   Sharing sharing;
