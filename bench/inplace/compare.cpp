@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "inplace/exchange.hpp"
 #include "inplace/options.hpp"
@@ -105,12 +106,31 @@ bool delivers(Exchange& exchange, Workload& work, int turn) {
   return exchange.worked() && (back ? work.original() : work.delivered(exchange.result(work)));
 }
 
-// The time of a memcpy of as many bytes as come from others, all ranks at once.
-Spread time_beside_copies(Contest& all, Workload& work, const Options& options) {
+// What all ranks do at once beside the exchanges, without waiting for each other.
+struct Beside {
+  Spread copy;   // a memcpy of as many bytes as come from others, to a second buffer
+  Spread floor;  // as many bytes are copied out of their place and back, by way of the cache
+};
+
+// The ranks' memory is their own, so a byte on its way is copied twice: into memory that both ranks
+// share, and out of it. Here that memory lies in the rank's own cache.
+void copy_out_and_back(Word* data, std::size_t words, std::span<Word> cell) {
+  for (std::size_t at = 0; at < words; at += cell.size()) {
+    const std::size_t bytes = std::min(cell.size(), words - at) * sizeof(Word);
+    std::memcpy(cell.data(), data + at, bytes);
+    std::memcpy(data + at, cell.data(), bytes);
+  }
+}
+
+Beside time_beside_copies(Contest& all, Workload& work, const Options& options) {
   const std::shared_ptr<Word[]> target = work.spare();
   const std::size_t bytes = work.bytes_from_others();
-  return all.time({options.rounds, 1, 0, options.max_time, 1},
-                  {[&] { std::memcpy(target.get(), work.data(), bytes); }})[0];
+  std::vector<Word> cell(64 * 1024 / sizeof(Word));
+  const std::vector<Spread> seconds =
+      all.time({options.rounds, 1, 0, options.max_time, 1},
+               {[&] { std::memcpy(target.get(), work.data(), bytes); },
+                [&] { copy_out_and_back(work.data(), bytes / sizeof(Word), cell); }});
+  return {seconds[0], seconds[1]};
 }
 
 Row describe(const Entry& entry, const Workload& work, const Options& options, long long moved) {
@@ -129,7 +149,8 @@ Row describe(const Entry& entry, const Workload& work, const Options& options, l
   return std::move(row.text("peak_method", peak_method(peak)).flag("verified", entry.verified));
 }
 
-void add_times(Row& row, const Entry& entry, const Contest& all, double copy, long long moved) {
+void add_times(Row& row, const Entry& entry, const Contest& all, const Beside& beside,
+               long long moved) {
   const auto ratio = [&](const char* key, const char* algorithm) {
     const auto named = [&](const Entry& e) { return e.algorithm == algorithm && e.verified; };
     row.ratio(key, all.median(named), entry.seconds.median);
@@ -137,7 +158,11 @@ void add_times(Row& row, const Entry& entry, const Contest& all, double copy, lo
   all.add_times(row, entry);
   ratio("ratio_native", "native-inplace");
   ratio("ratio_out_of_place", "native-out-of-place");
-  row.ratio("of_copy", moved ? copy : 0, entry.seconds.median).number("copy_us", copy * 1e6);
+  const auto against = [&](const char* ratio_key, const char* key, double seconds) {
+    row.ratio(ratio_key, moved ? seconds : 0, entry.seconds.median).number(key, seconds * 1e6);
+  };
+  against("of_copy", "copy_us", beside.copy.median);
+  against("of_floor", "floor_us", beside.floor.median);
   row.flag("disturbed", all.quiet.disturbed());
 }
 
@@ -169,14 +194,14 @@ void compare_one(const Options& options, const Kind& kind, MPI_Comm comm, Outcom
     all.verify(*all.add(each, [&] { return make_exchange(each, work, returning.get()); }),
                verified);
   const long long moved = most(static_cast<long long>(work.bytes_from_others()), comm);
-  Spread copy;
+  Beside beside;
   if (!options.count) {
-    copy = time_beside_copies(all, work, options);
+    beside = time_beside_copies(all, work, options);
     all.verify(verified);
   }
   all.report(outcome, [&](const Entry& entry) {
     Row row = describe(entry, work, options, moved);
-    if (!options.count) add_times(row, entry, all, copy.median, moved);
+    if (!options.count) add_times(row, entry, all, beside, moved);
     return row;
   });
 }

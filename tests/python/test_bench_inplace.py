@@ -19,8 +19,8 @@ BUILT, needs_build, each_mpi = built.marks("tonari_bench_inplace")
 FIELDS = set(
     """
     algorithm budget_bytes median_us peak_extra_bytes verified exchange channel requested_channel
-    q1_us q3_us peak_method peak_heap_bytes peak_hwm_bytes of_copy ranks mpi total_bytes moved_bytes
-    ratio_native rounds
+    q1_us q3_us peak_method peak_heap_bytes peak_hwm_bytes of_copy of_floor ranks mpi total_bytes
+    moved_bytes ratio_native rounds
 """.split()
 )
 ORDERS = ("mpich-order", "linear-shift", "hierarchical-sets")
@@ -63,7 +63,8 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
         assert (row["exchange"], row["ranks"], row["mpi"], row["total_bytes"]) == expected
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["verified"] is True or row["algorithm"] == "native-inplace", row
-        assert (row["of_copy"] is None) == (ranks == "1")
+        assert (row["of_copy"] is None) == (row["of_floor"] is None) == (ranks == "1")
+        assert (row["floor_us"] > 0) == (ranks != "1")
 
 
 @each_mpi
@@ -165,8 +166,8 @@ def made_up(
         "mpi_version": "4.1.4", "total_bytes": 67108864,
         "moved_bytes": 60000000, "sizes": "random", "median_us": 12345.6, "q1_us": 11111.1, "q3_us":
         22222.2, "rounds": 200, "verified": True,
-        "ratio_native": 1.25, "of_copy": 0.51, "peak_extra_bytes": 67108864, "peak_method":
-        "as measured", "disturbed": False,
+        "ratio_native": 1.25, "of_copy": 0.51, "of_floor": 0.62, "peak_extra_bytes": 67108864,
+        "peak_method": "as measured", "disturbed": False,
     }  # fmt: skip
     return row | fields
 
