@@ -17,11 +17,13 @@ struct Card {
   Cpus cpus;
 };
 
-bool can_read(const Card& card) {
+// What is written is what is there.
+bool can_read_and_write(const Card& card) {
   std::uint64_t seen = 0;
-  const Piece to{reinterpret_cast<std::uintptr_t>(&seen), sizeof seen},
-      from{card.address, sizeof card.word};
-  return read_process(card.process, {&to, 1}, {&from, 1}) == 0 && seen == card.word;
+  const Piece here{reinterpret_cast<std::uintptr_t>(&seen), sizeof seen},
+      there{card.address, sizeof card.word};
+  return read_process(card.process, {&here, 1}, {&there, 1}) == 0 && seen == card.word &&
+         write_process(card.process, {&there, 1}, {&here, 1}) == 0;
 }
 
 // The ranks of the whole job on this node, as launchers report them: ranks outside of the
@@ -71,7 +73,7 @@ Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& rea
       std::ranges::any_of(cards, [&](const Card& card) { return card.cpus != mine.cpus; });
   crowded_ = is_crowded(bound ? size : std::max(size, ranks_of_job_here()), cpus);
   // permissions are the same for all processes of one user
-  reads_ = can_read(cards[static_cast<std::size_t>(me + 1) % cards.size()]);
+  reads_ = can_read_and_write(cards[static_cast<std::size_t>(me + 1) % cards.size()]);
 }
 
 std::size_t Node::index(std::int32_t rank) const {

@@ -27,7 +27,8 @@ class Node {
 
   // more ranks than processors, counting those of the whole job
   bool crowded() const { return crowded_; }
-  bool reads_memory() const { return reads_; }  // by process_vm_readv, of others on the node
+  // of others on the node, by process_vm_readv, and writes it by process_vm_writev
+  bool reads_memory() const { return reads_; }
 
  private:
   std::vector<std::int32_t> ranks_;

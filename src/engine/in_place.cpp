@@ -5,6 +5,7 @@
 
 #include "channels/mpi_error.hpp"
 #include "channels/shared/connect.hpp"
+#include "channels/shared/single_copy_swap.hpp"
 #include "channels/shared/swap.hpp"
 #include "engine/agree.hpp"
 #include "engine/swap_exchange.hpp"
@@ -19,6 +20,10 @@ constexpr std::size_t chunks_at_once = 4;
 constexpr Bytes worthwhile_part = 4 * 4096 - Cell::alignment;
 constexpr std::size_t page = 4096;  // only to count with: the smallest that is in use
 constexpr std::size_t cell_overhead = Cell::alignment;
+// From here on two system calls cost less than the copy that they save.
+constexpr Bytes worth_swapping_once = 64 * 1024;
+// Chunks of them: long enough for two system calls, short enough for a core's own cache.
+constexpr Bytes least_single_copy = 64 * 1024, largest_single_copy = 256 * 1024;
 
 // Small blocks need no larger chunks: more of them fit.
 std::size_t chunk_for(Bytes least_memory, Bytes largest_block) {
@@ -36,9 +41,12 @@ Swapper::Swapper(Context& context, const std::vector<SwapBlock>& blocks,
       memory_(std::max<Bytes>(settings.memory, 1)),
       least_(std::max<Bytes>(settings.least_memory, 1)) {
   settings_.shared = settings.shared && context.shares_memory();
+  settings_.single_copy = settings.single_copy && settings_.shared && context.reads_memory() &&
+                          settings.largest_block >= worth_swapping_once;
   const bool both = settings_.shared && context.several_nodes();
   // the larger half: at least a byte
   if (both) memory_ = memory_ - memory_ / 2, least_ = least_ - least_ / 2;
+  settings_.single_copy = settings_.single_copy && least_ / 2 >= least_single_copy;
   chunk_ = chunk_for(least_, settings.largest_block);
   if (settings_.shared) connect(blocks);
   if (both && !link_) memory_ = std::max<Bytes>(settings.memory, 1);
@@ -55,6 +63,10 @@ bool Swapper::shares(std::int32_t peer) const { return link_ && context_.node()-
 bool Swapper::swaps(const SwapBlock& block) const {
   return block.peer != context_.rank() && block.bytes > 0;
 }
+// The same at both ends.
+bool Swapper::copies_once(Bytes bytes) const {
+  return settings_.single_copy && bytes >= worth_swapping_once;
+}
 
 // Rings for the ranks of this node, if they fit on all nodes.
 void Swapper::connect(const std::vector<SwapBlock>& blocks) {
@@ -62,15 +74,18 @@ void Swapper::connect(const std::vector<SwapBlock>& blocks) {
   std::vector<Bytes> sizes;
   for (std::int32_t peer : context_.node()->ranks()) {
     if (!swaps(blocks[peer])) continue;
-    messages.push_back({peer, 0, blocks[peer].bytes});
-    sizes.push_back(blocks[peer].bytes);
+    const bool once = copies_once(blocks[peer].bytes);
+    if (once) single_copy_ = std::max(single_copy_, blocks[peer].bytes);
+    sizes.push_back(once ? sizeof(SwapAddress) : blocks[peer].bytes);
+    messages.push_back({peer, 0, sizes.back()});
     neighbors_.push_back(peer);
   }
+  single_copy_ = std::min({single_copy_, largest_single_copy, least_ / 2});
   SharedLimits limits{.canary = 0, .whole = 0, .single_copy = 0, .ring = true};
   // Several cells let both ends work at a time; where many ranks share the memory, one cell of
   // some size is better than several small ones.
   for (limits.cells = Lane::pipeline_cells; limits.cells > 0; limits.cells /= 2)
-    if ((limits.chunk = ring_part(sizes, limits.cells, least_)) >= worthwhile_part ||
+    if ((limits.chunk = ring_part(sizes, limits.cells, least_ - single_copy_)) >= worthwhile_part ||
         limits.cells == 1)
       break;
   agree_on_rings(limits, sizes.empty());
@@ -102,6 +117,7 @@ std::size_t Swapper::parts(const SwapBlock& block) const {
 
 // As large as memory allows, but no larger than all swaps together could use.
 void Swapper::make_pool() {
+  if (link_ && single_copy_ > 0) single_copies_ = std::make_shared<Memory>(single_copy_);
   Bytes wanted = 0;
   for (const SwapNeed& need : needs_) wanted += need.memory;
   if (wanted > 0)
@@ -126,7 +142,8 @@ std::unique_ptr<Exchange> Swapper::make(SwapOrder order,
   made.comm = context_.shared_comm();
   // a look at all swaps takes as long as giving the core away
   made.wait = {context_.node()->crowded(), settings_.timeout, 1};
-  made.memory = (pool_ ? pool_->chunk() * pool_->count() : 0) + (link_ ? link_->bytes() : 0);
+  made.memory = (pool_ ? pool_->chunk() * pool_->count() : 0) + (link_ ? link_->bytes() : 0) +
+                (single_copies_ ? single_copies_->bytes() : 0);
   made.messages = static_cast<int>(
       std::min<Bytes>(straight + (link_ ? link_->messages() : 0), std::numeric_limits<int>::max()));
   if (link_ && link_->messages() > 0)
@@ -144,7 +161,18 @@ std::unique_ptr<Swap> Swapper::p2p_swap(const SwapBlock& block) const {
 std::unique_ptr<Swap> Swapper::shared_swap(const SwapBlock& block) const {
   const auto k =
       static_cast<std::size_t>(std::ranges::find(neighbors_, block.peer) - neighbors_.begin());
+  if (copies_once(block.bytes)) return single_copy_swap(block, k);
   return make_shared_swap(block, link_, link_->out(k), link_->in(k));
+}
+
+std::unique_ptr<Swap> Swapper::single_copy_swap(const SwapBlock& block, std::size_t k) const {
+  return make_single_copy_swap(block,
+                               {.node = context_.node(),
+                                .link = link_,
+                                .out = &link_->out(k),
+                                .in = &link_->in(k),
+                                .first_half = context_.rank() < block.peer},
+                               single_copies_);
 }
 
 Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memory) {

@@ -22,10 +22,12 @@ namespace tonari {
 Bytes ring_part(std::span<const Bytes> messages, std::uint32_t cells, Bytes memory);
 
 struct SwapSettings {
-  bool shared = true;       // between ranks of a node
-  Bytes memory = 1 << 20;   // temporary, of this rank
-  Bytes least_memory = 0;   // of all ranks
-  Bytes largest_block = 0;  // of all ranks
+  bool shared = true;        // between ranks of a node
+  bool single_copy = false;  // there long blocks are read and written where they lie; they must be
+                             // contiguous on all ranks
+  Bytes memory = 1 << 20;    // temporary, of this rank
+  Bytes least_memory = 0;    // of all ranks
+  Bytes largest_block = 0;   // of all ranks
   double timeout = 10;
 };
 
@@ -41,8 +43,10 @@ class Swapper {
   // Local. blocks: those, or others of the same sizes and shapes.
   std::unique_ptr<Exchange> make(SwapOrder order, const std::vector<SwapBlock>& blocks) const;
 
-  // Whether swaps of ranks of a node go through shared memory; the same on all ranks.
+  // Whether swaps of ranks of a node go through shared memory, and whether long ones are single
+  // copies; the same on all ranks.
   bool through_memory() const { return settings_.shared && refusal_.empty(); }
+  bool copies_once() const { return settings_.single_copy && through_memory(); }
   const char* channel() const { return channel_; }  // of this rank; both with a plus
   Bytes chunk() const { return chunk_; }            // of swaps by MPI
   // why nothing goes through shared memory, if it was to
@@ -51,6 +55,7 @@ class Swapper {
  private:
   bool shares(std::int32_t peer) const;
   bool swaps(const SwapBlock& block) const;
+  bool copies_once(Bytes bytes) const;
   void connect(const std::vector<SwapBlock>& blocks);
   void agree_on_rings(SharedLimits& limits, bool abstains) const;
   std::size_t parts(const SwapBlock& block) const;
@@ -58,6 +63,7 @@ class Swapper {
   void make_pool();
   std::unique_ptr<Swap> p2p_swap(const SwapBlock& block) const;
   std::unique_ptr<Swap> shared_swap(const SwapBlock& block) const;
+  std::unique_ptr<Swap> single_copy_swap(const SwapBlock& block, std::size_t k) const;
 
   Context& context_;
   SwapSettings settings_;
@@ -66,6 +72,8 @@ class Swapper {
   // ranks of the node that this one swaps with, in the order of the link's edges
   std::vector<std::int32_t> neighbors_;
   std::shared_ptr<SharedLink> link_;
+  Bytes single_copy_ = 0;                  // bytes of a chunk
+  std::shared_ptr<Memory> single_copies_;  // one, for one swap at a time
   std::shared_ptr<ChunkPool> pool_;
   std::vector<SwapNeed> needs_;
   const char* channel_ = "";

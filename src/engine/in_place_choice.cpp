@@ -1,6 +1,7 @@
 #include "engine/in_place_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/hash.hpp"
@@ -51,14 +52,19 @@ class Copies {
   TypedBlocks typed_;
 };
 
+// What swaps between ranks of a node go through. Between nodes they are messages.
+enum class Through : std::uint8_t { single_copies, cells, messages };
+
 struct SwapCandidate {
   SwapOrder order = SwapOrder::hierarchical_sets;
-  bool packed = false, native = false;
+  Through through = Through::cells;
+  bool native = false;
   std::unique_ptr<Exchange> exchange = nullptr, timed = nullptr;
 };
 
 std::string label(const SwapCandidate& c) {
-  return c.native ? "native" : text(name(c.order), c.packed ? "/p2p-packed" : "/shared");
+  static constexpr const char* names[] = {"/shared/single copy", "/shared", "/p2p-packed"};
+  return c.native ? "native" : text(name(c.order), names[static_cast<std::size_t>(c.through)]);
 }
 
 constexpr const char* too_large =
@@ -70,7 +76,6 @@ class SwapChoice {
   SwapChoice(Context& context, SwapProblem problem, const SwapSettings& settings)
       : context_(context), problem_(std::move(problem)), settings_(settings) {
     agree_on_limits();
-    swapper_.emplace(context_, problem_.blocks, settings_);
     list();
   }
 
@@ -81,10 +86,11 @@ class SwapChoice {
     if (copies_ || !winner.exchange)
       winner.exchange = make(winner, problem_.blocks, problem_.typed);
     if (winner.native) return {std::move(winner.exchange), "native", "native", std::move(decision)};
-    const Swapper& swapper = swapper_of(winner);
-    const std::string& refusal = swapper_->refusal();
+    const Swapper& swapper = swapper_for(winner.through);
+    const std::string& refusal = first()->refusal();
     decision.details +=
         text(refusal.empty() ? "" : "channel shared is not used: " + refusal + "\n",
+             swapper.copies_once() ? "long blocks are read and written where they lie\n" : "",
              "chunks of at most ", swapper.chunk(), " bytes where they go by MPI\n");
     return {std::move(winner.exchange), name(winner.order), swapper.channel(), std::move(decision)};
   }
@@ -110,18 +116,23 @@ class SwapChoice {
     settings_.least_memory = static_cast<Bytes>(words[0]);
     settings_.largest_block = static_cast<Bytes>(-words[1]);
     most_moved_ = static_cast<Bytes>(-words[2]);
-    contiguous_ = words[3], copies_fit_ = words[4], problem_.typed.regular = words[5];
+    contiguous_ = settings_.single_copy = words[3], copies_fit_ = words[4],
+    problem_.typed.regular = words[5];
   }
 
-  // The fixed rule's first. Two ranks have one swap, whatever the order.
+  // The fixed rule's first. Two ranks have one swap, whatever the order. Single copies take turns
+  // on the processor only, so one order stands for all.
   void list() {
-    const bool memory = swapper_->through_memory(), both = memory && problem_.any_channel;
     std::vector<SwapOrder> orders{problem_.order.value_or(SwapOrder::hierarchical_sets)};
+    const Swapper& best = swapper_for(Through::single_copies);
+    if (best.copies_once()) candidates_.push_back({orders[0], Through::single_copies});
     if (!problem_.order && context_.ranks() > 2)
       orders.insert(orders.end(), {SwapOrder::linear_shift, SwapOrder::mpich});
-    for (const bool packed : {!memory, true})
-      for (const SwapOrder order : orders)
-        if (candidates_.size() < orders.size() || both) candidates_.push_back({order, packed});
+    const auto add = [&](Through through) {
+      for (const SwapOrder order : orders) candidates_.push_back({order, through});
+    };
+    if (best.through_memory()) add(Through::cells);
+    if (!best.through_memory() || problem_.any_channel) add(Through::messages);
     if (!problem_.order && problem_.any_channel && copies_fit_ && measures(problem_.tune) &&
         context_.ranks() > 1)
       candidates_.push_back({.native = true});
@@ -158,7 +169,9 @@ class SwapChoice {
                 contiguous_ ? "contiguous" : "non-contiguous", "|",
                 problem_.typed.regular ? "even" : "uneven", "|",
                 problem_.order ? name(*problem_.order) : "auto", "|",
-                problem_.any_channel ? "auto" : label({.packed = !settings_.shared}));
+                problem_.any_channel ? "auto"
+                : settings_.shared   ? "shared"
+                                     : "p2p-packed");
   }
 
   void make_to_be_timed(SwapCandidate& c) {
@@ -172,18 +185,24 @@ class SwapChoice {
   // Collective. Local if what it shares with others is there already.
   std::unique_ptr<Exchange> make(const SwapCandidate& c, const std::vector<SwapBlock>& blocks,
                                  const TypedBlocks& typed) {
-    if (!c.native) return swapper_of(c).make(c.order, blocks);
+    if (!c.native) return swapper_for(c.through).make(c.order, blocks);
     if (!native_comm_) native_comm_ = comm_of_its_own();
     return std::make_unique<NativeSwaps>(native_comm_, typed, context_.rank());
   }
 
-  const Swapper& swapper_of(const SwapCandidate& c) {
-    if (!c.packed || !swapper_->through_memory()) return *swapper_;
-    SwapSettings without = settings_;
-    without.shared = false;
-    if (!packed_) packed_.emplace(context_, problem_.blocks, without);
-    return *packed_;
+  // Collective at the first time. The best that there is serves for what is as good.
+  const Swapper& swapper_for(Through through) {
+    std::optional<Swapper>& swapper = swappers_[static_cast<std::size_t>(through)];
+    if (swapper) return *swapper;
+    const Swapper* const best = first();
+    if (best && through == Through::cells && !best->copies_once()) return *best;
+    if (best && !best->through_memory()) return *best;
+    SwapSettings with = settings_;
+    with.single_copy = settings_.single_copy && through == Through::single_copies;
+    with.shared = settings_.shared && through != Through::messages;
+    return swapper.emplace(context_, problem_.blocks, with);
   }
+  const Swapper* first() const { return swappers_[0] ? &*swappers_[0] : nullptr; }
 
   // Where the MPI has none left, its collective is no candidate.
   std::shared_ptr<const OwnedComm> comm_of_its_own() {
@@ -218,7 +237,7 @@ class SwapChoice {
   Bytes most_moved_ = 0;  // by any rank
   bool contiguous_ = true, copies_fit_ = false;
   std::optional<Copies> copies_;
-  std::optional<Swapper> swapper_, packed_;
+  std::array<std::optional<Swapper>, 3> swappers_;  // by Through
   std::shared_ptr<const OwnedComm> native_comm_;
   std::vector<SwapCandidate> candidates_;
 };

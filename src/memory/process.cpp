@@ -146,24 +146,35 @@ std::uint64_t sum(std::span<const Piece> pieces) {
   return bytes;
 }
 
-}  // namespace
-
-int read_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from) {
+// Moves bytes between the pieces `here` of this process and `there` of that one.
+template <class Call>
+int move_bytes(const Call& call, std::int64_t process, std::span<const Piece> here,
+               std::span<const Piece> there) {
   if (!is_number(process)) return ESRCH;
-  std::uint64_t left = sum(to);
-  if (to.size() > most_pieces || from.size() > most_pieces || sum(from) != left) return EINVAL;
+  std::uint64_t left = sum(here);
+  if (here.size() > most_pieces || there.size() > most_pieces || sum(there) != left) return EINVAL;
   // The system moves at most 2 GiB at once and stops before the first missing page; the next call
   // then reports that page.
-  for (Rest here(to), there(from); left > 0;) {
-    const ssize_t moved = ::process_vm_readv(static_cast<pid_t>(process), here.begin(), here.size(),
-                                             there.begin(), there.size(), 0);
+  for (Rest mine(here), theirs(there); left > 0;) {
+    const ssize_t moved = call(static_cast<pid_t>(process), mine.begin(), mine.size(),
+                               theirs.begin(), theirs.size(), 0);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return moved < 0 ? errno : EFAULT;
-    here.drop(static_cast<std::size_t>(moved));
-    there.drop(static_cast<std::size_t>(moved));
+    mine.drop(static_cast<std::size_t>(moved));
+    theirs.drop(static_cast<std::size_t>(moved));
     left -= static_cast<std::uint64_t>(moved);
   }
   return 0;
+}
+
+}  // namespace
+
+int read_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from) {
+  return move_bytes(::process_vm_readv, process, to, from);
+}
+
+int write_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from) {
+  return move_bytes(::process_vm_writev, process, from, to);
 }
 
 }  // namespace tonari

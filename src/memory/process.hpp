@@ -39,11 +39,14 @@ struct Piece {
   std::uint64_t address = 0, bytes = 0;
 };
 
-inline constexpr std::size_t most_pieces = 64;  // in one call of read_process
+inline constexpr std::size_t most_pieces = 64;  // in one call of read_process or write_process
 
 // Copies the pieces `from` of `process` to the pieces `to` of this one by process_vm_readv. Both
 // lists have equal sums and at most most_pieces. Returns 0 or the errno: EPERM where the system
 // does not allow it. Allocates nothing.
 int read_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from);
+// The other way round, by process_vm_writev: the pieces `from` of this process to `to` of that one.
+// Where the system allows the one, it allows the other.
+int write_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from);
 
 }  // namespace tonari

@@ -122,7 +122,7 @@ TEST(Watch, ANumberThatIsUsedAgainOnAnOldKernel) {
   child.finish();
 }
 
-// ---- read_process
+// ---- read_process, write_process
 
 class Reading : public testing::Test {
  protected:
@@ -199,6 +199,30 @@ TEST_F(Reading, AnyPieces) {
     ASSERT_EQ(mine, expected) << "nothing but the pieces changes";
   }
   EXPECT_EQ(read_process(child.process(), {}, {}), 0);
+}
+
+TEST_F(Reading, WhatIsWrittenIsThereAndNothingElse) {
+  Child child(listen);
+  std::vector<unsigned char> expected = forget();
+  const Piece all{reinterpret_cast<std::uintptr_t>(theirs.data()), size};
+  for (int k = 0; k < 100; ++k) {
+    const std::size_t bytes = up_to(k % 4 ? 300 : 90'000);
+    const std::vector<Piece> to = cut(theirs, bytes, 1 + up_to(most_pieces - 1)),
+                             from = cut(mine, bytes, 1 + up_to(most_pieces - 1));
+    std::generate(mine.begin(), mine.end(), [&] { return static_cast<unsigned char>(random()); });
+    copy_by_hand(to, expected, theirs, from, mine, mine);
+    const int result = write_process(child.process(), to, from);
+    if (result == EPERM) GTEST_SKIP() << "the system does not allow it";
+    ASSERT_EQ(result, 0);
+    std::vector<unsigned char> there(size);
+    const Piece here{reinterpret_cast<std::uintptr_t>(there.data()), size};
+    ASSERT_EQ(read_process(child.process(), {&here, 1}, {&all, 1}), 0);
+    ASSERT_EQ(there, expected) << "nothing but the pieces changes";
+  }
+  const Piece nowhere{8, 10}, ten{reinterpret_cast<std::uintptr_t>(mine.data()), 10};
+  EXPECT_EQ(write_process(child.process(), {&nowhere, 1}, {&ten, 1}), EFAULT);
+  EXPECT_EQ(write_process(child.process(), {&all, 1}, {&ten, 1}), EINVAL);
+  EXPECT_EQ(write_process(nobody(), {&ten, 1}, {&ten, 1}), ESRCH);
 }
 
 TEST_F(Reading, ListsThatDoNotMatch) {

@@ -1,0 +1,33 @@
+// Swaps between two ranks of a node that may read and write each other's memory. Each rank swaps
+// one half of the block, chunk by chunk: its own bytes to temporary memory, the other's bytes into
+// their place, its own bytes into the other's memory. So two bytes change places by three copies,
+// not by four as through cells (swap.hpp), and no rank waits for another between start and end.
+#pragma once
+
+#include <memory>
+
+#include "channels/node.hpp"
+#include "channels/shared/link.hpp"
+#include "channels/swap.hpp"
+#include "memory/memory.hpp"
+
+namespace tonari {
+
+// What the ranks tell each other: where a block lies. It is taken when its half has been swapped.
+struct SwapAddress {
+  std::uint64_t address = 0;
+};
+
+struct SingleCopyEnds {
+  std::shared_ptr<const Node> node;
+  std::shared_ptr<SharedLink> link;  // with SharedLimits::ring; holds the edges
+  OutEdge* out = nullptr;            // for messages of sizeof(SwapAddress)
+  InEdge* in = nullptr;
+  bool first_half = true;  // this rank swaps; the other rank does the second
+};
+
+// block: contiguous. chunk: temporary memory, which one swap at a time uses, while it advances.
+std::unique_ptr<Swap> make_single_copy_swap(const SwapBlock& block, SingleCopyEnds ends,
+                                            std::shared_ptr<Memory> chunk);
+
+}  // namespace tonari
