@@ -69,3 +69,13 @@ IN_PLACE(alltoall_inplace, regular)
 IN_PLACE(alltoallv_inplace, v_form)
 IN_PLACE(alltoallw_inplace, w_form)
 IN_PLACE(alltoallv_inplace_general, general)
+
+#undef PARAMETERS_regular
+#undef PARAMETERS_v_form
+#undef PARAMETERS_w_form
+#undef PARAMETERS_general
+#undef GIVEN_regular
+#undef GIVEN_v_form
+#undef GIVEN_w_form
+#undef GIVEN_general
+#undef IN_PLACE

@@ -115,3 +115,11 @@ OPERATION(alltoallw, alltoall, w_form, w_form)
 OPERATION(allgather, allgather, regular, regular)
 OPERATION(allgatherv, allgather, regular, v_form)
 OPERATION(allgatherw, allgather, regular, w_form)
+
+#undef PARAMETERS_regular
+#undef PARAMETERS_v_form
+#undef PARAMETERS_w_form
+#undef GIVEN_regular
+#undef GIVEN_v_form
+#undef GIVEN_w_form
+#undef OPERATION

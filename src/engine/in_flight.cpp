@@ -21,6 +21,8 @@ bool several_threads() {
   return several;
 }
 
+}  // namespace
+
 // One thread has it at a time. Without MPI_THREAD_MULTIPLE it is only a mark.
 class Turn {
  public:
@@ -40,8 +42,6 @@ class Turn {
  private:
   std::atomic<bool> taken_ = false;
 };
-
-}  // namespace
 
 // A cache line of its own: a thread that starts and completes exchanges does not disturb the next
 // slot.
