@@ -44,13 +44,19 @@
 #define TONARI_H
 
 #include <mpi.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* The version of these headers (docs/versioning.md). All of it is also one number for #if: 0.1.0 is
+ * 100, and 1.2.3 would be 10203. */
 #define TONARI_VERSION_MAJOR 0
 #define TONARI_VERSION_MINOR 1
+#define TONARI_VERSION_PATCH 0
+#define TONARI_VERSION_NUMBER \
+  (10000 * TONARI_VERSION_MAJOR + 100 * TONARI_VERSION_MINOR + TONARI_VERSION_PATCH)
 
 #if defined(__GNUC__)
 #define TONARI_API __attribute__((visibility("default")))
@@ -89,6 +95,13 @@ typedef struct tonari_request_s* tonari_request;
 TONARI_API const char* tonari_last_error(void);
 /* A few words for a code; never NULL; static. */
 TONARI_API const char* tonari_error_string(int code);
+
+/* The version of the library that the program runs with. It may be newer than the headers that the
+ * program was compiled with. Each pointer may be NULL. Local; may be called at any time, also
+ * before MPI_Init and after MPI_Finalize. Errors: none. */
+TONARI_API int tonari_version(int* major, int* minor, int* patch);
+/* The same as a word, such as "0.1.0"; never NULL; static. */
+TONARI_API const char* tonari_version_string(void);
 
 /* ---- Neighborhoods -------------------------------------------------------------------------- */
 

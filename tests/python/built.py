@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ def with_program(program: str) -> dict[str, dict[str, Any]]:
         return {}
     mpis = json.loads(CONFIG.read_text())["mpis"]
     return {name: mpi for name, mpi in mpis.items() if (Path(mpi["bin"]) / program).is_file()}
+
+
+def c_compiler(mpi: dict[str, Any]) -> str:
+    """Of an MPI of the build; the wrappers for C and C++ lie side by side."""
+    return re.sub(r"mpicxx(?=[^/]*$)", "mpicc", mpi["mpicxx"])
 
 
 def more(*values: Any) -> Any:
