@@ -233,6 +233,7 @@ typedef struct {
   int64_t mappings;
   /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
   size_t bytes;
+  int64_t reserved[8]; /* 0 */
 } tonari_grid_info;
 TONARI_API int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info);
 

@@ -12,7 +12,8 @@
 
 #define TONARI_GRID_MAX_DIMS 5
 
-/* The cells x with first <= x < end in every dimension; empty if first >= end somewhere. */
+/* The cells x with first <= x < end in every dimension; empty if first >= end somewhere. It never
+ * gets another member: programs have arrays of boxes. */
 typedef struct {
   int64_t first[TONARI_GRID_MAX_DIMS], end[TONARI_GRID_MAX_DIMS];
 } tonari_box;
@@ -68,6 +69,7 @@ typedef struct {
   };
   /* count + 1: where brick b begins, in elements from the base of a field (tonari_grid_data) */
   const int64_t* place;
+  int64_t reserved[8]; /* 0 */
 } tonari_bricks;
 
 /* A subdomain stored as one array with its ghosts. */
@@ -77,6 +79,7 @@ typedef struct {
   int64_t lower[TONARI_GRID_MAX_DIMS], own[TONARI_GRID_MAX_DIMS], upper[TONARI_GRID_MAX_DIMS];
   /* in elements; 1 for the last dimension or, in order Fortran, the first */
   int64_t stride[TONARI_GRID_MAX_DIMS];
+  int64_t reserved[8]; /* 0 */
 } tonari_array; /* the base of a field (tonari_grid_data) is the first ghost cell: cell -lower */
 
 #endif

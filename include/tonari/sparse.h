@@ -25,7 +25,8 @@
 extern "C" {
 #endif
 
-/* What came, owned by the library until it is freed. All of it may be read only. */
+/* What came, owned by the library until it is freed. All of it may be read only, and not copied:
+ * later versions add members at the end. */
 typedef const struct tonari_messages_s {
   int count;               /* messages */
   const int* sources;      /* of each its sender, ascending */

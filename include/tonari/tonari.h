@@ -469,6 +469,7 @@ typedef struct {
   /* With the reason online, once the starts have decided: time that this rank has lost to finding
    * out, beyond what the winner would have taken at these starts; else 0. */
   double lost_seconds;
+  int64_t reserved[8]; /* 0 */
 } tonari_request_info;
 TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_info* info);
 

@@ -166,7 +166,7 @@ typedef struct tonari_vector_values {
    * index i of vector v is owned[v * owned_stride + i * components + c]. */
   int64_t owned_stride;
   int64_t ghost_stride; /* the same for ghosts; 0 means needed * components */
-  int64_t reserved[8];  /* 0 */
+  int64_t reserved[8];  /* 0 (checked) */
 } tonari_vector_values;
 
 /* [collective] Prepares a forward exchange: afterwards ghosts[k] is the owner's value of indices[k]
@@ -240,7 +240,7 @@ typedef struct tonari_vector_field {
   tonari_vector_values values; /* {0}: one vector of doubles */
   void* owned;                 /* not written by forward exchanges */
   void* ghosts;                /* not written by reverse exchanges */
-  int64_t reserved[4];         /* 0 */
+  int64_t reserved[4];         /* 0 (checked) */
 } tonari_vector_field;
 
 /* [collective] The same exchanges for several fields at once: one message from rank to rank has the
@@ -275,7 +275,7 @@ typedef struct tonari_vector_facts {
   /* values that the program's arrays must have room for; if it has listed places in `ghosts`, one
    * more than the largest of them */
   int64_t owned_length, ghost_length;
-  int64_t reserved[6];
+  int64_t reserved[6]; /* 0 */
 } tonari_vector_facts;
 TONARI_API int tonari_vector_get_facts(tonari_vector vector, tonari_vector_facts* facts);
 

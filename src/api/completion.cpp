@@ -229,6 +229,7 @@ extern "C" int tonari_request_get_info(tonari_request request, tonari_request_in
              p.rounds,
              static_cast<MPI_Count>(p.exchange->bytes()),
              static_cast<MPI_Count>(p.exchange->scratch_bytes()),
-             p.lost};
+             p.lost,
+             {}};
   });
 }

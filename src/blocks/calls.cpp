@@ -71,7 +71,7 @@ extern "C" int tonari_blocks_get_array(tonari_blocks blocks, int64_t block, tona
     if (block < 0 || block >= static_cast<std::int64_t>(b.blocks().size()))
       fail(Errc::argument, "block ", block, " does not exist; there are ", b.blocks().size());
     const GridBox box = b.blocks().box(static_cast<std::size_t>(block));
-    *array = {box.dims, {}, {}, {}, {}};
+    *array = {box.dims, {}, {}, {}, {}, {}};
     std::ranges::copy(box.lower, array->lower);
     std::ranges::copy(box.own, array->own);
     std::ranges::copy(box.upper, array->upper);

@@ -219,11 +219,17 @@ extern "C" int tonari_grid_get_info(tonari_grid grid, tonari_grid_info* info) {
     const HaloGrid& g = grid_of(grid);
     require(info, "info");
     const GridShape& shape = g.shape();
-    *info = {shape.dims(), g.subdomains(),
-             shape.fields, shape.copies,
-             {},           shape.element_bytes,
-             shape.page,   shape.bricked() ? padding_percent(g.bricks(0)) : 0,
-             g.mappings(), static_cast<std::size_t>(g.bytes())};
+    *info = {shape.dims(),
+             g.subdomains(),
+             shape.fields,
+             shape.copies,
+             {},
+             shape.element_bytes,
+             shape.page,
+             shape.bricked() ? padding_percent(g.bricks(0)) : 0,
+             g.mappings(),
+             static_cast<std::size_t>(g.bytes()),
+             {}};
     std::ranges::copy(shape.parts.global(), info->global);
   });
 }
@@ -267,7 +273,8 @@ extern "C" int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_br
                l.number().data(),
                l.position().data(),
                l.neighbors().data(),
-               l.place().data()};
+               l.place().data(),
+               {}};
     std::ranges::copy(g.shape().brick, bricks->brick);
     std::ranges::copy(l.lower(), bricks->lower);
     std::ranges::copy(l.own(), bricks->own);

@@ -151,7 +151,7 @@ std::byte* HaloGrid::base(int subdomain, int copy, int field) const {
 
 tonari_array HaloGrid::array(int subdomain) const {
   const GridBox& b = box(subdomain);
-  tonari_array array{b.dims, {}, {}, {}, {}};
+  tonari_array array{b.dims, {}, {}, {}, {}, {}};
   const Cells stride = strides(b, shape_.order);
   for (int k = 0; k < b.dims; ++k) {
     array.lower[k] = b.lower[k], array.own[k] = b.own[k], array.upper[k] = b.upper[k];

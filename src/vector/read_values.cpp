@@ -116,6 +116,7 @@ struct ReadField {
 
 ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
                      const tonari_vector_field& given_field) {
+  if (!reserved_is_zero(given_field)) fail(Errc::argument, "reserved is not 0; start from {0}");
   const tonari_vector_values& given = given_field.values;
   const MPI_Datatype type = given.type == MPI_Datatype{} ? MPI_DOUBLE : given.type;
   if (type == MPI_DATATYPE_NULL) fail(Errc::argument, "the type of a value is MPI_DATATYPE_NULL");
@@ -162,6 +163,12 @@ void order_fields(std::vector<ReadField>& fields) {
 }
 
 }  // namespace
+
+bool reserved_is_zero(const tonari_vector_field& field) {
+  const auto zero = [](std::int64_t word) { return word == 0; };
+  return std::ranges::all_of(field.values.reserved, zero) &&
+         std::ranges::all_of(field.reserved, zero);
+}
 
 VectorPattern places_of(const VectorPattern& pattern) {
   VectorPattern places;

@@ -30,6 +30,9 @@ VectorPattern places_of(const VectorPattern& pattern);
 // Throws Errc::buffers if owned values and ghosts overlap.
 void check_apart(const VectorPattern& places, const ValueField& field);
 
+// Later versions give reserved members a meaning; this one refuses what it does not know.
+bool reserved_is_zero(const tonari_vector_field& field);
+
 // Throws Errc::argument, Errc::overflow, Errc::buffers. Local.
 VectorValues read_values(const VectorPattern& pattern, const VectorCall& call);
 

@@ -134,7 +134,8 @@ bool SingleCall::same(const VectorCall& call) {
       !call.fields)
     return false;
   for (std::size_t f = 0; f < given_.size(); ++f)
-    if (!same_values(given_[f], call.fields[f].values)) return false;
+    if (!same_values(given_[f], call.fields[f].values) || !reserved_is_zero(call.fields[f]))
+      return false;
   const std::uint64_t now = marked_types_freed();
   if (now == freed_) return true;
   if (!std::ranges::all_of(marked_, [](const NamedType& known) { return known.is(known.type); }))

@@ -6,6 +6,7 @@
 
 #include "support/fresh_wisdom.hpp"
 #include "support/oracle.hpp"
+#include "support/reserved.hpp"
 
 namespace {
 
@@ -371,8 +372,9 @@ TEST_F(Requests, InfoCountsWhatIsSent) {
   Buffers b = plain(Operation::alltoall, 8);
   const Info info{{"tonari_algorithm", "irecv"}, {"tonari_tune", "off"}};
   tonari_request request = make(b, info);
-  tonari_request_info about;
+  auto about = with_all_bits_set<tonari_request_info>();
   ASSERT_OK(tonari_request_get_info(request, &about));
+  EXPECT_TRUE(reserved_is_zero(about));
   int away = 0;
   for (int i = 0; i < t.count(); ++i) away += t.target(rank, i) >= 0 && t.target(rank, i) != rank;
   int sent = 0;  // blocks for the rank itself are copied unless they wrap around

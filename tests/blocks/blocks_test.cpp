@@ -7,6 +7,7 @@
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 #include "support/random_sizes.hpp"
+#include "support/reserved.hpp"
 
 namespace {
 
@@ -270,8 +271,9 @@ TEST(Blocks, ListsAndLayouts) {
     if (mine > 0) {
       EXPECT_EQ(numbers[0], world_rank() == 0 ? 0 : 1);
     }
-    tonari_array array;
+    auto array = with_all_bits_set<tonari_array>();
     must(tonari_blocks_get_array(handle, 1, &array));
+    EXPECT_TRUE(reserved_is_zero(array));
     EXPECT_EQ(array.own[1], 9);
     EXPECT_EQ(array.lower[1], 2);
     EXPECT_EQ(array.stride[0], order == TONARI_ORDER_C ? 11 : 1);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "grid/grids.hpp"
+#include "support/reserved.hpp"
 #include "support/same_error.hpp"
 
 namespace {
@@ -107,8 +108,9 @@ void expect_places(TestGrid& t, int subdomain, bool bricked) {
 // Numbers ascend, and hold the cells of the part's boxes.
 void expect_bricks(const TestGrid& t, int subdomain) {
   const Geometry& g = t.g;
-  tonari_bricks bricks{};
+  auto bricks = with_all_bits_set<tonari_bricks>();
   must(tonari_grid_get_bricks(t.grid, subdomain, &bricks));
+  EXPECT_TRUE(reserved_is_zero(bricks));
   for (const int part :
        {TONARI_PART_INTERIOR, TONARI_PART_SURFACE, TONARI_PART_GHOSTS, TONARI_PART_OWN}) {
     const std::vector<std::int32_t> numbers = bricks_of(t, subdomain, part);
@@ -129,8 +131,9 @@ void expect_bricks(const TestGrid& t, int subdomain) {
 
 void expect_info(const TestGrid& t, int storage) {
   const Geometry& g = t.g;
-  tonari_grid_info info;
+  auto info = with_all_bits_set<tonari_grid_info>();
   must(tonari_grid_get_info(t.grid, &info));
+  EXPECT_TRUE(reserved_is_zero(info));
   EXPECT_EQ(info.dims, g.dims);
   EXPECT_EQ(info.subdomains, g.subdomains());
   EXPECT_EQ(info.fields, t.fields);

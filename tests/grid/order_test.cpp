@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "grid/grids.hpp"
+#include "support/reserved.hpp"
 #include "support/same_error.hpp"
 
 namespace {
@@ -129,8 +130,9 @@ TEST(GridOrder, ReverseOfFortranArrays) {
 TEST(GridOrder, ImportLayoutAndFiles) {
   Geometry g = plain_geometry(2, 6);
   FortranGrid t(g);
-  tonari_array array;
+  auto array = with_all_bits_set<tonari_array>();
   must(tonari_grid_get_array(t.grid, 0, &array));
+  EXPECT_TRUE(reserved_is_zero(array));
   EXPECT_EQ(array.stride[0], 1);
   EXPECT_EQ(array.stride[1], 14);
   const tonari_box box{{1, 2}, {3, 5}};

@@ -43,8 +43,8 @@ class VectorErrors : public testing::Test {
                               Info{{"tonari_tune", "off"}}, &good));
   }
   void TearDown() override {
-    values.type = MPI_DOUBLE, values.components = values.vectors = 1,
-    values.owned_stride = values.ghost_stride = 0;
+    values = {};
+    values.type = MPI_DOUBLE, values.components = values.vectors = 1;
     for (int i = 0; i < 4; ++i) x[i] = 4 * rank + i;
     must(tonari_vector_forward(good, &values, x, ghosts));  // still works
     EXPECT_EQ(ghosts[1], 4 * ranks - 1);
@@ -195,6 +195,13 @@ TEST_F(VectorErrors, Values) {
   expect_everywhere(tonari_vector_forward_init(good, nullptr, x, ghosts,
                                                Info{{"tonari_channel", "pigeon"}}, &request),
                     TONARI_ERR_ARGUMENT, {"pigeon"});
+}
+
+// Also in a call that comes again but for them.
+TEST_F(VectorErrors, ReservedMembers) {
+  values.type = MPI_DOUBLE;
+  must(tonari_vector_forward(good, &values, x, ghosts));
+  refuse_values({"reserved is not 0"}, [](Values& v) { v.reserved[7] = 1; });
 }
 
 TEST_F(VectorErrors, Reductions) {

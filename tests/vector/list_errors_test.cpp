@@ -157,6 +157,8 @@ TEST_F(VectorListErrors, Fields) {
   refused(TONARI_ERR_ARGUMENT, {"`field` is NULL"}, [](int&, F*, const F*& l) { l = nullptr; });
   refused(TONARI_ERR_ARGUMENT, {"`ghosts` is NULL"},
           [](int&, F* f, const F*&) { f[1].ghosts = nullptr; });
+  refused(TONARI_ERR_ARGUMENT, {"reserved is not 0"},
+          [](int&, F* f, const F*&) { f[1].reserved[3] = 1; });
   refused(TONARI_ERR_BUFFERS, {"overlap"},
           [&](int&, F* f, const F*&) { f[1].ghosts = ghosts + 3; });
   refused(TONARI_ERR_BUFFERS, {"overlap"}, [&](int&, F* f, const F*&) { f[1].owned = ghosts + 1; });

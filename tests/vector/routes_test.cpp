@@ -4,6 +4,7 @@
 
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
+#include "support/reserved.hpp"
 #include "support/same_error.hpp"
 #include "vector/vectors.hpp"
 
@@ -23,8 +24,9 @@ Sharing hot_spot() {
 }
 
 tonari_vector_facts facts_of(tonari_vector vector) {
-  tonari_vector_facts facts;
+  auto facts = with_all_bits_set<tonari_vector_facts>();
   must(tonari_vector_get_facts(vector, &facts));
+  EXPECT_TRUE(reserved_is_zero(facts));
   return facts;
 }
 
