@@ -12,7 +12,8 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["CONTRIBUTING.md", "docs/architecture.md", "docs/adr/README.md"]
-RECIPES = ["planner for offsets", "planner for graphs", "channel", "setting", "command"]
+RECIPES = ["planner for offsets", "planner for graphs", "channel", "setting"]
+RECIPES += ["function to the C interface", "command"]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[\w.*+-]+(/[\w.*+-]+)*/?")

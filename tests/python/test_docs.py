@@ -1,4 +1,4 @@
-"""README.md, docs/guide.md and CONTRIBUTING.md do what they say: every block of code in them is
+"""README.md, CONTRIBUTING.md and pages of docs/ do what they say: every block of code in them is
 compiled, run, or compared with real output.
 
 A comment in front of a fenced block says what it is:
@@ -25,13 +25,19 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from built import more
+from built import c_compiler, more
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
-DOCUMENTS = ["README.md", "docs/guide.md", "CONTRIBUTING.md"]
-OTHERS = ["docs/architecture.md", "docs/adr/README.md", "docs/adr/0002-iso-start.md"]
+DOCUMENTS = ["README.md", "docs/guide.md", "docs/versioning.md", "CONTRIBUTING.md"]
+OTHERS = [
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "docs/architecture.md",
+    "docs/adr/README.md",
+    "docs/adr/0002-iso-start.md",
+]
 BLOCK = re.compile(
     r"(?:^<!-- (?P<kind>[\w ]+?)(?:: (?P<about>.*?))? -->\n)?"
     r"^```(?P<language>\w*)\n(?P<code>.*?)^```$",
@@ -76,12 +82,11 @@ def of_kind(*kinds: str) -> list[Block]:
 
 @pytest.fixture(scope="session")
 def mpi() -> dict[str, str]:
-    """One MPI of the build, Open MPI rather than MPICH; its wrappers for C and C++ lie side by
-    side."""
+    """One MPI of the build, Open MPI rather than MPICH."""
     mpis = json.loads((BUILD / "tonari-config.json").read_text())["mpis"]
     name = "openmpi" if "openmpi" in mpis else next(iter(mpis))
     found = dict(mpis[name], name=name, library=str(Path(mpis[name]["bin"]).parent / "lib"))
-    found["mpicc"] = re.sub(r"mpicxx(?=[^/]*$)", "mpicc", found["mpicxx"])
+    found["mpicc"] = c_compiler(found)
     return found
 
 
