@@ -43,8 +43,7 @@ std::string usage() {
          "20)\n"
          "  --tune MODE        tonari_tune of auto, and of the channel of forced algorithms: auto "
          "(default), online, off, model, measure\n"
-         "  --setup            time the making of neighborhoods and requests instead (Träff 2016, "
-         "Table 2)\n"
+         "  --setup            time the making of neighborhoods and requests instead\n"
          "  --count            verify and count messages only\n"
          "  --output FILE      where the JSON goes (standard output)\n";
 }

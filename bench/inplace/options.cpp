@@ -24,8 +24,7 @@ std::string usage() {
          "memory side by side\n"
          "  --total-bytes N    bytes of a rank's blocks together (1048576)\n"
          "  --sizes NAME       random (default): the size that two ranks exchange is uniformly "
-         "random "
-         "(Hofmann 2013, section 4.1); equal\n"
+         "random; equal\n"
          "  --seed N           of the random sizes (1)\n"
          "  --algorithms A,... " +
          list(known_algorithms()) +

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from tonari import __version__
+from tonari import help as helping
 from tonari.errors import Error
 
 # Modules of tonari.commands, in the order of the help; each has register(app).
@@ -32,18 +33,27 @@ class _Commands(TyperGroup):
     """Commands of one word or two: `bench inplace` has options of its own, `bench moore:3:1` those
     of bench."""
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        helping.show(self, ctx)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         two = " ".join(args[:2])
         return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
 
 
-app = typer.Typer(
+class _Program(typer.Typer):
+    """All of its commands have tonari's form of help."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        return super().command(name, cls=helping.Command, **settings)
+
+
+app = _Program(
     name="tonari",
     cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
 )
 
 

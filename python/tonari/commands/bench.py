@@ -99,7 +99,7 @@ def bench(
     ] = 0,
     preset: Annotated[
         str,
-        typer.Option(metavar="P", help="An experiment of a paper: " + ", ".join(PRESETS) + "."),
+        typer.Option(metavar="P", help="Runs that papers show: " + ", ".join(PRESETS) + "."),
     ] = "",
     setup: Annotated[
         bool,
@@ -124,7 +124,8 @@ def bench(
 
     Example:  tonari bench --preset fig2 --plot fig2.svg
 
-    Exchanges in place have a command of their own: tonari bench inplace --help
+    Other exchanges have commands of their own: bench inplace, bench halo, bench spmv and bench
+    sparse.
     """
     runs = _runs(pattern, op, bytes, algorithms, preset, setup)
     setup = runs[0].setup

@@ -27,8 +27,10 @@ NODE_RANKS = "--graph: number of consecutive ranks that share a node."
 RANK = "Count and draw for this rank; default: the one in the middle, or with --graph the busiest."
 ALGORITHM = "Draw this one instead of the one predicted fastest; --json, --graph: only this one."
 STORAGE = (
-    "Where forwarded blocks wait: each in scratch memory of its own, or alternately (less memory)."
+    "Where forwarded blocks wait: separate, each in scratch memory of its own, or alternate, "
+    "which takes less memory."
 )
+OP = "alltoall: a block for every neighbor; allgather: one block for all."
 
 
 class Op(str, Enum):
@@ -51,9 +53,7 @@ def plan(
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
-    op: Annotated[
-        Op, typer.Option(help="A block for every neighbor, or one block for all.")
-    ] = Op.alltoall,
+    op: Annotated[Op, typer.Option(metavar="OP", help=OP)] = Op.alltoall,
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
     periodic: Annotated[
@@ -70,7 +70,7 @@ def plan(
     ports: Annotated[
         int, typer.Option(min=0, metavar="K", help="Messages of a rank at a time; 0: no limit.")
     ] = 0,
-    storage: Annotated[Storage, typer.Option(help=STORAGE)] = Storage.separate,
+    storage: Annotated[Storage, typer.Option(metavar="S", help=STORAGE)] = Storage.separate,
     prove: Annotated[
         bool,
         typer.Option(
@@ -82,11 +82,10 @@ def plan(
 ) -> None:
     """Rounds, blocks, bytes and predicted time of every algorithm, without MPI.
 
-    Checks the counts against the formulas of Träff 2016, section 3,
-    and draws the rounds of one algorithm as text.
+    Checks the counts against closed formulas, and draws the rounds of one algorithm as text.
 
-    "pays below" (crossover_bytes) is the block size from which an algorithm is
-    predicted to be slower than linear; in JSON 0: never faster, -1: always.
+    "pays below" is the block size from which an algorithm is predicted to be slower than linear.
+    In JSON it is crossover_bytes, where 0 means never faster, and -1 always.
 
     Example:  tonari plan moore:3:1 --bytes 64
 

@@ -32,9 +32,7 @@ def show(rows: list[Row]) -> None:
             _computing(console, found)
         console.print()
     if any(row["storage"] == "mapped" for row in rows):
-        console.print(
-            "[bold]padding of memmap's messages[/] in percent, by size and page (Table 2)"
-        )
+        console.print("[bold]padding of memmap's messages[/] in percent, by size and page")
         console.print(_padding(rows))
 
 

@@ -49,7 +49,7 @@ def _messages(order: Any) -> Table:
         else f"{order.messages - order.bound:,} more than the bound"
     )
     table.add_row("messages", f"{order.messages:,}", reached)
-    table.add_row("bound", f"{order.bound:,}", "Eq. 1: no order has fewer")
+    table.add_row("bound", f"{order.bound:,}", "no order has fewer")
     table.add_row("basic", f"{order.basic:,}", "every region by itself to each neighbor")
     table.add_row("packed, or mapped", f"{order.neighbors:,}", "one for each neighbor")
     return table

@@ -58,7 +58,7 @@ def _table(report: Report) -> Table:
     table.add_column("  algorithm")
     for name in ("rounds", "messages", "blocks", "bytes", "time", "pays below"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("§3", justify="center")
+    table.add_column("ok", justify="center")
     for row in report.rows:
         table.add_row(
             ("▸ " if row is report.chosen else "  ") + _label(row),
@@ -98,7 +98,9 @@ def _notes(console: Console, report: Report, options: dict[str, Any]) -> None:
     console.print()
     machine = options["machine"] or "a generic machine (--machine)"
     console.print(
-        f"Counts: what one rank sends. Time: predicted for {escape(machine)}.", style="dim"
+        f"Counts: what one rank sends. Time: predicted for {escape(machine)}. "
+        "ok: rounds and blocks are those of closed formulas.",
+        style="dim",
     )
 
 
@@ -106,12 +108,11 @@ def _section3(console: Console, report: Report) -> None:
     console.print()
     if not report.section3:
         console.print(
-            "Closed forms of the paper's section 3: not checked, they hold on larger grids "
-            "and away from borders."
+            "Closed formulas: not checked, they hold on larger grids and away from borders."
         )
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("torus, section 3")
+    table.add_column("torus")
     table.add_column("formula", justify="right")
     table.add_column("plan", justify="right")
     table.add_column("")
@@ -121,7 +122,7 @@ def _section3(console: Console, report: Report) -> None:
     paper = volume_allgather_paper(report.near.offsets)
     if paper != report.section3[2].formula:
         console.print(
-            f"W is {paper:,} in the paper, which does not deliver on the way along a line.",
+            f"W is {paper:,} in Träff et al. (2016), who deliver nothing on the way along a line.",
             style="dim",
         )
 

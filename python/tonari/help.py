@@ -1,0 +1,136 @@
+"""What --help prints: usage, text, arguments, options and commands, for 80 columns. No word is
+broken, and no bracket is taken for markup."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from enum import Enum
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+from typer.core import TyperCommand
+
+from tonari import output
+
+WIDEST = 100
+LEFT = 22  # columns of the names; longer ones have a line of their own
+EXAMPLE = "Example:  "
+
+
+class Command(TyperCommand):
+    """A command with this form of help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        show(self, ctx)
+
+
+def show(command: Any, ctx: Any) -> None:
+    """Prints the help of a command, or of the group of all commands."""
+    console = output.console()
+    width = min(console.width, WIDEST)
+    _print(console, _wrapped(_usage(command, ctx), width, "", " " * 7), "bold")
+    for paragraph in re.split(r"\n\s*\n", command.help or ""):
+        console.print()
+        _print(console, paragraph_lines(paragraph, width))
+    shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
+    arguments = [param for param in shown if _is_argument(param)]
+    options = [param for param in shown if not _is_argument(param)]
+    _section(console, "Arguments", [(_name(p), _meaning(p)) for p in arguments], width)
+    _section(console, "Options", [(_spelled(p), _meaning(p)) for p in options], width)
+    commands = getattr(command, "commands", {})
+    _section(console, "Commands", [(n, _first_line(c)) for n, c in commands.items()], width)
+
+
+def paragraph_lines(paragraph: str, width: int) -> list[str]:
+    """A paragraph as lines. An example goes on behind a backslash, so that a shell takes it as it
+    stands here."""
+    text = " ".join(paragraph.split())
+    if not text.startswith(EXAMPLE.strip()):
+        return _wrapped(text, width, "  ", "  ")
+    words = text.removeprefix(EXAMPLE.strip()).strip()
+    lines = _wrapped(EXAMPLE + words, width - 2, "  ", " " * 6)
+    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+
+
+def _usage(command: Any, ctx: Any) -> str:
+    params = [param for param in command.get_params(ctx) if _is_argument(param)]
+    pieces = [_name(param) if param.required else f"[{_name(param)}]" for param in params]
+    pieces += ["COMMAND ..."] if getattr(command, "commands", {}) else []
+    return " ".join(["Usage:", ctx.command_path, "[OPTIONS]", *pieces])
+
+
+def _is_argument(param: Any) -> bool:
+    return bool(param.param_type_name == "argument")
+
+
+def _name(param: Any) -> str:
+    return (param.metavar or param.name.upper()).strip("[]")
+
+
+def _spelled(option: Any) -> str:
+    """An option as it is written: --mesh, --ranks N."""
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    return names if getattr(option, "is_flag", False) else f"{names} {_name(option)}"
+
+
+def _meaning(param: Any) -> str:
+    facts = [fact for fact in (_default(param), _range(param)) if fact]
+    facts += ["required"] if param.required else []
+    return (param.help or "") + (f" [{'; '.join(facts)}]" if facts else "")
+
+
+def _default(param: Any) -> str:
+    value = param.default
+    if isinstance(value, Enum):
+        value = value.value
+    nothing = value is None or value is False or value == "" or callable(value)
+    if nothing or not getattr(param, "show_default", False):
+        return ""
+    return f"default: {value:g}" if isinstance(value, float) else f"default: {value}"
+
+
+def _range(param: Any) -> str:
+    least, most = getattr(param, "min", None), getattr(param, "max", None)
+    if least is None and most is None:
+        return ""
+    if most is None:
+        return f"at least {least:g}"
+    return f"{least:.0f} to {most:.0f}" if least is not None else f"at most {most:g}"
+
+
+def _first_line(command: Any) -> str:
+    return " ".join(re.split(r"\n\s*\n", command.help or "")[0].split())
+
+
+def _section(console: Console, title: str, rows: list[tuple[str, str]], width: int) -> None:
+    """Names to the left, what they mean beside them."""
+    if not rows:
+        return
+    console.print()
+    console.print(Text(title, style="bold"))
+    for name, meaning in rows:
+        lines = _wrapped(meaning, width, " " * (LEFT + 2), " " * (LEFT + 2))
+        if len(name) < LEFT and lines:
+            lines[0] = lines[0][2 + len(name) :]
+            console.print(Text("  ").append(name, "cyan").append(lines.pop(0)), soft_wrap=True)
+        else:
+            console.print(Text("  ").append(name, "cyan"), soft_wrap=True)
+        _print(console, lines)
+
+
+def _wrapped(text: str, width: int, first: str, later: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _print(console: Console, lines: list[str], style: str = "") -> None:
+    for line in lines:
+        console.print(Text(line, style=style), soft_wrap=True)
