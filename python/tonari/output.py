@@ -12,6 +12,9 @@ from rich.status import Status
 from rich.table import Table
 
 
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
 def console() -> Console:
     """Standard output; 80 columns where it is no terminal. Numbers are not colored one by one."""
     return Console(highlight=False)
@@ -33,9 +36,17 @@ def size(count: int) -> str:
     if count < 10_000:
         return f"{count:,} B"
     value, unit = float(count), 0
-    while value >= 1000 and unit < 5:
+    while value >= 1000 and unit < len(UNITS) - 1:
         value, unit = value / 1024, unit + 1
-    return f"{value:.1f} {['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][unit]}"
+    return f"{value:.1f} {UNITS[unit]}"
+
+
+def short_size(count: int) -> str:
+    """The same without a fraction where there is none: 4 KiB, 1 MiB, 100 B"""
+    value, unit = count, 0
+    while value and value % 1024 == 0 and unit < len(UNITS) - 1:
+        value, unit = value // 1024, unit + 1
+    return f"{value:,} {UNITS[unit]}" if unit else size(count)
 
 
 def time(microseconds: float) -> str:

@@ -9,8 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from tonari import output
+from tonari.benchmark import verdicts
 from tonari.benchmark.summary import FLOOR, fastest, label, panels, typical
-from tonari.views import warnings
+from tonari.views import verdict, warnings
 
 Row = dict[str, Any]
 
@@ -22,6 +23,7 @@ def show(rows: list[Row]) -> None:
         console.print(_table(typical(members)))
         _notes(console, members)
         console.print()
+    verdict.show(console, verdicts.of_bench(rows))
 
 
 def show_setup(rows: list[Row]) -> None:
@@ -41,6 +43,7 @@ def show_setup(rows: list[Row]) -> None:
             )
         console.print(table)
         console.print()
+    verdict.show(console, verdicts.of_setup(rows))
 
 
 def _title(console: Console, title: str, row: Row) -> None:

@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tonari import output
+from tonari.benchmark import verdicts
 from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, label, memory, sizes, typical
-from tonari.views import warnings
+from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -34,6 +35,8 @@ def show(rows: list[Row]) -> None:
     if any(row["storage"] == "mapped" for row in rows):
         console.print("[bold]padding of memmap's messages[/] in percent, by size and page")
         console.print(_padding(rows))
+        console.print()
+    verdict.show(console, verdicts.of_halo(rows))
 
 
 def _faster(value: float | None) -> str:

@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tonari import output
+from tonari.benchmark import verdicts
 from tonari.benchmark.inplace_plot import exchanges, label
-from tonari.views import warnings
+from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -31,6 +32,7 @@ def show(rows: list[Row]) -> None:
             console.print(_table(members))
             _notes(console, members)
             console.print()
+    verdict.show(console, verdicts.of_inplace(rows))
 
 
 def _table(rows: list[Row]) -> Table:

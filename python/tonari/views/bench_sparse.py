@@ -8,7 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from tonari import output
-from tonari.views import warnings
+from tonari.benchmark import verdicts
+from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -31,6 +32,7 @@ def show(rows: list[Row]) -> None:
         )
         warnings.show(console, members, lambda row: row["algorithm"])
         console.print()
+    verdict.show(console, verdicts.of_sparse(rows))
 
 
 def _table(rows: list[Row]) -> Table:

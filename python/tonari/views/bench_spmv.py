@@ -9,8 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from tonari import output
+from tonari.benchmark import verdicts
 from tonari.benchmark.spmv_summary import KINDS, label, panels, simulated, typical
-from tonari.views import warnings
+from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
 Row = dict[str, Any]
@@ -44,6 +45,7 @@ def show(rows: list[Row]) -> None:
             style="dim",
         )
         console.print()
+    verdict.show(console, verdicts.of_spmv(rows))
 
 
 def _pattern(row: Row) -> str:
