@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "base/error.hpp"
+#include "base/nearest_name.hpp"
 #include "planners/registry.hpp"
 #include "tonari_requests.hpp"
 
@@ -36,6 +39,20 @@ Names all() {
   append(names, {"linear/shared", "linear/shared/view", "linear/onesided", "torus/shared",
                  "torus/onesided", "floor"});
   return names;
+}
+
+// The library knows the names of its algorithms, and this program the others.
+void refuse_misspelled(const std::string& name) {
+  static const Names own{"one-shot",
+                         "native-nonblocking",
+                         "native-persistent",
+                         "irecv-persistent",
+                         "tonari-native",
+                         "tonari-irecv",
+                         "floor"};
+  const std::string meant = tonari::did_you_mean(name, own);
+  if (!meant.empty() && std::ranges::count(own, name) == 0)
+    tonari::fail(Errc::argument, "there is no candidate '", name, "'", meant);
 }
 
 }  // namespace
@@ -83,6 +100,7 @@ std::unique_ptr<Candidate> Candidates::make(const std::string& name, const Workl
                    "this MPI has no persistent neighborhood collectives: leave out ", name);
     return candidate;
   }
+  refuse_misspelled(name);
   try {
     return make_tonari(name, work, shared_->near, shared_->tune);
   } catch (const tonari::Error& error) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/nearest_name.hpp"
 #include "planners/registry.hpp"
 
 namespace bench {
@@ -65,7 +66,8 @@ Option names(const char* name, std::vector<std::string>& into, std::vector<std::
             for (std::string& each : into)
               if (each = current_name(each);
                   std::find(known.begin(), known.end(), each) == known.end())
-                tonari::fail(Errc::argument, "unknown ", what, " '", each, "'; there are ", all);
+                tonari::fail(Errc::argument, "unknown ", what, " '", each, "'; there are ", all,
+                             tonari::did_you_mean(each, known));
             if (into.empty())
               tonari::fail(Errc::argument, "the list of ", what, "s is empty; there are ", all);
           }};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/nearest_name.hpp"
 #include "halo/exchange.hpp"
 
 namespace bench::halo {
@@ -43,11 +44,17 @@ int points_of(const std::string& word) {
 std::vector<std::string> exchanges_of(const std::string& list) {
   const std::vector<std::string> names = split(list, ',');
   std::string all;
-  for (const Kind& kind : kinds()) all += (all.empty() ? "" : ", ") + to_text(kind);
+  std::vector<std::string> known;  // both ways to write each
+  for (const Kind& kind : kinds()) {
+    const std::string full = to_text(kind);
+    all += (all.empty() ? "" : ", ") + full;
+    known.insert(known.end(), {full, full.substr(full.find('/') + 1)});
+  }
   for (const std::string& name : names)
     if (std::none_of(kinds().begin(), kinds().end(),
                      [&](const Kind& kind) { return matches(kind, name); }))
-      tonari::fail(Errc::argument, "unknown exchange '", name, "'; there are ", all);
+      tonari::fail(Errc::argument, "unknown exchange '", name, "'; there are ", all,
+                   tonari::did_you_mean(name, known));
   if (names.empty()) tonari::fail(Errc::argument, "--exchanges is empty; there are ", all);
   return names;
 }

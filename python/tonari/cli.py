@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from tonari import __version__
 from tonari import help as helping
 from tonari.errors import Error
+from tonari.suggestion import did_you_mean
 
 # Modules of tonari.commands, in the order of the help; each has register(app).
 COMMANDS = [
@@ -38,7 +39,12 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         two = " ".join(args[:2])
-        return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
+        if two in self.commands:
+            return super().resolve_command(ctx, [two, *args[2:]])
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            meant = did_you_mean(args[0], self.commands) or "; `tonari --help` lists all"
+            ctx.fail(f"there is no command '{args[0]}'{meant}")
+        return super().resolve_command(ctx, args)
 
 
 class _Program(typer.Typer):
@@ -85,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return int(app(arguments, prog_name="tonari", standalone_mode=False) or 0)
     except typer.TyperException as error:
-        return _complain(error.format_message(), error.exit_code)
+        return _complain(_sentence(error), error.exit_code)
     except Error as error:
         return _complain(str(error), 1)
     except typer.Abort:
@@ -93,6 +99,14 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough: tonari plan ... | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _sentence(error: typer.TyperException) -> str:
+    if not hasattr(error, "possibilities"):
+        return error.format_message()
+    option = error.option_name
+    near = did_you_mean(option, error.possibilities or [])
+    return f"there is no option {option}{near or '; --help lists all'}"
 
 
 def _complain(sentence: str, status: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from enum import Enum
 from typing import Any
 
 from rich.console import Console
@@ -83,8 +82,6 @@ def _meaning(param: Any) -> str:
 
 def _default(param: Any) -> str:
     value = param.default
-    if isinstance(value, Enum):
-        value = value.value
     nothing = value is None or value is False or value == "" or callable(value)
     if nothing or not getattr(param, "show_default", False):
         return ""

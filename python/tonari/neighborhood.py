@@ -11,6 +11,7 @@ import numpy as np
 from tonari.core import core
 from tonari.errors import ALGORITHM, ARGUMENT, Error
 from tonari.grids import MOST_RANKS, dims_without_wrap
+from tonari.patterns import OFFSETS, check_pattern
 
 
 def algorithms() -> dict[str, str]:
@@ -131,6 +132,7 @@ def neighborhood(
     periodic: one flag per dimension, or one for all.
     """
     if isinstance(pattern, str):
+        check_pattern(pattern, OFFSETS)
         offsets = core().parse_pattern(pattern)
     else:
         offsets = np.ascontiguousarray(pattern, dtype=np.int32)

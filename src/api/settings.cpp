@@ -43,10 +43,8 @@ void set_algorithm(Settings& settings, const std::string& word) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-  const std::string meant = nearest_name(name, names);
   fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ",
-       list, ", and may go on with a slash and a variant",
-       meant.empty() ? "" : "; did you mean " + meant + "?");
+       list, ", and may go on with a slash and a variant", did_you_mean(name, names));
 }
 
 bool wants_thread(const std::string& word) {

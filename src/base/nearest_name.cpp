@@ -3,24 +3,29 @@
 #include <algorithm>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tonari {
 namespace {
 
-// The number of characters to add, drop or replace (Levenshtein 1966).
+// The number of characters to add, drop, replace or swap with the next one (Damerau 1964, with at
+// most one swap at each place).
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> last(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  std::vector<std::size_t> before = last, row = last;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
+    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min({last[j - 1] + (a[i - 1] != b[j - 1]), last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    std::swap(before, last);
+    std::swap(last, row);
   }
-  return row.back();
+  return last.back();
 }
 
 }  // namespace
@@ -31,6 +36,11 @@ std::string nearest_name(const std::string& name, std::span<const std::string> k
   if (found == known.end()) return "";
   const std::size_t own = name.size() - name.find('_') - 1;  // characters behind the prefix
   return distance(name, *found) <= std::max<std::size_t>(own / 4, 1) ? *found : "";
+}
+
+std::string did_you_mean(const std::string& name, std::span<const std::string> known) {
+  const std::string meant = nearest_name(name, known);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
 }
 
 }  // namespace tonari

@@ -92,8 +92,11 @@ std::string any_of(const std::vector<std::string>& words) {
 }
 
 [[noreturn]] void refuse(const Setting& row, const std::string& word) {
-  fail(row.wrong, name_of(row), " is '", word, "'; it must be ",
-       row.kind == one_of ? any_of(choices(row)) : row.values);
+  if (row.kind != one_of)
+    fail(row.wrong, name_of(row), " is '", word, "'; it must be ", row.values);
+  const std::vector<std::string> known = choices(row);
+  fail(row.wrong, name_of(row), " is '", word, "'; it must be ", any_of(known),
+       did_you_mean(word, known));
 }
 
 bool exists(const std::string& name, std::span<const std::string> known) {

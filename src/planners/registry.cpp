@@ -103,10 +103,9 @@ const AlgorithmRow& find_algorithm(const std::string& name, AppliesTo what,
   const std::vector<std::string> known = algorithm_names(what, rows);
   std::string list;
   for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
-  const std::string meant = nearest_name(name, known);
   fail(Errc::algorithm, "there is no algorithm '", name,
        what == AppliesTo::graphs ? "' for graphs" : "'", "; choose one of ", list,
-       meant.empty() ? "" : "; did you mean " + meant + "?");
+       did_you_mean(name, known));
 }
 
 const OffsetPlanner& find_offset_planner(const std::string& name) {

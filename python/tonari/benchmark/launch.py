@@ -17,6 +17,7 @@ import typer
 
 from tonari.core import core
 from tonari.errors import ARGUMENT, FILE, INTERNAL, Error
+from tonari.suggestion import did_you_mean
 
 Rows = list[dict[str, Any]]
 PROGRAM = "tonari_bench"
@@ -54,7 +55,7 @@ def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
     if name not in mpis:
         raise Error(
             f"the build has no {name}, only {', '.join(mpis)}: choose one of these, or "
-            "install it and build again",
+            "install it and build again" + did_you_mean(name, mpis),
             ARGUMENT,
         )
     program = Path(mpis[name]["bin"]) / wanted

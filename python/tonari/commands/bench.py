@@ -16,7 +16,11 @@ from tonari.benchmark.presets import PRESETS, Run
 from tonari.benchmark.report import report
 from tonari.benchmark.summary import add_ratio_spread
 from tonari.commands.options import Json, Mpi, Output, Repeat
+from tonari.patterns import GRAPHS, OFFSETS, check_pattern
+from tonari.suggestion import did_you_mean
 from tonari.views import bench as view
+
+OTHERS = ("inplace", "halo", "spmv", "sparse")  # commands of their own
 
 
 def register(app: typer.Typer) -> None:
@@ -167,16 +171,21 @@ def bench(
 def _runs(
     pattern: str, op: str, bytes: str, algorithms: str, preset: str, setup: bool
 ) -> list[Run]:
-    if pattern == "inplace":
+    if pattern in OTHERS:
         raise typer.BadParameter(
-            "write `tonari bench inplace` first and its options behind it; they are not "
+            f"write `tonari bench {pattern}` first and its options behind it; they are not "
             "those of bench"
         )
     if bool(pattern) == bool(preset):
         raise typer.BadParameter("give either a pattern, for example moore:3:1, or --preset")
+    if pattern:
+        check_pattern(pattern, OFFSETS | GRAPHS, OTHERS)
     if not preset:
         return [Run(pattern, op, bytes or "8", algorithms, setup)]
     if preset not in PRESETS:
-        raise typer.BadParameter(f"there is no preset {preset}: {', '.join(PRESETS)}")
+        raise typer.BadParameter(
+            f"there is no preset '{preset}'; there are {', '.join(PRESETS)}"
+            + did_you_mean(preset, PRESETS)
+        )
     given = {key: value for key, value in (("bytes", bytes), ("algorithms", algorithms)) if value}
     return [replace(run, **given) for run in PRESETS[preset]]

@@ -1,9 +1,12 @@
 """Options that several commands have."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from tonari.suggestion import did_you_mean
 
 Json = Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")]
 Output = Annotated[
@@ -19,3 +22,11 @@ Machine = Annotated[
 Repeat = Annotated[
     int, typer.Option(min=1, max=100, metavar="N", help="Repeat everything N times.")
 ]
+
+
+def one_of(option: str, word: str, known: Sequence[str]) -> None:
+    """Refuses a word that is none of these."""
+    if word not in known:
+        raise typer.BadParameter(
+            f"{option} is '{word}'; it must be {' or '.join(known)}" + did_you_mean(word, known)
+        )

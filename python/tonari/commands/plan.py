@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated
 
 import typer
 
 from tonari import output
-from tonari.commands.options import Json, Machine
+from tonari.commands.options import Json, Machine, one_of
 from tonari.commands.plan_graph import GraphOptions, plan_graph
 from tonari.core import core
 from tonari.grids import dims_for_proof, parse_dims, parse_periodic
@@ -33,14 +32,8 @@ STORAGE = (
 OP = "alltoall: a block for every neighbor; allgather: one block for all."
 
 
-class Op(str, Enum):
-    alltoall = "alltoall"
-    allgather = "allgather"
-
-
-class Storage(str, Enum):
-    separate = "separate"
-    alternate = "alternate"
+OPERATIONS = ("alltoall", "allgather")
+STORAGES = ("separate", "alternate")
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +46,7 @@ def plan(
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
-    op: Annotated[Op, typer.Option(metavar="OP", help=OP)] = Op.alltoall,
+    op: Annotated[str, typer.Option(metavar="OP", help=OP)] = "alltoall",
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
     periodic: Annotated[
@@ -70,7 +63,7 @@ def plan(
     ports: Annotated[
         int, typer.Option(min=0, metavar="K", help="Messages of a rank at a time; 0: no limit.")
     ] = 0,
-    storage: Annotated[Storage, typer.Option(metavar="S", help=STORAGE)] = Storage.separate,
+    storage: Annotated[str, typer.Option(metavar="S", help=STORAGE)] = "separate",
     prove: Annotated[
         bool,
         typer.Option(
@@ -95,9 +88,11 @@ def plan(
     """
     if bool(pattern) == bool(graph):
         raise typer.BadParameter("give either a pattern or --graph FILE")
+    one_of("--op", op, OPERATIONS)
+    one_of("--storage", storage, STORAGES)
     algorithm = core().current_name(algorithm)
     if graph:
-        if dims or mesh or periodic or ports or storage is not Storage.separate:
+        if dims or mesh or periodic or ports or storage != "separate":
             raise typer.BadParameter(
                 "--dims, --mesh, --periodic, --ports and --storage go with a pattern, not "
                 "with --graph"
@@ -105,7 +100,7 @@ def plan(
         options = GraphOptions(
             ranks,
             node_ranks,
-            op.value,
+            op,
             bytes,
             algorithm,
             variants,
@@ -126,13 +121,13 @@ def plan(
         parse_periodic(periodic) if periodic else not mesh,
     )
     options = {
-        "op": op.value,
+        "op": op,
         "bytes": bytes,
         "machine": machine or None,
         "ports": ports,
-        "storage": storage.value,
+        "storage": storage,
     }
-    report = make_report(near, near.exchange(rank=rank, **options), op.value, algorithm, variants)
+    report = make_report(near, near.exchange(rank=rank, **options), op, algorithm, variants)
     if prove:
         place = (
             near

@@ -10,6 +10,7 @@ from tonari import output
 from tonari.commands.options import Json
 from tonari.core import core
 from tonari.errors import ARGUMENT, Error
+from tonari.suggestion import did_you_mean
 from tonari.views.settings import markdown, show
 
 NAME = "Only those whose key or variable has this in its name."
@@ -37,13 +38,24 @@ def settings(
     """
     rows = [row for row in core().settings() if name.lower() in f"{row.key} {row.variable}".lower()]
     if not rows:
-        raise Error(f"no setting has '{name}' in its name: `tonari settings` lists all", ARGUMENT)
+        names = [word for row in core().settings() for word in _words(row)]
+        raise Error(
+            f"no setting has '{name}' in its name: `tonari settings` lists all"
+            + did_you_mean(name, names),
+            ARGUMENT,
+        )
     if json:
         output.print_json([_row(row) for row in rows])
     elif as_markdown:
         print(markdown(rows))
     else:
         show(rows)
+
+
+def _words(row: Any) -> list[str]:
+    """By which somebody may look for a setting: both names, and what stands behind their prefix."""
+    names = [name.lower() for name in (row.key, row.variable) if name]
+    return [*names, *(name.partition("_")[2] for name in names)]
 
 
 def _row(row: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tonari.core import core
 from tonari.errors import ALGORITHM, Error
 from tonari.sharing_front import SETTINGS, Setting, compare
 from tonari.sharing_plot import draw
+from tonari.suggestion import did_you_mean
 from tonari.views.share import show, show_front
 
 THREADS = 2  # each plans and prices one scheme, without the interpreter's lock
@@ -169,11 +170,12 @@ def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:
 def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, str]]:
     asked = [core().current_name(name) for name in schemes.split(",")]
     names = asked if schemes else [name for name, _, _ in known]
+    there = dict.fromkeys(name for name, _, _ in known)
     for name in names:
-        if name not in {name for name, _, _ in known}:
+        if name not in there:
             raise Error(
-                f"there is no scheme '{name}' here; choose from "
-                f"{', '.join(dict.fromkeys(name for name, _, _ in known))}",
+                f"there is no scheme '{name}' here; choose from {', '.join(there)}"
+                + did_you_mean(name, there),
                 ALGORITHM,
             )
     return [(name, variant) for name, variant, _ in known if name in names]
