@@ -503,8 +503,9 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
  * Info keys:
  *   tonari_inplace_memory (TONARI_INPLACE_MEMORY)
  *           bytes of temporary memory that this rank may use for blocks on their way, besides a few
- *           words per rank and chunk; default 1048576. It may differ between ranks. As many swaps
- *           overlap as fit. It is not exceeded, however small: 0 and 1 both mean a byte at a time.
+ *           words per rank and chunk; default 1048576. 64K and 64KiB mean 65536; M, MiB, G and GiB
+ *           go on likewise. It may differ between ranks. As many swaps overlap as fit. It is not
+ *           exceeded, however small: 0 and 1 both mean a byte at a time.
  *   tonari_algorithm (TONARI_INPLACE_ALGORITHM)
  *           auto, mpich-order, linear-shift or hierarchical-sets
  *   tonari_channel (TONARI_CHANNEL)

@@ -177,7 +177,7 @@ InPlaceSettings read_in_place_settings(MPI_Info info) {
   if (const auto value = lookup(info, channel)) settings.channel = nearest_channel(*value);
   if (const auto value = lookup(info, tune)) settings.tune = at_init(parse_tune(*value));
   if (const auto value = lookup(info, inplace_memory))
-    settings.memory = read_count(setting(inplace_memory), *value);
+    settings.memory = read_size(setting(inplace_memory), *value);
   if (const auto value = lookup(info, timeout))
     settings.timeout = read_seconds(setting(timeout), *value);
   if (const auto value = lookup(info, progress)) settings.progress_thread = wants_thread(*value);

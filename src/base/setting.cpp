@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -54,8 +55,9 @@ constexpr Setting table[] = {
     {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", one_of,
      "auto, mpich-order, linear-shift, hierarchical-sets", "auto", "in place", true,
      "in which order ranks swap blocks", Errc::algorithm},
-    {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", count, "a number of bytes, such as 1048576",
-     "1048576", "in place", false, "bytes that a rank may use for blocks on their way"},
+    {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", size,
+     "a number of bytes, such as 1048576, 64K or 1MiB", "1048576", "in place", false,
+     "bytes that a rank may use for blocks on their way"},
     {"tonari_halo", "TONARI_HALO", word,
      "auto or, by storage, pack, datatypes, shift, plan, basic, layout, memmap, zero-byte", "auto",
      "grids", true, "how grids exchange their ghosts; which ways there are depends on the storage",
@@ -99,6 +101,17 @@ std::string any_of(const std::vector<std::string>& words) {
        did_you_mean(word, known));
 }
 
+// The unit of a size stands for 2 to the power of this; nothing if there is no such unit. The same
+// rule as in python/tonari/sizes.py: K, M and G, or KiB, MiB and GiB, in any case.
+std::optional<int> shift_of(std::string unit) {
+  if (unit.empty()) return 0;
+  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::size_t power = std::string_view("kmg").find(unit[0]);
+  const bool known =
+      power != std::string_view::npos && (unit.size() == 1 || unit.substr(1) == "ib");
+  return known ? std::optional(10 * (static_cast<int>(power) + 1)) : std::nullopt;
+}
+
 bool exists(const std::string& name, std::span<const std::string> known) {
   return std::ranges::find(known, name) != known.end();
 }
@@ -132,6 +145,16 @@ std::uint64_t read_count(const Setting& row, const std::string& word, std::uint6
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (status != std::errc() || end != word.data() + word.size() || value > most) refuse(row, word);
   return value;
+}
+
+std::uint64_t read_size(const Setting& row, const std::string& word) {
+  const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+  const std::optional<int> shift = shift_of(word.substr(digits));
+  if (!shift) refuse(row, word);
+  std::uint64_t value = 0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + digits, value);
+  if (status != std::errc() || value > UINT64_MAX >> *shift) refuse(row, word);
+  return value << *shift;
 }
 
 double read_seconds(const Setting& row, const std::string& word) {

@@ -14,7 +14,7 @@
 namespace tonari {
 
 // How to read a value. For words, algorithms and routes, the readers know more than the row.
-enum class ValueKind : std::uint8_t { one_of, word, count, seconds, promise };
+enum class ValueKind : std::uint8_t { one_of, word, count, size, seconds, promise };
 
 struct Setting {
   const char* key;       // of an MPI_Info; empty if there is none
@@ -67,10 +67,11 @@ std::optional<std::string> in_environment(const Setting& row);
 std::vector<std::string> choices(const Setting& row);
 
 // These throw with the name, the word and what it must be: for kinds one_of and promise, for count,
-// and for seconds.
+// for size (in bytes; 64K and 64KiB are 65536), and for seconds.
 void check_choice(const Setting& row, const std::string& word);
 std::uint64_t read_count(const Setting& row, const std::string& word,
                          std::uint64_t most = UINT64_MAX);
+std::uint64_t read_size(const Setting& row, const std::string& word);
 double read_seconds(const Setting& row, const std::string& word);
 
 // Says what is wrong with a key that begins with `tonari_`; nothing if it exists.

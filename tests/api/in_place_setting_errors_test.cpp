@@ -116,7 +116,7 @@ class SettingInPlaceErrors : public InPlaceErrors {
 };
 
 TEST_F(SettingInPlaceErrors, ValuesThatMeanNothing) {
-  for (const char* value : {"-1", "1M", "lots", " 1", "99999999999999999999999"})
+  for (const char* value : {"-1", "1MB", "lots", " 1", "99999999999999999999999"})
     refuse_value("tonari_inplace_memory", "TONARI_INPLACE_MEMORY", value, TONARI_ERR_ARGUMENT,
                  {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", value, "bytes"});
   for (const char* value : {"torus", "general"})
@@ -130,6 +130,31 @@ TEST_F(SettingInPlaceErrors, ValuesThatMeanNothing) {
                  {"tonari_timeout", "TONARI_TIMEOUT", value, "positive"});
   refuse_value("tonari_progress", "TONARI_PROGRESS", "sometimes", TONARI_ERR_ARGUMENT,
                {"tonari_progress", "sometimes", "calls", "thread"});
+}
+
+// As info key and as environment variable, seen by what the request may hold.
+TEST_F(SettingInPlaceErrors, MemoryMayHaveAUnit) {
+  const auto scratch = [&](const char* memory, bool by_variable) {
+    const Info info{{"tonari_inplace_memory", memory}};
+    Call c = good(Form::general);
+    if (by_variable)
+      setenv("TONARI_INPLACE_MEMORY", memory, 1);
+    else
+      c.info = info;
+    tonari_request request = TONARI_REQUEST_NULL;
+    EXPECT_OK(make(c, Way::persistent, &request));
+    unsetenv("TONARI_INPLACE_MEMORY");
+    tonari_request_info about{};
+    EXPECT_OK(tonari_request_get_info(request, &about));
+    EXPECT_OK(tonari_request_free(&request));
+    return about.scratch_bytes;
+  };
+  for (const bool by_variable : {false, true}) {
+    const MPI_Count bytes = scratch("1024", by_variable);
+    for (const char* memory : {"1K", "1KiB", "1k"})
+      EXPECT_EQ(scratch(memory, by_variable), bytes) << memory;
+    if (ranks > 1) EXPECT_GT(bytes, scratch("1", by_variable));
+  }
 }
 
 TEST_F(SettingInPlaceErrors, TheGeneralExchangeHasNoOrder) {

@@ -61,6 +61,9 @@ TEST(SettingTable, WrongValuesSayWhatTheyMustBe) {
   const auto says = [](auto work) { return std::string(test::error_of(work).what()); };
   EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "never"); }),
             "tonari_tune (TONARI_TUNE) is 'never'; it must be auto, online, off, model or measure");
+  EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "mesaure"); }),
+            "tonari_tune (TONARI_TUNE) is 'mesaure'; it must be auto, online, off, model or "
+            "measure; did you mean measure?");
   EXPECT_EQ(says([] { check_choice(setting(SettingId::recv_view), ""); }),
             "tonari_recv_view is ''; it must be no or yes");
   EXPECT_EQ(says([] { check_choice(setting(SettingId::static_buffers), "yes"); }),
@@ -69,8 +72,8 @@ TEST(SettingTable, WrongValuesSayWhatTheyMustBe) {
             "tonari_timeout (TONARI_TIMEOUT) is 'soon'; it must be a positive number of seconds");
   EXPECT_EQ(test::error_of([] { check_choice(setting(SettingId::inplace_algorithm), "x"); }).code(),
             Errc::algorithm);
-  for (const char* word : {"", "-1", "1e3", "5 ", "x", "99999999999999999999"})
-    EXPECT_EQ(test::error_of([&] { read_count(setting(SettingId::inplace_memory), word); }).code(),
+  for (const char* word : {"", "-1", "1e3", "5 ", "x", "1K", "99999999999999999999"})
+    EXPECT_EQ(test::error_of([&] { read_count(setting(SettingId::ports), word); }).code(),
               Errc::argument)
         << word;
   EXPECT_EQ(test::error_of([] { read_count(setting(SettingId::ports), "11", 10); }).code(),
@@ -81,6 +84,32 @@ TEST(SettingTable, WrongValuesSayWhatTheyMustBe) {
         << word;
   EXPECT_EQ(read_count(setting(SettingId::ports), "10", 10), 10u);
   EXPECT_EQ(read_seconds(setting(SettingId::timeout), "0.5"), 0.5);
+}
+
+// tests/python/test_sizes.py has the same words for the command line.
+TEST(SettingTable, SizesMayHaveUnits) {
+  const Setting& row = setting(SettingId::inplace_memory);
+  const std::pair<const char*, std::uint64_t> sizes[] = {{"0", 0},
+                                                         {"4096", 4096},
+                                                         {"4K", 4096},
+                                                         {"4k", 4096},
+                                                         {"4KiB", 4096},
+                                                         {"4kib", 4096},
+                                                         {"64M", 64u << 20},
+                                                         {"3MiB", 3u << 20},
+                                                         {"2G", 2ull << 30},
+                                                         {"007", 7},
+                                                         {"10GiB", 10ull << 30},
+                                                         {"18446744073709551615", UINT64_MAX},
+                                                         {"0G", 0},
+                                                         {"17179869183G", 17179869183ull << 30}};
+  for (const auto& [word, bytes] : sizes) EXPECT_EQ(read_size(row, word), bytes) << word;
+  for (const char* word :
+       {"", "K", "-1", "+1", "1.5K", "1e3", "4 K", "4K ", " 4K", "4KB", "4B", "4Ki", "4KiBs", "4T",
+        "0x10", "4K4", "18446744073709551616", "17179869184G", "99999999999999999999K"})
+    EXPECT_EQ(std::string(test::error_of([&] { read_size(row, word); }).what()),
+              "tonari_inplace_memory (TONARI_INPLACE_MEMORY) is '" + std::string(word) +
+                  "'; it must be a number of bytes, such as 1048576, 64K or 1MiB");
 }
 
 TEST(SettingTable, MisspelledNamesGetTheNearest) {

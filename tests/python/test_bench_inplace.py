@@ -135,7 +135,7 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
     [
         (["--ranks", "2,two"], "--ranks is '2,two'"),
         (["--ranks", "0"], "--ranks is '0'"),
-        (["--memory", "1M"], "--memory is '1M'"),
+        (["--memory", "64KiB,1MB"], "--memory is '1MB'; it must be a number of bytes, such as"),
         (["--memory", "-1"], "--memory is '-1'"),
         (["--algorithms", "linear"], "unknown algorithm 'linear'"),
         (["--channel", "onesided"], "unknown channel 'onesided'"),

@@ -17,6 +17,7 @@ from tonari.benchmark.report import report
 from tonari.benchmark.summary import add_ratio_spread
 from tonari.commands.options import Json, Mpi, Output, Repeat
 from tonari.patterns import GRAPHS, OFFSETS, check_pattern
+from tonari.sizes import plain_sizes
 from tonari.suggestion import did_you_mean
 from tonari.views import bench as view
 
@@ -46,7 +47,8 @@ def bench(
     bytes: Annotated[
         str,
         typer.Option(
-            metavar="N,N,...", help="Bytes of a block; in v and w forms of the largest one."
+            metavar="SIZE,...",
+            help="Sizes of a block, such as 8,4KiB; in v and w forms of the largest one.",
         ),
     ] = "",
     ranks: Annotated[
@@ -122,7 +124,7 @@ def bench(
 
     All candidates run in one process, round by round, and every result is verified.
 
-    Example:  tonari bench moore:3:1 --bytes 8,512,4096 --ranks 2 --mpi openmpi
+    Example:  tonari bench moore:3:1 --bytes 8,512,4KiB --ranks 2 --mpi openmpi
 
     Example:  tonari bench moore:3:1 --bytes 8,512 --hosts 27 --output hosts.json
 
@@ -131,6 +133,7 @@ def bench(
     Other exchanges have commands of their own: bench inplace, bench halo, bench spmv and bench
     sparse.
     """
+    bytes = plain_sizes(bytes, "--bytes") if bytes else ""
     runs = _runs(pattern, op, bytes, algorithms, preset, setup)
     setup = runs[0].setup
     if plot:

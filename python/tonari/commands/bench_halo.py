@@ -15,6 +15,7 @@ from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Mpi, Output
+from tonari.sizes import parse_size
 from tonari.views import bench_halo as view
 
 PROGRAM = "tonari_bench_halo"
@@ -54,13 +55,13 @@ def bench_halo(
         ),
     ] = "",
     page: Annotated[
-        int,
+        str,
         typer.Option(
-            min=0,
-            metavar="BYTES",
-            help="Mapped regions are padded to multiples of it; 0: the system's page.",
+            metavar="SIZE",
+            help="Mapped regions are padded to multiples of it, such as 64KiB; 0: the system's "
+            "page.",
         ),
-    ] = 0,
+    ] = "0",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
     max_time: Annotated[
         float,
@@ -104,7 +105,7 @@ def bench_halo(
         "--brick",
         str(brick),
         "--page",
-        str(page),
+        str(parse_size(page, "--page")),
     ]
     arguments += ["--rounds", str(rounds), "--max-time", str(max_time)]
     arguments += ["--exchanges", exchanges] if exchanges else []

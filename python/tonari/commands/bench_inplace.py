@@ -14,6 +14,7 @@ from tonari.benchmark.launch import find_mpi, launch, process_counts
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Mpi, Output
+from tonari.sizes import parse_size, plain_sizes
 from tonari.views import bench_inplace as view
 
 PROGRAM = "tonari_bench_inplace"
@@ -26,8 +27,9 @@ def register(app: typer.Typer) -> None:
 
 def bench_inplace(
     total_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Sum of the sizes of a rank's blocks, in bytes.")
-    ] = 1 << 20,
+        str,
+        typer.Option(metavar="SIZE", help="Sum of the sizes of a rank's blocks, such as 64MiB."),
+    ] = "1MiB",
     ranks: Annotated[
         str, typer.Option(metavar="N,N,...", help="Processes; one run for each number.")
     ] = "2",
@@ -35,9 +37,8 @@ def bench_inplace(
     memory: Annotated[
         str,
         typer.Option(
-            metavar="N,N,...",
-            help="Budgets of temporary memory in bytes, one row each; default: "
-            "65536,1048576,8388608.",
+            metavar="SIZE,...",
+            help="Budgets of temporary memory, one row each; default: 64KiB,1MiB,8MiB.",
         ),
     ] = "",
     algorithms: Annotated[
@@ -89,10 +90,10 @@ def bench_inplace(
     Beside each other stand tonari with several budgets of memory, MPI's own exchange in place, and
     MPI's with a second buffer.
 
-    Example:  tonari bench inplace --total-bytes 67108864 --ranks 2,4,8 --mpi openmpi
+    Example:  tonari bench inplace --total-bytes 64MiB --ranks 2,4,8 --mpi openmpi
     --plot inplace.svg
 
-    Example:  tonari bench inplace --total-bytes 1000000 --ranks 8 --memory 4096,65536
+    Example:  tonari bench inplace --total-bytes 1000000 --ranks 8 --memory 4KiB,64KiB
     --algorithms native-inplace,hierarchical-sets
     """
     counts = process_counts(ranks)
@@ -101,7 +102,7 @@ def bench_inplace(
     chosen = find_mpi(mpi, PROGRAM)
     arguments = [
         "--total-bytes",
-        str(total_bytes),
+        str(parse_size(total_bytes, "--total-bytes")),
         "--channel",
         channel,
         "--sizes",
@@ -110,7 +111,7 @@ def bench_inplace(
         str(seed),
     ]
     arguments += ["--rounds", str(rounds), "--max-time", str(max_time)]
-    arguments += ["--memory", memory] if memory else []
+    arguments += ["--memory", plain_sizes(memory, "--memory")] if memory else []
     arguments += ["--algorithms", algorithms] if algorithms else []
     arguments += ["--general"] if general else []
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from tonari.benchmark.launch import find_mpi, launch, process_counts
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Mpi, Output
+from tonari.sizes import plain_sizes
 from tonari.views import bench_sparse as view
 
 PROGRAM = "tonari_bench_sparse"
@@ -22,8 +23,11 @@ def register(app: typer.Typer) -> None:
 
 def bench_sparse(
     bytes: Annotated[
-        str, typer.Option(metavar="N,N,...", help="Bytes of a message, rounded up to 8.")
-    ] = "8,1024,65536",
+        str,
+        typer.Option(
+            metavar="SIZE,...", help="Sizes of a message, such as 8,4KiB, rounded up to 8 bytes."
+        ),
+    ] = "8,1KiB,64KiB",
     targets: Annotated[
         int, typer.Option(min=0, metavar="N", help="Random ranks that each rank sends to.")
     ] = 6,
@@ -55,11 +59,18 @@ def bench_sparse(
     Beside each other stand tonari_sparse_alltoallv, its form that does not block, an all-to-all of
     counts before plain messages or before MPI_Alltoallv, and NBX as its paper prints it.
 
-    Example:  tonari bench sparse --bytes 8,4096 --targets 3 --ranks 2,4,8 --mpi openmpi
+    Example:  tonari bench sparse --bytes 8,4KiB --targets 3 --ranks 2,4,8 --mpi openmpi
     """
     counts = process_counts(ranks)
     chosen = find_mpi(mpi, PROGRAM)
-    arguments = ["--bytes", bytes, "--targets", str(targets), "--seed", str(seed)]
+    arguments = [
+        "--bytes",
+        plain_sizes(bytes, "--bytes"),
+        "--targets",
+        str(targets),
+        "--seed",
+        str(seed),
+    ]
     arguments += ["--rounds", str(rounds), "--max-time", str(max_time)]
     arguments += ["--algorithms", algorithms] if algorithms else []
 

@@ -13,6 +13,7 @@ from tonari.core import core
 from tonari.grids import dims_for_proof, parse_dims, parse_periodic
 from tonari.neighborhood import Neighborhood, neighborhood
 from tonari.report import json_row, make_report, prove_plans
+from tonari.sizes import parse_size
 from tonari.views.plan import show
 
 PATTERNS = "moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line."
@@ -52,7 +53,9 @@ def plan(
     periodic: Annotated[
         str, typer.Option(metavar="1,0,1", help="Which dimensions are periodic.")
     ] = "",
-    bytes: Annotated[int, typer.Option(min=0, metavar="N", help="Size of a block.")] = 64,
+    bytes: Annotated[
+        str, typer.Option(metavar="SIZE", help="Size of a block, such as 64 or 4KiB.")
+    ] = "64",
     algorithm: Annotated[str, typer.Option(metavar="A", help=ALGORITHM)] = "",
     variants: Annotated[
         bool,
@@ -88,6 +91,7 @@ def plan(
     """
     if bool(pattern) == bool(graph):
         raise typer.BadParameter("give either a pattern or --graph FILE")
+    block = parse_size(bytes, "--bytes")
     one_of("--op", op, OPERATIONS)
     one_of("--storage", storage, STORAGES)
     algorithm = core().current_name(algorithm)
@@ -101,7 +105,7 @@ def plan(
             ranks,
             node_ranks,
             op,
-            bytes,
+            block,
             algorithm,
             variants,
             machine or None,
@@ -122,7 +126,7 @@ def plan(
     )
     options = {
         "op": op,
-        "bytes": bytes,
+        "bytes": block,
         "machine": machine or None,
         "ports": ports,
         "storage": storage,
