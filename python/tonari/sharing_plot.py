@@ -6,33 +6,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tonari.benchmark.plot import save
+from tonari.benchmark import style
 
 
 def draw(answers: list[Any], title: str, file: Path) -> None:
-    import matplotlib  # takes a while, and only plots need it
+    style.save(make(answers, title), file)
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(13, 4.8), sharey=True, layout="constrained")
-    for axis, what in zip(axes, ("sent", "received")):
-        for answer in shown(answers):
+def make(answers: list[Any], title: str) -> Any:
+    """The figure. The lines end side by side, at the ranks that send nothing: a legend stands where
+    there is nothing of them, above."""
+    figure, axes = style.make_figure(1, 2, 6.5, 4.8)
+    drawn = shown(answers)
+    found = style.looks(answer.scheme for answer in drawn)
+    for axis, what in zip(axes.flat, ("sent", "received")):
+        for answer in drawn:
             counts = sorted(getattr(answer, what), reverse=True)
-            axis.step(
-                range(len(counts)),
-                counts,
-                where="mid",
-                linewidth=2.2 if answer.scheme == "direct" else 1.4,
-                label=answer.scheme,
-            )
+            look = found[answer.scheme].of_line() | {"marker": "None"}
+            axis.step(range(len(counts)), counts, where="mid", label=answer.scheme, **look)
         axis.set(title=f"messages {what}", xlabel="ranks, the busiest first", ylim=(0, None))
-        axis.grid(alpha=0.3)
-    axes[0].set_ylabel("messages of a rank")
-    axes[1].legend(fontsize="small")
-    figure.suptitle(Path(title).name)
-    save(figure, file)
-    pyplot.close(figure)
+        axis.legend(fontsize=style.SMALL, loc="upper right")
+    axes[0, 0].set_ylabel("messages of a rank")
+    axes[0, 1].sharey(axes[0, 0])
+    return style.finish(figure, Path(title).name)
 
 
 def shown(answers: list[Any]) -> list[Any]:

@@ -195,15 +195,15 @@ def test_the_plot_has_a_line_per_algorithm_and_budget() -> None:
     found += [made_up("native-inplace", 2), made_up("native-inplace", 8, verified=False)]
     inplace_plot._draw_kind(time, memory, "symmetric", found)
     for axis, values in (
-        (time, {"linear-shift, 64.0 KiB": [2, 8]}),
-        (memory, {"linear-shift, 0 B": [0, 0], "linear-shift, 64.0 KiB": [65536, 65536]}),
+        (time, {"linear-shift, 64 KiB": [2, 8]}),
+        (memory, {"linear-shift, 0 B": [0, 0], "linear-shift, 64 KiB": [65536, 65536]}),
     ):
         lines = {line.get_label(): line for line in axis.get_lines()}
-        assert set(lines) == {"linear-shift, 0 B", "linear-shift, 64.0 KiB", "native-inplace"}
+        assert set(lines) == {"linear-shift, 0 B", "linear-shift, 64 KiB", "native-inplace"}
         for name, expected in values.items():
             assert list(lines[name].get_xdata()) == [2, 8]
             assert list(lines[name].get_ydata()) == expected
         assert list(lines["native-inplace"].get_xdata()) == [2]  # the wrong result is no point
-    none, some = lines["linear-shift, 0 B"], lines["linear-shift, 64.0 KiB"]
+    none, some = lines["linear-shift, 0 B"], lines["linear-shift, 64 KiB"]
     assert none.get_color() == some.get_color()
     assert none.get_linestyle() != some.get_linestyle()

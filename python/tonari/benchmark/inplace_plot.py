@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from tonari import output
-from tonari.benchmark.plot import save
+from tonari.benchmark import style
 
 Row = dict[str, Any]
-STYLES = ["-", "--", ":", "-."]  # of the budgets, smallest first
-MARKERS = {"auto": "o", "shared": "^", "p2p-packed": "s", "mpi": "o"}
 
 
 def label(row: Row, channels: bool = False) -> str:
     """The algorithm, with its budget and, where several were asked for, its channel."""
     if row["budget_bytes"] is None:
         return str(row["algorithm"])
-    return f"{row['algorithm']}, {output.size(row['budget_bytes'])}" + (
+    return f"{row['algorithm']}, {output.short_size(row['budget_bytes'])}" + (
         f", {row['requested_channel']}" if channels else ""
     )
 
@@ -44,63 +42,62 @@ def series(rows: list[Row]) -> dict[str, list[Row]]:
 
 
 def draw(rows: list[Row], file: Path) -> None:
-    import matplotlib  # takes a while, and only plots need it
+    style.save(make(rows), file)
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
 
+def make(rows: list[Row]) -> Any:
+    """The figure."""
     kinds = exchanges(rows)
-    figure, axes = pyplot.subplots(
-        len(kinds), 2, figsize=(15, 4.8 * len(kinds)), squeeze=False, layout="constrained"
-    )
+    figure, axes = style.make_figure(len(kinds), 2, 7.5, 4.8)
+    missing: list[str] = []
     for (time, memory), (kind, members) in zip(axes, kinds.items()):
-        _draw_kind(time, memory, kind, members)
+        missing += _draw_kind(time, memory, kind, members)
     first = rows[0]
-    figure.suptitle(
-        f"{first['mpi']} {first['mpi_version']}, {output.size(first['total_bytes'])} per "
-        f"rank, {first['sizes']} sizes"
+    title = (
+        f"{first['mpi']} {first['mpi_version']}, {output.size(first['total_bytes'])} per rank, "
+        f"{first['sizes']} sizes"
     )
-    save(figure, file)
-    pyplot.close(figure)
+    return style.finish(figure, title, style.left_out(missing, "--algorithms", len(kinds)))
 
 
-def _draw_kind(time: Any, memory: Any, kind: str, rows: list[Row]) -> None:
-    algorithms = list(dict.fromkeys(row["algorithm"] for row in rows))
-    budgets = sorted({row["budget_bytes"] for row in rows if row["budget_bytes"] is not None})
-    for name, points in series(rows).items():
-        row = points[0]
-        budget = row["budget_bytes"]
-        style = {
-            "color": f"C{algorithms.index(row['algorithm']) % 10}",
-            "linestyle": STYLES[budgets.index(budget) % 4] if budget is not None else "-",
-        }
-        style |= {
-            "marker": MARKERS[row["requested_channel"]],
-            "markersize": 4,
-            "linewidth": 1.4,
-            "label": name,
-        }
+def _draw_kind(time: Any, memory: Any, kind: str, rows: list[Row]) -> list[str]:
+    """Time and memory of one kind of exchange; the names of lines that are left out."""
+    found = series(rows)
+    times = {
+        name: [(point["ranks"], point["median_us"]) for point in points]
+        for name, points in found.items()
+    }
+    drawn, missing = style.choose(times, _matter(found, times))
+    for name, look in style.looks(drawn).items():
+        points = found[name]
         ranks = [point["ranks"] for point in points]
-        time.plot(ranks, [point["median_us"] / 1e3 for point in points], **style)
+        line = look.of_line() | {"label": name}
+        time.plot(ranks, [point["median_us"] / 1e3 for point in points], **line)
         time.fill_between(
             ranks,
             [p["q1_us"] / 1e3 for p in points],
             [p["q3_us"] / 1e3 for p in points],
             alpha=0.15,
-            color=style["color"],
+            color=look.color,
             linewidth=0,
         )
-        memory.plot(ranks, [point["peak_extra_bytes"] for point in points], **style)
+        memory.plot(ranks, [point["peak_extra_bytes"] for point in points], **line)
     time.set(
         ylabel="ms", yscale="log", title=f"{kind}: time, median and quartiles of the slowest rank"
     )
     memory.set(title=f"{kind}: extra memory at its peak, the most of all ranks")
     memory.set_yscale("symlog", linthresh=4096, base=4)  # nothing at all is a result, too
-    memory.yaxis.set_major_formatter(lambda count, _: output.size(int(count)))
-    counts = sorted({row["ranks"] for row in rows})
+    memory.yaxis.set_major_formatter(lambda count, _: output.short_size(int(count)))
     for axis in (time, memory):
-        axis.set_xscale("log", base=2)
-        axis.set(xlabel="ranks", xticks=counts, xticklabels=[str(count) for count in counts])
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-    memory.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axis.set_xlabel("ranks")
+        style.mark(axis, (row["ranks"] for row in rows))
+    return missing
+
+
+def _matter(found: dict[str, list[Row]], times: dict[str, list[tuple[int, float]]]) -> list[str]:
+    """What MPI does, and the fastest with each budget."""
+    by_budget: dict[Any, list[str]] = {}
+    for name, points in found.items():
+        by_budget.setdefault(points[0]["budget_bytes"], []).append(name)
+    of_mpi = by_budget.pop(None, [])
+    return of_mpi + [name for names in by_budget.values() for name in style.fastest(times, names)]

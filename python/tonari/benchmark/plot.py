@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tonari import output
+from tonari.benchmark import style
 from tonari.benchmark.summary import FLOOR, panels, series
+from tonari.benchmark.verdicts import NATIVE, OTHER_WORK
 from tonari.errors import ARGUMENT, Error
 
 SUFFIXES = {".png", ".svg", ".pdf"}
@@ -23,31 +26,21 @@ def check_file(file: Path) -> None:
 
 
 def draw(rows: list[dict[str, Any]], file: Path) -> None:
-    import matplotlib  # takes a while, and only plots need it
+    style.save(make(rows), file)
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
 
+def make(rows: list[dict[str, Any]]) -> Any:
+    """The figure."""
     found = panels(rows)
     columns = len(found) if len(found) < 4 else 2 if len(found) == 4 else 3
-    lines = -(-len(found) // columns)
-    figure, axes = pyplot.subplots(
-        lines, columns, figsize=(6.4 * columns, 4.6 * lines), squeeze=False, layout="constrained"
-    )
+    figure, axes = style.make_figure(-(-len(found) // columns), columns, 7.0, 4.6)
+    missing: list[str] = []
     for axis, (title, members) in zip(axes.flat, found.items()):
-        _panel(axis, title, members)
+        missing += _panel(axis, title, members)
     for axis in list(axes.flat)[len(found) :]:
         axis.set_visible(False)
-    figure.suptitle(_where(rows[0]))
-    save(figure, file)
-    pyplot.close(figure)
-
-
-def save(figure: Any, file: Path) -> None:
-    try:
-        figure.savefig(file, dpi=150)
-    except OSError as error:
-        raise Error(f"cannot write {file}: {error.strerror}") from error
+    caption = style.left_out(missing, "--algorithms", len(found))
+    return style.finish(figure, _where(rows[0]), caption)
 
 
 def _where(row: dict[str, Any]) -> str:
@@ -58,41 +51,28 @@ def _where(row: dict[str, Any]) -> str:
     )
 
 
-def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> None:
-    for label, points in series(rows).items():
-        sizes = [point["bytes"] for point in points]
-        if label == FLOOR:  # a line to compare with: no points, no band, no color of an algorithm
-            axis.plot(
+def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> list[str]:
+    """Draws the lines; the names of those that are left out."""
+    found = series(rows)
+    times = {
+        name: [(point["bytes"], point["median_us"]) for point in points]
+        for name, points in found.items()
+    }
+    of_mpi = sum((style.fastest(times, names) for names in (NATIVE[:3], NATIVE[3:])), [])
+    other = [name for name in times if name.split("/")[-1] in OTHER_WORK]
+    drawn, missing = style.choose(times, ["auto", *of_mpi, FLOOR], [*NATIVE, *other])
+    for name, look in style.looks(drawn).items():
+        sizes = [size for size, _ in times[name]]
+        axis.plot(sizes, [us for _, us in times[name]], label=name, **look.of_line())
+        if name != FLOOR:  # a line to compare with, not an algorithm
+            axis.fill_between(
                 sizes,
-                [point["median_us"] for point in points],
-                label=label,
-                color="gray",
-                linewidth=0.8,
-                linestyle="--",
-                zorder=1,
+                [p["q1_us"] for p in found[name]],
+                [p["q3_us"] for p in found[name]],
+                alpha=0.2,
+                color=look.color,
+                linewidth=0,
             )
-            continue
-        style = (
-            {"linewidth": 1.6, "color": "black", "linestyle": "--", "zorder": 5}
-            if label == "auto"
-            else {"linewidth": 1.4}
-        )
-        (line,) = axis.plot(
-            sizes,
-            [point["median_us"] for point in points],
-            marker="o",
-            markersize=3,
-            label=label,
-            **style,
-        )
-        axis.fill_between(
-            sizes,
-            [p["q1_us"] for p in points],
-            [p["q3_us"] for p in points],
-            alpha=0.2,
-            color=line.get_color(),
-            linewidth=0,
-        )
-    axis.set(xscale="log", yscale="log", xlabel="bytes per block", ylabel="µs", title=title)
-    axis.grid(alpha=0.3)
-    axis.legend(fontsize="small")
+    axis.set(yscale="log", xlabel="size of a block", ylabel="µs", title=title)
+    style.mark(axis, (size for points in times.values() for size, _ in points), output.short_size)
+    return missing

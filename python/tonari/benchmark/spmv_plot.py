@@ -6,18 +6,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tonari.benchmark.plot import save
+from tonari.benchmark import style
 from tonari.benchmark.spmv_summary import KINDS, label, series, simulated, typical
+from tonari.benchmark.verdicts import NATIVE, OTHER_WORK
 
 Row = dict[str, Any]
 
 
 def draw(rows: list[Row], file: Path) -> None:
-    import matplotlib  # takes a while, and only plots need it
+    style.save(make(rows), file)
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
 
+def make(rows: list[Row]) -> Any:
+    """The figure."""
     kinds = {
         kind: members
         for kind in KINDS
@@ -26,20 +27,18 @@ def draw(rows: list[Row], file: Path) -> None:
     predicted = simulated(rows)
     count = len(kinds) + bool(predicted)
     columns = min(count, 3) if count != 4 else 2
-    lines = -(-count // columns)
-    figure, axes = pyplot.subplots(
-        lines, columns, figsize=(7.2 * columns, 4.8 * lines), squeeze=False, layout="constrained"
-    )
+    figure, axes = style.make_figure(-(-count // columns), columns, 7.2, 4.8)
     panels = iter(axes.flat)
+    missing: list[str] = []
     for kind, members in kinds.items():
-        _panel(next(panels), KINDS[kind], members)
+        missing += _panel(next(panels), KINDS[kind], members)
     if predicted:
         _predictions(next(panels), predicted)
     for axis in panels:
         axis.set_visible(False)
-    figure.suptitle(_title(rows[0]))
-    save(figure, file)
-    pyplot.close(figure)
+    return style.finish(
+        figure, _title(rows[0]), style.left_out(missing, "--candidates", len(kinds))
+    )
 
 
 def _title(row: Row) -> str:
@@ -49,28 +48,16 @@ def _title(row: Row) -> str:
     return f"{row['matrix']}: {row['rows']:,} rows, {row['nonzeros']:,} nonzeros{where}"
 
 
-def _panel(axis: Any, title: str, rows: list[Row]) -> None:
-    for number, (name, points) in enumerate(series(rows).items()):
-        style = (
-            {"color": "black", "linestyle": "--"}
-            if name == "native"
-            else {"color": f"C{number % 10}", "linestyle": "-" if number < 10 else "-."}
-        )
-        axis.plot(*zip(*points), label=name, marker="o", markersize=4, linewidth=1.4, **style)
-    counts = sorted({row["ranks"] for row in rows})
-    axis.set_xscale("log", base=2)
-    axis.set(
-        xlabel="ranks",
-        xticks=counts,
-        xticklabels=[str(count) for count in counts],
-        ylabel="µs",
-        yscale="log",
-        title=title,
-    )
-    axis.minorticks_off()
-    axis.grid(alpha=0.3)
-    if axis.get_lines():
-        axis.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+def _panel(axis: Any, title: str, rows: list[Row]) -> list[str]:
+    """Draws the lines; the names of those that are left out."""
+    found = series(rows)
+    of_mpi = sum((style.fastest(found, names) for names in (NATIVE[:3], NATIVE[3:])), [])
+    drawn, missing = style.choose(found, ["vector/auto", *of_mpi], [*NATIVE, *OTHER_WORK])
+    for name, look in style.looks(drawn).items():
+        axis.plot(*zip(*found[name]), label=name, **look.of_line())
+    axis.set(xlabel="ranks", ylabel="µs", yscale="log", title=title)
+    style.mark(axis, (row["ranks"] for row in rows))
+    return missing
 
 
 def _predictions(axis: Any, rows: list[Row]) -> None:
@@ -86,14 +73,15 @@ def _predictions(axis: Any, rows: list[Row]) -> None:
             [row["predicted_us"] for row in found],
             height,
             label=f"{count:,} ranks",
+            color=style.PALETTE[number % len(style.PALETTE)],
         )
+    times = [row["predicted_us"] for row in rows]
     axis.set(
         yticks=range(len(names)),
         yticklabels=names,
-        xscale="log",
+        xscale="log" if max(times) > 20 * min(times) else "linear",
         xlabel="µs",
         title="forward exchange, predicted under LogGP",
     )
     axis.invert_yaxis()
-    axis.grid(alpha=0.3, axis="x")
-    axis.legend(fontsize="small")
+    axis.legend(fontsize=style.SMALL)
