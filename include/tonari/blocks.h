@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 typedef struct tonari_blocks_s* tonari_blocks;
-#define TONARI_BLOCKS_NULL ((tonari_blocks)0)
+#define TONARI_BLOCKS_NULL TONARI_NULL_HANDLE(tonari_blocks)
 
 /* What the blocks are. Start from TONARI_BLOCKS_SHAPE_INIT; 0 means the default. All members must
  * be the same on all ranks (checked): arrays by what is in them, the type by its size. */

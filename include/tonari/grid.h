@@ -44,7 +44,7 @@ extern "C" {
 #endif
 
 typedef struct tonari_grid_s* tonari_grid;
-#define TONARI_GRID_NULL ((tonari_grid)0)
+#define TONARI_GRID_NULL TONARI_NULL_HANDLE(tonari_grid)
 
 enum { TONARI_STORAGE_ARRAY = 0, TONARI_STORAGE_BRICK = 1, TONARI_STORAGE_MAPPED = 2 };
 

@@ -12,6 +12,13 @@
 
 #define TONARI_GRID_MAX_DIMS 5
 
+/* Before a union without a name, which C99 has as an extension only. */
+#if defined(__GNUC__)
+#define TONARI_UNNAMED __extension__
+#else
+#define TONARI_UNNAMED
+#endif
+
 /* The cells x with first <= x < end in every dimension; empty if first >= end somewhere. It never
  * gets another member: programs have arrays of boxes. */
 typedef struct {
@@ -63,7 +70,7 @@ typedef struct {
   const int32_t* position;
   /* (count + 1) * 3^dims: the neighbor of brick b in each direction, `count` beyond the ghosts. All
    * neighbors of brick `count` are `count`. */
-  union {
+  TONARI_UNNAMED union {
     const int32_t* neighbors;
     const int32_t* neighbours; /* its earlier name */
   };

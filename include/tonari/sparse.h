@@ -40,7 +40,7 @@ typedef const struct tonari_messages_s {
   MPI_Count total;       /* elements of all messages */
   const char* algorithm; /* that carried them, as in tonari_algorithm */
 }* tonari_messages;
-#define TONARI_MESSAGES_NULL ((tonari_messages)0)
+#define TONARI_MESSAGES_NULL TONARI_NULL_HANDLE(tonari_messages)
 
 /* [collective over comm] Sends any number of messages to any ranks, and returns those that were
  * sent to this rank.

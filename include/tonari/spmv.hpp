@@ -28,6 +28,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tonari {
@@ -109,7 +110,8 @@ struct Lines {
     for (const std::int64_t index : indices)
       if (!own(index)) all.push_back(index);
     std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
+    // std::ranges::unique returns a view that clang++ 14 cannot compile with libstdc++
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     all.shrink_to_fit();
     return all;
   }

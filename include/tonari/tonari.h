@@ -77,7 +77,8 @@ enum {
   TONARI_ERR_ACTIVE = 6,    /* started twice, or freed while active */
   TONARI_ERR_ALGORITHM = 7, /* unknown, or not applicable to this neighborhood */
   TONARI_ERR_MEMORY = 8,
-  TONARI_ERR_MPI = 9, /* an MPI call failed */
+  /* an MPI call failed, MPI is not initialized, or it is another than libtonari was built for */
+  TONARI_ERR_MPI = 9,
   TONARI_ERR_INTERNAL = 10,
   TONARI_ERR_FILE = 11,
   TONARI_ERR_PROMISE = 12, /* the program breaks a promise made by an info key */
@@ -87,8 +88,14 @@ enum {
 
 typedef struct tonari_neighborhood_s* tonari_neighborhood;
 typedef struct tonari_request_s* tonari_request;
-#define TONARI_NEIGHBORHOOD_NULL ((tonari_neighborhood)0)
-#define TONARI_REQUEST_NULL ((tonari_request)0)
+/* A null handle of a type, as C++ and C write it. */
+#ifdef __cplusplus
+#define TONARI_NULL_HANDLE(type) (static_cast<type>(nullptr))
+#else
+#define TONARI_NULL_HANDLE(type) ((type)0)
+#endif
+#define TONARI_NEIGHBORHOOD_NULL TONARI_NULL_HANDLE(tonari_neighborhood)
+#define TONARI_REQUEST_NULL TONARI_NULL_HANDLE(tonari_request)
 
 /* The sentence that belongs to the last error of the calling thread. It is never NULL, and valid
  * until the thread's next tonari call. */

@@ -15,6 +15,10 @@
 //    rank); their length is checked.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "tonari's C++ headers need C++20: compile with -std=c++20, or use the C headers (tonari.h)"
+#endif
+
 #include <tonari/tonari.h>
 
 #include <array>

@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 typedef struct tonari_vector_s* tonari_vector;
-#define TONARI_VECTOR_NULL ((tonari_vector)0)
+#define TONARI_VECTOR_NULL TONARI_NULL_HANDLE(tonari_vector)
 
 /* [collective over comm] Makes a vector of what each rank owns and needs.
  *  comm     any intracommunicator; duplicated, not kept.

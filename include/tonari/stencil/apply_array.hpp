@@ -52,7 +52,7 @@ struct NearArray {
 
   template <int... k>
   TONARI_INLINE auto at() const {
-    constexpr std::array<int, D> offset{k...};
+    constexpr Array<int, D> offset{k...};
     std::ptrdiff_t to = offset[D - 1];
     unrolled<D - 1>([&](auto i) TONARI_INLINED {
       if constexpr (offset[i] != 0) to += offset[i] * stride[i];
@@ -86,7 +86,7 @@ TONARI_INLINE void over_vectors(std::int64_t count, const F& f) {
 // A box in an array, as sizes and the place of its first cell.
 template <int D>
 struct ArrayBox {
-  std::array<std::int64_t, D> count, stride;
+  Array<std::int64_t, D> count, stride;
   std::int64_t first = 0;
 
   ArrayBox(const tonari_array& array, const tonari_box& box, int radius) {

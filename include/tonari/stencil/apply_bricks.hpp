@@ -70,7 +70,7 @@ template <class S, class T, int... E, class Cells>
 void apply_to_brick(S stencil, const T* c, const Bases<T, E...>& bases, T* __restrict out,
                     const Cells& cells) {
   constexpr int dims = S::dims, lanes = lanes_of_row<T>(Bricks<E...>::row);
-  std::array<int, dims> index{};
+  Array<int, dims> index{};
   over_first<(dims > 2 ? dims - 2 : 0)>(index, cells, [&]() TONARI_INLINED {
     over_rows<dims>(index, cells, [&](const auto& row) TONARI_INLINED {
       T* to = out + row_place<E...>(row);
@@ -94,9 +94,9 @@ void apply_to_brick(BoxStencil<D, R>, const T* c, const Bases<T, E...>& bases, T
   const auto from = [&](int i) TONARI_INLINED { return i < 0 ? 0 : cells.first(i); };
   const auto to = [&](int i) TONARI_INLINED { return i < 0 ? 1 : cells.end(i); };
   BoxSweep<Vector<T, lanes>, D, R, rows> sweep(c);
-  std::array<int, D> index{};
+  Array<int, D> index{};
   const auto place = [&](int plane, int row, auto shift) TONARI_INLINED {
-    std::array<int, D> at = index;
+    Array<int, D> at = index;
     for (int i = 0; i < before; ++i)
       at[static_cast<std::size_t>(i)] += shift[static_cast<std::size_t>(i)];
     if constexpr (D >= 3) at[D - 3] = plane;

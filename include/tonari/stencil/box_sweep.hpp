@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 
 #include <tonari/stencil/sums.hpp>
 
@@ -14,7 +15,8 @@ namespace detail {
 template <class V, int D, int R, int Rows>
 class BoxSweep {
   using Plan = BoxPlan<D, R>;
-  static constexpr int slots = std::bit_ceil(2U * Plan::plane_reach + 1);
+  static constexpr int slots =
+      static_cast<int>(std::bit_ceil(2U * static_cast<unsigned>(Plan::plane_reach) + 1));
 
  public:
   template <class T>
@@ -80,7 +82,9 @@ class BoxSweep {
   }
 
   V c_[Plan::coefficients];
-  V ring_[slots][Rows][Plan::classes][Plan::plane_reach + 1];
+  static constexpr std::size_t places = slots, rows = Rows, classes = Plan::classes,
+                               distances = Plan::plane_reach + 1;
+  V ring_[places][rows][classes][distances];
 };
 
 }  // namespace detail

@@ -145,7 +145,7 @@ struct Whole {
 template <int D>
 struct Part {
   static constexpr bool whole = false;
-  std::array<int, D> firsts, ends;
+  Array<int, D> firsts, ends;
   int first(int i) const { return firsts[static_cast<std::size_t>(i)]; }
   int end(int i) const { return ends[static_cast<std::size_t>(i)]; }
   bool empty() const {

@@ -59,9 +59,8 @@ namespace detail {
 
 // f(index) for the first cell of every row from -R to E + R - 1 in all dimensions but the last.
 template <int R, int D, class F>
-void over_rows_with_halo(const std::array<int, D>& first, const std::array<int, D>& end,
-                         const F& f) {
-  std::array<int, D> index{};
+void over_rows_with_halo(const Array<int, D>& first, const Array<int, D>& end, const F& f) {
+  Array<int, D> index{};
   for (std::size_t i = 0; i + 1 < D; ++i) index[i] = first[i] - R;
   index[D - 1] = first[D - 1];
   for (;;) {
@@ -94,7 +93,7 @@ class BrickBlock {
     template <class... Index>
     TONARI_INLINE const T& operator()(Index... index) const {
       static_assert(sizeof...(Index) == sizeof...(E));
-      const std::array<int, B::dims> at{static_cast<int>(index)...};
+      const detail::Array<int, B::dims> at{static_cast<int>(index)...};
       int direction = 0, place = 0;
       detail::unrolled<B::dims>([&](auto i) TONARI_INLINED {
         constexpr int extent = B::extents[i];
@@ -142,9 +141,9 @@ class BrickBlock {
     static_assert(((R <= E) && ...), "tonari: a halo wider than a brick");
     Gathered<T, R, E...> copy;
     const detail::Bases<T, E...> bases(*table_, base, number_, false);
-    constexpr std::array<int, B::dims> none{};
+    constexpr detail::Array<int, B::dims> none{};
     detail::over_rows_with_halo<R, B::dims>(
-        none, B::extents, [&](const std::array<int, B::dims>& index) {
+        none, B::extents, [&](const detail::Array<int, B::dims>& index) {
           int direction = 0, place = 0;
           for (std::size_t i = 0; i + 1 < B::extents.size(); ++i) {
             const int side = index[i] < 0 ? 0 : index[i] < B::extents[i] ? 1 : 2;
@@ -174,11 +173,11 @@ class TileBlock {
   template <class T>
   struct Cells {
     T* first;
-    std::array<std::int64_t, dims> stride;
+    detail::Array<std::int64_t, dims> stride;
     template <class... Index>
     TONARI_INLINE T& operator()(Index... index) const {
       static_assert(sizeof...(Index) == sizeof...(E));
-      const std::array<std::int64_t, dims> at{static_cast<std::int64_t>(index)...};
+      const detail::Array<std::int64_t, dims> at{static_cast<std::int64_t>(index)...};
       std::int64_t place = at[dims - 1];
       for (std::size_t i = 0; i + 1 < at.size(); ++i) place += at[i] * stride[i];
       return first[place];
@@ -186,7 +185,7 @@ class TileBlock {
   };
 
  public:
-  TileBlock(const tonari_array& array, const std::array<std::int64_t, dims>& cell,
+  TileBlock(const tonari_array& array, const detail::Array<std::int64_t, dims>& cell,
             const detail::Part<dims>& part)
       : array_(&array), cell_(cell), part_(part) {}
 
@@ -209,7 +208,7 @@ class TileBlock {
     Gathered<T, R, E...> copy;
     const Cells<const T> from = cells(base);
     detail::over_rows_with_halo<R, dims>(
-        part_.firsts, part_.ends, [&](const std::array<int, dims>& index) {
+        part_.firsts, part_.ends, [&](const detail::Array<int, dims>& index) {
           const T* row = std::apply([&](auto... x) { return &from(x...); }, index);
           detail::copy_cells(copy.row(index) - R, row - R, part_.end(dims - 1) + 2 * R);
         });
@@ -227,7 +226,7 @@ class TileBlock {
     return cells;
   }
   const tonari_array* array_;
-  std::array<std::int64_t, dims> cell_;
+  detail::Array<std::int64_t, dims> cell_;
   detail::Part<dims> part_;
 };
 
@@ -257,13 +256,13 @@ void for_each_tile(const tonari_array& array, const tonari_box& box, const Kerne
     throw std::invalid_argument("tonari::for_each_tile: tiles of " + std::to_string(dims) +
                                 " dimensions on an array of " + std::to_string(array.dims));
   detail::check_order(array, "tonari::for_each_tile");
-  std::array<std::int64_t, dims> tiles{};
+  detail::Array<std::int64_t, dims> tiles{};
   std::int64_t all = 1;
   for (std::size_t i = 0; i < tiles.size(); ++i)
     all *= tiles[i] =
         (std::max<std::int64_t>(0, box.end[i] - box.first[i]) + extents[i] - 1) / extents[i];
   detail::for_each_number(all, threads, [&](std::int64_t tile) {
-    std::array<std::int64_t, dims> cell{};
+    detail::Array<std::int64_t, dims> cell{};
     detail::Part<dims> part{};
     for (std::size_t i = tiles.size(); i-- > 0; tile /= tiles[i]) {
       cell[i] = box.first[i] + tile % tiles[i] * extents[i];

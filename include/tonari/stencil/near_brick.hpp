@@ -62,11 +62,11 @@ template <int j, int Lanes, class T, int... E>
 struct NearBrick {
   using B = Bricks<E...>;
   const Bases<T, E...>* bases;
-  std::array<int, B::dims> row;  // the last coordinate is not used
+  Array<int, B::dims> row;  // the last coordinate is not used
 
   template <int... k>
   TONARI_INLINE Vector<T, Lanes> at() const {
-    constexpr std::array<int, B::dims> offset{k...};
+    constexpr Array<int, B::dims> offset{k...};
     int direction = 0;
     std::ptrdiff_t place = 0;
     unrolled<B::dims - 1>([&](auto i) TONARI_INLINED {

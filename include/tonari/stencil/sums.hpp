@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include <tonari/stencil/shapes.hpp>
 #include <tonari/stencil/vector.hpp>
@@ -89,7 +90,7 @@ struct BoxPlan {
   static constexpr int classes = before ? class_count<before ? before : 1>(R) : 1;
   static constexpr int offsets = power(2 * R + 1, before);
   static constexpr int coefficients = BoxStencil<D, R>::coefficients();
-  using Before = std::array<int, before ? before : 1>;
+  using Before = Array<int, before ? before : 1>;
 
   // Number n of the offsets in the dimensions before z, in lexicographic order.
   static constexpr Before offset(int n) {
@@ -103,7 +104,7 @@ struct BoxPlan {
   // The coefficient of a cell that is m planes, a rows and b columns away, and away by an offset of
   // class o before that.
   static constexpr int coefficient(int o, int m, int a, int b) {
-    std::array<int, D> x{};
+    Array<int, D> x{};
     const std::array<int, 3> last{m, a, b};
     for (int i = 0; i < (D < 3 ? D : 3); ++i)
       x[static_cast<std::size_t>(D - 1 - i)] = last[static_cast<std::size_t>(2 - i)];
@@ -117,7 +118,7 @@ struct BoxPlan {
 
 template <int R, class V>
 struct RowSums {
-  V e[R + 1];
+  V e[static_cast<std::size_t>(R) + 1];
 };
 
 template <int R, class V, class Row>

@@ -29,6 +29,10 @@ namespace tonari {
 inline namespace api0 {
 namespace detail {
 
+// Dimensions and extents are ints, and sizes of arrays are not.
+template <class T, int N>
+using Array = std::array<T, static_cast<std::size_t>(N)>;
+
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)
@@ -40,7 +44,7 @@ inline constexpr int vector_bytes = 16;  // SSE2, NEON, AltiVec
 template <class T, int Lanes>
 struct VectorOf {
   static_assert(Lanes > 0 && (Lanes & (Lanes - 1)) == 0);
-  typedef T type __attribute__((vector_size(Lanes * sizeof(T))));
+  typedef T type __attribute__((vector_size(static_cast<std::size_t>(Lanes) * sizeof(T))));
 };
 template <class T, int Lanes>
 using Vector = typename VectorOf<T, Lanes>::type;

@@ -1,0 +1,82 @@
+// All C++ headers, and a use of their templates, as a user's program has it: header_warnings.py
+// compiles it with warnings.
+#include <tonari/blocks.hpp>
+#include <tonari/grid.hpp>
+#include <tonari/group.hpp>
+#include <tonari/sparse.hpp>
+#include <tonari/spmv.hpp>
+#include <tonari/stencil.hpp>
+#include <tonari/tonari.hpp>
+#include <tonari/vector.hpp>
+
+#include "all.c"
+
+namespace {
+
+using Doubles = std::span<double>;
+using ConstDoubles = std::span<const double>;
+
+void use_neighborhood(MPI_Comm comm, Doubles values) {
+  const int offsets[] = {1, -1};
+  const tonari::Neighborhood near(comm, offsets);
+  tonari::Request swap = near.alltoall(ConstDoubles(values), values);
+  tonari::Request gather = near.allgather(ConstDoubles(values), values);
+  tonari::startall(swap, gather);
+  tonari::waitall(swap, gather);
+  near.alltoall_once(ConstDoubles(values), values);
+  near.ialltoall(ConstDoubles(values), values).wait();
+  near.allgather_once(ConstDoubles(values), values);
+  near.iallgather(ConstDoubles(values), values).wait();
+  tonari::alltoall_inplace(values, comm);
+  tonari::ialltoall_inplace(values, comm).wait();
+  const int counts[] = {1, 2};
+  const MPI_Aint places[] = {0, 1};
+  tonari::alltoallv_inplace(values, counts, places, comm);
+  tonari::alltoallv_inplace_general(values, counts, places, counts, places, comm);
+  tonari::Group group(comm);
+  group.end(MPI_INFO_NULL).start();
+}
+
+void use_sparse(MPI_Comm comm, Doubles values) {
+  const int destinations[] = {0};
+  const MPI_Count counts[] = {1};
+  for (const auto message : tonari::sparse_alltoallv(comm, destinations, counts, values))
+    values[0] += message.values[0];
+  auto pending = tonari::sparse_ialltoallv(comm, destinations, counts, ConstDoubles(values));
+  if (pending.test()) values[0] += static_cast<double>(pending.wait().size());
+}
+
+void use_vector(MPI_Comm comm, Doubles values) {
+  const std::int64_t indices[] = {1, 2};
+  const tonari::DistributedVector vector(comm, 0, 1, indices);
+  vector.forward_init(ConstDoubles(values), values).start();
+  vector.reverse_init(MPI_SUM, ConstDoubles(values), values).start();
+  vector.forward(ConstDoubles(values), values);
+  vector.reverse(MPI_SUM, ConstDoubles(values), values);
+  tonari::RowParallel(comm, 0, 1, indices, indices, values).multiply(values, values, 2);
+  tonari::ColumnParallel(comm, 0, 1, indices, indices, values).multiply(values, values);
+}
+
+void use_grid(MPI_Comm comm) {
+  tonari::GridShape shape({64, 64, 64}, 8, MPI_DOUBLE);
+  const tonari::Grid grid(comm, shape);
+  double* const data = grid.data<double>();
+  tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, grid.bricks<8, 8, 8>(), data, data,
+                grid.own_bricks());
+  tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, grid.array(), data, data, tonari_box{});
+  tonari::apply(tonari::box<3, 1>(), {}, grid.bricks<8, 8, 8>(), data, data, grid.own_bricks());
+  const tonari::Expansion expansion = grid.expansion(1);
+  if (expansion.steps() > 0) grid.exchange().start();
+  const tonari_box boxes[] = {{}};
+  const int owners[] = {0};
+  const tonari::Blocks blocks(comm, tonari::BlocksShape(boxes, owners, 3, 1, MPI_DOUBLE));
+  blocks.forward({});
+}
+
+}  // namespace
+
+void use_templates(MPI_Comm comm, Doubles values);
+void use_templates(MPI_Comm comm, Doubles values) {
+  use_neighborhood(comm, values), use_sparse(comm, values);
+  use_vector(comm, values), use_grid(comm);
+}
