@@ -10,8 +10,8 @@ function(tonari_try_fftw_mpi mpi)
     return()
   endif()
   string(TOUPPER ${mpi} upper)
-  set(program ${CMAKE_BINARY_DIR}/${mpi}/fftw_trial)
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${mpi})
+  set(program ${PROJECT_BINARY_DIR}/${mpi}/fftw_trial)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${mpi})
   set(environment ${CMAKE_COMMAND} -E env OMPI_CXX=${CMAKE_CXX_COMPILER}
       MPICH_CXX=${CMAKE_CXX_COMPILER} ${TONARI_ANY_RANKS})
   execute_process(COMMAND ${environment} ${TONARI_${upper}_WRAPPER} -DOMPI_SKIP_MPICXX

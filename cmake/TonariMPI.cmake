@@ -1,8 +1,10 @@
-# Finds the MPIs to build for and makes an imported target tonari::mpi_<name> for each.
+# Finds the MPIs to build for: sets TONARI_MPIS and makes a target tonari::mpi_<name> for each.
 #
-# One MPI name is `openmpi` or `mpich`. Its wrapper is searched as mpicxx.<name> (Debian installs
+# TONARI_MPI names them: `openmpi`, `mpich`. A wrapper is searched as mpicxx.<name> (Debian installs
 # several MPIs side by side so), below TONARI_<NAME>_ROOT/bin if that is set, and as plain mpicxx
-# where that belongs to this MPI.
+# where that belongs to this MPI. Without TONARI_MPI, and as a part of another project, there is one
+# MPI: that of CMake's FindMPI.
+include(TonariMPIKind)
 
 function(tonari_wrapper_kind wrapper result)
   execute_process(COMMAND ${wrapper} -showme:version OUTPUT_VARIABLE out ERROR_VARIABLE err
@@ -85,92 +87,66 @@ function(tonari_add_mpi mpi)
   set(TONARI_${upper}_FOUND TRUE PARENT_SCOPE)
 endfunction()
 
-set(TONARI_MPIS "")
-set(tonari_wanted ${TONARI_MPI})
-if(NOT tonari_wanted)
-  set(tonari_wanted openmpi mpich)
-endif()
-foreach(mpi IN LISTS tonari_wanted)
-  string(TOUPPER ${mpi} upper)
-  tonari_add_mpi(${mpi})
-  if(TONARI_${upper}_FOUND)
-    list(APPEND TONARI_MPIS ${mpi})
-    message(STATUS "tonari: building for ${mpi} (${TONARI_${upper}_WRAPPER})")
-  elseif(TONARI_MPI)
-    message(FATAL_ERROR
-        "TONARI_MPI names ${mpi}, but there is no mpicxx.${mpi} or mpicxx of it; install it or set TONARI_${upper}_ROOT")
+# The MPI that FindMPI finds, or that the project above has found already. Its name is its kind.
+# GLOBAL: targets of that project that are linked with tonari see what it is linked with.
+function(tonari_add_found_mpi)
+  find_package(MPI QUIET COMPONENTS CXX GLOBAL)
+  if(NOT MPI_CXX_FOUND)
+    message(FATAL_ERROR "tonari: ${tonari_no_mpi}")
   endif()
+  tonari_mpi_kind(CXX mpi)
+  add_library(tonari_mpi_${mpi} INTERFACE)
+  add_library(tonari::mpi_${mpi} ALIAS tonari_mpi_${mpi})
+  target_link_libraries(tonari_mpi_${mpi} INTERFACE MPI::MPI_CXX)
+  target_include_directories(tonari_mpi_${mpi} SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
+  if(PROJECT_IS_TOP_LEVEL)  # another project may use MPI's old C++ bindings
+    target_compile_definitions(tonari_mpi_${mpi} INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+  endif()
+  # mpiexec.mpich belongs to mpicxx.mpich, whatever mpiexec is
+  cmake_path(GET MPI_CXX_COMPILER PARENT_PATH bin)
+  cmake_path(GET MPI_CXX_COMPILER EXTENSION LAST_ONLY suffix)
+  find_program(launcher NAMES mpiexec${suffix} HINTS ${bin} NO_DEFAULT_PATH NO_CACHE)
+  string(TOUPPER ${mpi} upper)
+  set(TONARI_${upper}_LAUNCHER ${MPIEXEC_EXECUTABLE} PARENT_SCOPE)
+  if(launcher)
+    set(TONARI_${upper}_LAUNCHER ${launcher} PARENT_SCOPE)
+  endif()
+  set(TONARI_${upper}_WRAPPER ${MPI_CXX_COMPILER} PARENT_SCOPE)
+  set(TONARI_MPIS ${mpi} PARENT_SCOPE)
+endfunction()
+
+set(TONARI_MPIS "")
+if(TONARI_MPI STREQUAL none OR (SKBUILD AND NOT TONARI_MPI))
+  message(STATUS "tonari: without MPI; only the core and the command line's planning are built")
+elseif(TONARI_MPI AND PROJECT_IS_TOP_LEVEL)
+  foreach(mpi IN LISTS TONARI_MPI)
+    string(TOUPPER ${mpi} upper)
+    tonari_add_mpi(${mpi})
+    if(NOT TONARI_${upper}_FOUND)
+      message(FATAL_ERROR
+          "TONARI_MPI names ${mpi}, but there is no mpicxx.${mpi} or mpicxx of it; install it or set TONARI_${upper}_ROOT")
+    endif()
+    list(APPEND TONARI_MPIS ${mpi})
+  endforeach()
+else()
+  tonari_add_found_mpi()
+endif()
+foreach(mpi IN LISTS TONARI_MPIS)
+  string(TOUPPER ${mpi} upper)
+  message(STATUS "tonari: building for ${mpi} (${TONARI_${upper}_WRAPPER})")
 endforeach()
 list(SUBLIST TONARI_MPIS 0 1 TONARI_FIRST_MPI)
-if(NOT TONARI_MPIS)
-  message(WARNING "tonari: no MPI found; only the core and the command line's planning are built")
-endif()
 
 # What the scripts need to know about this build: one object per MPI.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
 set(tonari_entries "")
 foreach(mpi IN LISTS TONARI_MPIS)
   string(TOUPPER ${mpi} upper)
   list(APPEND tonari_entries
-      "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${CMAKE_BINARY_DIR}/${mpi}/bin\"}")
+      "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${PROJECT_BINARY_DIR}/${mpi}/bin\"}")
 endforeach()
 list(JOIN tonari_entries ",\n" tonari_entries)
-file(WRITE ${CMAKE_BINARY_DIR}/tonari-config.json
-    "{\n  \"source\": \"${CMAKE_SOURCE_DIR}\",\n  \"mpis\": {\n${tonari_entries}\n  }\n}\n")
-
-# tonari_mpi_executable(NAME sources... [MPIS names...]): builds NAME once per MPI, as
-# <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, and what
-# tonari_add_mpi_test runs.
-function(tonari_mpi_executable name)
-  cmake_parse_arguments(arg "" "" "MPIS;LIBRARIES" ${ARGN})
-  if(NOT arg_MPIS)
-    set(arg_MPIS ${TONARI_MPIS})
-  endif()
-  foreach(mpi IN LISTS arg_MPIS)
-    add_executable(${name}_${mpi} ${arg_UNPARSED_ARGUMENTS})
-    target_link_libraries(${name}_${mpi} PRIVATE tonari_${mpi} ${arg_LIBRARIES})
-    set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
-        ${CMAKE_BINARY_DIR}/${mpi}/bin)
-  endforeach()
-  if(TARGET tonari_tests AND TARGET ${name}_${TONARI_FIRST_MPI})
-    add_dependencies(tonari_tests ${name}_${TONARI_FIRST_MPI})
-  endif()
-endfunction()
-
-# The environment in which the launchers start ranks for root, and more of them than there are
-# cores.
-set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-    OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-    PRTE_MCA_hwloc_default_binding_policy=none)
-
-# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ARGS ...]
-# [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI and rank count of RANKS and
-# MORE. `make test` runs those of RANKS under the first MPI, of them those of OTHERS under the other
-# MPIs. The rest has the label `more` and runs in `make test-all`.
-function(tonari_add_mpi_test name program)
-  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;OTHERS;MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-  endif()
-  foreach(mpi IN LISTS TONARI_MPIS)
-    string(TOUPPER ${mpi} upper)
-    set(quick ${arg_OTHERS})
-    if(mpi STREQUAL TONARI_FIRST_MPI)
-      set(quick ${arg_RANKS})
-    endif()
-    foreach(ranks IN LISTS arg_RANKS arg_MORE)
-      set(labels mpi ${mpi} ${arg_LABELS})
-      if(ranks IN_LIST quick)
-        add_dependencies(tonari_tests ${program}_${mpi})
-      else()
-        list(APPEND labels more)
-      endif()
-      set(test ${name}.${mpi}.${ranks})
-      add_test(NAME ${test} COMMAND ${TONARI_${upper}_LAUNCHER} -n ${ranks}
-          $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
-      set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS 2
-          ENVIRONMENT
-          "${TONARI_ANY_RANKS};TONARI_CACHE_DIR=${CMAKE_BINARY_DIR}/cache-${mpi};${arg_ENVIRONMENT}")
-    endforeach()
-  endforeach()
-endfunction()
+file(WRITE ${PROJECT_BINARY_DIR}/tonari-config.json
+    "{\n  \"source\": \"${PROJECT_SOURCE_DIR}\",\n  \"mpis\": {\n${tonari_entries}\n  }\n}\n")

@@ -1,0 +1,74 @@
+# Programs of this repository (tests, examples, benchmarks), once per MPI, and how they are run.
+
+# For programs that compute with stencils: header code, so that their own flags decide how fast it
+# is. The default build type has -O2.
+add_library(tonari_native_options INTERFACE)
+target_compile_options(tonari_native_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O3>)
+if(TONARI_NATIVE)
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-march=native TONARI_HAS_MARCH_NATIVE)
+  check_cxx_compiler_flag(-mcpu=native TONARI_HAS_MCPU_NATIVE)
+  if(TONARI_HAS_MARCH_NATIVE)
+    target_compile_options(tonari_native_options INTERFACE -march=native)
+  elseif(TONARI_HAS_MCPU_NATIVE)
+    target_compile_options(tonari_native_options INTERFACE -mcpu=native)
+  endif()
+endif()
+
+# tonari_mpi_executable(NAME sources... [MPIS names...]): builds NAME once per MPI, as
+# <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, and what
+# tonari_add_mpi_test runs.
+function(tonari_mpi_executable name)
+  cmake_parse_arguments(arg "" "" "MPIS;LIBRARIES" ${ARGN})
+  if(NOT arg_MPIS)
+    set(arg_MPIS ${TONARI_MPIS})
+  endif()
+  foreach(mpi IN LISTS arg_MPIS)
+    add_executable(${name}_${mpi} ${arg_UNPARSED_ARGUMENTS})
+    target_link_libraries(${name}_${mpi} PRIVATE tonari_${mpi} ${arg_LIBRARIES})
+    set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+        ${PROJECT_BINARY_DIR}/${mpi}/bin)
+  endforeach()
+  if(TARGET tonari_tests AND TARGET ${name}_${TONARI_FIRST_MPI})
+    add_dependencies(tonari_tests ${name}_${TONARI_FIRST_MPI})
+  endif()
+endfunction()
+
+# The environment in which the launchers start ranks for root, and more of them than there are
+# cores.
+set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+    OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+    PRTE_MCA_hwloc_default_binding_policy=none)
+
+# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ARGS ...]
+# [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI and rank count of RANKS and
+# MORE. `make test` runs those of RANKS under the first MPI, of them those of OTHERS under the other
+# MPIs. The rest has the label `more` and runs in `make test-all`.
+function(tonari_add_mpi_test name program)
+  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;OTHERS;MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  foreach(mpi IN LISTS TONARI_MPIS)
+    string(TOUPPER ${mpi} upper)
+    set(quick ${arg_OTHERS})
+    if(mpi STREQUAL TONARI_FIRST_MPI)
+      set(quick ${arg_RANKS})
+    endif()
+    foreach(ranks IN LISTS arg_RANKS arg_MORE)
+      set(labels mpi ${mpi} ${arg_LABELS})
+      if(ranks IN_LIST quick)
+        add_dependencies(tonari_tests ${program}_${mpi})
+      else()
+        list(APPEND labels more)
+      endif()
+      set(test ${name}.${mpi}.${ranks})
+      add_test(NAME ${test} COMMAND ${TONARI_${upper}_LAUNCHER} -n ${ranks}
+          $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
+      set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS 2
+          ENVIRONMENT
+          "${TONARI_ANY_RANKS};TONARI_CACHE_DIR=${PROJECT_BINARY_DIR}/cache-${mpi};${arg_ENVIRONMENT}")
+    endforeach()
+  endforeach()
+endfunction()

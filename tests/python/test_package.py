@@ -1,0 +1,310 @@
+"""What `make install` installs, as other projects use it: find_package and FetchContent, an
+installation that was staged with DESTDIR and then moved, and the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import built
+import pytest
+from tonari.benchmark.launch import ANY_RANKS
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
+CACHE = (
+    dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M))
+    if (BUILD / "CMakeCache.txt").is_file()
+    else {}
+)
+MPIS: dict[str, dict[str, Any]] = (
+    json.loads(built.CONFIG.read_text())["mpis"] if built.CONFIG.is_file() else {}
+)
+pytestmark = pytest.mark.skipif(not MPIS, reason="there is no build (TONARI_BUILD)")
+
+# Every rank sends its number around a ring.
+C_PROGRAM = """\
+#include <stdio.h>
+#include <tonari/tonari.h>
+int main(int argc, char** argv) {
+  int ranks, rank, periodic = 1, left = -1;
+  const int offset = 1;
+  MPI_Comm ring;
+  tonari_neighborhood near;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+  MPI_Comm_rank(ring, &rank);
+  if (tonari_neighborhood_create_cart(ring, 1, &offset, MPI_INFO_NULL, &near)) return 1;
+  if (tonari_alltoall(&rank, 1, MPI_INT, &left, 1, MPI_INT, near)) return 1;
+  printf("rank %d got %d\\n", rank, left);
+  tonari_neighborhood_free(&near);
+  MPI_Comm_free(&ring);
+  return MPI_Finalize();
+}
+"""
+CXX_PROGRAM = """\
+#include <cstdio>
+#include <tonari/spmv.hpp>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int ranks, rank, periodic = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm ring;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+  MPI_Comm_rank(ring, &rank);
+  int left = -1;
+  {
+    const int offset[] = {1};
+    tonari::Neighborhood near(ring, offset);
+    near.alltoall_once(std::span<const int>(&rank, 1), std::span(&left, 1));
+  }
+  std::printf("rank %d got %d\\n", rank, left);
+  MPI_Comm_free(&ring);
+  return MPI_Finalize();
+}
+"""
+
+
+def project(folder: Path, language: str, get_tonari: str) -> Path:
+    """A tiny project, whose program is linked with tonari::tonari and no more."""
+    file, text = ("app.c", C_PROGRAM) if language == "C" else ("app.cpp", CXX_PROGRAM)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / file).write_text(text)
+    (folder / "CMakeLists.txt").write_text(f"""\
+cmake_minimum_required(VERSION 3.24)
+project(app LANGUAGES {language})
+{"set(CMAKE_CXX_STANDARD 20)" if language == "CXX" else ""}
+{get_tonari}
+add_executable(app {file})
+target_link_libraries(app PRIVATE tonari::tonari)
+""")
+    return folder
+
+
+def run(command: list[Any], **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        list(map(str, command)),
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env=ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | os.environ | environment,
+    )
+
+
+def succeeded(command: list[Any], **environment: str) -> str:
+    done = run(command, **environment)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def configure(folder: Path, *arguments: Any) -> list[Any]:
+    generator = [
+        "-G",
+        CACHE["CMAKE_GENERATOR"],
+        f"-DCMAKE_MAKE_PROGRAM={CACHE['CMAKE_MAKE_PROGRAM']}",
+    ]
+    compilers = [
+        f"-DCMAKE_{language}_COMPILER={CACHE[f'CMAKE_{language}_COMPILER']}"
+        for language in ("C", "CXX")
+    ]
+    quiet = ["--no-warn-unused-cli", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF"]
+    return [
+        CACHE["CMAKE_COMMAND"],
+        "-S",
+        folder,
+        "-B",
+        folder / "build",
+        *generator,
+        *compilers,
+        *quiet,
+        *arguments,
+    ]
+
+
+def wrappers(mpi: str) -> list[str]:
+    """What a user of this MPI says to FindMPI."""
+    mpicxx = MPIS[mpi]["mpicxx"]
+    mpicc = re.sub(r"mpicxx(?=[^/]*$)", "mpicc", mpicxx)
+    return [f"-DMPI_CXX_COMPILER={mpicxx}", f"-DMPI_C_COMPILER={mpicc}"]
+
+
+def build_and_run(folder: Path, mpi: str) -> None:
+    succeeded([CACHE["CMAKE_COMMAND"], "--build", folder / "build", "-j2"])
+    printed = succeeded([MPIS[mpi]["mpiexec"], "-n", 2, folder / "build" / "app"])
+    assert sorted(re.findall(r"rank \d got \d", printed)) == ["rank 0 got 1", "rank 1 got 0"]
+
+
+def refused(command: list[Any], **environment: str) -> str:
+    """What CMake complains of, in one line."""
+    done = run(command, **environment)
+    assert done.returncode != 0, done.stdout
+    return " ".join(done.stderr.split())
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Installed below a DESTDIR, and moved from there."""
+    stage, moved = tmp_path_factory.mktemp("stage"), tmp_path_factory.mktemp("moved") / "here"
+    succeeded(
+        [CACHE["CMAKE_COMMAND"], "--install", BUILD, "--prefix", "/opt/nobody/tonari"],
+        DESTDIR=str(stage),
+    )
+    assert [path.name for path in stage.iterdir()] == ["opt"]
+    shutil.move(stage / "opt/nobody/tonari", moved)
+    return moved
+
+
+@pytest.fixture(scope="session")
+def first() -> str:
+    return next(iter(MPIS))
+
+
+def test_a_moved_installation_is_found(prefix: Path, first: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, "C", "find_package(tonari 0.1 REQUIRED)")
+    succeeded(configure(folder, f"-DCMAKE_PREFIX_PATH={prefix}", *wrappers(first)))
+    build_and_run(folder, first)
+
+
+def test_nothing_installed_knows_a_place(prefix: Path) -> None:
+    """Neither where it was built, nor where it was to be installed."""
+    texts = [path for path in prefix.rglob("*") if path.suffix in {".cmake", ".pc", ".h", ".hpp"}]
+    assert len(texts) > 20
+    for path in texts:
+        text = path.read_text()
+        assert str(SOURCE) not in text and str(BUILD) not in text and "/opt/nobody" not in text
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("mpi", list(MPIS))
+@pytest.mark.parametrize("way", ["wrapper", "component", "suffix", "found before", "pkg-config"])
+def test_each_mpi_gets_its_library(prefix: Path, mpi: str, way: str, tmp_path: Path) -> None:
+    """A prefix with several: the MPI of the project decides."""
+    suffix = Path(MPIS[mpi]["mpicxx"]).suffix
+    if way in ("component", "suffix") and not suffix:
+        pytest.skip("its wrapper is not called mpicxx.NAME, as on Debian")
+    if way == "pkg-config":
+        (tmp_path / "app.cpp").write_text(CXX_PROGRAM)
+        pc = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
+        flags = succeeded(["pkg-config", "--cflags", "--libs", f"tonari-{mpi}"], **pc).split()
+        program = tmp_path / "build" / "app"
+        program.parent.mkdir()
+        succeeded([MPIS[mpi]["mpicxx"], "-std=c++20", tmp_path / "app.cpp", *flags, "-o", program])
+        printed = succeeded([MPIS[mpi]["mpiexec"], "-n", 2, program])
+        assert "rank 1 got 0" in printed
+        return
+    found_before = "find_package(MPI REQUIRED)\n" if way == "found before" else ""
+    component = f" COMPONENTS {mpi}" if way == "component" else ""
+    folder = project(tmp_path, "CXX", f"{found_before}find_package(tonari REQUIRED{component})")
+    arguments = {"component": [], "suffix": [f"-DMPI_EXECUTABLE_SUFFIX={suffix}"]}
+    given = arguments.get(way, wrappers(mpi))
+    succeeded(configure(folder, f"-DCMAKE_PREFIX_PATH={prefix}", *given))
+    build_and_run(folder, mpi)
+
+
+@pytest.mark.more
+@pytest.mark.parametrize(
+    ("wanted", "arguments", "sentence"),
+    [
+        ("COMPONENTS cray", [], "these MPIs: there is no cray"),
+        ("9.0", [], 'compatible with requested version "9.0"'),
+        ("", ["-DMPI_CXX_COMPILER=/nowhere/mpicxx"], "no MPI was found: install one"),
+    ],
+)
+def test_find_package_says_what_is_wrong(
+    prefix: Path, wanted: str, arguments: list[str], sentence: str, tmp_path: Path
+) -> None:
+    folder = project(tmp_path, "CXX", f"find_package(tonari {wanted} REQUIRED)")
+    said = refused(configure(folder, f"-DCMAKE_PREFIX_PATH={prefix}", *arguments))
+    assert sentence in said, said
+
+
+@pytest.mark.more
+@pytest.mark.skipif(len(MPIS) < 2, reason="needs two MPIs")
+def test_a_prefix_without_the_projects_mpi(prefix: Path, tmp_path: Path) -> None:
+    one, other = list(MPIS)[:2]
+    shutil.copytree(prefix, tmp_path / "prefix", symlinks=True)
+    for path in (tmp_path / "prefix/lib/cmake/tonari").glob(f"tonari-{one}*"):
+        path.unlink()
+    folder = project(tmp_path / "app", "CXX", "find_package(tonari REQUIRED)")
+    said = refused(configure(folder, f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}", *wrappers(one)))
+    assert f"is of the kind {one}, but tonari" in said and f"is for {other}" in said, said
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("by", ["subproject", "alone"])
+def test_a_build_without_mpi_says_what_to_do(by: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, "CXX", f"add_subdirectory({SOURCE} tonari)")
+    command = configure(folder, "-DMPI_CXX_COMPILER=/nowhere/mpicxx")
+    if by == "alone":
+        command[2] = SOURCE
+    said = refused(command)
+    assert "tonari: no MPI was found: install one (Debian, Ubuntu: apt-get" in said, said
+    assert said.count("CMake Error") == 1
+
+
+FETCH = f"""\
+include(FetchContent)
+FetchContent_Declare(tonari SOURCE_DIR {SOURCE})
+set(before "${{CMAKE_BUILD_TYPE}};${{CMAKE_CXX_FLAGS}};${{CMAKE_CXX_STANDARD}}")
+FetchContent_MakeAvailable(tonari)
+if(NOT before STREQUAL "${{CMAKE_BUILD_TYPE}};${{CMAKE_CXX_FLAGS}};${{CMAKE_CXX_STANDARD}}")
+  message(FATAL_ERROR "the project's settings are others now")
+endif()
+get_property(options DIRECTORY PROPERTY COMPILE_OPTIONS)
+get_property(tests DIRECTORY PROPERTY TESTS)
+if(options OR tests OR TARGET tonari_bench_openmpi OR TARGET ring_openmpi)
+  message(FATAL_ERROR "the project has more than a library: ${{options}} ${{tests}}")
+endif()
+"""
+
+
+def launcher() -> list[str]:
+    """ccache, where the build has it."""
+    name = "CMAKE_CXX_COMPILER_LAUNCHER"
+    return [f"-D{name}={CACHE[name]}"] if CACHE.get(name) else []
+
+
+@pytest.mark.more
+def test_fetch_content(first: str, tmp_path: Path) -> None:
+    """The whole library is compiled: a part of another project, which links its own program with
+    it and installs both."""
+    folder = project(tmp_path, "CXX", f"set(CMAKE_INSTALL_RPATH $ORIGIN/../lib)\n{FETCH}")
+    with (folder / "CMakeLists.txt").open("a") as file:
+        file.write("install(TARGETS app)\n")
+    fast = ["-DCMAKE_CXX_FLAGS=-O0 -g0", "-DCMAKE_UNITY_BUILD=ON"]
+    succeeded(configure(folder, *wrappers(first), *fast, *launcher()))
+    build_and_run(folder, first)
+    succeeded([CACHE["CMAKE_COMMAND"], "--install", folder / "build", "--prefix", tmp_path / "to"])
+    shutil.rmtree(folder / "build")
+    printed = succeeded([MPIS[first]["mpiexec"], "-n", 2, tmp_path / "to/bin/app"])
+    assert "rank 1 got 0" in printed
+
+
+needs_extension = pytest.mark.skipif(
+    not list((BUILD / "python").glob("_tonari_core*.so")), reason="there is no extension"
+)
+
+
+@needs_extension
+def test_the_installed_command(prefix: Path, tmp_path: Path) -> None:
+    """Also through a link to it, and beside another PYTHONPATH."""
+    link = tmp_path / "tonari"
+    link.symlink_to(prefix / "bin/tonari")
+    printed = succeeded([link, "plan", "star:2:1", "--bytes", "8", "--json"], PYTHONPATH="/nowhere")
+    assert {row["algorithm"] for row in json.loads(printed)} >= {"linear", "torus"}
+
+
+@needs_extension
+def test_the_installed_command_without_its_packages(prefix: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "python"
+    bare.write_text("#!/bin/sh\nexit 1\n")
+    bare.chmod(0o755)
+    done = run([prefix / "bin/tonari", "--version"], TONARI_PYTHON=str(bare))
+    assert done.returncode == 1
+    assert re.fullmatch(r"tonari: no Python 3\.\d+ with typer, .* has them\.\n", done.stderr)
