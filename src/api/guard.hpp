@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include "base/error.hpp"
+#include "channels/same_mpi.hpp"
 
 namespace tonari {
 
@@ -27,7 +28,9 @@ int guarded(Work&& work) noexcept {
 inline void require(const void* pointer, const char* name) {
   if (!pointer) fail(Errc::argument, "`", name, "` is NULL");
 }
+// Every call that takes a communicator begins with it, before it looks at any handle of MPI.
 inline void require_comm(MPI_Comm comm, const char* name) {
+  require_same_mpi();
   if (comm == MPI_COMM_NULL) fail(Errc::argument, "`", name, "` is MPI_COMM_NULL");
 }
 

@@ -59,6 +59,7 @@ int error_code_for_mpi() {
 // Calls the error handler, see "Errors" in iso.h; returns if the handler does.
 int raise(MPI_Comm comm, int code) {
   if (code == TONARI_SUCCESS) return MPI_SUCCESS;
+  if (!is_same_mpi()) return code;           // its handlers of errors are not those of `comm`
   char sentence[MPI_MAX_ERROR_STRING] = "";  // also where no memory is left
   std::string_view(tonari_last_error()).copy(sentence, sizeof sentence - 1);
   MPI_Add_error_string(error_code_for_mpi(), sentence);
@@ -78,6 +79,7 @@ Attached* attached_to(MPI_Comm isocomm) {
 
 template <class Init>
 int init_on(MPI_Comm isocomm, Init init) {
+  if (const int code = guarded(require_same_mpi)) return code;
   const Attached* attached = attached_to(isocomm);
   if (!attached) {
     return raise(isocomm, record("`isocomm` has no isomorphic neighborhood; pass the one "

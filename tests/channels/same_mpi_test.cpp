@@ -1,0 +1,63 @@
+// Which MPI a program runs with, by what MPIs say of themselves. Programs that run with the wrong
+// one are in tests/python/test_wrong_mpi.py.
+#include "channels/same_mpi.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <array>
+
+namespace tonari {
+namespace {
+
+using enum MpiFamily;
+
+// What MPI_Get_library_version returns, as far as it matters.
+const std::string open_mpi_4 =
+    "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022";
+const std::string mpich_4 =
+    "MPICH Version:      4.0.2\nMPICH Release date: Thu Apr  7 12:34:45 CDT 2022\n"
+    "MPICH configure:    --with-libfabric --prefix=/usr\n";
+const std::string intel = "Intel(R) MPI Library 2021.10 for Linux* OS\n";
+const std::string mvapich = "MVAPICH2 Version      :\t2.3.7\n";
+const std::string cray = "MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)\n";
+const std::string spectrum = "IBM Spectrum MPI v10.4.0.3, package: IBM Spectrum MPI";
+
+TEST(SameMpi, FamiliesAreToldByTheirNames) {
+  for (const std::string& version : {open_mpi_4, spectrum}) EXPECT_EQ(family_of(version), open_mpi);
+  for (const std::string& version : {mpich_4, intel, mvapich, cray})
+    EXPECT_EQ(family_of(version), mpich);
+  EXPECT_EQ(family_of("Another MPI 1.0"), unknown);
+  EXPECT_EQ(family_of(""), unknown);
+}
+
+TEST(SameMpi, RelativesAndUnknownOnesAreTaken) {
+  EXPECT_EQ(wrong_mpi(open_mpi, open_mpi_4), "");
+  for (const std::string& version : {mpich_4, intel, mvapich, cray})
+    EXPECT_EQ(wrong_mpi(mpich, version), "");
+  for (const MpiFamily any : {open_mpi, mpich, unknown}) {
+    EXPECT_EQ(wrong_mpi(any, "Another MPI 1.0"), "");
+    EXPECT_EQ(wrong_mpi(unknown, any == mpich ? mpich_4 : open_mpi_4), "");
+  }
+}
+
+TEST(SameMpi, TheSentenceNamesBoth) {
+  EXPECT_EQ(wrong_mpi(open_mpi, mpich_4),
+            "this libtonari was built for Open MPI, but the program runs with MPICH Version: "
+            "4.0.2; link it with a libtonari that was built for that MPI");
+  EXPECT_EQ(wrong_mpi(mpich, open_mpi_4),
+            "this libtonari was built for MPICH or a relative of it, but the program runs with "
+            "Open MPI v4.1.4; link it with a libtonari that was built for that MPI");
+}
+
+TEST(SameMpi, ThisProgramRunsWithItsOwn) {
+  EXPECT_TRUE(is_same_mpi());
+  EXPECT_NO_THROW(require_same_mpi());
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  MPI_Get_library_version(version.data(), &length);
+  EXPECT_NE(family_of(version.data()), unknown) << version.data();
+}
+
+}  // namespace
+}  // namespace tonari
