@@ -278,7 +278,7 @@ def test_fetch_content(first: str, tmp_path: Path) -> None:
     folder = project(tmp_path, "CXX", f"set(CMAKE_INSTALL_RPATH $ORIGIN/../lib)\n{FETCH}")
     with (folder / "CMakeLists.txt").open("a") as file:
         file.write("install(TARGETS app)\n")
-    fast = ["-DCMAKE_CXX_FLAGS=-O0 -g0", "-DCMAKE_UNITY_BUILD=ON"]
+    fast = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON"]
     succeeded(configure(folder, *wrappers(first), *fast, *launcher()))
     build_and_run(folder, first)
     succeeded([CACHE["CMAKE_COMMAND"], "--install", folder / "build", "--prefix", tmp_path / "to"])
