@@ -448,7 +448,10 @@ TONARI_API int tonari_request_free(tonari_request* request);
 TONARI_API int tonari_request_recv_view(tonari_request request, int block, const void** address,
                                         MPI_Count* bytes);
 
-/* What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it
+/* With TONARI_REPORT in the environment of all ranks, MPI_Finalize prints a table of all requests
+ * and one-shot calls: to standard error (1) or into a file (its name).
+ *
+ * What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it
  * is freed, or where starts choose (tonari_tune=online) until the next such call. NULL if request
  * is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);

@@ -244,7 +244,7 @@ std::shared_ptr<Prepared> prepare_group(const Group& group, Use use, MPI_Info in
     prepared->exchange = std::move(made);
     prepared->fixed = "it exchanges a group";
     if (settings.progress_thread && use == Use::persistent) prepared->drive_by_thread();
-    prepared->algorithm = "group";
+    prepared->operation = prepared->algorithm = "group";
     prepared->tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
     prepared->describe(start,
                        text("group of ", group.calls().size(), " calls: ", names(group.calls())));

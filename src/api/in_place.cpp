@@ -90,6 +90,7 @@ struct InPlaceInit {
   // Last.
   void describe(Prepared& prepared, const Decision& decision) const {
     if (settings.progress_thread) prepared.drive_by_thread();
+    prepared.operation = "in-place all-to-all";
     prepared.reason = decision.reason;
     if (settings.order && decision.reason == "fixed rule") prepared.reason = "forced";
     prepared.measured = decision.measured, prepared.times = decision.times;

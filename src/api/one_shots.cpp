@@ -45,6 +45,12 @@ void cover(SideShape& side, const std::vector<Block>& blocks, const void* buffer
   }
 }
 
+// What there is to tell of all one-shot calls by streams.
+constexpr const char *streamed_algorithm = "linear", *streamed_reason = "fixed rule";
+const char* streamed_channel(const Streams& streams) {
+  return streams.any_shared() ? "shared" : "p2p-packed";
+}
+
 }  // namespace
 
 // ---- shapes
@@ -113,6 +119,7 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
       wait_(wait),
       self_(self_edges_of(context_->vertex())),
       blocking_(streams_, wait) {
+  if (context_->shared().records()) records_ = std::make_unique<Records>();
   shapes_.reserve(most_shapes + 1);
   make_room_in_flight();
 }
@@ -155,11 +162,46 @@ void OneShots::expect(const tonari_neighborhood_s& near, const Call& call, bool 
 }
 
 void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
+  if (records_) [[unlikely]]
+    return run_recorded(near, call);
   check_usable(*streams_, "neighborhood");
   const std::optional<Error> wrong =
       error_of([&] { blocking_.bind(shape_of(near, call).direct, spaces_of(call)); });
   if (wrong) blocking_.refuse(*wrong);
   run_to_end(blocking_);
+}
+
+// The same without the records. So there is one copy of it, and no call more where there are none.
+void OneShots::run_recorded(const tonari_neighborhood_s& near, const Call& call) {
+  CallRecord* const record = record_of(call);
+  struct Aside {
+    explicit Aside(std::unique_ptr<Records>& of) : place(of), records(std::move(of)) {}
+    ~Aside() { place = std::move(records); }
+    std::unique_ptr<Records>& place;
+    std::unique_ptr<Records> records;
+  } const aside(records_);
+  if (!record) return run(near, call);
+  record->run([&] {
+    run(near, call);
+    return blocking_.traffic();
+  });
+}
+
+// Calls of an operation; null: there is no memory to record them.
+CallRecord* OneShots::record_of(const Call& call) noexcept {
+  std::unique_ptr<CallRecord>& record = (*records_)[call.operation()];
+  if (record) return record.get();
+  (void)error_of([&] {
+    ReportRow calls;
+    calls.ranks = context_->ranks();
+    calls.operation = call.name();
+    calls.what = text(call.name(), " with ", context_->topology().neighbors, " neighbors");
+    calls.algorithm = streamed_algorithm;
+    calls.channel = streamed_channel(*streams_);
+    calls.reason = streamed_reason;
+    record = std::make_unique<CallRecord>(calls);
+  });
+  return record.get();
 }
 
 std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, const Call& call,
@@ -180,6 +222,10 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
           block.bytes, block.number};
     }
     prepared.description.clear();
+    if (started->recorded) {
+      CallRecord* const record = record_of(call);
+      started->recorded->count_for(record ? &record->usage() : nullptr);
+    }
     started->exchange->hold({shape, &shape->direct});
     started->exchange->bind(shape->direct, spaces_of(call));
   });
@@ -205,9 +251,16 @@ OneShots::Started OneShots::made() {
   Started started{std::make_shared<Prepared>(context_), exchange.get()};
   Prepared& prepared = *started.prepared;
   prepared.exchange = std::move(exchange);
-  prepared.algorithm = "linear";
-  prepared.channel = streams_->any_shared() ? "shared" : "p2p-packed";
-  prepared.reason = "fixed rule";
+  if (records_) {
+    auto recorded = std::make_unique<RecordedExchange>();
+    started.recorded = recorded.get();
+    recorded->wrap(std::move(prepared.exchange));
+    prepared.exchange = std::move(recorded);
+    prepared.recorded = true;
+  }
+  prepared.algorithm = streamed_algorithm;
+  prepared.channel = streamed_channel(*streams_);
+  prepared.reason = streamed_reason;
   prepared.rounds = 1;
   return started;
 }

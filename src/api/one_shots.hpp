@@ -11,7 +11,9 @@
 #include "api/call.hpp"
 #include "api/prepared.hpp"
 #include "channels/type_marks.hpp"
+#include "engine/call_record.hpp"
 #include "engine/direct_exchange.hpp"
+#include "engine/recorded_exchange.hpp"
 
 struct tonari_neighborhood_s;
 
@@ -75,13 +77,17 @@ class OneShots {
   struct Started {
     std::shared_ptr<Prepared> prepared;
     DirectExchange* exchange = nullptr;
+    RecordedExchange* recorded = nullptr;  // around it, with a report
   };
+  using Records = std::array<std::unique_ptr<CallRecord>, operations>;
   static constexpr std::size_t most_shapes = 16;
 
   CallShape& shape_of(const tonari_neighborhood_s& near, const Call& call);
   CallShape& read_shape(const tonari_neighborhood_s& near, const Call& call);
   Started& idle();
   Started made();
+  void run_recorded(const tonari_neighborhood_s& near, const Call& call);
+  CallRecord* record_of(const Call& call) noexcept;
 
   std::shared_ptr<Context> context_;
   std::shared_ptr<Streams> streams_;
@@ -89,7 +95,8 @@ class OneShots {
   SelfEdges self_;
   std::vector<std::shared_ptr<CallShape>> shapes_;  // those used last come first
   DirectExchange blocking_;
-  std::vector<Started> started_;  // their requests are used again
+  std::unique_ptr<Records> records_;  // null: there is no report
+  std::vector<Started> started_;      // their requests are used again
   std::size_t next_ = 0;
 };
 

@@ -65,7 +65,7 @@ int completed(tonari_neighborhood near, const Call& call) {
     if (by_streams(near, call, inside))
       near->one_shots->run(*near, call);
     else
-      run_to_end(*ready(near, call, inside));
+      run_to_end(*recorded(ready(near, call, inside), CalledBy::one_shot));
   });
 }
 

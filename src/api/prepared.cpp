@@ -16,10 +16,12 @@ Prepared::Prepared(std::shared_ptr<Context> for_context)
 // rank from which fork() made this child. So does its thread, and so does anything it would tell
 // the other ends.
 Prepared::~Prepared() {
-  if (!mpi_usable())
-    (void)exchange.release();
-  else if (exchange)
-    discharge(*exchange);
+  if (!mpi_usable()) {
+    (void)exchange.release(), (void)record.release();
+    return;
+  }
+  record.reset();  // while all is there that it tells of
+  if (exchange) discharge(*exchange);
 }
 
 template <typename Work>
@@ -46,6 +48,7 @@ void Prepared::describe(double start, const std::string& what, const std::string
                         const std::string& details) {
   init = MPI_Wtime() - start;
   what_ = what, chosen_ = chosen, details_ = details;
+  if (label.empty()) label = what;
   write_description();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/request_record.hpp"
 #include "api/start_buffers.hpp"
 #include "base/error.hpp"
 #include "engine/context.hpp"
@@ -66,7 +67,7 @@ struct Prepared {
   std::optional<StartBuffers> buffers;
   const char* fixed = "exchanges in place keep their buffer";
   std::string description, algorithm, variant, channel, channel_detail, reason;
-  double predicted = 0, init = 0, measured = 0, lost = 0;
+  double predicted = 0, predicted_native = 0, init = 0, measured = 0, lost = 0;
   AgainstNative times;  // of the contest that decided
   // What starts choose from, and the exchange above, which does it.
   struct Tuning {
@@ -78,6 +79,11 @@ struct Prepared {
   int rounds = 0;
   bool is_part = false;  // of another exchange, which tells when its init has paid
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
+  // For the report: what this is (the same words on all ranks; by default the description's first
+  // line), and what is recorded of it.
+  std::string operation, label;
+  std::unique_ptr<RequestRecord> record;
+  bool recorded = false;  // there, or with others
 
  private:
   template <typename Work>

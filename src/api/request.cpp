@@ -215,6 +215,7 @@ void describe(Prepared& request, double start, const Choice& choice, const Probl
   if (!choice.candidate.planned) request.rounds = static_cast<int>(problem.neighbors);
   request.reason = choice.reason;
   request.measured = choice.measured, request.times = choice.times;
+  request.predicted_native = choice.predicted_native;
   request.describe(start,
                    text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
                         problem.sizes.average, " bytes per block",
@@ -311,6 +312,7 @@ Made make(const tonari_neighborhood_s& near, const Call& call, double start, Cho
   Made made{std::make_shared<Prepared>(near.context), 0, {}};
   Prepared& prepared = *made.prepared;
   prepared.is_part = mine.is_part;
+  prepared.operation = call.name();
   if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
     build_one(context, choice, problem, mine, made);
   if (mine.settings.progress_thread) prepared.drive_by_thread();

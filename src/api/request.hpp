@@ -4,6 +4,7 @@
 #include "api/agree_on_arguments.hpp"
 #include "api/call.hpp"
 #include "api/handles.hpp"
+#include "api/request_record.hpp"
 #include "api/sizes.hpp"
 
 namespace tonari {
@@ -58,12 +59,15 @@ const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem
 // is prepared for the call.
 template <class Prepare>
 int init_request(tonari_request* request, Prepare prepare) {
-  return guarded([&] { *request = request_of(prepare(Output{request, "request"})); });
+  return guarded([&] {
+    *request = request_of(recorded(prepare(Output{request, "request"}), CalledBy::request));
+  });
 }
 template <class Prepare>
 int start_once(tonari_request* request, Prepare prepare) {
   return guarded([&] {
-    std::shared_ptr<Prepared> prepared = prepare(Output{request, "request"});
+    std::shared_ptr<Prepared> prepared =
+        recorded(prepare(Output{request, "request"}), CalledBy::one_shot);
     prepared->start();
     *request = request_of(std::move(prepared));
     (*request)->active = (*request)->once = true;
@@ -76,7 +80,7 @@ inline void run_to_end(Prepared& prepared) {
 template <class Prepare>
 int run_once(Prepare prepare) {
   return guarded([&] {
-    const std::shared_ptr<Prepared> prepared = prepare(inside);
+    const std::shared_ptr<Prepared> prepared = recorded(prepare(inside), CalledBy::one_shot);
     run_to_end(*prepared);
   });
 }

@@ -1,6 +1,7 @@
 // Sparse exchanges with unknown receivers as C functions.
 #include "api/request.hpp"
 #include "api/sparse_call.hpp"
+#include "engine/call_record.hpp"
 #include "engine/comm_context.hpp"
 #include "engine/read_topology.hpp"
 
@@ -49,6 +50,20 @@ class SparseInFlight final : public LeafExchange {
   tonari_messages* place_;
 };
 
+constexpr const char* sparse_operation = "sparse exchange";
+
+// Of calls that block, if there is a report; null: nothing records them.
+CallRecord* record_of(SharedComm& shared) noexcept {
+  if (!shared.records() || shared.sparse_record) return shared.sparse_record.get();
+  (void)error_of([&] {
+    ReportRow calls;
+    calls.ranks = shared.ranks();
+    calls.operation = sparse_operation, calls.what = sparse_operation;
+    shared.sparse_record = std::make_unique<CallRecord>(calls);
+  });
+  return shared.sparse_record.get();
+}
+
 // All ranks hear of the error of this one.
 [[noreturn]] void refuse(const std::shared_ptr<SharedComm>& shared, const Error& error) {
   SparseCall call(shared, error);
@@ -68,6 +83,7 @@ std::shared_ptr<Prepared> prepare(const SparseArguments& given, MPI_Comm comm, M
     prepared = std::make_shared<Prepared>(context_on(shared));
     auto exchange = std::make_unique<SparseInFlight>(shared, given, info, messages);
     prepared->algorithm = exchange->call().algorithm();
+    prepared->operation = sparse_operation;
     prepared->exchange = std::move(exchange);
   });
   if (error) refuse(shared, *error);
@@ -86,8 +102,15 @@ extern "C" int tonari_sparse_alltoallv(int sends, const int destinations[],
     if (!messages) refuse(shared, {Errc::argument, "`messages` is NULL"});
     SparseCall call(shared, {sends, destinations, sendcounts, senddispls, type, sendbuf}, info,
                     SparseCall::Kind::blocking);
-    call.start();
-    call.wait();
+    const auto run = [&] {
+      call.start();
+      call.wait();
+      return std::pair{static_cast<std::uint64_t>(call.messages()), call.bytes()};
+    };
+    if (CallRecord* const record = record_of(*shared))
+      record->chose(call.algorithm()), record->run(run);
+    else
+      run();
     *messages = call.take();
   });
 }

@@ -21,6 +21,7 @@ std::string SteppedExchange::report_steps(Prepared& prepared) const {
   std::string all;
   prepared.predicted = prepared.measured = prepared.lost = 0, prepared.rounds = 0,
   prepared.times = {};
+  AgainstNative model;
   prepared.undecided = false;
   prepared.variant.clear();
   for (const auto& step : steps_) {
@@ -31,8 +32,10 @@ std::string SteppedExchange::report_steps(Prepared& prepared) const {
     prepared.predicted += step->predicted, prepared.measured += step->measured,
         prepared.lost += step->lost, prepared.rounds += step->rounds;
     add_times(prepared.times, step->times, first);
+    add_times(model, {step->predicted, step->predicted_native}, first);
     if (!one) prepared.variant += (first ? "" : ", ") + step->algorithm;
   }
+  prepared.predicted_native = model.native;
   if (one) prepared.algorithm = steps_[0]->algorithm, prepared.variant = steps_[0]->variant;
   prepared.reason = steps_.empty() ? "fixed rule" : steps_[0]->reason;
   if (!steps_.empty())

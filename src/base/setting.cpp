@@ -80,6 +80,9 @@ constexpr Setting table[] = {
      "where shared memory lies, which otherwise has no name"},
     {"", "TONARI_CACHE_DIR", word, "a directory", "$XDG_CACHE_HOME/tonari, else ~/.cache/tonari",
      "measuring", false, "where measurements are remembered"},
+    {"", "TONARI_REPORT", word, "0, 1 or the name of a file", "0", "MPI_Finalize", false,
+     "a table of all exchanges at MPI_Finalize: 1 prints it to standard error; a file that ends in "
+     ".json gets it as JSON. On all ranks, or there is none"},
 };
 
 // The command line and its programs read these.

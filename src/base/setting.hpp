@@ -52,6 +52,7 @@ enum class SettingId : std::uint8_t {
   nodes,
   shm_dir,
   cache_dir,
+  report,
 };
 
 std::span<const Setting> all_settings();

@@ -4,6 +4,7 @@
 
 #include "api/inner_call.hpp"
 #include "api/read_ghosts.hpp"
+#include "api/request_record.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "blocks/sides.hpp"
@@ -19,6 +20,7 @@ std::string take_over(Prepared& inner, Prepared& prepared) {
   prepared.algorithm = inner.algorithm, prepared.variant = inner.variant;
   prepared.channel = inner.channel, prepared.channel_detail = inner.channel_detail;
   prepared.predicted = inner.predicted, prepared.measured = inner.measured;
+  prepared.predicted_native = inner.predicted_native;
   prepared.lost = inner.lost, prepared.rounds = inner.rounds, prepared.times = inner.times,
   prepared.reason = inner.reason;
   return inner.description;
@@ -27,6 +29,9 @@ std::string take_over(Prepared& inner, Prepared& prepared) {
 void describe(const SharedBlocks& blocks, const BlocksRequest& request, double start,
               std::shared_ptr<Prepared> inner, Prepared& prepared) {
   prepared.tell_of([inner = std::move(inner)](Prepared& all) { return take_over(*inner, all); });
+  prepared.operation = request.reverse ? "reverse blocks" : "blocks";
+  prepared.label = text(request.reverse ? "reverse" : "forward", " exchange of ",
+                        blocks.blocks().size(), " blocks, ", blocks.blocks().dims, " dimensions");
   prepared.fixed = "it was made without the info key tonari_start_with=yes";
   prepared.describe(start, text(request.reverse ? "reverse" : "forward", " exchange of ",
                                 blocks.own().size(), " of ", blocks.blocks().size(), " blocks, ",
@@ -159,7 +164,7 @@ void run_blocks(SharedBlocks& blocks, const BlocksCall& call) {
     prepared = build(blocks, request, start, MPI_INFO_NULL, Use::once, settings);
     blocks.kept().keep(asked.call, prepared, asked.arrays);
   }
-  run_to_end(*prepared);
+  run_to_end(*recorded(std::move(prepared), CalledBy::one_shot));
 }
 
 }  // namespace tonari

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "copy/walk.hpp"
@@ -33,6 +34,10 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   void refuse(const Error& why);
 
   bool complete() const { return finished(); }
+  // Messages and bytes that this rank sends.
+  std::pair<std::uint64_t, Bytes> traffic() const {
+    return {static_cast<std::uint64_t>(messages()), bytes()};
+  }
 
   void start() override;
   int messages() const override { return messages_; }

@@ -146,24 +146,8 @@ Choice race(const std::vector<Candidate>& candidates, const Problem& problem, st
 
 Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0}; }
 
-}  // namespace
-
-std::string problem_key(const Problem& problem, const Settings& settings) {
-  return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|",
-              size_class(problem.sizes.average), "|",
-              problem.contiguous ? "contiguous" : "non-contiguous", "|",
-              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/",
-              settings.variant, "|", settings.channel, "|", settings.ports,
-              settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");
-}
-
-Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
-  if (measures(settings.tune) || settings.tune == Tune::online) settings.tune = Tune::recall;
-  return choose(context, problem, settings, {}, {});
-}
-
-Choice choose(Context& context, const Problem& problem, const Settings& settings,
-              const Arguments& arguments, const Binding& binding) {
+Choice choose_candidate(Context& context, const Problem& problem, const Settings& settings,
+                        const Arguments& arguments, const Binding& binding) {
   const bool native_ok = native_is_right(context.topology().shape);
   if (settings.algorithm == "native" && !native_ok)
     fail(Errc::algorithm,
@@ -195,6 +179,39 @@ Choice choose(Context& context, const Problem& problem, const Settings& settings
   if (keys.empty()) keys.push_back(wisdom_key(context, problem_key(problem, settings)));
   Choice choice = measure(context, candidates, problem, settings, arguments, binding);
   if (choice.steady) remember(context, keys[0], {choice.candidate.label(), choice.times});
+  return choice;
+}
+
+// For the report, which compares with MPI's own collective where that was not measured.
+void ask_the_model(Context& context, const Problem& problem, const Settings& settings,
+                   Choice& choice) {
+  const LogGP& machine = context.machine();
+  if (choice.candidate.predicted == 0)
+    choice.candidate.predicted = predict(choice.candidate, problem, settings, machine);
+  choice.predicted_native = predict_native(problem, settings, machine);
+}
+
+}  // namespace
+
+std::string problem_key(const Problem& problem, const Settings& settings) {
+  return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|",
+              size_class(problem.sizes.average), "|",
+              problem.contiguous ? "contiguous" : "non-contiguous", "|",
+              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/",
+              settings.variant, "|", settings.channel, "|", settings.ports,
+              settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");
+}
+
+Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
+  if (measures(settings.tune) || settings.tune == Tune::online) settings.tune = Tune::recall;
+  return choose(context, problem, settings, {}, {});
+}
+
+Choice choose(Context& context, const Problem& problem, const Settings& settings,
+              const Arguments& arguments, const Binding& binding) {
+  Choice choice = choose_candidate(context, problem, settings, arguments, binding);
+  const bool may_ask = settings.tune != Tune::off && choice.times.native == 0;
+  if (context.shared().reports() && may_ask) ask_the_model(context, problem, settings, choice);
   return choice;
 }
 

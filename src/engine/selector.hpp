@@ -26,6 +26,7 @@ struct Choice {
   // the winner is remembered
   std::vector<Candidate> rivals = {};
   std::string question = {};
+  double predicted_native = 0;  // seconds of MPI's own collective by the model; 0: not asked
 };
 
 // Collective. Everything except binding and arguments must be the same on all ranks. Throws the

@@ -7,6 +7,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
+#include "engine/call_record.hpp"
 #include "engine/finding.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/mpi_rank_group.hpp"
@@ -32,6 +33,7 @@ Attached& attached() {
 }
 
 int drop_all(MPI_Comm, int, void*, void*) {
+  (void)error_of(print_report);
   (void)error_of(Finding::write_all);  // of requests that are not freed
   for (std::shared_ptr<SharedComm>* held : attached().all) {
     (*held)->kept_in_place.reset();
@@ -151,7 +153,10 @@ void SharedComm::open() {
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
-  run_collectively(comm(), [&] { look_at_nodes(); });
+  run_collectively(comm(), [&] {
+    look_at_nodes();
+    joined_ = join_report(comm_);
+  });
 }
 
 void SharedComm::reserve_tags(std::size_t count) {

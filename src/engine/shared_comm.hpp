@@ -19,10 +19,12 @@
 #include "channels/owned_comm.hpp"
 #include "cost/loggp.hpp"
 #include "engine/read_topology.hpp"
+#include "engine/report.hpp"
 #include "planners/graphs/rank_group.hpp"
 
 namespace tonari {
 
+class CallRecord;
 class Context;
 class PairMessages;
 class SparseExchange;
@@ -52,6 +54,10 @@ class SharedComm {
   MPI_Comm comm() const { return comm_->get(); }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
+  // Whether the report tells of it, the same on all ranks, and whether this rank records what is
+  // done (engine/report.hpp).
+  bool reports() const { return joined_.reports; }
+  bool records() const { return joined_.records; }
 
   // For the messages of exchanges. Where it has no tags left, another duplicate replaces it for new
   // exchanges.
@@ -95,6 +101,8 @@ class SharedComm {
   // What the last one-shot call in place has left for the next (api/in_place.cpp). It may refer to
   // this, until the program frees its communicator.
   std::shared_ptr<void> kept_in_place;
+  // Of sparse exchanges that block; made by the first of them (api/sparse.cpp).
+  std::unique_ptr<CallRecord> sparse_record;
 
  private:
   friend int leave_shared_comm(MPI_Comm, int, void* value, void*);
@@ -114,6 +122,7 @@ class SharedComm {
   std::uint64_t tuning_ = 0;  // the tuning_environment that it holds for
   std::optional<LogGP> machine_;
   bool attached_ = true;  // the program has not freed its communicator
+  JoinedReport joined_;
 };
 
 }  // namespace tonari

@@ -30,6 +30,8 @@ class WrappedExchange : public Exchange {
 
  protected:
   Exchange& inner() const { return *inner_; }
+  // For one that was made without.
+  void hold(std::shared_ptr<Exchange> inner) { inner_ = std::move(inner); }
 
  private:
   std::shared_ptr<Exchange> inner_;

@@ -6,6 +6,7 @@
 #include "api/cell_type.hpp"
 #include "api/handles.hpp"
 #include "api/read_ghosts.hpp"
+#include "api/request_record.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -142,7 +143,7 @@ HaloCandidate build_candidate(const std::shared_ptr<HaloGrid>& grid, const HaloR
         planned->algorithm + (planned->variant.empty() ? "" : ", " + planned->variant);
     prepared.channel = planned->channel, prepared.channel_detail = planned->channel_detail;
     prepared.predicted = planned->predicted, prepared.rounds = planned->rounds;
-    prepared.times = planned->times;
+    prepared.times = planned->times, prepared.predicted_native = planned->predicted_native;
     prepared.description = planned->description;
     exchange = {planned, planned->exchange.get()};
   } else {
@@ -270,6 +271,7 @@ void describe(const HaloGrid& grid, const HaloRequest& request, double start,
               const std::string& details, Prepared& prepared) {
   const GridShape& shape = grid.shape();
   const std::string inner = std::move(prepared.description);
+  prepared.operation = request.reverse ? "reverse halo" : "halo";
   prepared.describe(
       start,
       text(request.reverse ? "reverse halo of copy " : "halo of copy ", request.copy, ", ",
@@ -391,7 +393,7 @@ void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptE
   if (!prepared)
     kept.keep(asked.call,
               prepared = build(grid, request, start, Use::once, MPI_INFO_NULL, settings));
-  run_to_end(*prepared);
+  run_to_end(*recorded(std::move(prepared), CalledBy::one_shot));
 }
 
 }  // namespace tonari

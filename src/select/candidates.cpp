@@ -214,6 +214,15 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   return moved;
 }
 
+double predict(const Candidate& candidate, const Problem& problem, const Settings& settings,
+               const LogGP& machine) {
+  return price(candidate, problem, settings, machine);
+}
+
+double predict_native(const Problem& problem, const Settings& settings, const LogGP& machine) {
+  return price(native_candidate(problem), problem, settings, machine);
+}
+
 std::optional<Candidate> finalist_form(const Candidate& candidate) {
   if (!candidate.planned || !candidate.channel.edges.empty()) return std::nullopt;
   std::string detail = candidate.channel.base.row->finalist(candidate.channel.base.detail);

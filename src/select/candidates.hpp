@@ -81,6 +81,11 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 // does well (Channel::finalist).
 std::optional<Candidate> finalist_form(const Candidate& candidate);
 
+// Seconds by the model: of one candidate, and of MPI's own collective.
+double predict(const Candidate& candidate, const Problem& problem, const Settings& settings,
+               const LogGP& machine);
+double predict_native(const Problem& problem, const Settings& settings, const LogGP& machine);
+
 // The bytes that the candidate holds on one rank while it is measured: messages in and out, or
 // forwarded blocks.
 double scratch_estimate(const Candidate& candidate, const Problem& problem);

@@ -12,6 +12,10 @@
 namespace tonari {
 namespace {
 
+const char* operation_of(Direction direction) {
+  return direction == Direction::forward ? "vector forward" : "vector reverse";
+}
+
 std::string shapes(const std::vector<ValueField>& fields) {
   std::string all;
   for (const ValueField& field : fields)
@@ -24,6 +28,7 @@ std::string shapes(const std::vector<ValueField>& fields) {
 void describe(const SharedVector& vector, Direction direction, double start,
               const VectorValues& values, const SteppedExchange& exchange, Prepared& prepared) {
   prepared.algorithm = vector.route();
+  prepared.operation = operation_of(direction);
   prepared.tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
   prepared.describe(start, text(exchange_name(direction), ", route ", vector.route(), ", ",
                                 shapes(values.fields)));
@@ -148,8 +153,8 @@ std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall&
 
 namespace {
 
-// By an exchange that all ranks agree on at each call.
-void run_agreed(SharedVector& vector, const VectorCall& call) {
+// By an exchange that all ranks agree on at each call. Returns it.
+const Exchange& run_agreed(SharedVector& vector, const VectorCall& call) {
   const double start = MPI_Wtime();
   const Brought brought = agree_on_values(vector, call, MPI_INFO_NULL, inside);
   std::shared_ptr<Prepared> prepared = brought.kept;
@@ -162,6 +167,7 @@ void run_agreed(SharedVector& vector, const VectorCall& call) {
   static_cast<ValueWork&>(exchange.work(0)).use(brought.values.fields);
   prepared->start();
   prepared->wait();
+  return exchange;  // it is kept
 }
 
 // Collective: makes what calls of this direction need from now on.
@@ -179,11 +185,41 @@ std::unique_ptr<SingleCalls> connect_calls(SharedVector& vector, const VectorCal
 
 }  // namespace
 
-void run_vector(SharedVector& vector, const VectorCall& call) {
+namespace {
+
+// Returns the exchange that ran.
+const Exchange& run_unrecorded(SharedVector& vector, const VectorCall& call) {
   std::unique_ptr<SingleCalls>& calls = vector.single_calls(call.direction);
   if (!calls && !wants_streams(Settings{})) return run_agreed(vector, call);
   if (!calls) calls = connect_calls(vector, call);
-  calls->run(call);
+  return calls->run(call);
+}
+
+// Calls of a direction, for the report; null: there is no memory to record them.
+CallRecord* record_of(SharedVector& vector, Direction direction) noexcept {
+  std::unique_ptr<CallRecord>& record = vector.record(direction);
+  if (record) return record.get();
+  (void)error_of([&] {
+    ReportRow calls;
+    calls.ranks = vector.context().ranks();
+    calls.operation = operation_of(direction);
+    calls.what = text(exchange_name(direction), ", route ", vector.route());
+    calls.algorithm = vector.route();
+    record = std::make_unique<CallRecord>(calls);
+  });
+  return record.get();
+}
+
+}  // namespace
+
+void run_vector(SharedVector& vector, const VectorCall& call) {
+  CallRecord* const record =
+      vector.context().shared().records() ? record_of(vector, call.direction) : nullptr;
+  if (!record) return (void)run_unrecorded(vector, call);
+  record->run([&] {
+    const Exchange& exchange = run_unrecorded(vector, call);
+    return std::pair{static_cast<std::uint64_t>(exchange.messages()), exchange.bytes()};
+  });
 }
 
 }  // namespace tonari

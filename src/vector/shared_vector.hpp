@@ -12,6 +12,7 @@
 
 #include "api/inner_call.hpp"
 #include "api/kept_exchanges.hpp"
+#include "engine/call_record.hpp"
 #include "vector/lists.hpp"
 #include "vector/program.hpp"
 
@@ -47,6 +48,10 @@ class SharedVector {
     return single_calls_[static_cast<std::size_t>(direction)];
   }
   KeptExchanges& kept() { return kept_; }
+  // Of single calls; made by the first of a direction, if there is a report.
+  std::unique_ptr<CallRecord>& record(Direction direction) {
+    return records_[static_cast<std::size_t>(direction)];
+  }
 
  private:
   std::shared_ptr<Context> context_;
@@ -57,6 +62,7 @@ class SharedVector {
   std::array<std::vector<OwnedNeighborhood>, 2> nears_;       // by direction
   std::array<std::unique_ptr<SingleCalls>, 2> single_calls_;  // by direction
   KeptExchanges kept_;
+  std::array<std::unique_ptr<CallRecord>, 2> records_;  // by direction
 };
 
 // Collective: what tonari_vector_create and its sisters say. wrong: what this rank cannot do it

@@ -235,7 +235,7 @@ SingleCall& SingleCalls::find(const VectorCall& call) {
   return *kept_.front();
 }
 
-void SingleCalls::run(const VectorCall& call) {
+const Exchange& SingleCalls::run(const VectorCall& call) {
   for (const auto& streams : streams_) check_usable(*streams, "vector");
   SingleCall* found = nullptr;
   std::optional<Error> wrong = error_of([&] {
@@ -248,7 +248,7 @@ void SingleCalls::run(const VectorCall& call) {
       found->exchange().start();
       wait_and_drive(found->exchange());
     });
-    if (!wrong) return;
+    if (!wrong) return found->exchange();
     next = found->exchange().running() + 1;
     if (next <= steps_.size()) direct(next - 1).give_up();
   }

@@ -54,8 +54,9 @@ class SingleCalls {
 
   // Reads what a call needs, so that it fails on no rank alone. Local.
   void expect(const VectorCall& call) { (void)find(call); }
-  // Throws what is wrong here, or at a neighbor in some hop, once the exchange is over.
-  void run(const VectorCall& call);
+  // Throws what is wrong here, or at a neighbor in some hop, once the exchange is over. Returns the
+  // exchange, until the next call.
+  const Exchange& run(const VectorCall& call);
 
  private:
   static constexpr std::size_t most_kept = 8;

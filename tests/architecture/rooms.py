@@ -5,7 +5,7 @@ from pathlib import Path
 
 FLOORS = [
     ["base"],
-    ["topology", "plan", "copy", "memory"],
+    ["topology", "plan", "copy", "memory", "report"],
     ["planners/offsets", "planners/patterns", "planners/in_place", "layout"],
     ["cost"],
     ["planners/graphs"],

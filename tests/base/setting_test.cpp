@@ -21,11 +21,12 @@ TEST(SettingTable, IdsAreRows) {
                                                     {sparse_algorithm, "TONARI_SPARSE_ALGORITHM"},
                                                     {nodes, "TONARI_NODES"},
                                                     {shm_dir, "TONARI_SHM_DIR"},
-                                                    {cache_dir, "TONARI_CACHE_DIR"}};
+                                                    {cache_dir, "TONARI_CACHE_DIR"},
+                                                    {report, "TONARI_REPORT"}};
   for (const auto& [id, variable] : rows) EXPECT_STREQ(setting(id).variable, variable);
   EXPECT_STREQ(setting(recv_view).key, "tonari_recv_view");
   EXPECT_STREQ(setting(static_buffers).key, "cdag_static_buffers");
-  EXPECT_EQ(all_settings().size(), static_cast<std::size_t>(cache_dir) + 1);
+  EXPECT_EQ(all_settings().size(), static_cast<std::size_t>(report) + 1);
 }
 
 TEST(SettingTable, RowsAreComplete) {

@@ -1,0 +1,28 @@
+// The report that TONARI_REPORT asks for: which communicators take part, and how the tables of
+// their ranks become one when the program calls MPI_Finalize (docs/adr/0025-report.md).
+#pragma once
+
+#include <memory>
+
+#include "channels/owned_comm.hpp"
+
+namespace tonari {
+
+// What ranks agree on for a communicator.
+struct JoinedReport {
+  bool reports = false;  // the same on all ranks: all of them want a report
+  bool records = false;  // this one records what is done
+};
+
+// Collective on the duplicate, together. Where all ranks want a report, keeps the duplicate until
+// MPI_Finalize, so that tables can travel over it whatever the program has freed by then. Where too
+// many are kept already, or a rank is of another MPI_COMM_WORLD, only rank 0 records, for its own
+// part.
+JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate);
+
+// Collective over the ranks of all kept duplicates, first thing in MPI_Finalize: one rank prints
+// what all have recorded. Where no chain of communicators leads from rank to rank, there are
+// several reports. Frees the duplicates.
+void print_report();
+
+}  // namespace tonari

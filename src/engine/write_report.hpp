@@ -1,0 +1,22 @@
+// Where the report goes, as TONARI_REPORT says.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/table.hpp"
+
+namespace tonari {
+
+// The name of a file; empty: standard error. Nothing: no report is wanted.
+std::optional<std::string> report_destination();
+
+// The file for reports of other ranks than rank 0 of MPI_COMM_WORLD, which are separate:
+// report.json becomes report.3.json. Pure.
+std::string with_rank(const std::string& file, int rank);
+
+// In one piece, as JSON if the file's name ends in .json. Where it cannot be written, a sentence on
+// standard error says so.
+void write_report(const ReportTable& table, int rank);
+
+}  // namespace tonari
