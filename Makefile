@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The commands of the README are `make demo`, `make test` and `make test-all`. Everything is built in $(BUILD).
 BUILD  ?= build
 PREFIX ?= /usr/local

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the blocks of one exchange lie: pure arithmetic on bytes, no MPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A candidate of a comparison: every way to do the same exchange has this interface.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers of all ranks as one, and the clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari_bench: tonari beside MPI's own neighborhood collectives and plain point to point, in one
 // process, every result verified.
 #include <cstdio>

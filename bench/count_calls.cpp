@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The wrappers. The executable's definitions come before libmpi's, also for calls from the tonari
 // library.
 #include <unordered_map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "count.hpp"
 #include "wire_source.hpp"
 

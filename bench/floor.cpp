@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The floor: the least that the hardware allows for an exchange between ranks of one node. Per
 // round
 //

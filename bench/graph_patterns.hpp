@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Directed graphs by name, for the benchmark: pure, the same on every rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What every comparison is made of: its candidates made, verified, counted, timed in turns, and
 // put into rows. Programs add what they compare and what they say about it.
 #pragma once

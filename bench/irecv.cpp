@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plain messages of a workload, blocks to the rank itself too.
 #include "candidate.hpp"
 #include "plain_messages.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "keys.hpp"
 
 #include "base/error.hpp"

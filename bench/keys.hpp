@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checked calls and info keys, which every caller of tonari's C interface needs.
 #pragma once
 

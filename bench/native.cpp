@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The comparators inside MPI: blocking, non-blocking and persistent neighborhood collectives on a
 // distributed graph.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that all ranks of a communicator share. Of the benchmark's own making: what it measures
 // with is not what is measured.
 #pragma once

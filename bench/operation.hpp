@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The six operations, and how their blocks lie in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line of a benchmark program: each lists its own options, and here is what all have in
 // common.
 #pragma once

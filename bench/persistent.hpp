@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Persistent neighborhood collectives: MPI 4; Open MPI 5 has them although it calls itself MPI 3.1,
 // Open MPI 4 has them under another name. Elsewhere BENCH_PERSISTENT is not defined.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The comparator every MPI programmer writes first: one message per block, by MPI_Irecv and
 // MPI_Isend or by persistent requests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The frame of a benchmark program: MPI around it, rows out of it, errors as one sentence.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows of results, and how they are written: a JSON array of flat objects.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The parts that the runs of tonari_bench share.
 #pragma once
 

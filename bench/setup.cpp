@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Set-up times (Träff 2016, Table 2): MPI's graph constructors beside tonari's neighborhood and
 // requests.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "several_buffers.hpp"
 
 #include <tonari/group.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs that exchange several pairs of buffers like those of a workload: in turn or at once, by
 // one request or by one for each.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Median and quartiles. Nothing is compared by its mean: one time slice lost to another program
 // would spoil it.
 #pragma once

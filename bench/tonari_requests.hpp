@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Making tonari's requests for a workload.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A request of tonari's, as every comparison runs it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPICH over UCX (device ch4:ucx): all messages leave through UCX's tagged sends, and ours stand in
 // front of them.
 #include <mpi.h>

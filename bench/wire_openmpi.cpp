@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Open MPI: all messages, those of its collectives too, go through a table of functions, the
 // point-to-point management layer. While looking, its two sending functions are ours. (Open MPI's
 // own monitoring component does the same, but its counters cannot be read in 4.1.4: invalid MPI_T

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where messages can be seen that MPI sends by itself: one way per MPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words of a command line, turned into numbers and lists. All throw tonari::Error with a sentence.
 #pragma once
 

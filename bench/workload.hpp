@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One exchange to be timed: communicator, blocks, buffers, and what must be in them afterwards.
 #pragma once
 

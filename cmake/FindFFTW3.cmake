@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FFTW 3 in double precision: target FFTW3::fftw3, if a program can be linked with it;
 # FFTW3_MPI_LIBRARY, if there is the part for some MPI.
 include(CheckCXXSourceCompiles)

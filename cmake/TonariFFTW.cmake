@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Which MPIs FFTW's MPI part works with. That it links says nothing: a shared library brings the MPI
 # it was built for along, and then there are two in one program. So two ranks try a transform.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # `make install` and `cmake --install`: headers; per kind of MPI a library, a pkg-config file and
 # what find_package(tonari) reads; the command line where its extension is built. Nothing installed
 # knows the prefix, so it may be moved, and a second MPI may join it by another build.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs the command line: the package with its extension, and bin/tonari, which finds them from
 # where it lies itself.
 set(package ${CMAKE_INSTALL_LIBDIR}/tonari/python)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds the MPIs to build for: sets TONARI_MPIS and makes a target tonari::mpi_<name> for each.
 #
 # TONARI_MPI names them: `openmpi`, `mpich`. A wrapper is searched as mpicxx.<name> (Debian installs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What the build of tonari and find_package(tonari) both ask about the MPI that FindMPI has found.
 
 set(tonari_no_mpi

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Programs of this repository (tests, examples, benchmarks), once per MPI, and how they are run.
 
 # For programs that compute with stencils: header code, so that their own flags decide how fast it

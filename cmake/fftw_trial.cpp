@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Succeeds if FFTW's MPI part transforms on the two ranks of this MPI: a one and zeros into ones
 // everywhere.
 #include <fftw3-mpi.h>

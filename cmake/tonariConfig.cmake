@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # find_package(tonari [COMPONENTS openmpi|mpich|mpi]) makes the target tonari::tonari and sets
 # tonari_MPI to the kind of MPI that it is for.
 #

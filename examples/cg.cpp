@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients: solves A x = b with a symmetric positive definite matrix that lies in a
 // folder as `tonari partition MATRIX --parts P --output FOLDER` writes it, on P ranks. Without a
 // b.npy in the folder, b is A times (1, 2, ..., 10, 1, 2, ...), and the error is known.

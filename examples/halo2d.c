@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Halos of a program's own arrays: heat on a periodic plane, 9 points, distributed over a 2-d grid
  * of ranks. tonari uses the two arrays as they are and fills their ghosts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A first program on tonari.h: Jacobi's iteration for Laplace's equation on a square, distributed
  * over a 2-d grid of ranks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The octant of Traff et al. 2016, section 2, on any number of ranks: every rank sends one number
  * to the seven ranks of the positive octant of a 3-d
  * torus and receives one from the seven of the negative one. The two statements of the paper stand

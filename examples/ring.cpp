@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari.hpp: every rank of a ring learns the numbers of the ranks up to two to its left and right
 // (allgather), while the four neighbors also get one number each of their own (alltoall); both
 // exchanges run at the same time.

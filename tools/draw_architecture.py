@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws the rooms of src/ and who includes whom into docs/architecture.md, from the code.
 
 tools/draw_architecture.py          puts the drawing between the markers

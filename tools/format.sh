@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Formats all sources: clang-format for C and C++, ruff for Python, in the versions of
 # tools/requirements.txt. Versions differ in what they make of the same rules, so those of the build
 # tree's environment are taken.

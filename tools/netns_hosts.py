@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs an Open MPI program on several hosts that are network namespaces of this machine, with TCP
 between them.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The core's tests, or some MPI tests once more, under AddressSanitizer and
 # UndefinedBehaviorSanitizer, in a build tree of their own. Where there are no sanitizers, or
 # SANITIZE=no, the core's tests run without them in the ordinary tree.

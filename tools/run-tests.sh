@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests of the build tree: CTest (C++ and MPI), pytest, then what runs under sanitizers. All run
 # even if one fails, and say at the end what they counted. A runner that ran nothing has failed.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Prepares the build tree for one target of the Makefile: looks for what the target needs, says what
 # is missing,
 # installs it, and configures CMake.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes src/layout/surface_orders.inc: python tools/surface_orders.py >
 src/layout/surface_orders.inc, with build/python in PYTHONPATH."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What programs do on arrays without a library: one message per neighbor, also where the neighbor
 // is the rank itself, by MPI_Irecv and MPI_Isend.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari_bench_halo: ghost exchanges of a 3-d grid in every storage beside what programs do with
 // MPI alone, in one process (Zhao 2021, section 7).
 #include <algorithm>

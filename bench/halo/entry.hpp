@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One exchange, with all that is found out about it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The grid in one storage: two copies of a cube of doubles with ghosts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The floor (section 7: "the empirically minimum time ... by only measuring the time taken to
 // communicate message-sized buffers"): 26 contiguous buffers of the sizes of MemMap's messages, by
 // persistent requests as MemMap has them.

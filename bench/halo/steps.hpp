@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steps of a stencil on one storage, and what they are compared with: plain loops, loops in tiles,
 // and the speed of memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari's exchanges of some ghosts only, in reverse, and of blocks. They stand beside those that
 // fill all ghosts of a grid, so that it is seen what they cost.
 #include <tonari/blocks.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari's requests as programs with several arrays use them. They stand beside those of one array,
 // but move more memory: they are to be compared with each other.
 #include <tonari/group.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A periodic 3-d grid of ranks, each with one cube of cells and ghosts around it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI's own ways.
 #include "inplace/exchange.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari_bench_inplace: tonari's exchanges in place beside MPI's own, in one process: time and
 // memory, every result verified.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is compared: every way to do the same exchange behind one face.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bytes that malloc and its relatives and mmap (anonymous or shared) have given out, seen by
 // functions of these names in this program, which stand in front of the C library's for everything
 // in the process: the benchmark, tonari, MPI.

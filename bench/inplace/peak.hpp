@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The most memory that something takes, beyond what the process had before.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many 64-bit integers each pair of ranks exchanges.
 #pragma once
 

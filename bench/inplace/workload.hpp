@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One rank's blocks of an exchange, and the oracle that says whether they arrived.
 #pragma once
 

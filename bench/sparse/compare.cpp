@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari_bench_sparse: tonari's sparse exchanges beside what programs write by hand, in one
 // process.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is compared: every way to send to ranks that do not expect it behind one face.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who sends what to whom, and the oracle that says whether it arrived.
 #pragma once
 

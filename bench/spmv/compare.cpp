@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari_bench_spmv: exchanges for sparse matrix-vector products, and whole products: tonari's
 // vectors and alltoallv beside MPI's own and plain messages, in one process.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward: the owners' values to all that need them. Reverse: contributions of all back to the
 // owners, who add them. Between packing and adding goes a Mover. There are two pairs of arrays, for
 // candidates that exchange them in turn; all others use the first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Four vectors at once, each with arrays of its own: the owners' values to all that need them, with
 // one message from rank to rank for all of them, or one for each.
 #include <tonari/group.h>

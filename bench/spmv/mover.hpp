@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ways to move packed values between ranks: what every comparator and tonari's alltoallv share.
 // Packing and adding is around them (exchanges.cpp, products.cpp).
 #pragma once

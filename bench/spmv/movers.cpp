@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plain point to point, MPI's neighborhood collectives, tonari's alltoallv with each of its
 // algorithms.
 #include <algorithm>

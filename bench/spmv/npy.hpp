@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of numbers in NumPy's files, of which every rank reads a part. Format: NumPy Enhancement
 // Proposal 1, version 1.0.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whole products. By rows y = A x: values of x travel while a rank multiplies with its own. By
 // columns y = A^T x, whose columns are the rows that a rank has: contributions to y travel while it
 // computes those to its own. All candidates multiply with the same loops, those of spmv.hpp; what

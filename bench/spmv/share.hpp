@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This rank's part of a matrix: its rows, and whose entries of the vector they need.
 #pragma once
 

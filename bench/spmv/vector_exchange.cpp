@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "spmv/vector_exchange.hpp"
 
 #include "keys.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari_vector as candidates: one-shot, its single calls; vector/ROUTE, its requests; start-with
 // and two-requests, which exchange two pairs of arrays in turn.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory of a field, on huge pages where the system gives them: pages would otherwise decide more
 // than storage does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari_stencil_bench [--size N]... [--seconds S]: stencils on bricks and arrays on one core,
 // against plain loops that the compiler vectorizes and against the speed of memory, all in one run.
 // Per size (own cells per dimension, doubles, halo 8) a table of nanoseconds per thousand cells,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What programs without a library do: loops over arrays, in tiles, vectorized by the compiler.
 #pragma once
 

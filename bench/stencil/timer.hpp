@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times of several things that are compared: in turns, so that what disturbs the machine disturbs
 // all; the best of each. Before its turn each runs once untimed: those that work on the same memory
 // would find it in the cache, others would not.

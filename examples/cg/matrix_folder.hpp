@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A matrix partitioned by rows, as `tonari partition` writes it: a folder of NumPy files of
 // which every rank reads its own part.
 //

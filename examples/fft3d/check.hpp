@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the transforms are checked with: grids whose transform is known, and FFTW's own transforms.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The grid in slabs, and the exchange in place that turns slabs of planes into slabs of columns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The transform of a 3-d grid that fits into memory once: in slabs, in place, the slabs exchanged
 // by tonari's in-place all-to-all. Beside it the same with MPI's own MPI_IN_PLACE, and FFTW's MPI
 // transform; all are checked, and the memory each takes besides the grid is measured.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How much memory this process takes, as the kernel counts it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The 3-d transform of a grid in slabs: in place, and without a local transpose.
 #pragma once
 

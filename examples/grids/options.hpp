@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Options of the examples with grids: --name value, or --name alone for switches.
 #pragma once
 

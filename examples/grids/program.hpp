@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the examples with grids have in common: a periodic grid of ranks, threads, and an end that
 // says what went wrong.
 #pragma once

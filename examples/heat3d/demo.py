@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The demo: runs heat3d under the build's MPI, prints what it measured and checked, and draws the
 field.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The halo exchange of a field with its 26 neighbors, by tonari and by MPI's own neighborhood
 // collective.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The heat equation on a periodic box, 27-point stencil, distributed over a 3-d grid of ranks; and
 // its exact solution.
 #pragma once

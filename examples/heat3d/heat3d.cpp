@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The 3-d heat equation on any number of ranks, computed twice side by side: once with tonari's
 // halo exchange, once with native MPI's. Both are compared with the exact decay of the initial
 // modes and with each other, bit by bit, and the two exchanges are timed in turn.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws the demo's picture: the middle plane of the field at three times, and the decay of the
 modes beside the exact one."""
 

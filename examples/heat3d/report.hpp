@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the program says: times as quartiles, and everything as one JSON object.
 #pragma once
 

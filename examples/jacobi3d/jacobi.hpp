@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi's iteration with 7 points on a periodic box, on a grid with any storage.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi's iteration with 7 points, computed once on every storage: an array, bricks, and bricks in
 // mapped memory, the ghosts of which may be the neighbors' pages. All must give the same bits, and
 // those of array must decay as the waves that the grid begins with do exactly.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Strong scaling: one grid on more and more ranks, with every storage. Runs jacobi3d and prints
 what a step takes, in computing and in exchanging (compare Figures 11 and 12 of Zhao et al. 2021);
 with --plot also draws it.

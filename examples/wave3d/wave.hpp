@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The wave equation u_tt = Laplacian(u) on the periodic unit box, as two fields: u, and v = u_t
 // half a step behind it. In bricks, u and v of a brick beside each other.
 //

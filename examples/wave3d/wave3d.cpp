@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The wave equation with two fields that lie brick by brick beside each other, in eighth order,
 // with threads. A standing wave on the periodic box is computed on two grids, one twice as fine,
 // with steps of the same length: its error must fall with the eighth power, and its energy must

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tonari: block-structured grids on MPI. The C interface; include <tonari/blocks.hpp> from C++.
  *
  *     tonari_blocks_shape shape = TONARI_BLOCKS_SHAPE_INIT;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari's block-structured grids for C++20: blocks.h with owners, spans and exceptions. Header
 // only.
 //

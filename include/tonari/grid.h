@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tonari: grids with halos on MPI, without packing. The C interface; include <tonari/grid.hpp> from
  * C++.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari's grids for C++20: grid.h with owners, spans and exceptions, and the kernels of
 // stencil.hpp. Header only.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How the cells of one subdomain of a grid lie in memory. Plain C without MPI: what
  * tonari_grid_layout fills in and what kernels read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tonari: many exchanges in one, with one message per neighbor. The C interface; include
  * <tonari/group.hpp> from C++.
  *

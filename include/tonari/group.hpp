@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari's groups for C++20: group.h with an owner and exceptions. Header only.
 //
 //   tonari::Group group(comm);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tonari: the interface of Träff, Carpen-Amarie, Hunold and Rougier, "Message-Combining Algorithms
  * for Isomorphic, Sparse Collective Communication" (2016), Listings 1 to 3, over tonari.h. A
  * program written for the paper's library compiles and runs as it stands:

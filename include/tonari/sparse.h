@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tonari: sparse exchanges with unknown receivers. The C interface; include <tonari/sparse.hpp>
  * from C++.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari's sparse exchanges with unknown receivers for C++20: sparse.h with owners, spans and
 // exceptions. Header only.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of sparse matrices with vectors for C++20, on the vectors of vector.hpp. Header only.
 //
 //   // this rank's rows in CSR, columns as global indices

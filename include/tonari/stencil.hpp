@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stencils for C++20 programs, on subdomains in bricks and on arrays (tonari/grid_layout.h), with
 // equal results bit for bit. Header only, without MPI.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tonari: sparse collective communication on MPI. The C interface.
  *
  *   Describe once who talks to whom and with which buffers. Get the fastest correct exchange on the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari for C++20: tonari.h with owners, spans and exceptions. Header only.
 //
 //   tonari::Neighborhood near(cart, offsets);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* tonari: distributed vectors for sparse linear algebra. The C interface; include
  * <tonari/vector.hpp> from C++, and <tonari/spmv.hpp> for products with sparse matrices.
  *

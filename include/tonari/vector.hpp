@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari's distributed vectors for C++20: vector.h with owners, spans and exceptions. Header only.
 //
 //   // what this rank owns and needs

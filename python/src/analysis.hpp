@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the command line says about the algorithms on one neighborhood: counts taken from the plan
 // itself, and predicted times.
 #pragma once

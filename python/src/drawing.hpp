@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rank's plan as text for the terminal: peers are named by the way to them, (+1,0,-1), not by
 // number.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Graphs for Python: the arrays of an edge list in, rows about each algorithm and a rank's plan as
 // text out.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The extension module _tonari_core: thin and typed. The package tonari (python/tonari) is what
 // people import.
 #include <nanobind/nanobind.h>

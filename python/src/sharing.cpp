@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "sharing.hpp"
 
 #include <nanobind/ndarray.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Irregular patterns for Python: a communication matrix in, what each planner of
 // src/planners/patterns makes of it in numbers out.
 #pragma once

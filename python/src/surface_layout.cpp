@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "surface_layout.hpp"
 
 #include <nanobind/stl/pair.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari: sparse collective communication that is planned once and started often.
 
 >>> import tonari

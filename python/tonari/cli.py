@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line: finds the commands, and turns errors into one sentence and an exit status."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rounds and volume from the offsets alone: Träff et al., "Isomorphic, Sparse MPI-like Collective
 Communication", section 3.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much each rank sends to each: a communication matrix from a file, or that of a sparse
 matrix-vector product whose columns are partitioned."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Access to the extension module, with a useful sentence where it was not built."""
 
 from __future__ import annotations

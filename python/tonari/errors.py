@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The exception of the package."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Edge lists, METIS graphs, Matrix Market files and partitions: numbers out of text, and a sentence
 with file and line where that is wrong."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `tonari plan --graph` finds out: facts about the graph, a row per algorithm, and which one
 would be chosen."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Directed graphs from files: which rank sends to which, of a communication matrix, a mesh, or a
 matrix partitioned by rows."""
 

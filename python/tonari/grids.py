@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Grid sizes: read from the command line, and chosen for a list of offsets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What --help prints: usage, text, arguments, options and commands, for 80 columns. No word is
 broken, and no bracket is taken for markup."""
 

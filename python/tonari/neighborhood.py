@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Neighborhoods and what can be said about exchanges on them, without MPI."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How commands print: rows as JSON, sizes and times for people."""
 
 from __future__ import annotations

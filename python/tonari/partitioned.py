@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A square matrix partitioned by rows, each rank's rows consecutive: as NumPy files of which
 every rank reads its own part."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Columns of a matrix assigned to ranks by a hypergraph partitioner, so that a product by columns
 sends few words."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The names of patterns, and what is said about a pattern that has none of them and is no file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `tonari plan` finds out: the rows, the closed forms they are checked against, the proofs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The front of balanced, few words at one end and few messages at the other, and where the other
 schemes lie beside it."""
 

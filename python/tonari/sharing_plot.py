@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages per rank before and after: ranks sorted by how many they send or receive, a line per
 scheme."""
 

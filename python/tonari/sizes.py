@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers of bytes as people write them. The library reads TONARI_INPLACE_MEMORY by the same rule
 (read_size in src/base/setting.cpp); benchmark programs get plain numbers."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What somebody who misspelled a name may have meant."""
 
 from __future__ import annotations

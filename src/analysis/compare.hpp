@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of `tonari plan --graph`: every rank of one whole graph is planned in this process,
 // counted, priced, and, if there are few enough, proven.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reference executor: runs the plans of all ranks in one process over plain memory, and proves
 // them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/graph_delivery.hpp"
 
 namespace tonari {

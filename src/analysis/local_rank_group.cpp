@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/local_rank_group.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The delivery of collectives on a neighborhood, for the reference executor.
 #pragma once
 

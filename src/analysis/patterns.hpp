@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Neighborhoods by name, as the command line and the benchmark write them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws a plan as text: the rounds of one rank, with what leaves, what arrives and what has to
 // wait.
 #pragma once

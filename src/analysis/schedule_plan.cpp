@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/schedule_plan.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns schedules into plans, for the engine and for the reference executor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Orders with the least number of messages are closed walks over a graph (least_messages in
 // surface_order.cpp). Its vertices are the points of a grid of 3^d, which are the regions and the
 // center; an edge is a step of one along one dimension, where one sign comes or goes:

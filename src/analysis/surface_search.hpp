@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Looks for the order of surface regions with the fewest messages. Not for use at run time: the
 // orders found are in a table (surface_order.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "api/agree_on_arguments.hpp"
 
 #include "api/settings.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every call that makes something begins like this: each rank reads its arguments. Then all agree
 // on errors, and on what must be the same everywhere.
 #pragma once

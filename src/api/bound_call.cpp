@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "api/bound_call.hpp"
 
 #include <algorithm>

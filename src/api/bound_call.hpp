@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A call that is promised to come again with the same buffers, counts and types
 // (cdag_static_buffers).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The six operations as the program calls them, before anything is read.
 #pragma once
 

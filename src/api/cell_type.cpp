@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "api/cell_type.hpp"
 
 #include "api/combine.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The type of a grid's cells, and the order of its arrays.
 #pragma once
 

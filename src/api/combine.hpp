@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sums, minima and maxima of values in memory.
 #pragma once
 

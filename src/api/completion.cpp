@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts, tests, completes and frees requests, and answers what can be asked of one.
 #include <algorithm>
 #include <string_view>

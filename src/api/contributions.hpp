@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What arrives in a reverse exchange, and is combined with the values of the program.
 #pragma once
 

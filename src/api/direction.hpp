@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The way of values between owners and ghosts: to the ghosts, or from them back to their owners.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups: calls that would make requests are collected, and become one exchange with one message
 // from rank to rank.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The border between C++ and C: exceptions become codes, and tonari_last_error returns their
 // sentences.
 #pragma once

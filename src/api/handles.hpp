@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The objects behind the opaque handles of tonari.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prepares in-place all-to-all exchanges for calls.
 #pragma once
 

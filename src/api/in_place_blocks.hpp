@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The blocks of a symmetric in-place exchange as the program gives them.
 #pragma once
 

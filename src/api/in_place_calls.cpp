@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The in-place all-to-all exchanges as C functions: tonari_alltoall_inplace_init,
 // tonari_ialltoall_inplace, tonari_alltoall_inplace, and the same of the other three forms.
 #include "api/group.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What grids and vectors need to exchange by neighborhoods that the library makes for itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The interface of Träff 2016, Listings 1 to 3: a neighborhood as an attribute of a communicator,
 // and thin calls of tonari.h.
 #include <tonari/iso.h>

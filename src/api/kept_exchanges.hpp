@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of an object's one-shot calls, kept for the same calls to come.
 #pragma once
 

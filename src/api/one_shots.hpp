@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one-shot calls of a neighborhood, by streams: no call asks the other ranks anything (ADR 20).
 // What a call's arguments mean is read once and remembered; a call that comes again compares them,
 // and then only moves data.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
 // the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw.
 #include "api/grouped_operation.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The messages of a sparse exchange: what the program gives, as bytes in memory.
 #pragma once
 

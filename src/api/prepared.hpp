@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An exchange ready to be started, and what tonari_request_get_info reports about it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The promises that a program makes with the info key cdag_exact_byte_communications (Hoefler 2012,
 // §II-B), and what is prepared for them at once.
 #pragma once

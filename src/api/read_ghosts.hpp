@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads which ghosts an exchange of a grid is about.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The last exchanges that one-shot calls on a neighborhood prepared, for calls that come again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "api/request_record.hpp"
 
 #include "api/prepared.hpp"

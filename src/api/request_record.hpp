@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the report tells of a request, or of one-shot calls that share an exchange.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings of a neighborhood or a request. Info keys override inherited ones, and environment
 // variables override both.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Agreement on block sizes: both ends of a message must expect the same size, and ranks that
 // forward a block must know its size.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse exchanges with unknown receivers as C functions.
 #include "api/request.hpp"
 #include "api/sparse_call.hpp"

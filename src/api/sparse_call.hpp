@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A call of a sparse exchange: it waits for its turn, goes through the exchange, and makes of what
 // came what the program reads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starting a request with other buffers than it was made with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs prepared exchanges one after the other, with work on this rank's memory around them: vectors
 // gather, scatter and combine values. Others may run beside all of them.
 #pragma once

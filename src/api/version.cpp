@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tonari/tonari.h"
 
 #define TONARI_WORD_OF(number) #number

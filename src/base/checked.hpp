@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic on sizes that refuses to wrap around.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Errors of tonari: one code per kind of mistake, and one sentence that says what to change.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A 64-bit hash that is the same on every rank and every run (unlike std::hash): FNV-1a over words,
 // with a final mix.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the known name that a misspelled one may have meant.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The settings of the library, one row each, for those who read them, complain about them and
 // document them.
 #pragma once

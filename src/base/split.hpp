@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits lists that stand in one line of text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of blocks in a group.
 #include "blocks/sides.hpp"
 #include "engine/agree.hpp"

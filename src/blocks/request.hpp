@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prepares exchanges of block-structured grids for calls.
 #pragma once
 

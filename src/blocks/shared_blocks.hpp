@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A block-structured grid: all blocks, and how this rank's arrays of its own ones lie.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an exchange of blocks sends and receives: cells of arrays, as blocks of a call between
 // neighbors.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The remains of a failed exchange: messages that were started and are not waited for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arguments of one operation in one form, and the blocks of memory that they describe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data that the rows of channels get to do their part of a request (select/channel.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between ranks while something is made. All of them are known, with their memory, before
 // the first is sent.
 #pragma once

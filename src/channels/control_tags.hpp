@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tags of the messages that ranks send each other while something is made. They share one
 // communicator with the exchanges, whose tags follow. Messages of different kinds have different
 // tags: a rank may already send for the next step while another still probes for the last one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads MPI datatypes as bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One message of a plan over a channel other than MPI point to point, such as shared memory or
 // one-sided. The engine packs and unpacks; the compiler makes the moves from where the edge says
 // that its messages lie. The edge knows when that may happen, and tells the other end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One request's part of a channel other than MPI point to point: its edges, and what they share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns error codes of MPI into errors of tonari.
 #pragma once
 

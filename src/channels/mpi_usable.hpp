@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells whether destructors can still give back to the MPI what they hold.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A datatype that the library made and has to free.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The differences between MPIs, each with the version and the symptom that it answers.
 #pragma once
 

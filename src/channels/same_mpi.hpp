@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells whether the program runs with the MPI that this library was compiled for. Handles of Open
 // MPI are pointers, and those of MPICH and its relatives are integers. So a call with a handle of
 // the other kind crashes, or does something else.

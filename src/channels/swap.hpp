@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One pairwise swap in place: what this rank has for another goes there, and what that one has
 // takes its place. It goes a chunk at a time, so that only a few chunks exist twice (Hofmann 2013,
 // section 3). MPI_Sendrecv_replace is in place in name only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Datatypes told apart for good: a handle may be freed and given to another type, a mark never is.
 #pragma once
 

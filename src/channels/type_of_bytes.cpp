@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "channels/type_of_bytes.hpp"
 
 #include "base/checked.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes bytes at absolute addresses as an MPI datatype, for MPI_BOTTOM and count 1.
 #pragma once
 

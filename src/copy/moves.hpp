@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Byte layouts and the copies between them, without MPI.
 //
 // A layout lists the bytes of some data in the order in which they travel. A move copies between

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Walks through the bytes of some data in traveling order, and gathers or scatters a chunk at a
 // time. It holds a position and nothing else, so data of any size and shape can move in chunks
 // without a list of moves for each.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What messages and copies cost: LogGP (Alexandrov et al. 1995) with copies. Times are in seconds
 // and belong to one machine and MPI.
 #pragma once

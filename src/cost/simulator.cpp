@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A discrete-event simulation of plans under LogGP, and two shortcuts built beside it.
 //
 // Per rank there are one processor and one network interface:

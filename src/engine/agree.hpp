@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Agreement between ranks: all succeed, or all fail with the same sentence. Nothing hangs, and no
 // rank goes on alone.
 //

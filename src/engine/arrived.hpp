@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A message of words that has come from any rank, and is to be received.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/bound_messages.hpp"
 
 namespace tonari {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The messages of a plan that go by MPI point to point, as MPI knows them for one set of the
 // program's buffers: what is bound to addresses there cannot be moved.
 #pragma once

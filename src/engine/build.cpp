@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/forwarded_sizes.hpp"
 #include "engine/native_exchange.hpp"
 #include "engine/plan_exchange.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the cost model's parameters on the ranks of a communicator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a message through shared memory costs.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one-shot calls of one kind on one object, for the report.
 #pragma once
 

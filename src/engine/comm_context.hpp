@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contexts of communicators, for exchanges between all their ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds what the starts of a request choose from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contests: exchanges are timed against each other, whatever they are.
 #pragma once
 

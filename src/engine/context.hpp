@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the requests on one neighborhood share: its description, and what was learned of the
 // machine. With others on the same communicator they share its duplicate, tags and windows.
 #pragma once

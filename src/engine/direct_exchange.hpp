@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An exchange of which ranks agree on nothing beforehand: each sends its blocks straight to their
 // receivers, all of one pair of ranks in one message of a stream, and finds out from the heads of
 // the messages whether the others' sizes and operations go with its own (ADR 20).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the messages of a direct exchange are without the addresses of the buffers: compiled once
 // from a call's arguments, used for any buffers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The messages of a plan that travel over edges: which of them are under way, and how far they are.
 #pragma once
 

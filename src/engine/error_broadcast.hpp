@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells all ranks the error of one, without blocking. It needs no memory.
 #pragma once
 

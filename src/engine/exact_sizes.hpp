@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sizes that the program promised when it made the neighborhood (cdag_exact_byte_communications).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A prepared exchange: what a request holds.
 #pragma once
 

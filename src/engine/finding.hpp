@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the starts of a request have found out, on its way to the wisdom file. Starts and waits
 // neither allocate nor open files. So a decision is noted where init has made room for it, and
 // written later: by the next init that looks for wisdom, when the request is freed, or by

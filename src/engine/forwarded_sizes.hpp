@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds out how long the blocks are that this rank forwards.
 #pragma once
 

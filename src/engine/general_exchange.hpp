@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The general in-place all-to-all over MPI point to point. It does what Rearrangement
 // (planners/in_place/rearrangement.hpp) wants asked, sent and moved.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists the exchanges of this process that were started and are not complete. While a rank waits in
 // an agreement or for an exchange, it drives all of them on. Other ranks may need the blocks that
 // pass through it before they can come to where it waits. MPI has the same rule of progress for its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes in-place all-to-all exchanges between all ranks of a communicator.
 #pragma once
 

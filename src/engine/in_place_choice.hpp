@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses how a symmetric in-place exchange swaps its blocks: in which order and through what, or
 // by the MPI's own collective.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The position of this rank in a neighborhood of any kind.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rank group with one rank per process. Messages travel by NBX (Hoefler, Siebert and Lumsdaine
 // 2010): a rank sends to those it has messages for, and none has to know its senders. Only the
 // depth of a barrier grows with the number of ranks. Here the barrier is an agreement

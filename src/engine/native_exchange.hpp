@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs MPI's own neighborhood collective as an exchange.
 #pragma once
 

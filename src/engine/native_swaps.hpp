@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs MPI's own all-to-all with MPI_IN_PLACE as an exchange.
 //
 // It is the non-blocking form, since start must return at once, on a communicator of its own, since

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An exchange that finds out which of several is the fastest while the program uses it: the first
 // starts run them in turns (select/race.hpp), and the times that the program spends in its calls
 // decide. All ranks run the same one at the same start, since they count starts alike. Only the end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every rank sends each other rank one message of words, and gets one of each. Nobody needs to know
 // what sizes come. All messages of a rank begin alike, with its head.
 //

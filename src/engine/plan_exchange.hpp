@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a bound plan over MPI point to point and over edges: what is ready starts, and what
 // completes releases its successors.
 #pragma once

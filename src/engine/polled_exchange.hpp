@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges that complete by being polled: how they pause between looks, let the MPI proceed, and
 // find out that a rank they wait for has died.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A thread that drives exchanges while the program computes.
 //
 // The program's thread starts an exchange and hands it over under the mutex. From then on only the

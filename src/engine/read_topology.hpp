@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an MPI communicator says about its ranks: who talks to whom, and who shares a node.
 #pragma once
 

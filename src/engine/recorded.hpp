@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the report tells about: this process lists it while it lives, and then adds its row to the
 // process's table. So the table stays small, however many requests a program makes.
 #pragma once

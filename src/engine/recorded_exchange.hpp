@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An exchange whose use the report tells (TONARI_REPORT). One that is not to be reported is not
 // wrapped, so that it costs nothing.
 #pragma once

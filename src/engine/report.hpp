@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The report that TONARI_REPORT asks for: which communicators take part, and how the tables of
 // their ranks become one when the program calls MPI_Finalize (docs/adr/0025-report.md).
 #pragma once

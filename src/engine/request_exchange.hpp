@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges that are one request of the MPI's: its own collectives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/request_list.hpp"
 
 #include "channels/mpi_error.hpp"

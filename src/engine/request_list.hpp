@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages under way, whose requests are completed together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses and builds the exchange for one request: candidates apply, are scored and measured, and
 // the winner is remembered.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What all neighborhoods, vectors, grids and in-place exchanges on one communicator of the program
 // share. Communicators are scarce (MPICH has 2,048), so all use one duplicate, and tags tell which
 // messages belong to what. The duplicate lives as long as the program's communicator or one of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges in which a rank knows whom it sends to, and nobody knows who sends to it. Every rank
 // knows when it has all that was sent to it, and whether any rank has failed, by one agreement
 // (engine/agree.hpp):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages to any ranks, hop by hop on a virtual mesh of all ranks (topology/virtual_topology.hpp):
 // few messages per rank, many bytes.
 #pragma once

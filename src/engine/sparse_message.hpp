@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages of sparse exchanges, and how they travel together as words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How messages find receivers that do not expect them, and which way is predicted to be fastest.
 #pragma once
 

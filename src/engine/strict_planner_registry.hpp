@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A planner registry without the algorithms that send to ranks which are no neighbors
 // (cdag_strict_communication).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a plan of swaps; those that the plan allows at the same time run side by side.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds a few numbers of all ranks without a collective call. Calls on one communicator must come in
 // the same order on all ranks, and starts of different requests need not. So the numbers travel by
 // messages of their own tag, up a binary tree of the ranks and back down:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times candidates on buffers shaped like the user's, because init must not touch the user's data.
 #pragma once
 

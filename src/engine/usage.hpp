@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How often a request, or the one-shot calls of a kind, ran on this rank, what was sent, and how
 // much time the program spent in that. Reading the clock costs a tenth of a short exchange. So
 // after the first starts only some are timed, after intervals that vary: each stands for those that

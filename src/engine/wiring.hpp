@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Connects the channels of a candidate that carry single messages.
 #pragma once
 

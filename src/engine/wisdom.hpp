@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wisdom: the results of contests, kept between runs in the user's cache directory.
 #pragma once
 

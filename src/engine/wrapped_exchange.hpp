@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An exchange that holds another one, and something besides. It forwards every call, except those
 // that the derived class overrides.
 #pragma once

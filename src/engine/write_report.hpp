@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the report goes, as TONARI_REPORT says.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The grid family as C functions.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ghosts that are the neighbors' pages. An exchange between ranks of a node moves no bytes: it says
 // "my copy is complete" and sees that theirs are.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halo exchanges in a group.
 #include <array>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A grid with halos: its subdomains on this rank, and the memory they are stored in.
 #pragma once
 

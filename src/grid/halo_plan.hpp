@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halo exchanges as exchanges on a neighborhood: blocks of the grid's memory, moved by whatever
 // tonari's selection finds best.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halo exchanges as plans, bound to the memory of a grid.
 #pragma once
 

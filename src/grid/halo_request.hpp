@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prepares halo exchanges for calls: reads keys, then builds the requested or the fastest exchange.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes the bytes of a link as an MPI datatype.
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an exchange of a grid owns besides: its views, and a mark for the grid that it is in use.
 #pragma once
 

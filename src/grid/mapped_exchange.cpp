@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "grid/mapped_exchange.hpp"
 
 namespace tonari {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A halo exchange through mapped ghosts; messages carry the rest.
 #pragma once
 

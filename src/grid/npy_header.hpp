@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The header of a NumPy .npy file: a magic word, a version, and a Python dictionary of three
 // entries, padded to 64 bytes (numpy/lib/format.py, "Format Version 1.0").
 #pragma once

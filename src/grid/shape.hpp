@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shape that a program asks for when it makes a grid, checked and agreed on.
 #pragma once
 

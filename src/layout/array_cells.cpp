@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "layout/array_cells.hpp"
 
 #include "base/checked.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the cells of a box lie in an array with ghosts, in C's order or in Fortran's.
 #pragma once
 

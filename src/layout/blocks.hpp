@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks of a grid: any disjoint boxes, each with an owner. All ranks know all of them, so every
 // rank computes what it sends and what it receives.
 #pragma once

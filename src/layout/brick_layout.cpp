@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "layout/brick_layout.hpp"
 
 #include <algorithm>

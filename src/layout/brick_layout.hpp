@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A subdomain in bricks (Zhao et al. 2021, sections 2 to 4): blocks of cells, each contiguous.
 // Their order makes what a neighbor needs as few contiguous pieces as can be. Ghosts are where
 // those pieces arrive, unchanged.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What travels between bricks of neighbors: regions, joined to pieces in the same way at both ends.
 //
 // All follows from where a region is stored (`stored`: the center for the own surface, a direction

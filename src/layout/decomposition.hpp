@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rectangular grid of cells cut into subdomains, one or more per rank of a Cartesian grid of
 // ranks. Pure: every rank computes the boxes of all others.
 #pragma once

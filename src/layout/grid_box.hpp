@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One subdomain of a grid: its own cells and the ghost cells around them.
 #pragma once
 

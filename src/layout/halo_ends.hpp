@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bytes that a halo exchange moves, and the plan that moves them. Pure: every rank can compute
 // those of all others.
 #pragma once

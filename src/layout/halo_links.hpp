@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The links by which the ghosts of a copy are filled: which rank sends what to which. There is one
 // per subdomain and direction, in steps.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The surface of a grid in regions, and the order in which to store them (Zhao et al. 2021,
 // section 3).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells how much memory this process could still fill. The system promises more than it has and
 // later kills processes, so a caller with large needs looks first.
 #pragma once

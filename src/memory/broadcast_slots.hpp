@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one process tells all others that share memory with it: one writer, any number of readers,
 // no locks, and nothing that readers give back.
 //

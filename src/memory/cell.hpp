@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A place for one message in memory that two processes (or threads) share, and how they hand it to
 // each other: one writer, one reader, no locks.
 //

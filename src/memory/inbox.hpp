@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank receives through shared memory: one segment per request and rank. The receiver makes
 // it, and its senders write it.
 //

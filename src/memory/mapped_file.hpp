@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that can be mapped several times and in another order (Zhao et al. 2021, section 4), also
 // by other processes of this user on this node. It has no name that could be left behind: it ends
 // with the last process that has it open or mapped.

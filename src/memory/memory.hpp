@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that a request holds while it lives: aligned to cache lines, not initialized.
 #pragma once
 

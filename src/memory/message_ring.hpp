@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A ring of frames in memory that two processes (or threads) share, for messages of any size: one
 // writer, one reader, no locks.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process owns of the system for shared memory; it is given back at the end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pages and mappings as this system reports them; nothing is assumed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Other processes of this node: whether they live, and what is in their memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Orders what the program stored in its memory before another process is told that it may read it.
 #pragma once
 

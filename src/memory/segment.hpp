@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that processes of one user on one node share. It has no name that could be left behind: it
 // ends with the last process that has it mapped.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file in memory without a name, which lives as long as a process has it open or mapped. Segments
 // and mapped files are made of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that plays the part of a program's, so that exchanges can be tried without touching it.
 #pragma once
 

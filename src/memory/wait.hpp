@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Waits for memory to change in the way that suits the machine: ranks spin while each has a core.
 // Where ranks outnumber cores, they yield and later sleep.
 #pragma once

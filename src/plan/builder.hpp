@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds a plan from operations given in an order in which they could run one after the other. The
 // builder finds what really has to wait: a reader for the writer of its block, a writer for earlier
 // readers and writers. Everything else stays parallel.

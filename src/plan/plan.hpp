@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The plan: one rank's part of an algorithm, as a DAG of operations over slices of three buffers.
 //
 // A plan knows ranks, buffers and blocks. It knows no MPI handle, datatype, address, size or

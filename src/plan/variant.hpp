@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A variant of an algorithm on one pattern: it gives every rank its plan, whatever planner made it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one table of algorithms: what they are called, do, come from and apply to, and what plans
 // them. Whoever accepts, lists or documents names of algorithms takes them from here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The report as text, and as JSON. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A row of the report that TONARI_REPORT asks for: requests that are alike, or one-shot calls of
 // one kind, of one rank or of many. Plain memory of fixed size, so that reductions of the MPI can
 // carry it. Pure.

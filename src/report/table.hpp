@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of the report, of one rank or of many, in bounded memory: a program may make any number
 // of requests. Plain memory that takes no other, so that an MPI can reduce tables. Pure.
 #pragma once

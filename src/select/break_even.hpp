@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells when an init has paid for itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is kept between runs in the user's cache directory: measured machine parameters, and wisdom
 // (which candidate won).
 //

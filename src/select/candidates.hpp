@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The candidates: algorithms times channels, priced. Pure; the same on all ranks.
 #pragma once
 

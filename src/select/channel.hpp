@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A channel is one row: a way to move messages, and all that choosing it takes. The caller owns the
 // table (channels/table.hpp); nothing in the core knows a row by name.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which candidates a race on a program's own exchanges begins with.
 #pragma once
 

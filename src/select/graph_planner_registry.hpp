@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The planners for graphs, on one rank's part of the graph. What was planned is kept: the same
 // question is answered at once.
 #pragma once

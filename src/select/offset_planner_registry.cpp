@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "select/offset_planner_registry.hpp"
 
 namespace tonari {

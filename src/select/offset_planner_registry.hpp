@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The planners for offsets, on an isomorphic neighborhood. Nothing here is collective. What was
 // planned is kept.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The planners that one neighborhood can use, whatever its kind.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one place that prices variants: what an exchange costs that runs one. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A race of candidates on a program's own exchanges (ADCL: Gabriel and Huang 2007): they run in
 // turns, the slow ones drop out, and the one that is left has won. Pure: ranks that give the same
 // sums take the same turns, so nothing else need be agreed on.

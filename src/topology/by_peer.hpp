@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The entries of a list of ranks, grouped by the rank they name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A d-dimensional grid of ranks, periodic or not in each dimension, numbered in row-major order as
 // MPI_Cart_create does.
 #pragma once

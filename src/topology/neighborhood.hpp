@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An isomorphic neighborhood (Träff 2016, §2): every rank R of a grid sends block i to R + C^i and
 // receives block i from R - C^i.
 #pragma once

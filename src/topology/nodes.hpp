@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells which ranks share a node, from a text that emulates nodes for tests and for planning.
 #pragma once
 

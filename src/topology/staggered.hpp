@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The staggered order of peers: every rank begins with those after itself, so that not all send to
 // the same one at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A virtual process topology: all ranks as the points of a mesh of n dimensions, on which store and
 // forward sends blocks (Selvitopi and Aykanat 2019; Duymuş 2021, §3.3). A block takes one hop per
 // dimension in which origin and target differ, in the order of the dimensions. So a rank writes to

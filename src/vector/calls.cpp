@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The vector family as C functions.
 #include "api/handles.hpp"
 #include "api/request.hpp"

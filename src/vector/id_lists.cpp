@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vector/id_lists.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A vector of values that the program names by any numbers (tonari_vector_create_from_ids).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vector/index_list.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of values in memory, cut into what can be copied at once.
 #pragma once
 

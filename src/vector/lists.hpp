@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the program lists to make a vector: which values this rank owns, which it needs, and where
 // they lie in its arrays.
 #pragma once

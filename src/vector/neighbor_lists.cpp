@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vector/neighbor_lists.hpp"
 
 #include <limits>

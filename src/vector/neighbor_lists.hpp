@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A vector of the lists that codes have of their neighbors: what to send, and how many values come
 // (tonari_vector_create_from_neighbors).
 #pragma once

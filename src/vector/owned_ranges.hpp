@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells which rank owns which indices: one range per rank, known to all.
 #pragma once
 

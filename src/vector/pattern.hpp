@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One rank's part of which ranks send which values to whom, found by asking.
 #pragma once
 

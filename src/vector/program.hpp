@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The steps of an exchange of values, compiled once from a pattern, for requests with any buffers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A vector whose indices the program numbers: a range on each rank (tonari_vector_create).
 #pragma once
 

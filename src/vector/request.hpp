@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prepares exchanges of a vector for calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The way of requests from a rank that needs a value to its owner, and of the value back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vector/shared_vector.hpp"
 
 #include "api/settings.hpp"

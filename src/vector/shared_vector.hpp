@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A vector of the program: which ranks exchange which values, and the neighborhoods that its
 // exchanges run on.
 #pragma once

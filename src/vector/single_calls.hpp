@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Single calls on a vector, by streams: no call asks the other ranks anything (ADR 20). What a call
 // says of its values is read once and remembered; a call that comes again, with whatever arrays,
 // compares it, and then only moves data.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a program on values: gathers them before the steps of an exchange, and puts them where they
 // belong afterwards.
 #pragma once

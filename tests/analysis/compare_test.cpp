@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparing the algorithms on one whole graph: who the edges make neighbors, what is counted, what
 // is proven, what is refused.
 #include "analysis/compare.hpp"

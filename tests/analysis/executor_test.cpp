@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reference executor proves right plans and finds what is wrong with wrong ones: each test
 // breaks one thing.
 #include "analysis/executor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The search for orders with few messages: what it reaches, and that it is the one the table comes
 // from.
 #include "analysis/surface_search.hpp"

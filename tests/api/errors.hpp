@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fixture of tests of wrong calls: a neighborhood, and a check that it still works afterwards.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bad input: all ranks get the same code and sentence, nothing hangs, and a correct call afterwards
 // works.
 #include <climits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every operation, algorithm and channel on random grids, neighborhoods, sizes and datatypes; the
 // oracle is arithmetic on ranks and offsets.
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Neighborhoods of communicators with a topology, and graphs over grids: who the neighbors are, in
 // which order, and which planners they get.
 #include "support/graph_exchange.hpp"

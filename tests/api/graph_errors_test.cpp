@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bad lists and sizes that do not match on graphs: all ranks get the same code and sentence,
 // nothing hangs, and a correct call afterwards works.
 #include "support/graph_exchange.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many exchanges in flight at once, on several neighborhoods, started and completed in another
 // order on every rank.
 #include "support/graph_exchange.hpp"

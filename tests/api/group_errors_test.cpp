@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wrong groups: all ranks get the same code and sentence from tonari_group_end, and a correct call
 // afterwards works.
 #include <tonari/group.hpp>

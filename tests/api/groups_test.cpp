@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups of calls: random operations on random neighborhoods, whose ranks are numbered in different
 // ways, against what each would deliver alone; and how many messages they take.
 #include <tonari/group.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges go on while a rank waits for something else: in a collective call of tonari's, or for
 // another exchange.
 #include <tonari/sparse.h>

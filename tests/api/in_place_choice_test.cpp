@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a symmetric in-place exchange is chosen: once by measuring, then from wisdom, and without a
 // trace in the program's buffer.
 #include "support/fresh_wisdom.hpp"

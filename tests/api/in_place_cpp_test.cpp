@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C++ face of exchanges in place: spans, the ways to call, and spans that do not fit, which are
 // an error on all ranks.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bad input of exchanges in place, and requests used wrongly: all ranks get the same code and
 // sentence from each kind of call, the buffer is as it was, and a correct call afterwards works.
 // Types, settings and budgets are in in_place_setting_errors_test.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What in-place exchanges hold, as the system sees it; and that they hold up nobody.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One-shot calls in place that come again: the exchange is kept, whatever buffer they bring, and
 // one agreement is all that ranks ask of each other.
 #include "support/counting.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges in place with types whose elements overlap, with settings that mean nothing, and with
 // budgets however small: the same error everywhere, or a correct result.
 #include <cstdint>

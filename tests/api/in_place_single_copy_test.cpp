@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges in place whose long blocks are read and written where they lie: contiguous blocks on
 // both sides of the length from which that is done, against what every rank knows of all payloads.
 #include "support/graph_exchange.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In-place all-to-all exchanges as a program makes them: all forms, datatypes, sizes, budgets,
 // channels and nodes, against what every rank knows of all payloads.
 #include "support/graph_exchange.hpp"

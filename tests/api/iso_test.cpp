@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The interface of Träff 2016: every function of Listings 1 to 3, the two starts, the attached
 // neighborhood, and errors.
 #define ISO_NONBLOCKING

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cartesian communicators of more dimensions than a grid of tonari's can have are graphs. What is
 // sent towards -1 still arrives as the block from +1, also where both neighbors along a dimension
 // are the same rank, which MPI's own collective on a distributed graph would get wrong.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One-shot calls: they deliver, blocking or not, with the same arguments again, with others, with
 // datatypes that are gone, several in flight; and wrong ones fail on all ranks alike.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests that are tuned while they are used (tonari_tune=online): right blocks at every start,
 // whatever runs, and whatever else is under way.
 #include <unistd.h>

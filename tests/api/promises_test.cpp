@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The info keys of Hoefler 2012, §II: kept promises deliver, broken ones are errors, and nobody
 // hangs.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Receive views: what they show is what the blocks would hold, and it stays until the next start,
 // whatever other ranks do meanwhile.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A job with TONARI_REPORT, and what it has printed. Each test ends MPI, so each runs in a job of
 // its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The report at MPI_Finalize (TONARI_REPORT): what it tells, of whom, and that it never keeps a
 // program from its end.
 #include "api/report.hpp"

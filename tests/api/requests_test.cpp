@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests in use: halos of one array, absolute addresses, several at once in any order, lives of
 // handles, settings, and wisdom.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings that are wrong, or differ between ranks, in info keys and in environment variables.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse exchanges that are wrong on one rank, or not the same on all: every rank gets the same
 // sentence, nothing hangs, and the next call works, whatever the ranks had begun.
 #include <tonari/sparse.h>

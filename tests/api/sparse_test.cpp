@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse exchanges with unknown receivers: every message arrives, with its values, in its order, on
 // random patterns that each rank computes for all ranks from one seed.
 #include <tonari/sparse.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts with buffers of their own: every operation, algorithm and channel, with any number of
 // buffers in turn, plain starts among them, and what is refused.
 #include "support/counting.hpp"

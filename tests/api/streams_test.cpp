@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One-shot calls that nothing is forced for go by streams: they deliver on any graph, through
 // shared memory and through the MPI, however many are in flight; and what is wrong is heard by
 // those who exchange with the rank that is wrong, while all others go on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The version of the library is that of the headers that it was made with.
 #include <tonari/tonari.h>
 

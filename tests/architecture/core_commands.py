@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """No file of the core is compiled with an MPI include directory: usage: core_commands.py
 COMPILE_COMMANDS SOURCE_ROOT."""
 

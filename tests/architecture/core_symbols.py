@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The core's objects neither define nor want an MPI symbol: usage: core_symbols.py NM LIBRARY."""
 
 import re

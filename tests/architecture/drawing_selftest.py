@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tools/draw_architecture.py draws what is included, and its check notices what has changed."""
 
 import contextlib

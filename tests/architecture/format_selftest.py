@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The check of formatting notices what it is for: usage: format_selftest.py SOURCE_ROOT BUILD."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The public headers compile without a warning with every compiler of this machine, by every
 standard that it knows: usage: header_warnings.py SOURCE_ROOT CC CXX INCLUDE_DIRECTORY...
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi|public CXX CC
 [INCLUDE_DIRECTORY...]. Public .h files also as C. The build itself proves it of those that come
 first in their own source."""

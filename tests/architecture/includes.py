@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Includes point downwards only: usage: includes.py SOURCE_ROOT. Prints every wrong include and
 exits with 1."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The include check notices what it is for."""
 
 from includes import problems

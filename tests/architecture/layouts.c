@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the members of public structures lie, and the values of public constants, on systems whose
  * pointers have 64 bits. Programs were compiled with them: what is here stays as it is while the
  * SONAME does (docs/versioning.md). A member that is new takes the place of reserved ones.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Public structures and constants stay as they are within an ABI (docs/versioning.md): usage:
 layouts.py SOURCE_ROOT CC CXX [INCLUDE_DIRECTORY...].
 

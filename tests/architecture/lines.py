@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """No line is longer than 100 columns: usage: lines.py SOURCE_ROOT. Prints every longer one and
 exits with 1.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The check of line lengths notices what it is for."""
 
 from lines import WIDTH, problems

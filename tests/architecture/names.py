@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """No two headers of src/ define a type of one name: usage: names.py SOURCE_ROOT. All are in one
 namespace, and the linker takes one for the other in silence."""
 

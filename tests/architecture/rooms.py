@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rooms of src/ from the ground up, and who may include whom. A room sees its own files and the
 floors below, no sibling. Rooms may lie in each other."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every test is scheduled, and by one group per rank count: usage: scheduled.py CTEST BUILD
 SOURCE_ROOT.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """libtonari.so has the name that docs/versioning.md gives it, which programs remember, and is not
 unloaded by dlclose, since MPI keeps addresses of its callbacks: usage: soname.py READELF LIBRARY
 VERSION."""

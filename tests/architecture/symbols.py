@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """libtonari.so exports what include/symbols.txt lists, and the headers declare just that: usage:
 symbols.py SOURCE_ROOT NM LIBRARY."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For the self-tests of checks: right and wrong lines, each in a tree of its own."""
 
 import tempfile

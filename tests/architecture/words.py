@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The field's words: usage: words.py SOURCE_ROOT. Sources, headers and documents cite papers by
 author and year, spell as the MPI standard does, and use no private word that was replaced. Prints
 every place that does otherwise and exits with 1."""

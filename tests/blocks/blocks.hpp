@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random blocks, and what every cell of them must hold, by a brute-force oracle: each rank knows
 // the owner of each cell of the grid.
 #pragma once

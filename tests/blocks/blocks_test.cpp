@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of block-structured grids against a brute-force oracle.
 #include <utility>
 

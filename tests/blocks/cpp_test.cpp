@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari/blocks.hpp: what it adds to the C interface.
 #include <gtest/gtest.h>
 #include <tonari/blocks.hpp>

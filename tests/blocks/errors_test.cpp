@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wrong blocks and wrong calls: one sentence, on all ranks.
 #include "blocks/blocks.hpp"
 #include "support/contains.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks in groups, forward and reverse, beside a random operation; what is refused.
 #include <tonari/blocks.hpp>
 #include <tonari/group.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages through windows: every byte of every exchange, on random graphs of messages, with ranks
 // that dawdle, in all ways to say ready and to look.
 #include "channels/onesided/link.hpp"

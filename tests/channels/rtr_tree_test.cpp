@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trees of ready receivers: every receiver is in it once, parents and children agree, nobody hears
 // of more than `degree`, and no path is longer than it must be.
 #include "channels/onesided/rtr_tree.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages through shared memory as the engine would move them, with ranks that dawdle.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Single copies of what the sender writes by streaming stores until it sends: what the receiver
 // reads there is never older.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages through shared memory between real processes: every byte of every exchange by every
 // protocol, with ranks that dawdle; what blocks whom; and how the ends learn that the other has
 // left.

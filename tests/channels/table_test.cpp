@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of channels, and what is listed elsewhere because of it.
 #include "channels/table.hpp"
 

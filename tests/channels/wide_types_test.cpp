@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Datatypes whose bytes lie so far apart that 64 bits hardly hold their distances.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cutting bytes out of a layout: what a part of a message that travels in several moves from or to
 // a block.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The simulator against times computed by hand, and laws that any prices must obey.
 #include "cost/simulator.hpp"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the guide's fragments stand in: tests/python/test_docs.py puts each in the place of the
  * marker. */
 #include <stdio.h>

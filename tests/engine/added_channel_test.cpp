@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A new channel is a row and what it connects: this one is in no list of the library's, yet
 // exchanges run over it, alone and beside shared memory, and contests try it.
 #include <gtest/gtest.h>

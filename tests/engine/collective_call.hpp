@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A collective call of the library, as something that can be done again and again.
 #pragma once
 

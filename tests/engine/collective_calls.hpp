@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All collective calls of the library, each as something that can be done again and again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Communicators are scarce: all objects on one of the program share a duplicate of it, and what the
 // MPI refuses is an error on all ranks.
 #include <tonari/grid.h>

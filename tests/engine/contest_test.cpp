@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contests of made-up exchanges: what becomes of the others where one rank's exchange fails.
 #include "engine/contest.hpp"
 

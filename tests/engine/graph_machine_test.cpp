@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // These tests run the algorithms that pass blocks on, on real MPI. On a machine like the one at
 // hand they seldom pay and refuse. So here the cache remembers of this machine a network with
 // expensive messages.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges in flight of several threads: none keeps another from its own, whatever they are doing.
 // This file is also compiled with ThreadSanitizer, as a program of its own and without an MPI: see
 // tests/CMakeLists.txt.

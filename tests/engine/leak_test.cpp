@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is created and freed again and again leaves nothing behind: no datatype, request,
 // communicator, or memory.
 #include "support/counting.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every level of persistence does more ahead of time: what one-shot calls and inits then still ask
 // all ranks is counted at the MPI.
 #include "support/counting.hpp"

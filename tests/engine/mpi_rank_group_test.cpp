@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Planning with one rank per process: every message arrives, in order, in its own exchange.
 #include "engine/mpi_rank_group.hpp"
 

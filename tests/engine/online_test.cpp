@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges that are tuned while they are used: sums without collective calls, and races of made-up
 // exchanges by a made-up clock.
 #include "engine/online_exchange.hpp"

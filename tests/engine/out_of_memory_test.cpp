@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One rank runs out of memory in the middle of a collective call, at its k-th allocation for many
 // k: nobody waits for it for ever, all ranks return the same code, nothing is left behind, and the
 // same call succeeds right afterwards.

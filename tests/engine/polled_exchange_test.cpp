@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What exchanges have in common that look again and again: pauses, progress of the MPI, and what
 // happens when a rank that is waited for dies. And those that hold another one: nothing is lost.
 #include "engine/polled_exchange.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The progress thread: exchanges complete while the program does something else, errors come back,
 // and the thread is there only as long as it is asked for.
 #include "engine/progress.hpp"

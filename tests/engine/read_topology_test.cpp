@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What communicators say of their neighbors and nodes, against lists worked out here.
 #include "engine/read_topology.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a recorded exchange counts, and how it estimates time from the starts that it times.
 #include "engine/recorded_exchange.hpp"
 

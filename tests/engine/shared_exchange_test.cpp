@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges through shared memory as a program makes them: plans that mix channels, many requests
 // at once, what happens from start to wait, and a million starts.
 #include <sys/resource.h>

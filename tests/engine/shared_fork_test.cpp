@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A child made by fork() has copies of all objects. That it frees them, or ends by exit(), is
 // nobody's business but its own: ranks go on to exchange.
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // After PEER requests can be freed, whatever kind they are of and whatever call said so.
 #include <array>
 #include <memory>

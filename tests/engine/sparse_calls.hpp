@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls for messages to ranks that do not expect them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse exchanges whose limits are so low that few messages take what otherwise takes gigabytes:
 // pieces that are full, long messages in parts, and more than what is kept ready.
 #include "engine/sparse_exchange.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From start to wait: nothing is allocated, no collective is called, nothing is set up, and as many
 // messages leave as the request says.
 #include "support/counting.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/strict_planner_registry.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads with MPI_THREAD_MULTIPLE: one waits while another one's short exchanges come and go.
 #include <unistd.h>
 

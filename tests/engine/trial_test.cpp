@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measuring on copies: what a copy of the program's buffers takes, and that it is one.
 #include "engine/trial.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Windows of one-sided exchanges end with what they were made for, in an order that all ranks agree
 // on.
 #include <tonari/grid.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where cells are: single cells, boxes, bricks, import and export, against their definitions.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a kind of halo exchange is chosen: once by measuring, then from wisdom.
 #include "grid/grids.hpp"
 #include "support/fresh_wisdom.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random choices of ghosts, and which cells they mean.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tonari/grid.hpp: what it adds to the C interface.
 #include <gtest/gtest.h>
 #include <tonari/grid.hpp>

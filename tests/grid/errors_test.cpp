@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bad input of grids: all ranks get the same code and sentence, nothing is left behind, and a
 // correct call afterwards works.
 #include <sys/resource.h>

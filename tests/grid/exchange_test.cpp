@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halo exchanges of every storage and kind on random grids: each cell holds what its place in the
 // whole grid says, and all storages hold the same bytes as arrays do.
 #include "grid/grids.hpp"

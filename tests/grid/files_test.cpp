@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids in .npy files: what is written is what NumPy reads, whatever is wrong with a file is said
 // in a sentence on all ranks.
 #include <sys/resource.h>

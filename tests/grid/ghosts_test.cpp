@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward exchanges of some ghosts only: these hold their owners' cells, and all others are left
 // alone.
 #include "grid/chosen_ghosts.hpp"

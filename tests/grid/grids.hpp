@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids of random shapes, and what every cell of them must hold: a function of its place in the
 // whole grid, computed without asking the library.
 #pragma once

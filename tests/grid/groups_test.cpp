@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids in groups: copies of random grids of all storages beside a random operation, against the
 // places of cells; how many messages they take; what is refused.
 #include <tonari/grid.hpp>

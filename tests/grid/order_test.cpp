@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids of arrays in Fortran order: the first index runs fastest in memory, in exchanges, in what
 // is imported and in files.
 #include <fstream>

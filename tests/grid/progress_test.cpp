@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halo exchanges that a thread drives: every kind proceeds while the program computes.
 #include "grid/grids.hpp"
 #include "support/by_thread.hpp"

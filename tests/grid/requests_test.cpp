@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halo exchanges as requests: several in flight, of one grid and of two, mixed with other
 // exchanges; the turn of mapped ghosts; what is left of a thousand grids.
 #include "grid/grids.hpp"

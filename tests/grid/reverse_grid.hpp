@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A grid whose ghosts are combined at their owners. Each rank computes alone what must come out,
 // ghost by ghost, from what all ranks have.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reverse exchanges: every own cell becomes what the ghosts of it on all ranks make of it.
 #include "grid/reverse_grid.hpp"
 #include "support/contains.hpp"

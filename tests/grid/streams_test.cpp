@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mapped ghosts of copies that are written by streaming stores up to the very start of their
 // exchange: what neighbors read after it is never older.
 #include "support/streams.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bytes of boxes in arrays, against counting them one by one.
 #include "layout/array_cells.hpp"
 

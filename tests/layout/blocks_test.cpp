@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between blocks: what one rank sends another expects, and every ghost is brought once by
 // the block that has its cell.
 #include "layout/blocks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where bricks lie, what they are called and who is beside them.
 #include "layout/brick_layout.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pieces that travel: every exchange over tori and open grids of subdomains of different sizes,
 // cell by cell; and how many pieces, mappings and bytes of padding there are.
 #include <gtest/gtest.h>

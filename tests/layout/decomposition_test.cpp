@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids cut into subdomains: every cell in exactly one of them, neighbors beside each other.
 #include "layout/decomposition.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Boxes of own cells, ghosts and surface regions, cell by cell against what the signs of a
 // direction mean.
 #include "layout/grid_box.hpp"

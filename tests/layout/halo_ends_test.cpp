@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halo exchanges as plans: the reference executor proves what every rank does, and that every ghost
 // with an owner ends with that owner's value, cell by cell.
 #include "layout/halo_ends.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who sends what to whom: both ends of every link list it at the same place, and all ghosts that
 // have an owner are filled once.
 #include "layout/halo_links.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random subdomains in bricks, small enough for tests that look at every cell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random grids cut into subdomains.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Surface regions: who needs what, and how many messages an order takes, against counting with sign
 // vectors written out.
 #include "layout/surface_order.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What each of several threads tells all others, exchange after exchange. This file is also
 // compiled with ThreadSanitizer: see tests/CMakeLists.txt.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hand-over of a cell between two threads. This file is also compiled with ThreadSanitizer, as
 // a program of its own: see tests/CMakeLists.txt.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Another process, to share with and to kill.
 #pragma once
 

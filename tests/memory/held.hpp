@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What this process holds of the system: open descriptors, and mappings of files without a name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inboxes: where lanes and cells lie, how senders find theirs, and that nothing is believed that a
 // stranger may have written.
 #include "memory/inbox.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Less than a process has otherwise: in a process of its own, because nothing gives it back.
 #pragma once
 

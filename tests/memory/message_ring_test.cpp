@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hand-over of messages through a ring between two threads. This file is also compiled with
 // ThreadSanitizer, as a program of its own: see tests/CMakeLists.txt.
 //

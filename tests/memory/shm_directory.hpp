@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What TONARI_SHM_DIR names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files of few pages, views of them in any order, and what stands in their pages.
 #pragma once
 

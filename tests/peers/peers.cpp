@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A small MPI program for tests/python/test_peers.py: exchanges between all ranks while something
 // goes wrong. What each rank has seen goes into a file of JSON per rank, in the folder
 // TONARI_PEERS_REPORTS.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Breaks finished plans in ways that the builder refuses, to see that the reference executor
 // notices. A plan cannot be changed from outside; here its members are reached through explicit
 // instantiation, which may name what is private.

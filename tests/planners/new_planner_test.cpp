@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A new planner is one file, one row and one test: here are two that the library does not have, a
 // row each, and the reference executor that proves them. Nothing else of the library is touched.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs of the build tree ($TONARI_BUILD), and the marks of tests that need them."""
 
 from __future__ import annotations

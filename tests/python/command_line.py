@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line as a user calls it, but in this process: another interpreter, and all that it
 imports, would take half a second for each of hundreds of calls."""
 

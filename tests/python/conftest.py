@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tests of the command line share: calls, their rows, and what jobs measure of this
 machine."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python programs of the examples, as a user starts them."""
 
 from __future__ import annotations

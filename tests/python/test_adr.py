@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/adr/README.md lists every decision once, by its number and under its own title."""
 
 from __future__ import annotations

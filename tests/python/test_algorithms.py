@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Everything that lists algorithms lists those of the one table (src/planners/registry.cpp)."""
 
 from __future__ import annotations

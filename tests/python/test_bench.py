@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench: what it prints and counts, on the MPIs of the build. No assertion about time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench sparse: rows and table. No assertion about time."""
 
 from __future__ import annotations

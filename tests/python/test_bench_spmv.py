@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench spmv: rows of exchanges and products, predicted ones, tables and plot. No assertion
 about time."""
 

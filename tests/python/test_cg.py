@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The example cg: iterations and residuals as those of SciPy (or of the same method written here)
 on a matrix made here, and what it says about files that are wrong."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CITATION.cff is what the Citation File Format 1.2.0 asks for, and its references are those of
 docs/papers.bib."""
 

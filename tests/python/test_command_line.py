@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Most tests call the command line in their own process: here it is one, with the same output and
 exit status."""
 

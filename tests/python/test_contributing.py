@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CONTRIBUTING.md and docs/architecture.md name what exists: files, symbols in them, rooms."""
 
 from __future__ import annotations

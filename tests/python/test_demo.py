@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The demo as `make demo` starts it, on a smaller grid."""
 
 from __future__ import annotations

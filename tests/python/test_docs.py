@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """README.md, CONTRIBUTING.md and pages of docs/ do what they say: every block of code in them is
 compiled, run, or compared with real output.
 

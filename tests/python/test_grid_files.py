@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of grids and NumPy: what it saves is loaded, and what is saved it loads as the same
 array."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--help of every command: it fits, says everything that the sources say, and has examples that the
 command takes."""
 

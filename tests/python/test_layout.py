@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari layout: the numbers of the paper's Table 1, orders counted anew from their text, the
 readable form, errors."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python interface, and the closed forms against plans of random neighborhoods."""
 
 from __future__ import annotations

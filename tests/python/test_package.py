@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `make install` installs, as other projects use it: find_package and FetchContent, an
 installation that was staged with DESTDIR and then moved, and the command line."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari partition: the files against products and a search by hand, other values, parts from a
 partitioner, a file or blocks, and what is wrong."""
 

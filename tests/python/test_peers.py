@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bad luck with shared memory, in real MPI jobs: a rank that is killed or leaves, too little
 memory, no permission, few threads; and what is asked of the system while all goes well. Every job
 ends by itself: tonari_peers has an alarm, and run() a time limit."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari plan --graph: what is read from files of each kind, what is counted, what is chosen, and
 what mistakes are told."""
 

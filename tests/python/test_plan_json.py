@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari plan --json: fields, and values worked out by hand from the paper."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari plan for people: the golden form at 80 columns, proofs, help, errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All plots: how many lines they have, which colors, and names that can be read. The rows are made
 up."""
 

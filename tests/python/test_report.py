@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """TONARI_REPORT: the report of an example's job, as JSON and as text, and what the guide says of
 it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari settings: the table of settings, and what is documented and read because of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari share: counts against counts by hand and the numbers in the data's README, partitions,
 what is wrong with files, the readable form."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sizes with units, wherever a command takes bytes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The strong-scaling driver on a small grid."""
 
 from __future__ import annotations

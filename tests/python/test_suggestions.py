@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Misspelled names of any kind are refused with what was probably meant."""
 
 from __future__ import annotations

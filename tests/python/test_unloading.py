@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A plugin that uses libtonari may be unloaded before MPI_Finalize (tests/unload)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sentence with which every benchmark closes, on rows that are made up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CMake's project(VERSION) is the version, and all that names one agrees with it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the starts of a request find out outlives a program that frees no request."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A program that runs with another MPI than the one its libtonari was built for: each call returns
 an error with one clear sentence, before it looks at any handle of the other MPI."""
 

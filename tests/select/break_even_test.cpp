@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "select/break_even.hpp"
 
 #include <gtest/gtest.h>

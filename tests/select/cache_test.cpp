@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cache against strangers: garbage, links, directories in the way, and many writers at once.
 #include "select/cache.hpp"
 

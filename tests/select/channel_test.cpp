@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Channels as the core sees them: rows that somebody else made.
 #include "select/channel.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who takes part in a race on a program's own exchanges: candidates that are made up, by their
 // predictions.
 #include "select/contenders.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Races with times that are made up: who runs when, who drops out, and what that costs.
 #include "select/race.hpp"
 

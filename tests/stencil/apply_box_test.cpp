@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Boxes on arrays and bricks, as apply_test.cpp.
 #include "stencil/case.hpp"
 

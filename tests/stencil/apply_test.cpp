@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stars and lists of points on arrays and bricks: against sums over points, and against each other
 // bit for bit. Errors.
 #include "stencil/case.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A subdomain in bricks made by hand: interior bricks first, then the rest of the own ones, then
 // ghosts; within each in lexicographic order or shuffled, and then with gaps between bricks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A stencil on both storages: what the tests of stencils instantiate.
 #pragma once
 

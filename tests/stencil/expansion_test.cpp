@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ghost cell expansion: steps without exchange give what steps with an exchange each give.
 #include <set>
 

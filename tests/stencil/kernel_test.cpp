@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kernels of one's own: one kernel on bricks and arrays, with the cells of neighbors in every
 // direction.
 #include "stencil/subdomain.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One random subdomain, stored as an array and in bricks, with the same cells; and stencils
 // computed cell by cell from lists of points.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An operation that runs together with something else, in a group.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // For exchanges that a thread drives (tonari_progress).
 #pragma once
 

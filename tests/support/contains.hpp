@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a text must say, shown where it does not.
 #pragma once
 

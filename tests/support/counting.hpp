@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts what happens between arm() and disarm(), by wrappers around MPI's functions and around
 // malloc.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A communicator of all ranks for windows of a test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The error a piece of code throws, to look at code and sentence.
 #pragma once
 

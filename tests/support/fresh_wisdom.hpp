@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A cache directory that knows the machine and nothing else, for as long as it lives.
 #pragma once
 

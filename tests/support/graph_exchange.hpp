@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs one exchange on a neighborhood that all ranks know as a graph, by any algorithm, and knows
 // which of them must refuse.
 #pragma once

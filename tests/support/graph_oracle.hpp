@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Directed graphs that every rank knows as a whole, and what an exchange on them must deliver:
 // worked out from the lists alone, by the rule of MPI 4.1, 8.6 (the k-th block sent to a rank is
 // the k-th that it receives from there).

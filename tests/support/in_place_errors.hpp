@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What tests of bad exchanges in place share: every kind of call behind one function, and that all
 // ranks get the same error while the buffer stays as it was.
 #pragma once

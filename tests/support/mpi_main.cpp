@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // main() of the MPI test programs. Every rank runs every test; rank 0 reports as usual, the others
 // only their failures, with the rank in front. All ranks leave with 1 if a test failed anywhere.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In place of an MPI, for what needs no more of it than to know that several threads may come by.
 #include <mpi.h>
 

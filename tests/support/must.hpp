@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // For calls without which a test cannot go on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls of tonari's that must succeed; where one does not, its sentence is shown. And what the
 // sentence of one that fails must say.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One-shot calls of the operations in support/oracle.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an exchange must deliver, worked out from offsets and ranks alone (never by an MPI
 // collective), and buffers that show every byte of it: payload differs per rank, block, byte and
 // round; everything else in a receive buffer is poison that must survive.

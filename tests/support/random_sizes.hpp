@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of random sizes: how long each block is, sides that hold such blocks, and both ways to
 // wait for them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reserved members of what the library fills in are 0, whatever was there before.
 #pragma once
 

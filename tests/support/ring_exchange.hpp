@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One small verified exchange of every kind of request, between ranks of one node.
 #pragma once
 

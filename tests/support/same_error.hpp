@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a collective call that failed must have in common on all ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores that go past the caches, as hand-written kernels use them. On x86 a release store that
 // follows does not order them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks that outnumber the cores should take turns. Open MPI is told to yield while it waits; MPICH
 // cannot be told, and each step of a message then takes a time slice of every rank that spins.
 // MPICH over UCX (device ch4:ucx) asks UCX for progress while it waits: this stands in front of it

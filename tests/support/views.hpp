@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the receive views of a request show, held against the oracle.
 #pragma once
 

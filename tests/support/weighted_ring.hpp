@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A graph whose edges have different weights: rank r sends to r+1, to r+3 and to r+1 once more,
 // modulo the number of ranks.
 #pragma once

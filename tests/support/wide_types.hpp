@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Datatypes whose bytes or offsets are beyond 2^63, as far as the MPI makes them: some refuse.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that has libtonari.so (its argument) in a plugin, and unloads that before MPI_Finalize:
  * MPI then still calls what the library has left with it. */
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C++ face: spans, owners and exceptions; and products of sparse matrices with vectors, by rows
 // and by columns.
 #include <tonari/spmv.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls that are wrong on one rank or on all: every rank gets the same sentence, and nothing hangs.
 #include "memory/held.hpp"
 #include "support/same_error.hpp"

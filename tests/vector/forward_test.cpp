@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ghosts hold the values of their owners: all routes, channels, types, components, vectors and
 // strides, on random patterns.
 #include "support/fresh_wisdom.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors in groups: exchanges of random vectors, both ways and over any routes, beside random
 // operations, against what each would do alone; how many messages they take; what is refused.
 #include <tonari/group.hpp>

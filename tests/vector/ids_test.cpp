@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors whose values have numbers of any kind: gaps, negative ones, any order, any owner.
 #include <tonari/vector.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which lists of values can be sent from where they are.
 #include "vector/index_list.hpp"
 

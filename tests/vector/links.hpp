@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors as codes have them, known to all ranks as links from place to place, and what exchanges
 // of any fields must leave in memory. No index and no owner occurs in what is expected.
 #pragma once

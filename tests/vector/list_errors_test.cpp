@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of neighbors or ids, and fields, that are wrong on one rank or between two: every rank gets
 // the same sentence, and nothing hangs.
 #include "support/same_error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random vectors of lists of neighbors, drawn alike on all ranks.
 #pragma once
 

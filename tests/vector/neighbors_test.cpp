@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors made of neighbor lists: what is sent to whom, how much comes from whom, and where it
 // lies.
 #include <numeric>

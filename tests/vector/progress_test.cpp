@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of vectors that a thread drives: all their steps proceed while the program computes.
 #include "support/by_thread.hpp"
 #include "vector/vectors.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of vectors as requests: several in flight, mixed with others; freed vectors; single
 // calls; what is left of many vectors.
 #include <tonari/grid.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Owners hold the sums, minima and maxima of what all ranks contribute: all routes, types and
 // operations, on random patterns; and sums are the same bit by bit.
 #include <complex>

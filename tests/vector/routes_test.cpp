@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What routes are good for: who sends how many messages and values, told by facts and counted at
 // the MPI.
 #include <fstream>

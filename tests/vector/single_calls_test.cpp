@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Single calls go by streams once the first of a direction has connected them: nothing is made or
 // asked any more, and what is wrong is heard by those who exchange with the rank that is wrong.
 #include "support/counting.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors that all ranks know as a whole, and what every value of them must be: a function of its
 // index, computed without asking the library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI's own collectives on an MPI that has no persistent ones: this program has
 // src/channels/native/native.cpp compiled as for such an MPI.
 #include "channels/native/native.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the fused GoogleTest out of the source package of pycares: include/gtest, include/gtest,
 # lib/libgtest.a and lib/libgtest_main.a below PREFIX, where CMake's FindGTest looks.
 #   build_googletest.sh ARCHIVE COMPILER PREFIX

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2154 # what other parts set: MPI_ROOT, TARGET, VENV, ...
 # Runs CMake in the build tree, if the arguments are new.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # System packages by apt-get, on Debian and Ubuntu, where this user may install them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fetches one file of a PyPI project, checked by its SHA-256: fetch_pypi.py PROJECT FILENAME SHA256
 DESTINATION
 

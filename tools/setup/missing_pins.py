@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints the pins of a requirements file that the running Python's environment does not satisfy,
 one per line."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034 # read by the other parts
 # Finding MPIs that work. Being installed is not enough: the mpich package of Ubuntu 24.04 starts
 # ranks that do not see each other (Launchpad bug 2072338), so every MPI is tried with two ranks

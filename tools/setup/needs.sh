@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034 # read by the other parts
 # What the targets need, how to find out whether it is there, and where it comes from.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Talking to the person at the terminal: sentences, and long steps that show they are alive.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Succeeds if it is one of exactly two ranks of a working MPI.
 #include <mpi.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Unpacks the headers of Debian's Python into a folder, without root: apt-get works on package lists
 # of its own here.
 #   unpack_python_headers.sh PYTHON WORK DESTINATION

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stencils on arrays with ghosts: the cells of a box.
 //
 //   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, array, in, out, box);

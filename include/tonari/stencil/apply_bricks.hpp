@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stencils on bricks.
 //
 //   // numbers: a list, or {first, end}

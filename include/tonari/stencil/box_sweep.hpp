@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Box stencils (the mathematics is in sums.hpp): planes of a block are read one after the other,
 // each once; what a plane gives to the planes around it waits in a ring.
 #pragma once

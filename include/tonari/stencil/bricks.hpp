@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Subdomains in bricks and lists of them: what kernels go over. The table is grid_layout.h's; the
 // extents of a brick are template arguments, so that a brick's rows and their places are constants
 // in kernels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ghost cell expansion (Ding and He 2001; Zhao et al. 2021, section 2): with a halo k times as wide
 // as the stencil's radius, ghosts are exchanged every k steps only; the steps between compute,
 // redundantly, the ghost cells that later steps need.

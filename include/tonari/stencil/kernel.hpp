@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kernels of one's own, written once for bricks and arrays. A kernel gets a block: a brick, or a
 // tile of an array as large as one.
 //

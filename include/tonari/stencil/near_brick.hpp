@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cells near a row of a brick: rows of the brick and its neighbors, and vectors that reach over the
 // ends of a row.
 #pragma once

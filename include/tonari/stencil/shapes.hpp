@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a stencil is, in one line, for every storage, element type and number of dimensions:
 //
 //   // 7 points: 2 coefficients, center and distance 1

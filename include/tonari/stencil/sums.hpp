@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The value of a cell, in the one order of additions that all storages share (vector.hpp says why
 // that makes their results equal bit for bit).
 //

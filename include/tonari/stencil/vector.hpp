@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors of cells, and the few operations that stencils need of them.
 //
 // They are the vector extensions of GCC and Clang, which know every vector unit, need no flag and

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launching tonari_bench and reading what it found; drawing it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exchanges, steps, computing and padding over the size of the subdomain, as in Zhao et al.
 (2021)."""
 

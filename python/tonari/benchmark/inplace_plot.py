@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time over ranks, and the memory that it takes beside it: one line per algorithm and budget."""
 
 from __future__ import annotations

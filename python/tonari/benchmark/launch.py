@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Starting the benchmark programs under an MPI of the build tree."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time over block size: one picture per pattern and operation, one line per algorithm, with its
 quartiles as a band."""
 

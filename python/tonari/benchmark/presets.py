@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The experiments of the papers, small enough for two cores: table2 to fig5 of Traff et al. 2016,
 fig9 to fig11 of Hoefler and Schneider 2012."""
 

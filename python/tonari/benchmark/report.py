@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a command that has measured or counted ends: files and plots are written, then rows for
 programs or a table for people."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Matrices for `tonari bench spmv`: from files, or one that is made up, irregular and the same on
 every call."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time over ranks, a picture per kind and a line per candidate; beside them a bar for what each
 scheme is predicted to take on more ranks."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From rows of `bench spmv`, of one or several runs, to what its tables and its plot show."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How all plots look: which color a candidate has, which of many candidates are drawn, and names at
 the ends of their lines.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From rows of one or several runs to what a table or a plot shows."""
 
 from __future__ import annotations

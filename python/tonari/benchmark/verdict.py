@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a benchmark has found, in one sentence: tonari beside the fastest that MPI offers for the
 same work, case by case, and what speaks against believing it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The verdict on each kind of benchmark: who is compared with whom, and what a case is called."""
 
 from __future__ import annotations

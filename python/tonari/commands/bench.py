@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench: tonari beside MPI's own collectives and plain messages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench halo: ghost exchanges of grids in every storage beside plain MPI, and steps of a
 stencil with them."""
 

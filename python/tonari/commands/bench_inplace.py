@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench inplace: exchanges in place beside MPI's own, time and memory side by side."""
 
 from __future__ import annotations

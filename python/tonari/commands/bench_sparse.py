@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench sparse: messages to ranks that do not expect them, beside what programs write."""
 
 from __future__ import annotations

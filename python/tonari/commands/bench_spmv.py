@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari bench spmv: exchanges for sparse matrix-vector products and whole products, and predicted
 times on more ranks."""
 

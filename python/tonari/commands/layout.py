@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari layout: in which order to store the surface of a grid."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Options that several commands have."""
 
 from collections.abc import Sequence

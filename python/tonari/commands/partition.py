@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari partition: a matrix partitioned by rows, as files of which every rank reads its part."""
 
 from __future__ import annotations

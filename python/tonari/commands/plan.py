@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari plan: what each algorithm would do on a neighborhood."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari plan --graph: the same for a directed graph from a file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari settings: every info key and environment variable of the library."""
 
 from __future__ import annotations

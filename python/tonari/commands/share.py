@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tonari share: fewer messages for the busiest rank of an irregular pattern."""
 
 from __future__ import annotations

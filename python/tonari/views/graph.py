@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The readable form of `tonari plan --graph`, made for 80 columns."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A neighborhood of two or three dimensions as a picture: the rank in the middle, its neighbors
 around it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The readable forms of `tonari settings`."""
 
 from __future__ import annotations

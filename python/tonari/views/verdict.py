@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The last lines of a benchmark: its verdict."""
 
 from __future__ import annotations

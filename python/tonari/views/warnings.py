@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What readers of a table must know before they believe it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI's own neighborhood collectives: they take blocks, not messages of a plan.
 #include "channels/table.hpp"
 #include "select/candidates.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI's own neighborhood collective as an exchange: a candidate like any other.
 //
 // Its completion must not depend on the order in which ranks wait. So it is the persistent form

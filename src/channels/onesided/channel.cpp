@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The channel of windows.
 #include <algorithm>
 #include <cmath>

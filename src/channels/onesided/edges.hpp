@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two ends of a one-sided message, and the words by which a receiver answers a sender (link.hpp
 // has the protocol). Exchanges of one parity are numbered from 1 on.
 #pragma once

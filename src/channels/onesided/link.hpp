@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one-sided channel writes messages straight into windows of their receivers. Its protocols
 // rely on a pattern that never changes (Hoefler and Schneider 2012, II-C and III-B). Ranks agree
 // once, when the request is made, where messages go; an exchange matches nothing.

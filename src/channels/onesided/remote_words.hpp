@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How one-sided messages reach a window and are looked at there, on both memory models of MPI (MPI
 // 4.0, 12.4): one object per user of a window.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The trees over which a sender learns that all its receivers are ready (Hoefler and Schneider
 // 2012, II-C2). A receiver whose children are ready tells its parent, so that the sender hears from
 // `degree` ranks instead of all.

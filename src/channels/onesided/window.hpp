@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI windows that one user takes after another. Making one is collective and expensive. Freeing
 // one is collective even where users end in different orders, or when nothing collective is left.
 // So nobody frees: a window that its users have left is offered to the next user, and taken where

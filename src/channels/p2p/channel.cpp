@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The channels of MPI point to point: blocks packed, or described by derived datatypes.
 #include <algorithm>
 

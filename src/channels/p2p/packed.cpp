@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The packed channel uses one piece of memory per message. A block that is only forwarded is never
 // unpacked: the next message gathers it straight from the message it came in. A message that is one
 // contiguous piece of a user's buffer is not copied at all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A plan bound to buffers. Every operation has messages to transfer by MPI point to point, and
 // copies before they start and after they complete. If the message has an edge (channels/edge.hpp),
 // the copies are those between blocks and the edge's slots.

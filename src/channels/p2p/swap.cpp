@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "channels/p2p/swap.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Swaps by MPI point to point. A window of chunks is on its way, each with a copy of the outgoing
 // bytes in temporary memory. So incoming bytes can be received straight into their place (Hofmann
 // 2013, section 3.4, applied to chunks instead of whole blocks). Non-contiguous data needs a second

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The typed channel (zero copy; Träff 2016, section 3.3): each message is one derived datatype over
 // the blocks where they lie, in the send, the receive or the scratch buffer, made once at init.
 // Blocks that follow each other in memory become one piece.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The channel of shared memory between ranks of a node.
 #include <limits>
 #include <map>

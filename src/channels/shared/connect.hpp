@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Connects the ranks of a node through shared memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shared channel moves messages between ranks of one node: the sender writes straight into the
 // receiver's memory (memory/inbox.hpp). There are no locks and no matching. Between start and
 // completion there is no system call and no MPI call, except for single copies.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Swaps between two ranks of a node that may read and write each other's memory. Each rank swaps
 // one half of the block, chunk by chunk: its own bytes to temporary memory, the other's bytes into
 // their place, its own bytes into the other's memory. So two bytes change places by three copies,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Swaps through shared memory: two streams of chunks between the segments of two ranks of a node
 // (channels/shared/link.hpp). Their cells are all the temporary memory.
 #pragma once

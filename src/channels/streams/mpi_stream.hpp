@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Streams by MPI point to point. The first part of a message goes to a receive that is always
 // posted; later parts have another tag, and their receives are posted when the head has told how
 // long they are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A stream of messages of any size from one rank to another: what one-shot calls send, who agree on
 // nothing beforehand (ADR 20). A message is a head and its bytes, in one part or several. Its sizes
 // are known from the head alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The streams between a rank and its neighbors, one in each direction for every pair of ranks that
 // have an edge: through shared memory on a node, else by MPI. They are all that one-shot calls
 // share; exchanges take turns on each of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A set of colors in few words: only the chunks of 32 colors that hold any, so that it grows with
 // its size and not with the largest color (a leaf next to a hub of degree 100,000 may get color
 // 99,999), and can be put into a message as it is.

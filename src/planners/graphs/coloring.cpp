@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // coloring (Hoefler 2012, §II-A3): the colors of the edges are the rounds. Greedy as in the paper,
 // and beyond it: what does not fit into as many colors as the maximum degree is recolored along
 // alternating paths, so that the number of rounds is nearly always the least possible.

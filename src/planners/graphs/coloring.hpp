@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The coloring planner (Hoefler 2012, §II-A3): messages in rounds in which no rank sends twice or
 // receives twice.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // common-neighborhood (allgather): two ranks with targets in common give each other their blocks,
 // and each sends both to its share of those targets: about half the messages, the same bytes. From
 // Ghazimirsaeed, Mirsadeghi and Afsahi, "An efficient collaborative communication mechanism for MPI

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This is Phase II of message sharing (Duymuş 2021, Algorithm 4), but no rank knows the whole
 // pattern. Ranks with more work than the average hand whole messages over to ranks with less,
 // whatever these send.

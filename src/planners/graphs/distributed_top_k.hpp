@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ranks with the highest and with the lowest values of all, while values change: found by one
 // reduction, whatever the number of ranks.
 //

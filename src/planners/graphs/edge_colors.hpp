@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Coloring the edges of a graph so that no rank sends twice or receives twice in one color. Every
 // rank is two vertices, a sender and a receiver, and so the graph is bipartite and maximum-degree
 // colors suffice (König). Each rank knows the colors of its own edges only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // With whom a rank shares many targets, found without anybody knowing the whole pattern: a target
 // knows all that send to it, and names some of them to each other. How often a rank hears a name is
 // how many targets the two have in common, as far as targets that have many senders name them all;

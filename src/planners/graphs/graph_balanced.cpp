@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // balanced: this is message sharing at both ends, in several stages. It is ours. Ranks know of each
 // other only what messages tell (graph_message_sharing.cpp).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // linear: every block straight to its target, all blocks for one rank in one message. In an
 // allgather every distinct target gets one message. Where edges of an all-to-all repeat there is
 // also the plain way, a message per block.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // message-sharing, Phase I: busy ranks with common targets give each other messages, and every
 // block has one stop at most (Duymuş 2021, Algorithms 1 to 3). No rank knows the whole pattern.
 // Targets name their senders to each other (friends.hpp), and many pairs share at a time

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/graph_planner.hpp"
 
 #include <utility>

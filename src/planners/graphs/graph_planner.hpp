@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A planner for graphs: what it may ask, and the variants that it makes.
 #pragma once
 

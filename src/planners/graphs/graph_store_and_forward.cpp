@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // store-and-forward: all ranks are the points of a virtual mesh, and blocks go along one dimension
 // after the other, those for one neighbor together (Selvitopi and Aykanat, "Regularizing
 // irregularly sparse point-to-point communications", SC 2019): however irregular the pattern, a

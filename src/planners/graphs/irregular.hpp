@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where planners for irregular patterns may pay at all (Duymuş 2021, §1): a rank has far more
 // messages than the average, and everybody waits for it.
 #pragma once

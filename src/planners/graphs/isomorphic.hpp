@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recognizes that a graph over a grid is an isomorphic neighborhood (Träff 2016, §2), so that the
 // planners for grids can be used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // T(n) is the least time to reach n others. The first message of the best tree then goes to a
 // helper that reaches x more of them:
 //

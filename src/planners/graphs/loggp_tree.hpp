@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fastest tree over which one rank reaches n others under LogGP, if these have nothing else to
 // do: a scatter tree for an all-to-all, a broadcast tree for an allgather (Karp, Sahay, Santos,
 // Schauer 1993; Alexandrov et al. 1995).

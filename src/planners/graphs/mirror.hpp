@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Both ends of every edge have to know of it: what one rank lists as a destination the other must
 // list as a source, as often and with as many bytes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // node-aware: blocks for ranks of another node cross the network together. This is from Bienz 2019
 // and Collom 2023. In the latter, an allgather's block crosses once per node as well.
 //

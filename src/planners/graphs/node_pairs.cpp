@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/node_pairs.hpp"
 
 #include <algorithm>

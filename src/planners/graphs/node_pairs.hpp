@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rank of a node stands for it in the traffic with another node.
 #pragma once
 

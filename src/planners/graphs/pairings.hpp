@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Here are the rounds in which ranks share what they have to send to common targets (Duymuş 2021,
 // Algorithm 1). There are as many pairings at a time as there are busy ranks. Each busy rank asks
 // the friend with which it shares the most. Every rank accepts the busiest that asks, and the two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Planners that see the whole pattern (src/planners/patterns), for patterns that fit one rank's
 // memory: this rank, the root, gets by message what everybody has to send, plans, and tells every
 // rank its hops. Where several plan, each has a root of its own, so that they plan at the same

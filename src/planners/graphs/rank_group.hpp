@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Planners for graphs run on a group of ranks that plan together, step by step. A process holds
 // some of the ranks: all of them in tests and on the command line (LocalRankGroup), one with MPI. A
 // planner is written once for both. It loops over the ranks that are here, puts messages for

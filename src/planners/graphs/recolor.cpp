@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages walk alternating paths (Kempe chains). This is König's proof: edge u-v has no color, a
 // is free at u, and b is free at v. If a is free at v too, the walk is done. Else v takes a away
 // from its edge to w. That edge gets b if b is free at w, else w takes b away from its edge to x,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a planner for graphs decides: over which ranks each block travels, and in which stage it
 // takes each hop. Everything else (messages, slots, dependencies) follows and is shared: emit()
 // makes the plan.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/send_set.hpp"
 
 #include <algorithm>

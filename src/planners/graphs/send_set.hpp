@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A send set is what one rank sends while ranks with common targets share their messages
 // (graph_message_sharing.cpp). This file also says what two ranks make of it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A send state has one rank's messages while trees grow. The tree transformation moves them between
 // ranks.
 //

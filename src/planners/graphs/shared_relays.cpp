@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/shared_relays.hpp"
 
 #include <algorithm>

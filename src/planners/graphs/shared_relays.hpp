@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks share what they have to send, stage by stage. This class knows the blocks on their way, and
 // the hops that come of it. What a rank has for one target at the beginning of a stage is one
 // message, whichever rank's blocks it carries. So stages may follow each other.

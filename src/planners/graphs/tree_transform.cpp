@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tree: ranks with many messages hand some of them to ranks with few, which pass the blocks on
 // (Hoefler 2012, §II-B1). They do so again and again, so that a hot spot ends with a tree of
 // several levels:

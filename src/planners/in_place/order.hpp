@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In which order a rank swaps with the others in an in-place all-to-all exchange (Hofmann
 // and Rünger 2013, sections 3.1 to 3.3).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An in-place all-to-all exchange as a plan: one swap per partner, as many at a time as memory
 // allows (Hofmann 2013, section 3.4).
 #pragma once

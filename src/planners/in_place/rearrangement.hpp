@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One rank's part of the general in-place all-to-all: what arrives is stored in the memory that
 // what leaves takes up, and both may lie anywhere (the problem of Hofmann and Ruenger, "An In-place
 // Algorithm for Irregular All-to-All Communication with Limited Memory", EuroMPI 2010; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where slots lie in memory. A slot is one byte of the elements of a buffer, counted in the order
 // in which they travel: slot k * size + b is byte b of element k. Behind the buffer's slots come
 // those of a room that holds bytes as they travel.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/in_place/slot_set.hpp"
 
 #include <algorithm>

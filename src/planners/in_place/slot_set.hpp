@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets of slots, kept as their maximal runs: what a rank knows about a large buffer in few words.
 //
 // A slot is a place for one unit of data, by number; which bytes that is, the owner of the numbers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // additive-basis (Träff 2016, §5): along each dimension a small set of lengths whose sums reach all
 // coordinates. {1, 2, -3} serves a stencil of radius 3 in 3 rounds where torus and torus-direct
 // need 6. Blocks travel once per summand, so rounds are traded against volume: the variants run

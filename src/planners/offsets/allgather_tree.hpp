@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allgather sends one block to all neighbors: blocks whose paths share a prefix travel once (Träff
 // 2016, §3.2, the prefix trie).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/offsets/basis.hpp"
 
 #include <algorithm>

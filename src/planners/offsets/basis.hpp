@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Additive bases of sets of integers (Träff 2016, §5): few numbers such that every wanted one is a
 // sum of distinct ones.
 //

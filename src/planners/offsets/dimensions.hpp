@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the dimension-wise algorithms (torus, torus-direct, additive-basis) share: the coordinates
 // that occur along each dimension, the order of dimensions, and the assembly of a routing from what
 // each dimension does on its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From a routing to one rank's plan.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // joint-basis (Träff 2016, §5): a small set of vectors, not bound to dimensions, such that every
 // offset is a sum of distinct ones. Finding the smallest is hard; here a depth-first search that is
 // bounded by the number of vectors it tries, so every rank finds the same set. Its starting point

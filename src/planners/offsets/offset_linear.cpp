@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // linear (Träff 2016, Listing 4): every block goes straight to its target; all blocks for one rank
 // go in one message.
 #include <algorithm>

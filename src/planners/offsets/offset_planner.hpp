@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A planner for offsets, and the variants that it makes.
 #pragma once
 

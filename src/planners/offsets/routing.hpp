@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every message-combining algorithm of Träff 2016 decides which offsets to step along, in which
 // order, and which of these steps each block takes. Everything else (messages, slots, dependencies)
 // follows and is shared (emit.hpp).

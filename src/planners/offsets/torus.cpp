@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // torus (Träff 2016, Algorithm 1, §3.1): only hops of length one along the dimensions; D = sum of
 // the largest positive and negative coordinates, V = sum of the norms; round- and volume-optimal if
 // only direct neighbors on a torus can talk.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // torus-direct (Träff 2016, §5): along each dimension straight to the coordinate; a round for every
 // distinct coordinate, and a block is sent once for each of its non-zero coordinates.
 #include "planners/offsets/dimensions.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // balanced: few messages for every rank at little volume. It is tonari's own; the papers' schemes
 // are its ends: direct sending, and store and forward on a topology, which here is not given but
 // found in the pattern.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many sets of ranks as rows of bits, thin ones cheap: a word of the summary says which 64 words of
 // the row have any bit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which blocks take which edges, one in each stage at most: every edge has a list of its blocks,
 // and every block a place per stage in which it hangs in such a list.
 #pragma once

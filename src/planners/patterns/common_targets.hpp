@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // With how many ranks a rank shares how many targets (Duymuş 2021, §4.3.1).
 //
 //   columns     long: bits of its senders  ─ 8 at a time ─▶  a byte per rank  ─▶  counts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/patterns/communication_matrix.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How much each rank sends to each, seen from above: what planners for irregular patterns start
 // from (Duymuş 2021, §2.2).
 //

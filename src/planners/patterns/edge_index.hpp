@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A number for every edge of two stages: its place in a square where there are few ranks, else in
 // the sorted list of all, so that memory is that of the edges.
 #pragma once

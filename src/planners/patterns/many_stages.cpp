@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/patterns/many_stages.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // balanced (balanced.hpp) over any number of stages: thinning, leveling and shortening on edges
 // that each belong to a stage. Two stages have an implementation of their own (thinning.hpp,
 // two_hops.hpp), which is several times as fast.

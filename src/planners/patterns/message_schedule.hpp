@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What every planner for irregular patterns returns: combined messages in stages, and which blocks
 // each of them carries.
 //

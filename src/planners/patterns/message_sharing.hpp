@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Message sharing (Duymuş 2021): the bottleneck, the rank that sends the most messages, hands
 // blocks to another rank that writes to the same target anyway, again and again. Phase I
 // (Algorithms 1 to 3) gives every block at most one stop; Phase II (Algorithm 4) moves whole

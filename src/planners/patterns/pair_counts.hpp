@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many blocks go from one rank to another, for very many pairs of ranks of which few have any;
 // and so how many messages each rank sends.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many sets of ranks, of which two are intersected again and again: bits where there are few ranks,
 // else sorted lists, so that memory is that of what is in them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The last step of a schedule that is level but for a few messages: a rank that sends more than the
 // average, rounded up, hands one of them to another one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ranks that each block passes, and how routes become messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Phase II of message sharing (Duymuş 2021, Algorithm 4).
 #include <algorithm>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Edges of two stages as sets of ranks, and ways over them: one edge of each stage, or one alone.
 //
 //   stage 0    a ───▶ x

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rank may write to which in which stage, and paths over that: a block takes at most one edge
 // per stage, in the order of stages, or stays.
 #pragma once

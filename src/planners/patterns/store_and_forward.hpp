@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Store and forward on a virtual process topology (topology/virtual_topology.hpp), the thesis's
 // baseline (Duymuş 2021, §3.3): in each stage all that goes to one neighbor is one message.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two stages of edges, thinned out as long as every block keeps a way.
 //
 //   stage 0    a ───▶ x

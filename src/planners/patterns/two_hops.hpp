@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Routes of all blocks over two stages of edges, and what makes them better: edges of the busiest
 // rank closed, others opened elsewhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All C++ headers, and a use of their templates, as a user's program has it: header_warnings.py
 // compiles it with warnings.
 #include <tonari/blocks.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/distributed_top_k.hpp"
 
 #include <gtest/gtest.h>

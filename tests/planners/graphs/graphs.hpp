@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Graphs of all kinds for the tests of planners, and the proof of what planners make of them.
 #pragma once
 

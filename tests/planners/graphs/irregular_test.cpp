@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // store-and-forward, message-sharing and balanced: the planners for irregular patterns.
 #include <algorithm>
 #include <cmath>

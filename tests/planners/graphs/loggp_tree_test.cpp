@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/loggp_tree.hpp"
 
 #include <gtest/gtest.h>

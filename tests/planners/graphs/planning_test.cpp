@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What planning costs: messages, steps, and what a rank gets to read, counted and not timed, on
 // graphs of the sizes that the planners are meant for.
 #include <gtest/gtest.h>

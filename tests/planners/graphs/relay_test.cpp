@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/relay.hpp"
 
 #include "base/error.hpp"

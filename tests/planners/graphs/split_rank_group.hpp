@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks are spread over several threads that share nothing but messages and sums, as MPI processes
 // do. A planner may look at what is not its ranks' own, or its result may depend on which ranks are
 // together. Then it gives another result here than in the LocalRankGroup.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A planner's result must not depend on how the ranks are spread over processes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tree transformation: correct on any graph, never busier than linear, no volume where
 // neighbors forward, and near the optimum for hot spots.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bookkeeping of all ranks over a simulated network, which a schedule makes kind or unkind.
 #pragma once
 

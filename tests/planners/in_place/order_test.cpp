@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The orders of pairwise swaps against the paper: its numbers of steps, its figures, and that
 // everyone meets everyone.
 #include "planners/in_place/order.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans of in-place exchanges: proven for all orders, whatever memory each rank has, and within
 // that memory whatever happens first.
 #include "planners/in_place/plan.hpp"

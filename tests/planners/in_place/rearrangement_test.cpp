@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The general in-place all-to-all without MPI: every rank's bookkeeping over a simulated network,
 // under kind and unkind schedules, against out of place.
 #include "planners/in_place/rearrangement.hpp"

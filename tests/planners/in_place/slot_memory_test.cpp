@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Against a list of the bytes' places, one by one.
 #include "planners/in_place/slot_memory.hpp"
 

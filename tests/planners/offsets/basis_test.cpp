@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Additive bases: every wanted number is a sum of distinct basis numbers, with as few of them as
 // there can be.
 #include "planners/offsets/basis.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random neighborhoods for property tests, the same in every run.
 #pragma once
 

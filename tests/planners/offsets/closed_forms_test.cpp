@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // D, V and W of Träff 2016, §3, from formulas written independently of the planners, against what
 // plans really send.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm, every variant, both storages, several ports: the reference executor proves the
 // plans of random neighborhoods.
 #include <gtest/gtest.h>

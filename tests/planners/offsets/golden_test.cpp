@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans as text, compared with files in tests/goldens whose names carry the rank count. To see what
 // a change does to them:
 //   TONARI_UPDATE_GOLDENS=1 build/tests/core_tests --gtest_filter='*Golden*'; git diff

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joint bases: vectors that belong to no dimension.
 #include <gtest/gtest.h>
 

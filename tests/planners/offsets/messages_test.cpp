@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many messages leave, and what they wait for.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrices of tests/data, which are always there, and those of shared/data, where they are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/patterns/message_sharing.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Communication matrices of all kinds, and what every schedule for one must do.
 #pragma once
 

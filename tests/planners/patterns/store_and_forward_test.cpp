@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "planners/patterns/store_and_forward.hpp"
 
 #include "planners/patterns/data_set.hpp"
