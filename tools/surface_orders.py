@@ -11,6 +11,7 @@ from _tonari_core import search_surface_order
 
 SECONDS = 60.0  # per number of dimensions; milliseconds are enough
 
+print("// SPDX-License-Identifier: BSD-3-Clause")
 print(
     "// The orders of surface regions with the fewest messages that surface_search.hpp finds. "
     "Written by tools/surface_orders.py."
