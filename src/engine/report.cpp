@@ -89,11 +89,11 @@ std::vector<int> world_ranks(MPI_Comm comm) {
 }
 
 // What this rank can do: record, and keep the duplicate.
-struct Offer {
+struct Contribution {
   bool records = false, keeps = false;
 };
 
-Offer prepare(const std::shared_ptr<const OwnedComm>& duplicate, Kept& made, Place& place) {
+Contribution prepare(const std::shared_ptr<const OwnedComm>& duplicate, Kept& made, Place& place) {
   if (!report_destination()) return {};
   const std::vector<int> world = world_ranks(duplicate->get());
   made = {duplicate, world.front(), std::make_unique<ReportTable>(),
@@ -167,13 +167,14 @@ bool gather(std::vector<Kept>& kept, int rank, ReportTable& table) {
 // Memory is taken before ranks decide, and nothing fails afterwards.
 JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate) {
   Kept made;
-  Offer offer;
+  Contribution contribution;
   Place place;
-  const std::optional<Error> error = error_of([&] { offer = prepare(duplicate, made, place); });
-  const Ballot ballots[] = {offer.records, offer.keeps};
+  const std::optional<Error> error =
+      error_of([&] { contribution = prepare(duplicate, made, place); });
+  const Ballot ballots[] = {contribution.records, contribution.keeps};
   const std::vector<bool> same = agree(duplicate->get(), error, ballots);
-  if (!offer.records || !same[0]) return {};
-  const bool keeps = offer.keeps && same[1];
+  if (!contribution.records || !same[0]) return {};
+  const bool keeps = contribution.keeps && same[1];
   if (keeps) place.keep(std::move(made));
   int rank = 0;
   MPI_Comm_rank(duplicate->get(), &rank);
