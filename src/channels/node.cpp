@@ -18,7 +18,13 @@ struct Card {
   Cpus cpus;
 };
 
-// What is written is what is there.
+// A word that only this process has at its address, for others to read, and to write as it is. It
+// outlives every node: another rank may write it after this one has failed.
+std::uint64_t& own_word() {
+  static std::uint64_t word = static_cast<std::uint64_t>(this_process()) * 0x9E37'79B9'7F4A'7C15;
+  return word;
+}
+
 bool can_read_and_write(const Card& card) {
   std::uint64_t seen = 0;
   const Piece here{reinterpret_cast<std::uintptr_t>(&seen), sizeof seen},
@@ -53,10 +59,7 @@ Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& rea
   int me = 0, size = 0;
   MPI_Comm_rank(members, &me);
   MPI_Comm_size(members, &size);
-  // a word that only this process has at its address
-  word_ = std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(this_process()) *
-                                          0x9E37'79B9'7F4A'7C15);
-  const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(word_.get()), *word_,
+  const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(&own_word()), own_word(),
                   allowed_cpus()};
   std::vector<Card> cards(static_cast<std::size_t>(size));
   ready();

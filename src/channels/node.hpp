@@ -35,7 +35,6 @@ class Node {
   std::vector<std::int32_t> ranks_;
   std::vector<std::int64_t> processes_;
   std::vector<std::shared_ptr<const Watch>> watches_;  // null: of this process
-  std::unique_ptr<std::uint64_t> word_;                // other ranks try to read it
   bool crowded_ = false, reads_ = false;
 };
 

@@ -60,6 +60,8 @@ void SwapExchange::rebind(Shifts shifts) {
 }
 
 void SwapExchange::give_up() {
+  for (const auto& swap : parts_.swaps)
+    if (swap) swap->leave();
   if (parts_.link) parts_.link->give_up();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exchanges in place whose long blocks are read and written where they lie: contiguous blocks on
 // both sides of the length from which that is done, against what every rank knows of all payloads.
+#include <sched.h>
+
 #include "support/graph_exchange.hpp"
 #include "support/random_sizes.hpp"
 
@@ -176,6 +178,28 @@ TEST_F(InPlaceSingleCopy, SeveralAtOnce) {
     EXPECT_TRUE(buffers[which] == content(static_cast<int>(which), true));
     EXPECT_OK(tonari_request_free(&requests[which]));
   }
+}
+
+// A rank that another one has left gives up while others may still swap with it. Once its wait has
+// returned, nobody writes into its buffer.
+TEST_F(InPlaceSingleCopy, WhoGivesUpHasItsBufferToItself) {
+  if (ranks < 3) GTEST_SKIP() << "needs three ranks";
+  constexpr int bytes = 8 << 20;
+  const auto n = static_cast<std::size_t>(ranks);
+  counts.assign(n, bytes), places.resize(n), data.assign(n * bytes, poison);
+  for (std::size_t j = 0; j < n; ++j) places[j] = static_cast<MPI_Aint>(j * bytes);
+  tonari_request request = make(data, Info{{"tonari_tune", "off"}, {"tonari_timeout", "0.005"}});
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank < ranks - 1) {
+    ASSERT_OK(tonari_start(request));
+    EXPECT_EQ(tonari_wait(request), TONARI_ERR_PEER);
+    std::ranges::fill(data, Byte{0x5A});
+    const double end = MPI_Wtime() + 0.05;
+    while (MPI_Wtime() < end) sched_yield();
+    EXPECT_EQ(std::ranges::count(data, Byte{0x5A}), static_cast<std::ptrdiff_t>(data.size()));
+  }
+  EXPECT_OK(tonari_request_free(&request));
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 }  // namespace

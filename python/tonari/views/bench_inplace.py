@@ -41,7 +41,7 @@ def _table(rows: list[Row]) -> Table:
     table.add_column("algorithm", no_wrap=True)
     table.add_column("budget", justify="right", no_wrap=True)
     table.add_column("channel", no_wrap=True)
-    for name in ("time", "quartiles", "vs\nnative", "of\ncopy", "of\nfloor", "extra\nmemory"):
+    for name in ("time", "quartiles", "vs\nnative", "of\nfloor", "extra\nmemory"):
         table.add_column(name, justify="right", no_wrap=True)
     best = min((row["median_us"] for row in rows if row["verified"]), default=None)
     for row in rows:
@@ -62,7 +62,6 @@ def _cells(row: Row) -> list[str]:
         time_of(row["median_us"]),
         quartiles(row),
         ratio("ratio_native", " x") if row["verified"] else "[red]WRONG[/]",
-        ratio("of_copy", ""),
         ratio("of_floor", ""),
         output.size(row["peak_extra_bytes"]),
     ]

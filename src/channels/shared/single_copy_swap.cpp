@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "channels/shared/single_copy_swap.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "base/error.hpp"
 #include "memory/process.hpp"
 #include "memory/program_stores.hpp"
 
 namespace tonari {
 namespace {
 
-constexpr Bytes whole_pages =
-    4096;  // the halves meet at the border of two pages, if blocks begin so
+constexpr Bytes whole_pages = 4096;  // halves meet between two pages, if blocks begin so
 
 class SingleCopySwap final : public Swap {
  public:
@@ -26,10 +30,15 @@ class SingleCopySwap final : public Swap {
     end_ = ends_.first_half ? half : block_.bytes;
   }
 
+  ~SingleCopySwap() override {
+    if (stage_ != Stage::complete) withdraw();
+  }
+  SingleCopySwap(const SingleCopySwap&) = delete;
+  SingleCopySwap& operator=(const SingleCopySwap&) = delete;
+
   // The cell is free, because the last exchange ended when the other rank had taken it.
   void start() override {
-    const SwapAddress mine{reinterpret_cast<std::uintptr_t>(block_.address)};
-    std::memcpy(ends_.out->slots()[0].at[0], &mine, sizeof mine);
+    said() = {reinterpret_cast<std::uintptr_t>(block_.address), 0};
     order_program_stores();
     ends_.out->written(0, 0);
     stage_ = Stage::called;
@@ -39,7 +48,7 @@ class SingleCopySwap final : public Swap {
   State advance() override {
     if (stage_ == Stage::called) {
       if (!ends_.in->arrived(0, 0)) return State::idle;
-      std::memcpy(&theirs_, ends_.in->slots()[0].at[0], sizeof theirs_);
+      theirs_ = heard().address;
       stage_ = Stage::swapping;
     }
     if (stage_ == Stage::swapping) {
@@ -47,27 +56,69 @@ class SingleCopySwap final : public Swap {
       if (at_ < end_) return State::went_on;
       ends_.in->taken(0, 0);
       stage_ = Stage::swapped;
-      return other_is_done() ? State::complete : State::went_on;
+      return other_is_done() ? completed() : State::went_on;
     }
-    return other_is_done() ? State::complete : State::idle;
+    return other_is_done() ? completed() : State::idle;
   }
 
   void move(std::ptrdiff_t by) override { block_.move(by); }
-  void leave() override { ends_.out->leave(), ends_.in->leave(); }
+  void leave() override {
+    ends_.in->leave();
+    withdraw();
+  }
   void check() const override { ends_.out->check(), ends_.in->check(); }
 
  private:
-  enum class Stage : std::uint8_t { called, swapping, swapped };
+  enum class Stage : std::uint8_t { called, swapping, swapped, complete };
+
+  SwapAddress& said() const { return *reinterpret_cast<SwapAddress*>(ends_.out->slots()[0].at[0]); }
+  SwapAddress& heard() const { return *reinterpret_cast<SwapAddress*>(ends_.in->slots()[0].at[0]); }
 
   // It takes the address when it has swapped its half.
   bool other_is_done() const { return ends_.out->may_write(0, 0); }
+  State completed() {
+    stage_ = Stage::complete;
+    return State::complete;
+  }
+
+  // The program may do with its memory what it likes when this returns. Either the other rank sees
+  // that this one has left, or this one sees that it touches the block.
+  void withdraw() {
+    if (in_forked_child()) return;
+    ends_.out->leave();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::size_t peer = ends_.node->index(block_.peer);
+    while (std::atomic_ref(said().touched).load(std::memory_order_acquire) != 0 &&
+           !ends_.node->ended(peer))
+      sched_yield();
+  }
+
+  // The other rank's block is touched while it lives. Throws Errc::peer if that rank has left.
+  class Touch {
+   public:
+    explicit Touch(const SingleCopySwap& swap) : mark_(swap.heard().touched) {
+      mark_.store(1, std::memory_order_relaxed);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      const std::optional<Error> left = error_of([&] { swap.ends_.in->check(); });
+      if (!left) return;
+      mark_.store(0, std::memory_order_release);
+      throw *left;
+    }
+    ~Touch() { mark_.store(0, std::memory_order_release); }
+    Touch(const Touch&) = delete;
+    Touch& operator=(const Touch&) = delete;
+
+   private:
+    std::atomic_ref<std::uint64_t> mark_;
+  };
 
   void swap_chunk() {
+    const Touch touch(*this);
     const std::size_t bytes = std::min<Bytes>(chunk_->bytes(), end_ - at_);
     std::byte* const own = block_.address + at_;
     const Piece here{reinterpret_cast<std::uintptr_t>(own), bytes};
     const Piece kept{reinterpret_cast<std::uintptr_t>(chunk_->data()), bytes};
-    const Piece there{theirs_.address + at_, bytes};
+    const Piece there{theirs_ + at_, bytes};
     std::memcpy(chunk_->data(), own, bytes);
     succeed(read_process(process_, {&here, 1}, {&there, 1}));
     succeed(write_process(process_, {&there, 1}, {&kept, 1}));
@@ -86,8 +137,8 @@ class SingleCopySwap final : public Swap {
   std::shared_ptr<Memory> chunk_;
   std::int64_t process_;
   Bytes begin_ = 0, end_ = 0, at_ = 0;  // of the block's bytes, what this rank swaps
-  SwapAddress theirs_;
-  Stage stage_ = Stage::called;
+  std::uint64_t theirs_ = 0;            // where the other rank's block lies
+  Stage stage_ = Stage::complete;
 };
 
 }  // namespace

@@ -14,9 +14,11 @@
 
 namespace tonari {
 
-// What the ranks tell each other: where a block lies. It is taken when its half has been swapped.
+// What a rank tells its partner: where its block lies. The partner takes it when it has swapped its
+// half, and says meanwhile when it touches the block: a rank that gives up waits until it does not.
 struct SwapAddress {
   std::uint64_t address = 0;
+  std::uint64_t touched = 0;  // atomic
 };
 
 struct SingleCopyEnds {
