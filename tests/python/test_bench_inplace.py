@@ -65,7 +65,7 @@ def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["verified"] is True or row["algorithm"] == "native-inplace", row
         assert (row["of_copy"] is None) == (row["of_floor"] is None) == (ranks == "1")
-        assert (row["floor_us"] > 0) == (ranks != "1")
+        assert row["floor_us"] > 0 or ranks == "1"
 
 
 @each_mpi
