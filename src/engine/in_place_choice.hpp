@@ -37,7 +37,7 @@ struct ChosenSwaps {
 // Collective, together on the context's communicator. All but the blocks, memory and timeout is the
 // same on all ranks; what settings say of all ranks is filled in here. The exchange sends with the
 // context's first tag. While it measures, each rank holds the copies, and what the exchanges hold
-// through either channel.
+// in each of the ways.
 ChosenSwaps choose_swaps(Context& context, SwapProblem problem, const SwapSettings& settings);
 
 }  // namespace tonari
